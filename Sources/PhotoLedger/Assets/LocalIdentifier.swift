@@ -1,0 +1,75 @@
+public import Foundation
+
+/// The identity of an object of one library: 128 random bits, spelled as PhotoKit spells them.
+///
+/// The spelling is a UUID in capitals and a suffix that tells the kind of object: `/L0/001` for an asset, `/L0/040` for
+/// an album, `/L0/020` for a folder. Only the UUID counts: a bare one, or another suffix, names the same object.
+public struct LocalIdentifier: Hashable, Sendable {
+  package var high: UInt64
+  package var low: UInt64
+
+  package init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// Makes an identifier from 128 bits of a generator, marked as a random UUID (RFC 9562, version 4).
+  package init(using generator: inout some RandomNumberGenerator) {
+    high = (generator.next() & 0xFFFF_FFFF_FFFF_0FFF) | 0x0000_0000_0000_4000
+    low = (generator.next() & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
+  }
+
+  /// Reads the spelling of an identifier, with or without its suffix; nil if it is none.
+  public init?(_ text: some StringProtocol) {
+    let head = text.prefix { $0 != "/" }
+    guard head.utf8.count == 36, let uuid = UUID(uuidString: String(head)) else { return nil }
+    self.init(uuid)
+  }
+
+  /// Takes the bits of a UUID.
+  public init(_ uuid: UUID) {
+    (high, low) = withUnsafeBytes(of: uuid.uuid) { bytes in
+      (
+        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self)),
+        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      )
+    }
+  }
+
+  /// The UUID in capitals, without a suffix.
+  public var uuidString: String {
+    var text = ""
+    text.reserveCapacity(36)
+    for index in 0..<32 {
+      if index == 8 || index == 12 || index == 16 || index == 20 { text.append("-") }
+      let word = index < 16 ? high : low
+      let nibble = Int((word >> UInt64(60 - (index % 16) * 4)) & 15)
+      text.unicodeScalars.append(Unicode.Scalar(UInt8(nibble < 10 ? 48 + nibble : 55 + nibble)))
+    }
+    return text
+  }
+
+  /// The whole spelling for an object of a kind.
+  package func spelled(as kind: ObjectKind) -> String { uuidString + kind.suffix }
+}
+
+/// The kinds of object that an identifier can name.
+package enum ObjectKind: UInt8, Sendable {
+  case asset = 1
+  case album = 2
+  case folder = 3
+
+  package var suffix: String {
+    switch self {
+    case .asset: "/L0/001"
+    case .album: "/L0/040"
+    case .folder: "/L0/020"
+    }
+  }
+}
+
+/// The number of an object inside its store: the sequence of the event that created it.
+///
+/// Unique, never used twice, ascending in the order of addition, and the same after every rebuild, because the log's
+/// sequence is. It stays inside: callers see ``LocalIdentifier`` spellings.
+package typealias ObjectNumber = UInt64

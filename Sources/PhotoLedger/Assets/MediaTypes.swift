@@ -1,0 +1,144 @@
+/// The kind of medium of an asset (PHAssetMediaType, photokit a.3).
+public enum MediaType: Int, Sendable, Hashable, CaseIterable, Codable {
+  /// Neither image nor video nor sound.
+  case unknown = 0
+  /// A still or animated image, Live Photos among them.
+  case image = 1
+  /// A video.
+  case video = 2
+  /// A sound recording.
+  case audio = 3
+}
+
+/// What is special about an image or video (PHAssetMediaSubtype, photokit a.3), as a set of bits.
+public struct MediaSubtypes: OptionSet, Sendable, Hashable, Codable {
+  /// The bits, as PhotoKit numbers them; unknown bits are carried through.
+  public let rawValue: UInt32
+
+  /// Takes the bits as they are.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// A panorama.
+  public static let photoPanorama = MediaSubtypes(rawValue: 1 << 0)
+  /// A photo taken with high dynamic range.
+  public static let photoHDR = MediaSubtypes(rawValue: 1 << 1)
+  /// A picture of a screen.
+  public static let photoScreenshot = MediaSubtypes(rawValue: 1 << 2)
+  /// A Live Photo: a still with its paired video.
+  public static let photoLive = MediaSubtypes(rawValue: 1 << 3)
+  /// A photo with depth, "Portrait".
+  public static let photoDepthEffect = MediaSubtypes(rawValue: 1 << 4)
+  /// An animated image.
+  public static let photoAnimation = MediaSubtypes(rawValue: 1 << 6)
+  /// A spatial photo or video.
+  public static let spatialMedia = MediaSubtypes(rawValue: 1 << 10)
+  /// A video that is streamed, never held whole.
+  public static let videoStreamed = MediaSubtypes(rawValue: 1 << 16)
+  /// A video taken at a high frame rate.
+  public static let videoHighFrameRate = MediaSubtypes(rawValue: 1 << 17)
+  /// A time-lapse video.
+  public static let videoTimelapse = MediaSubtypes(rawValue: 1 << 18)
+  /// A recording of a screen.
+  public static let videoScreenRecording = MediaSubtypes(rawValue: 1 << 19)
+  /// A video with a depth track.
+  public static let videoCinematic = MediaSubtypes(rawValue: 1 << 21)
+
+  /// The names of the bits that are set, spelled as PhotoKit spells them, lowest first; unknown bits as `bitN`.
+  public var names: [String] {
+    (0..<32).filter { rawValue & (1 << $0) != 0 }.map { Self.namesByBit[$0] ?? "bit\($0)" }
+  }
+
+  private static let namesByBit: [Int: String] = [
+    0: "photoPanorama", 1: "photoHDR", 2: "photoScreenshot", 3: "photoLive", 4: "photoDepthEffect",
+    6: "photoAnimation", 10: "spatialMedia", 16: "videoStreamed", 17: "videoHighFrameRate", 18: "videoTimelapse",
+    19: "videoScreenRecording", 21: "videoCinematic",
+  ]
+}
+
+/// How an asset is played (PHAsset.PlaybackStyle, photokit a.3).
+public enum PlaybackStyle: Int, Sendable, Hashable, Codable {
+  /// Nothing can be shown.
+  case unsupported = 0
+  /// A still image.
+  case image = 1
+  /// An image that moves, such as an animated GIF.
+  case imageAnimated = 2
+  /// A Live Photo.
+  case livePhoto = 3
+  /// A video.
+  case video = 4
+  /// A video that repeats.
+  case videoLooping = 5
+}
+
+/// Where an asset came from (PHAssetSourceType, photokit a.3), as a set of bits.
+public struct SourceTypes: OptionSet, Sendable, Hashable, Codable {
+  /// The bits, as PhotoKit numbers them.
+  public let rawValue: UInt8
+
+  /// Takes the bits as they are.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The library itself.
+  public static let userLibrary = SourceTypes(rawValue: 1)
+  /// An album shared by somebody else.
+  public static let cloudShared = SourceTypes(rawValue: 2)
+  /// Put there by another computer.
+  public static let iTunesSynced = SourceTypes(rawValue: 4)
+}
+
+/// The kind of a resource of an asset (PHAssetResourceType, photokit a.3); unknown values are carried through.
+public struct ResourceType: RawRepresentable, Sendable, Hashable, Codable {
+  /// The value, as PhotoKit numbers it.
+  public let rawValue: Int
+
+  /// Takes the value as it is.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// The original image.
+  public static let photo = ResourceType(rawValue: 1)
+  /// The original video.
+  public static let video = ResourceType(rawValue: 2)
+  /// The original sound.
+  public static let audio = ResourceType(rawValue: 3)
+  /// Another original of the same picture: the RAW beside a JPEG.
+  public static let alternatePhoto = ResourceType(rawValue: 4)
+  /// The image as edited.
+  public static let fullSizePhoto = ResourceType(rawValue: 5)
+  /// The video as edited.
+  public static let fullSizeVideo = ResourceType(rawValue: 6)
+  /// The recipe of the last edit.
+  public static let adjustmentData = ResourceType(rawValue: 7)
+  /// The image the last edit began from.
+  public static let adjustmentBasePhoto = ResourceType(rawValue: 8)
+  /// The video of a Live Photo.
+  public static let pairedVideo = ResourceType(rawValue: 9)
+  /// The video of a Live Photo as edited.
+  public static let fullSizePairedVideo = ResourceType(rawValue: 10)
+  /// The video of a Live Photo the last edit began from.
+  public static let adjustmentBasePairedVideo = ResourceType(rawValue: 11)
+  /// The video the last edit began from.
+  public static let adjustmentBaseVideo = ResourceType(rawValue: 12)
+  /// A small stand-in for an original that is not here.
+  public static let photoProxy = ResourceType(rawValue: 19)
+
+  /// The name of the type, spelled as PhotoKit spells it; an unknown one as `typeN`.
+  public var name: String { Self.namesByValue[rawValue] ?? "type\(rawValue)" }
+
+  /// The type with a name, as ``name`` spells it.
+  public init?(name: String) {
+    if let known = Self.namesByValue.first(where: { $0.value == name }) {
+      self.init(rawValue: known.key)
+    } else if name.hasPrefix("type"), let value = Int(name.dropFirst(4)) {
+      self.init(rawValue: value)
+    } else {
+      return nil
+    }
+  }
+
+  private static let namesByValue: [Int: String] = [
+    1: "photo", 2: "video", 3: "audio", 4: "alternatePhoto", 5: "fullSizePhoto", 6: "fullSizeVideo",
+    7: "adjustmentData", 8: "adjustmentBasePhoto", 9: "pairedVideo", 10: "fullSizePairedVideo",
+    11: "adjustmentBasePairedVideo", 12: "adjustmentBaseVideo", 19: "photoProxy",
+  ]
+}
