@@ -1,0 +1,60 @@
+/// One file of an asset: bytes as they were imported or rendered (PHAssetResource).
+public struct AssetResource: Hashable, Sendable {
+  /// Where the bytes of a resource lie.
+  public enum Storage: Hashable, Sendable {
+    /// In the library's own folder, under the name of their hash.
+    case library
+    /// Where they were found; the library holds the absolute path only.
+    case referenced(path: String)
+  }
+
+  /// What the file is to its asset.
+  public var type: ResourceType
+  /// The name the file had when it came.
+  public var originalFilename: String
+  /// The kind of data, such as `public.jpeg`.
+  public var uniformTypeIdentifier: String
+  /// The length in bytes.
+  public var dataSize: UInt64
+  /// The SHA-256 of the bytes: 32 of them.
+  public var sha256: [UInt8]
+  /// The width in pixels as displayed; 0 if unknown or none.
+  public var pixelWidth: Int
+  /// The height in pixels as displayed; 0 if unknown or none.
+  public var pixelHeight: Int
+  /// Where the bytes lie.
+  public var storage: Storage
+
+  /// Describes one file of an asset.
+  /// - Parameters:
+  ///   - type: what the file is to its asset.
+  ///   - originalFilename: the name it had when it came.
+  ///   - uniformTypeIdentifier: the kind of data.
+  ///   - dataSize: the length in bytes.
+  ///   - sha256: the 32 bytes of its SHA-256.
+  ///   - pixelWidth: pixels as displayed; 0 if unknown.
+  ///   - pixelHeight: pixels as displayed; 0 if unknown.
+  ///   - storage: where the bytes lie.
+  public init(
+    type: ResourceType, originalFilename: String, uniformTypeIdentifier: String, dataSize: UInt64, sha256: [UInt8],
+    pixelWidth: Int = 0, pixelHeight: Int = 0, storage: Storage = .library
+  ) {
+    self.type = type
+    self.originalFilename = originalFilename
+    self.uniformTypeIdentifier = uniformTypeIdentifier
+    self.dataSize = dataSize
+    self.sha256 = sha256
+    self.pixelWidth = pixelWidth
+    self.pixelHeight = pixelHeight
+    self.storage = storage
+  }
+
+  /// The SHA-256 in hexadecimal digits.
+  public var sha256Hex: String { sha256.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+}
+
+/// What no predicate asks of an asset: its files, and the words about it.
+package struct AssetDetails: Equatable, Sendable {
+  package var resources: [AssetResource] = []
+  package init(resources: [AssetResource] = []) { self.resources = resources }
+}

@@ -1,0 +1,174 @@
+public import Foundation
+
+/// The requests of one atomic change, as they are collected in `performChanges` (PHAssetChangeRequest and its kin).
+///
+/// Nothing happens until the block returns; then all of it does, or nothing (CB-01, CB-06). A new object's identifier is
+/// known at once and may be used by later requests of the same block (CB-07). Indexes count on the state as the earlier
+/// requests of the block left it, or on the result that an editor was made with (AL-05).
+///
+/// A block belongs to the call that made it: it is not Sendable, and requests after the call has returned trap (CB-02).
+public final class ChangeBlock {
+  package private(set) var requests: [ChangeRequest] = []
+  package private(set) var created: [LocalIdentifier] = []
+  private let makeIdentifier: () -> LocalIdentifier
+  private var isOpen = true
+
+  package init(makeIdentifier: @escaping () -> LocalIdentifier) {
+    self.makeIdentifier = makeIdentifier
+  }
+
+  /// Ends the collecting; every later request traps.
+  package func close() { isOpen = false }
+
+  package func add(_ request: ChangeRequest) {
+    precondition(isOpen, "A change block was used after performChanges had returned; ask inside the block (CB-02).")
+    requests.append(request)
+  }
+
+  private func newIdentifier() -> LocalIdentifier {
+    let identifier = makeIdentifier()
+    created.append(identifier)
+    return identifier
+  }
+
+  // MARK: Assets
+
+  /// Creates an asset and gives its identifier at once (PHAssetCreationRequest).
+  /// - Parameter creation: what is to be known of it.
+  /// - Returns: the identifier that the asset will have.
+  @discardableResult
+  public func createAsset(_ creation: AssetCreation) -> LocalIdentifier {
+    let identifier = newIdentifier()
+    add(.createAsset(creation, as: identifier))
+    return identifier
+  }
+
+  /// Sets properties of assets; each asset whose properties differ is given a new modification date (AS-01).
+  /// - Parameters:
+  ///   - assets: the assets.
+  ///   - changes: what to set.
+  public func edit(_ assets: [LocalIdentifier], _ changes: AssetChanges) { add(.editAssets(assets, changes)) }
+
+  /// Marks assets as favourites, or not.
+  public func setFavorite(_ isFavorite: Bool, for assets: [LocalIdentifier]) {
+    var changes = AssetChanges()
+    changes.isFavorite = isFavorite
+    edit(assets, changes)
+  }
+
+  /// Hides assets, or shows them again.
+  public func setHidden(_ isHidden: Bool, for assets: [LocalIdentifier]) {
+    var changes = AssetChanges()
+    changes.isHidden = isHidden
+    edit(assets, changes)
+  }
+
+  /// Adds files to an existing asset, such as the video that makes a still a Live Photo (LP-01).
+  /// - Parameters:
+  ///   - resources: the files.
+  ///   - asset: the asset they belong to.
+  ///   - changes: properties that the new files bring with them.
+  public func addResources(
+    _ resources: [ResourceDraft], to asset: LocalIdentifier, changing changes: AssetChanges = AssetChanges()
+  ) {
+    add(.addResources(resources, to: asset, changes))
+  }
+
+  /// Moves assets to the trash; their places in albums are kept (AS-14, PHAssetChangeRequest.deleteAssets).
+  public func deleteAssets(_ assets: [LocalIdentifier]) { add(.trashAssets(assets)) }
+
+  /// Brings assets back from the trash, to every place they had.
+  public func restoreAssets(_ assets: [LocalIdentifier]) { add(.restoreAssets(assets)) }
+
+  /// Removes trashed assets for good, with their places and their files.
+  public func purgeAssets(_ assets: [LocalIdentifier]) { add(.purgeAssets(assets)) }
+
+  // MARK: Collections
+
+  /// Creates an album at the end of the top level (PHAssetCollectionChangeRequest).
+  /// - Parameter title: its title; titles need not be unique (AL-08).
+  /// - Returns: the identifier that the album will have.
+  @discardableResult
+  public func createAlbum(title: String) -> LocalIdentifier {
+    let identifier = newIdentifier()
+    add(.createCollection(.album, title: title, as: identifier))
+    return identifier
+  }
+
+  /// Creates a folder at the end of the top level (PHCollectionListChangeRequest).
+  /// - Parameter title: its title.
+  /// - Returns: the identifier that the folder will have.
+  @discardableResult
+  public func createFolder(title: String) -> LocalIdentifier {
+    let identifier = newIdentifier()
+    add(.createCollection(.folder, title: title, as: identifier))
+    return identifier
+  }
+
+  /// Renames an album or folder.
+  public func setTitle(_ title: String, of collection: LocalIdentifier) { add(.setTitle(title, of: collection)) }
+
+  /// Deletes albums, and folders with everything in them; assets stay (AL-02, FO-03).
+  public func deleteCollections(_ collections: [LocalIdentifier]) { add(.deleteCollections(collections)) }
+
+  /// An editor for the assets of an album, whose indexes count on the state so far.
+  public func album(_ album: LocalIdentifier) -> ContentEditor { ContentEditor(block: self, container: album) }
+
+  /// An editor for the assets of an album, whose indexes count on a result that the caller holds (AL-05).
+  /// - Parameters:
+  ///   - album: the album.
+  ///   - assets: a result of fetching the album's assets.
+  public func album(_ album: LocalIdentifier, assets: FetchResult<Asset>) -> ContentEditor {
+    ContentEditor(block: self, container: album, basis: assets.core)
+  }
+
+  /// An editor for the albums and folders of a folder; nil edits the top level (FO-04).
+  public func folder(_ folder: LocalIdentifier?) -> ContentEditor { ContentEditor(block: self, container: folder) }
+
+  /// An editor for the children of a folder, whose indexes count on a result that the caller holds (AL-05).
+  public func folder(_ folder: LocalIdentifier?, collections: FetchResult<PhotoCollection>) -> ContentEditor {
+    ContentEditor(block: self, container: folder, basis: collections.core)
+  }
+}
+
+/// Edits the ordered content of one album or folder inside a change block.
+public struct ContentEditor {
+  private let block: ChangeBlock
+  private let container: ChangeRequest.Container
+
+  init(block: ChangeBlock, container: LocalIdentifier?, basis: ResultCore? = nil) {
+    self.block = block
+    self.container = ChangeRequest.Container(identifier: container, basis: basis)
+  }
+
+  /// Puts members at the end; those that are in it already stay where they are (AL-06).
+  public func add(_ members: [LocalIdentifier]) { block.add(.insert(members, container, at: nil)) }
+
+  /// Puts members before the one that has an index.
+  /// - Parameters:
+  ///   - members: assets for an album, albums and folders for a folder; one that is in it already stays (AL-06).
+  ///   - index: a position in the shown content, 0 to its count.
+  public func insert(_ members: [LocalIdentifier], at index: Int) { block.add(.insert(members, container, at: index)) }
+
+  /// Takes members out; the objects stay in the library (AL-01), a collection goes to the end of the top level (FO-01).
+  public func remove(_ members: [LocalIdentifier]) { block.add(.remove(members, container)) }
+
+  /// Takes out the members at positions of the shown content.
+  public func remove(at indexes: IndexSet) { block.add(.removeAt(Array(indexes), container)) }
+
+  /// Puts new members in the places of others; one that is in it already is moved, never doubled (AL-04).
+  /// - Parameters:
+  ///   - indexes: positions of the shown content.
+  ///   - members: as many members, for the positions in ascending order.
+  public func replace(at indexes: IndexSet, with members: [LocalIdentifier]) {
+    block.add(.replaceAt(Array(indexes), container, with: members))
+  }
+
+  /// Takes out the members at positions of the shown content, then puts them in again (AL-03).
+  /// - Parameters:
+  ///   - indexes: positions of the shown content.
+  ///   - destination: a position in the content without the members that are moved.
+  public func move(at indexes: IndexSet, to destination: Int) {
+    block.add(.moveAt(Array(indexes), container, to: destination))
+  }
+}

@@ -1,0 +1,170 @@
+package import Foundation
+
+/// What a caller asks of the library, as data: a change block is a list of these.
+///
+/// A request names objects by identifier, because the block may run again on a newer state, and because the objects that
+/// the same block creates have an identifier before they exist (CB-07).
+package enum ChangeRequest: Sendable {
+  case createAsset(AssetCreation, as: LocalIdentifier)
+  case editAssets([LocalIdentifier], AssetChanges)
+  case addResources([ResourceDraft], to: LocalIdentifier, AssetChanges)
+  case trashAssets([LocalIdentifier])
+  case restoreAssets([LocalIdentifier])
+  case purgeAssets([LocalIdentifier])
+  case createCollection(PhotoCollection.Kind, title: String, as: LocalIdentifier)
+  case setTitle(String, of: LocalIdentifier)
+  case deleteCollections([LocalIdentifier])
+  /// Adds members at the end, or puts them before the one that now has the index.
+  case insert([LocalIdentifier], Container, at: Int?)
+  case remove([LocalIdentifier], Container)
+  case removeAt([Int], Container)
+  case replaceAt([Int], Container, with: [LocalIdentifier])
+  case moveAt([Int], Container, to: Int)
+
+  /// An album or a folder whose content is edited.
+  package struct Container: Sendable {
+    /// The album or folder; nil is the root (FO-04).
+    package var identifier: LocalIdentifier?
+    /// The result that indexes count on (AL-05); nil: the state as the block's earlier requests left it.
+    package var basis: ResultCore?
+  }
+}
+
+/// What is to be known of a new asset.
+public struct AssetCreation: Sendable {
+  /// The kind of medium.
+  public var mediaType: MediaType
+  /// What is special about it.
+  public var mediaSubtypes: MediaSubtypes = []
+  /// How it is played; nil: as the media type and subtypes say.
+  public var playbackStyle: PlaybackStyle?
+  /// The width in pixels as displayed; 0 if unknown.
+  public var pixelWidth: Int = 0
+  /// The height in pixels as displayed; 0 if unknown.
+  public var pixelHeight: Int = 0
+  /// The length in seconds; 0 for photos (AS-03).
+  public var duration: TimeInterval = 0
+  /// The instant of capture.
+  public var creationDate: Date?
+  /// The wall time of the camera, held as though it were UTC.
+  public var localCreationDate: Date?
+  /// The offset from UTC in seconds, if the camera wrote it.
+  public var timeZoneOffset: Int?
+  /// The place of capture.
+  public var location: Location?
+  /// Whether it begins as a favourite.
+  public var isFavorite = false
+  /// Whether it begins hidden.
+  public var isHidden = false
+  /// What the members of one burst share.
+  public var burstIdentifier: String?
+  /// Whether it stands for its burst.
+  public var representsBurst = false
+  /// Its files: at least one, in a combination that makes an asset (AS-11).
+  public var resources: [ResourceDraft]
+
+  /// Describes a new asset.
+  /// - Parameters:
+  ///   - mediaType: the kind of medium.
+  ///   - resources: its files.
+  public init(mediaType: MediaType, resources: [ResourceDraft]) {
+    self.mediaType = mediaType
+    self.resources = resources
+  }
+
+  var effectivePlaybackStyle: PlaybackStyle {
+    if let playbackStyle { return playbackStyle }
+    switch mediaType {
+    case .image:
+      if mediaSubtypes.contains(.photoLive) { return .livePhoto }
+      return mediaSubtypes.contains(.photoAnimation) ? .imageAnimated : .image
+    case .video: return .video
+    case .audio, .unknown: return .unsupported
+    }
+  }
+}
+
+/// A file that is to become a resource of an asset (PHAssetResourceCreationOptions).
+public struct ResourceDraft: Sendable {
+  /// Where the bytes come from.
+  public enum Source: Sendable {
+    /// Bytes in memory.
+    case data(Data)
+    /// A file, which is copied into the library when the block is carried out (CB-08).
+    case file(URL, shouldMove: Bool)
+    /// Bytes that are already where they belong, hashed and durable, as an import leaves them.
+    case stored(AssetResource)
+  }
+
+  /// What the file is to its asset.
+  public var type: ResourceType
+  /// Where the bytes come from.
+  public var source: Source
+  /// The name to remember; nil: the file's own name.
+  public var originalFilename: String?
+  /// The kind of data; nil: inferred from the file name, then from the type (AS-12).
+  public var uniformTypeIdentifier: String?
+
+  /// Describes a file.
+  /// - Parameters:
+  ///   - type: what it is to its asset.
+  ///   - source: where the bytes come from.
+  ///   - originalFilename: the name to remember.
+  ///   - uniformTypeIdentifier: the kind of data.
+  public init(
+    type: ResourceType, source: Source, originalFilename: String? = nil, uniformTypeIdentifier: String? = nil
+  ) {
+    self.type = type
+    self.source = source
+    self.originalFilename = originalFilename
+    self.uniformTypeIdentifier = uniformTypeIdentifier
+  }
+
+  /// A resource whose bytes are already in place.
+  /// - Parameter resource: the resource, with its hash.
+  public static func stored(_ resource: AssetResource) -> ResourceDraft {
+    ResourceDraft(
+      type: resource.type, source: .stored(resource), originalFilename: resource.originalFilename,
+      uniformTypeIdentifier: resource.uniformTypeIdentifier)
+  }
+}
+
+/// Properties to set on existing assets; what is nil stays as it is.
+public struct AssetChanges: Sendable {
+  /// A value to set on a property that may be empty.
+  public enum Assignment<Value: Sendable>: Sendable {
+    /// Set the property to a value.
+    case set(Value)
+    /// Empty the property.
+    case clear
+
+    var value: Value? {
+      switch self {
+      case .set(let value): value
+      case .clear: nil
+      }
+    }
+  }
+
+  /// Mark as a favourite, or not.
+  public var isFavorite: Bool?
+  /// Hide, or show again.
+  public var isHidden: Bool?
+  /// The instant of capture.
+  public var creationDate: Assignment<Date>?
+  /// The wall time of the camera, held as though it were UTC.
+  public var localCreationDate: Assignment<Date>?
+  /// The offset from UTC in seconds.
+  public var timeZoneOffset: Assignment<Int>?
+  /// The place of capture.
+  public var location: Assignment<Location>?
+  /// What is special about the medium.
+  public var mediaSubtypes: MediaSubtypes?
+  /// How it is played.
+  public var playbackStyle: PlaybackStyle?
+  /// The length in seconds.
+  public var duration: TimeInterval?
+
+  /// Changes nothing yet.
+  public init() {}
+}

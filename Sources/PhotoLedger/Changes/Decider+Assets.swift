@@ -1,0 +1,253 @@
+import Foundation
+import LMDB
+
+extension Decider {
+  // MARK: Creation
+
+  mutating func create(
+    _ creation: AssetCreation, as identifier: LocalIdentifier, _ t: inout WriteTransaction
+  ) throws {
+    try checkIsFree(identifier, t)
+    let resources = try creation.resources.map(stored)
+    try ResourceCombination.check(resources.map(\.type), of: creation.mediaType)
+    try check(creation)
+    var row = AssetRow(number: nextNumber, identifier: identifier, addedDate: date)
+    row.flags = creation.isFavorite ? [.favorite] : []
+    if creation.isHidden { row.flags.insert(.hidden) }
+    if creation.representsBurst { row.flags.insert(.representsBurst) }
+    row.mediaType = creation.mediaType
+    row.mediaSubtypes = creation.mediaSubtypes
+    row.playbackStyle = creation.effectivePlaybackStyle
+    row.pixelWidth = UInt32(creation.pixelWidth)
+    row.pixelHeight = UInt32(creation.pixelHeight)
+    row.duration = creation.duration
+    row.creationDate = creation.creationDate
+    row.localCreationDate = creation.localCreationDate
+    row.timeZoneOffset = creation.timeZoneOffset.map(Int32.init)
+    row.modificationDate = date
+    row.location = creation.location
+    row.burstIdentifier = creation.burstIdentifier
+    try record(.assetCreated(AssetExistence(row: row, details: AssetDetails(resources: resources))), &t)
+    noteCreated(identifier, .asset)
+  }
+
+  /// The resource that staging made of a draft, before the block came to the writer.
+  private func stored(_ draft: ResourceDraft) throws -> AssetResource {
+    guard case .stored(let resource) = draft.source else {
+      preconditionFailure("A resource reached the writer before its bytes were stored.")
+    }
+    guard resource.sha256.count == 32 else {
+      throw LibraryError(
+        .invalidResource, "The resource \(resource.originalFilename) has a hash of \(resource.sha256.count) bytes, not 32.")
+    }
+    return resource
+  }
+
+  private func check(_ creation: AssetCreation) throws {
+    let sides = 0...Int(UInt32.max)
+    guard sides.contains(creation.pixelWidth), sides.contains(creation.pixelHeight) else {
+      throw invalid("a size of \(creation.pixelWidth) × \(creation.pixelHeight) pixels")
+    }
+    guard creation.duration.isFinite, creation.duration >= 0 else { throw invalid("a duration of \(creation.duration) s") }
+    try check(creation.creationDate, creation.localCreationDate, creation.timeZoneOffset, creation.location)
+    guard creation.burstIdentifier.map({ (1...256).contains($0.utf8.count) }) ?? true else {
+      throw invalid("a burst identifier that is empty or longer than 256 bytes")
+    }
+  }
+
+  private func check(_ date: Date?, _ local: Date?, _ offset: Int?, _ location: Location?) throws {
+    for date in [date, local].compactMap({ $0 }) where !date.timeIntervalSinceReferenceDate.isFinite {
+      throw invalid("a date that is no number")
+    }
+    if let offset, abs(offset) > 86_400 { throw invalid("an offset from UTC of \(offset) seconds") }
+    if let location, !location.isValid {
+      throw invalid("a location at \(location.latitude), \(location.longitude)")
+    }
+  }
+
+  private func invalid(_ what: String) -> LibraryError {
+    LibraryError(.invalidResource, "An asset cannot have \(what); correct the request.")
+  }
+
+  // MARK: Edits
+
+  mutating func edit(
+    _ identifiers: [LocalIdentifier], _ changes: AssetChanges, _ t: inout WriteTransaction
+  ) throws {
+    try check(changes)
+    var edits: [(row: AssetRow, edit: AssetEdit)] = []
+    for identifier in distinct(identifiers) {
+      let row = try asset(identifier, t)
+      let edit = self.edit(of: row, changes)
+      if !edit.changes.isEmpty { edits.append((row, edit)) }
+    }
+    try record(edits, .edited, &t)
+  }
+
+  private func check(_ changes: AssetChanges) throws {
+    try check(
+      changes.creationDate?.value, changes.localCreationDate?.value, changes.timeZoneOffset?.value,
+      changes.location?.value)
+    if let duration = changes.duration, !duration.isFinite || duration < 0 {
+      throw invalid("a duration of \(duration) s")
+    }
+  }
+
+  /// The edit that brings a row to the wanted properties, with a new modification date if any differs (AS-01).
+  private func edit(of row: AssetRow, _ wanted: AssetChanges) -> AssetEdit {
+    var changes: [AssetChange] = []
+    func want(_ field: AssetField, _ value: FieldValue?) {
+      guard let value, row[field] != value else { return }
+      changes.append(AssetChange(field: field, old: row[field], new: value))
+    }
+    want(.isFavorite, wanted.isFavorite.map(FieldValue.bool))
+    want(.isHidden, wanted.isHidden.map(FieldValue.bool))
+    want(.creationDate, wanted.creationDate.map { .date($0.value) })
+    want(.localCreationDate, wanted.localCreationDate.map { .date($0.value) })
+    want(.timeZoneOffset, wanted.timeZoneOffset.map { $0.value.map { .integer(Int64($0)) } ?? .null })
+    want(.location, wanted.location.map { $0.value.map(FieldValue.place) ?? .null })
+    want(.mediaSubtypes, wanted.mediaSubtypes.map { .integer(Int64($0.rawValue)) })
+    want(.playbackStyle, wanted.playbackStyle.map { .integer(Int64($0.rawValue)) })
+    want(.duration, wanted.duration.map(FieldValue.double))
+    if !changes.isEmpty { want(.modificationDate, .date(date)) }
+    return AssetEdit(number: row.number, changes: changes)
+  }
+
+  mutating func add(
+    _ drafts: [ResourceDraft], to identifier: LocalIdentifier, _ changes: AssetChanges, _ t: inout WriteTransaction
+  ) throws {
+    try check(changes)
+    let row = try asset(identifier, t)
+    guard let details = try projections.details(row.number, in: t) else {
+      throw projections.corruption("the resources of asset \(row.number)")
+    }
+    let added = try drafts.map(stored).filter { !details.resources.contains($0) }
+    guard !added.isEmpty else { return }
+    try ResourceCombination.check((details.resources + added).map(\.type), of: row.mediaType)
+    var edit = self.edit(of: row, changes)
+    if edit.changes.isEmpty {
+      edit.changes = [AssetChange(field: .modificationDate, old: row[.modificationDate], new: .date(date))]
+    }
+    edit.addedResources = added
+    try record([(row, edit)], .edited, &t)
+  }
+
+  // MARK: Trash
+
+  mutating func setTrashed(
+    _ trashedDate: Date?, _ identifiers: [LocalIdentifier], _ t: inout WriteTransaction
+  ) throws {
+    var edits: [(row: AssetRow, edit: AssetEdit)] = []
+    for identifier in distinct(identifiers) {
+      let row = try asset(identifier, t)
+      guard (row.trashedDate == nil) != (trashedDate == nil) else { continue }
+      let change = AssetChange(field: .trashedDate, old: .date(row.trashedDate), new: .date(trashedDate))
+      edits.append((row, AssetEdit(number: row.number, changes: [change])))
+    }
+    try record(edits, trashedDate == nil ? .restored : .trashed, &t)
+  }
+
+  mutating func purge(_ identifiers: [LocalIdentifier], _ t: inout WriteTransaction) throws {
+    for identifier in distinct(identifiers) {
+      let row = try asset(identifier, t)
+      guard row.trashedDate != nil else {
+        throw LibraryError(
+          .changeNotSupported,
+          "The asset \(row.identifier.spelled(as: .asset)) is not in the trash; move it there before purging it.")
+      }
+      guard let details = try projections.details(row.number, in: t) else {
+        throw projections.corruption("the resources of asset \(row.number)")
+      }
+      let places = try projections.places(of: row.number, in: t)
+      try record(.assetPurged(AssetExistence(row: row, details: details, places: places)), &t)
+      for resource in details.resources where try projections.assets(withContent: resource.sha256, in: t).isEmpty {
+        orphans.append(resource)
+      }
+    }
+  }
+
+  // MARK: Recording
+
+  /// Records edits in runs, with what they mean for the counts of the albums that show the assets.
+  private mutating func record(
+    _ edits: [(row: AssetRow, edit: AssetEdit)], _ verb: AssetsEdited.Verb, _ t: inout WriteTransaction
+  ) throws {
+    for run in edits.inRuns(of: Event.objectLimit) {
+      var shifts: [ObjectNumber: Int] = [:]
+      for (row, edit) in run {
+        var after = row
+        try apply(.assetsEdited(AssetsEdited(verb: verb, edits: [edit], shifts: [])), to: &after)
+        guard after.isVisible != row.isVisible else { continue }
+        for place in try projections.places(of: row.number, in: t) {
+          shifts[place.container, default: 0] += after.isVisible ? 1 : -1
+        }
+      }
+      let counted = shifts.filter { $0.value != 0 }.sorted { $0.key < $1.key }
+      try record(
+        .assetsEdited(
+          AssetsEdited(
+            verb: verb, edits: run.map(\.edit), shifts: counted.map { CountShift(album: $0.key, by: $0.value) })), &t)
+    }
+  }
+
+  private func apply(_ event: Event, to row: inout AssetRow) throws {
+    var edited: AssetRow? = row
+    do {
+      try PhotoLedger.apply(event, toAsset: row.number, &edited)
+    } catch {
+      throw projections.corruption("the \(error.field) of asset \(error.number)")
+    }
+    row = edited ?? row
+  }
+}
+
+/// Which files together make an asset (AS-11, LP-02).
+enum ResourceCombination {
+  /// - Throws: ``LibraryError`` `.missingResource` without any file, `.invalidResource` for files that do not fit.
+  static func check(_ types: [ResourceType], of mediaType: MediaType) throws {
+    guard !types.isEmpty else {
+      throw LibraryError(.missingResource, "An asset needs at least one resource; add its file to the creation request.")
+    }
+    let primary: ResourceType? =
+      switch mediaType {
+      case .image: .photo
+      case .video: .video
+      case .audio: .audio
+      case .unknown: nil
+      }
+    guard let primary else {
+      throw LibraryError(.invalidResource, "An asset must be an image, a video or a sound recording.")
+    }
+    guard types.contains(primary) else {
+      throw LibraryError(
+        .invalidResource,
+        "An asset of the type \(mediaType) needs a resource of the type \(primary.name); it has \(list(types)).")
+    }
+    for type in singular where types.count(where: { $0 == type }) > 1 {
+      throw LibraryError(.invalidResource, "An asset has at most one resource of the type \(type.name).")
+    }
+    let strangers = types.filter { foreign[mediaType]?.contains($0) ?? false }
+    guard strangers.isEmpty else {
+      throw LibraryError(
+        .invalidResource, "An asset of the type \(mediaType) cannot have a resource of the type \(list(strangers)).")
+    }
+  }
+
+  private static let singular: [ResourceType] = [
+    .photo, .video, .audio, .pairedVideo, .fullSizePhoto, .fullSizeVideo, .fullSizePairedVideo, .adjustmentData,
+  ]
+
+  private static let foreign: [MediaType: [ResourceType]] = [
+    .image: [.video, .audio, .fullSizeVideo, .adjustmentBaseVideo],
+    .video: [
+      .photo, .audio, .alternatePhoto, .fullSizePhoto, .pairedVideo, .fullSizePairedVideo, .adjustmentBasePhoto,
+      .adjustmentBasePairedVideo,
+    ],
+    .audio: [
+      .photo, .video, .alternatePhoto, .fullSizePhoto, .fullSizeVideo, .pairedVideo, .fullSizePairedVideo,
+      .adjustmentBasePhoto, .adjustmentBaseVideo, .adjustmentBasePairedVideo,
+    ],
+  ]
+
+  private static func list(_ types: [ResourceType]) -> String { types.map(\.name).joined(separator: ", ") }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import LMDB
+
+extension Decider {
+  mutating func create(
+    _ kind: PhotoCollection.Kind, _ title: String, as identifier: LocalIdentifier, _ t: inout WriteTransaction
+  ) throws {
+    try checkIsFree(identifier, t)
+    try checkTitle(title)
+    let keys = try makeRoom(in: rootFolder, before: nil, count: 1, &t)
+    var row = CollectionRow(number: nextNumber, identifier: identifier, kind: kind, title: title, date: date)
+    row.parent = rootFolder
+    try record(.collectionCreated(CollectionExistence(row: row, key: keys[0])), &t)
+    noteCreated(identifier, kind == .album ? .album : .folder)
+  }
+
+  mutating func setTitle(_ title: String, of identifier: LocalIdentifier, _ t: inout WriteTransaction) throws {
+    try checkTitle(title)
+    let row = try editable(identifier, t)
+    guard row.title != title else { return }
+    var edited = CollectionEdited(number: row.number)
+    edited.title = Replacement(old: row.title, new: title)
+    edited.modificationDate = Replacement(old: row.modificationDate, new: date)
+    try record(.collectionEdited(edited), &t)
+  }
+
+  /// Deletes collections, and what folders hold (FO-03). Places and members stay, so that it can be taken back.
+  mutating func delete(_ identifiers: [LocalIdentifier], _ t: inout WriteTransaction) throws {
+    var waiting = try distinct(identifiers).map { try editable($0, t).number }
+    var done: Set<ObjectNumber> = []
+    while let number = waiting.popLast() {
+      guard done.insert(number).inserted, let row = try projections.collection(number, in: t), row.deletedDate == nil
+      else { continue }
+      if row.kind == .folder {
+        try projections.forEachMember(of: number, in: t) { _, child in
+          waiting.append(child)
+          return true
+        }
+      }
+      var edited = CollectionEdited(number: number)
+      edited.deletedDate = Replacement(old: nil, new: date)
+      try record(.collectionEdited(edited), &t)
+    }
+  }
+
+  /// A collection that may be renamed, deleted or put elsewhere: any but the root (FR-13).
+  func editable(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws -> CollectionRow {
+    let row = try collection(identifier, t)
+    guard row.number != rootFolder else {
+      throw LibraryError(.changeNotSupported, "The root folder cannot be renamed, deleted or moved.")
+    }
+    return row
+  }
+
+  private func checkTitle(_ title: String) throws {
+    guard title.utf8.count <= 4096 else {
+      throw LibraryError(.limitExceeded, "A title may have 4,096 bytes; this one has \(title.utf8.count).")
+    }
+  }
+}

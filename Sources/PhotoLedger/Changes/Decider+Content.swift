@@ -1,0 +1,308 @@
+import Foundation
+import LMDB
+
+// What stands in an album or folder, and where (AL-01 … AL-06, FO-01 … FO-05).
+//
+// Every request comes down to members and an anchor: "these, directly before that one" or "at the end". An index is
+// turned into an anchor through what the caller looks at: the result that it passed in, or the content as it is shown
+// now. Members that are not shown (hidden, trashed, deleted) keep their places and are never counted; something put
+// before a shown member stands directly before it, something put at the end stands after all of them.
+
+/// A container with the number of its row.
+private struct Contents {
+  var row: CollectionRow
+  var basis: ResultCore?
+  var holdsAssets: Bool { row.kind == .album }
+  var name: String { row.title.map { "'\($0)'" } ?? "the top level" }
+}
+
+extension Decider {
+  // MARK: Requests
+
+  mutating func insert(
+    _ identifiers: [LocalIdentifier], _ container: ChangeRequest.Container, at index: Int?, _ t: inout WriteTransaction
+  ) throws {
+    let contents = try contents(container, t)
+    let anchor = try index.map { try self.anchor(at: $0, in: contents, leaving: [], t) } ?? nil
+    let children = try distinct(identifiers).map { try child($0, of: contents, t) }
+      .filter { try projections.key(of: $0, in: contents.row.number, t) == nil }
+    guard !children.isEmpty else { return }
+    if !contents.holdsAssets { try takeOutOfParents(children, goingTo: contents, &t) }
+    let keys = try makeRoom(in: contents.row.number, before: anchor, count: children.count, &t)
+    try arrange(contents.row.number, .inserted, zip(children, keys).map { .init(child: $0, old: nil, new: $1) }, &t)
+  }
+
+  mutating func remove(
+    _ identifiers: [LocalIdentifier], _ container: ChangeRequest.Container, _ t: inout WriteTransaction
+  ) throws {
+    let contents = try contents(container, t)
+    try remove(try distinct(identifiers).map { try child($0, of: contents, t) }, from: contents, &t)
+  }
+
+  mutating func remove(
+    at indexes: [Int], _ container: ChangeRequest.Container, _ t: inout WriteTransaction
+  ) throws {
+    let contents = try contents(container, t)
+    try remove(try members(at: indexes, in: contents, t), from: contents, &t)
+  }
+
+  mutating func replace(
+    at indexes: [Int], _ container: ChangeRequest.Container, with identifiers: [LocalIdentifier],
+    _ t: inout WriteTransaction
+  ) throws {
+    let contents = try contents(container, t)
+    let newcomers = try identifiers.map { try child($0, of: contents, t) }
+    guard newcomers.count == indexes.count, Set(newcomers).count == newcomers.count else {
+      throw LibraryError(
+        .changeNotSupported,
+        "Replacing in \(contents.name) needs as many different members as indexes; got \(newcomers.count) for \(indexes.count).")
+    }
+    // A member of the passed result that has been taken out meanwhile leaves no place to fill.
+    let slots = try zip(members(at: indexes, in: contents, t), newcomers).compactMap { outgoing, newcomer in
+      try projections.key(of: outgoing, in: contents.row.number, t).map { (outgoing, newcomer, $0) }
+    }
+    let staying = Set(slots.map(\.1))
+    if !contents.holdsAssets { try takeOutOfParents(slots.map(\.1), goingTo: contents, &t) }
+    var places: [Arranged.Place] = []
+    for (outgoing, newcomer, key) in slots {
+      if !staying.contains(outgoing) { places.append(.init(child: outgoing, old: key, new: nil)) }
+      let old = try projections.key(of: newcomer, in: contents.row.number, t)
+      if old != key { places.append(.init(child: newcomer, old: old, new: key)) }
+    }
+    let leaving = places.filter { $0.new == nil }.map(\.child)
+    try arrange(contents.row.number, .replaced, places, &t)
+    try settle(leaving, from: contents, &t)
+  }
+
+  mutating func move(
+    at indexes: [Int], _ container: ChangeRequest.Container, to destination: Int, _ t: inout WriteTransaction
+  ) throws {
+    let contents = try contents(container, t)
+    let indexes = Array(Set(indexes)).sorted()
+    let moved = try members(at: indexes, in: contents, t)
+    // The destination counts without the moved members (AL-03); with them, it lies as much further as stand before it.
+    var index = destination
+    for moved in indexes where moved <= index { index += 1 }
+    if indexes.last.map({ $0 - indexes[0] + 1 == indexes.count && index == $0 + 1 }) ?? true { return }
+    let anchor = try anchor(at: index, in: contents, leaving: Set(moved), t)
+    let present = try moved.compactMap { child in
+      try projections.key(of: child, in: contents.row.number, t) == nil ? nil : child
+    }
+    guard !present.isEmpty else { return }
+    let keys = try makeRoom(in: contents.row.number, before: anchor, count: present.count, &t)
+    let places = try zip(present, keys).map { child, key in
+      Arranged.Place(child: child, old: try projections.key(of: child, in: contents.row.number, t), new: key)
+    }
+    try arrange(contents.row.number, .moved, places, &t)
+  }
+
+  // MARK: Containers and members
+
+  private func contents(
+    _ container: ChangeRequest.Container, _ t: borrowing WriteTransaction
+  ) throws -> Contents {
+    guard let identifier = container.identifier else {
+      guard let root = try projections.collection(rootFolder, in: t) else {
+        throw projections.corruption("its root folder")
+      }
+      return Contents(row: root, basis: container.basis)
+    }
+    let contents = Contents(row: try collection(identifier, t), basis: container.basis)
+    if let scope = contents.basis?.plan.query.scope, scope != .members(of: contents.row.number) {
+      throw LibraryError(
+        .changeNotSupported, "The result passed in does not show the content of \(contents.name); pass one that does.")
+    }
+    return contents
+  }
+
+  /// The number of an object that may stand in a container (FO-02, FO-05).
+  private func child(
+    _ identifier: LocalIdentifier, of contents: Contents, _ t: borrowing WriteTransaction
+  ) throws -> ObjectNumber {
+    if contents.holdsAssets { return try asset(identifier, t).number }
+    let row = try editable(identifier, t)
+    var ancestor = contents.row.number
+    while ancestor != rootFolder, ancestor != 0 {
+      guard ancestor != row.number else {
+        throw LibraryError(
+          .changeNotSupported,
+          "The folder '\(row.title ?? "")' cannot be put into \(contents.name): it would hold itself.")
+      }
+      ancestor = try projections.collection(ancestor, in: t)?.parent ?? 0
+    }
+    return row.number
+  }
+
+  private func isShown(_ child: ObjectNumber, in contents: Contents, _ t: borrowing WriteTransaction) throws -> Bool {
+    contents.holdsAssets
+      ? try projections.asset(child, in: t)?.isVisible ?? false
+      : try projections.collection(child, in: t)?.deletedDate == nil
+  }
+
+  /// The members at positions of what the caller looks at, in the order of the positions.
+  private func members(
+    at indexes: [Int], in contents: Contents, _ t: borrowing WriteTransaction
+  ) throws -> [ObjectNumber] {
+    let indexes = Array(Set(indexes)).sorted()
+    guard let last = indexes.last else { return [] }
+    guard indexes[0] >= 0 else { throw outOfRange(indexes[0], contents, count: nil) }
+    if let basis = contents.basis {
+      guard last < basis.shown.count else { throw outOfRange(last, contents, count: basis.shown.count) }
+      return indexes.map(basis.number(at:))
+    }
+    var found: [ObjectNumber] = []
+    var position = 0
+    try projections.forEachMember(of: contents.row.number, in: t) { _, child in
+      guard try isShown(child, in: contents, t) else { return true }
+      if indexes[found.count] == position { found.append(child) }
+      position += 1
+      return found.count < indexes.count
+    }
+    guard found.count == indexes.count else { throw outOfRange(last, contents, count: position) }
+    return found
+  }
+
+  /// The member directly before which something is put at an index; nil at the end.
+  private func anchor(
+    at index: Int, in contents: Contents, leaving: Set<ObjectNumber>, _ t: borrowing WriteTransaction
+  ) throws -> ObjectNumber? {
+    guard index >= 0 else { throw outOfRange(index, contents, count: nil) }
+    if let basis = contents.basis {
+      guard index <= basis.shown.count else { throw outOfRange(index, contents, count: basis.shown.count) }
+      // What stood there may have been taken out meanwhile: the next one that is still here takes its part (AL-05).
+      for position in index..<basis.shown.count {
+        let child = basis.number(at: position)
+        if !leaving.contains(child), try projections.key(of: child, in: contents.row.number, t) != nil { return child }
+      }
+      return nil
+    }
+    if contents.holdsAssets, index == contents.row.assetCount { return nil }
+    let isFromEnd = contents.holdsAssets && index > contents.row.assetCount / 2 && index < contents.row.assetCount
+    let steps = isFromEnd ? contents.row.assetCount - 1 - index : index
+    var position = 0
+    var anchor: ObjectNumber?
+    try projections.forEachMember(of: contents.row.number, backward: isFromEnd, in: t) { _, child in
+      guard try isShown(child, in: contents, t) else { return true }
+      if position == steps { anchor = child }
+      position += 1
+      return anchor == nil
+    }
+    guard anchor != nil || index == position else { throw outOfRange(index, contents, count: position) }
+    return anchor
+  }
+
+  private func outOfRange(_ index: Int, _ contents: Contents, count: Int?) -> LibraryError {
+    let bound = count.map { "; it shows \($0) members" } ?? ""
+    return LibraryError(.changeNotSupported, "There is no position \(index) in \(contents.name)\(bound).")
+  }
+
+  // MARK: Taking out
+
+  private mutating func remove(
+    _ children: [ObjectNumber], from contents: Contents, _ t: inout WriteTransaction
+  ) throws {
+    let places = try children.compactMap { child in
+      try projections.key(of: child, in: contents.row.number, t).map { Arranged.Place(child: child, old: $0, new: nil) }
+    }
+    guard !places.isEmpty else { return }
+    if contents.row.number == rootFolder {
+      throw LibraryError(
+        .changeNotSupported, "A collection cannot be taken out of the top level; delete it, or put it into a folder.")
+    }
+    try arrange(contents.row.number, .removed, places, &t)
+    try settle(places.map(\.child), from: contents, &t)
+  }
+
+  /// Collections that were taken out of a folder go to the end of the top level (FO-01).
+  private mutating func settle(
+    _ children: [ObjectNumber], from contents: Contents, _ t: inout WriteTransaction
+  ) throws {
+    guard !contents.holdsAssets, !children.isEmpty else { return }
+    let keys = try makeRoom(in: rootFolder, before: nil, count: children.count, &t)
+    try arrange(rootFolder, .inserted, zip(children, keys).map { .init(child: $0, old: nil, new: $1) }, &t)
+  }
+
+  /// A collection has one parent: whoever takes it in takes it from there (FO-01).
+  private mutating func takeOutOfParents(
+    _ children: [ObjectNumber], goingTo contents: Contents, _ t: inout WriteTransaction
+  ) throws {
+    for child in children {
+      for place in try projections.places(of: child, in: t) where place.container != contents.row.number {
+        try arrange(place.container, .removed, [.init(child: child, old: place.key, new: nil)], &t)
+      }
+    }
+  }
+
+  // MARK: Recording
+
+  private mutating func arrange(
+    _ container: ObjectNumber, _ verb: Arranged.Verb, _ places: [Arranged.Place], _ t: inout WriteTransaction
+  ) throws {
+    for run in places.inRuns(of: Event.objectLimit) {
+      guard let row = try projections.collection(container, in: t) else {
+        throw projections.corruption("collection \(container)")
+      }
+      var shift = 0
+      if row.kind == .album {
+        for place in run where (place.old == nil) != (place.new == nil) {
+          guard try projections.asset(place.child, in: t)?.isVisible ?? false else { continue }
+          shift += place.old == nil ? 1 : -1
+        }
+      }
+      // A spread is nobody's wish, so it leaves the date alone.
+      let modified = verb == .spread ? row.modificationDate : date
+      try record(
+        .arranged(
+          Arranged(
+            verb: verb, container: container, places: Array(run), countShift: shift,
+            modificationDate: Replacement(old: row.modificationDate, new: modified))), &t)
+    }
+  }
+
+  /// Keys for new members directly before one that stands in the container, or at its end; spreads its neighbours if
+  /// there is no room.
+  mutating func makeRoom(
+    in container: ObjectNumber, before anchor: ObjectNumber?, count: Int, _ t: inout WriteTransaction
+  ) throws -> [OrderKey] {
+    var upper: OrderKey?
+    if let anchor {
+      guard let key = try projections.key(of: anchor, in: container, t) else {
+        throw projections.corruption("the place of object \(anchor) in \(container)")
+      }
+      upper = key
+    }
+    let lower = try neighbours(of: upper, in: container, count: 1, backward: true, t).first?.key
+    if let keys = OrderKey.between(lower, upper, count: count) { return keys }
+
+    var reach = 16
+    while true {
+      let before = try neighbours(of: upper, in: container, count: reach + 1, backward: true, t)
+      let after = try neighbours(of: upper, in: container, count: reach + 1, backward: false, t)
+      let window = before.prefix(reach).reversed() + after.prefix(reach)
+      let outside = (lower: before.dropFirst(reach).first?.key, upper: after.dropFirst(reach).first?.key)
+      guard let keys = OrderKey.spread(between: outside, members: window.count, count: count) else {
+        reach *= 4
+        continue
+      }
+      let split = min(before.count, reach)
+      let kept = keys[..<split] + keys[(split + count)...]
+      let places = zip(window, kept).map { Arranged.Place(child: $0.child, old: $0.key, new: $1) }
+      try arrange(container, .spread, places, &t)
+      return Array(keys[split..<(split + count)])
+    }
+  }
+
+  /// The members before a key, nearest first, or from it on; nil stands for the end.
+  private func neighbours(
+    of key: OrderKey?, in container: ObjectNumber, count: Int, backward: Bool, _ t: borrowing WriteTransaction
+  ) throws -> [(key: OrderKey, child: ObjectNumber)] {
+    var found: [(key: OrderKey, child: ObjectNumber)] = []
+    if !backward, key == nil { return [] }
+    let start = backward ? key.map { OrderKey(rawValue: $0.rawValue - 1) } : key
+    try projections.forEachMember(of: container, from: start, backward: backward, in: t) { key, child in
+      found.append((key, child))
+      return found.count < count
+    }
+    return found
+  }
+}

@@ -1,0 +1,119 @@
+import EventLog
+import Foundation
+import LMDB
+
+// From requests to events.
+//
+// A decider carries one block out inside the writer's transaction: each request is checked against the state as the
+// block's earlier requests left it, becomes events, and each event is appended and applied at once, so that the next
+// request sees it. The decision depends on the state, the request, and the commit's date and randomness, which are
+// passed in; nothing else. A request that cannot be carried out throws, and the whole transaction is given up: nothing
+// of the block remains (CB-06).
+//
+//   Decider.swift               the block, identifiers, recording events
+//   Decider+Assets.swift        creation, edits, trash
+//   Decider+Collections.swift   albums and folders themselves
+//   Decider+Content.swift       what stands in them, and where
+
+/// Carries one change block out in a write transaction.
+struct Decider: ~Copyable {
+  let projections: Projections
+  let date: Date
+  var appender: EventLog.Appender
+  let makeSalt: () -> [UInt8]
+  /// The identifiers of the objects that the block created.
+  private(set) var created: [String] = []
+  /// The resource files that nothing refers to once the block is durable.
+  var orphans: [AssetResource] = []
+
+  init(projections: Projections, date: Date, appender: consuming EventLog.Appender, makeSalt: @escaping () -> [UInt8]) {
+    self.projections = projections
+    self.date = date
+    self.appender = appender
+    self.makeSalt = makeSalt
+  }
+
+  mutating func carryOut(_ request: ChangeRequest, _ t: inout WriteTransaction) throws {
+    switch request {
+    case .createAsset(let creation, let identifier): try create(creation, as: identifier, &t)
+    case .editAssets(let identifiers, let changes): try edit(identifiers, changes, &t)
+    case .addResources(let drafts, let identifier, let changes): try add(drafts, to: identifier, changes, &t)
+    case .trashAssets(let identifiers): try setTrashed(date, identifiers, &t)
+    case .restoreAssets(let identifiers): try setTrashed(nil, identifiers, &t)
+    case .purgeAssets(let identifiers): try purge(identifiers, &t)
+    case .createCollection(let kind, let title, let identifier): try create(kind, title, as: identifier, &t)
+    case .setTitle(let title, let identifier): try setTitle(title, of: identifier, &t)
+    case .deleteCollections(let identifiers): try delete(identifiers, &t)
+    case .insert(let members, let container, let index): try insert(members, container, at: index, &t)
+    case .remove(let members, let container): try remove(members, container, &t)
+    case .removeAt(let indexes, let container): try remove(at: indexes, container, &t)
+    case .replaceAt(let indexes, let container, let members): try replace(at: indexes, container, with: members, &t)
+    case .moveAt(let indexes, let container, let destination): try move(at: indexes, container, to: destination, &t)
+    }
+  }
+
+  // MARK: Recording
+
+  /// The sequence of the next event: the number of an object that it creates.
+  var nextNumber: ObjectNumber { appender.nextSequence }
+
+  /// Appends an event and applies it.
+  mutating func record(_ event: Event, _ t: inout WriteTransaction) throws {
+    let sequence = try appender.append(event.draft(salt: makeSalt()), in: &t)
+    try projections.apply(event, sequence: sequence, in: &t)
+  }
+
+  mutating func noteCreated(_ identifier: LocalIdentifier, _ kind: ObjectKind) {
+    created.append(identifier.spelled(as: kind))
+  }
+
+  // MARK: Finding objects
+
+  func asset(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws -> AssetRow {
+    guard let object = try projections.object(identifier, in: t) else { throw unknown(identifier, "asset") }
+    guard object.isAsset, let row = try projections.asset(object.number, in: t) else {
+      throw LibraryError(
+        .changeNotSupported, "The object \(identifier.uuidString) is not an asset; the request needs one.")
+    }
+    return row
+  }
+
+  func collection(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws -> CollectionRow {
+    guard let object = try projections.object(identifier, in: t) else {
+      throw unknown(identifier, "album or folder")
+    }
+    guard !object.isAsset, let row = try projections.collection(object.number, in: t) else {
+      throw LibraryError(
+        .changeNotSupported, "The object \(identifier.uuidString) is an asset; the request needs an album or folder.")
+    }
+    guard row.deletedDate == nil else { throw unknown(identifier, "album or folder") }
+    return row
+  }
+
+  func unknown(_ identifier: LocalIdentifier, _ what: String) -> LibraryError {
+    LibraryError(
+      .identifierNotFound,
+      "The library has no \(what) with the identifier \(identifier.uuidString); it may have been deleted.")
+  }
+
+  /// The identifier must be free: a placeholder is drawn at random, or comes from outside.
+  func checkIsFree(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws {
+    guard try projections.object(identifier, in: t) == nil else {
+      throw LibraryError(
+        .changeNotSupported, "The identifier \(identifier.uuidString) is taken; make a new object without naming one.")
+    }
+  }
+}
+
+/// The distinct elements in their order.
+func distinct<Element: Hashable>(_ elements: some Sequence<Element>) -> [Element] {
+  var seen: Set<Element> = []
+  return elements.filter { seen.insert($0).inserted }
+}
+
+extension Array {
+  /// The elements in runs of at most `limit`, in order.
+  func inRuns(of limit: Int) -> [ArraySlice<Element>] {
+    stride(from: 0, to: count, by: limit).map { self[$0..<Swift.min($0 + limit, count)] }
+  }
+}

@@ -1,0 +1,82 @@
+// What happened between two commits, object by object.
+//
+// A delta is what the log says of the commits after `from` up to `to`, gathered by object: the row before and the row
+// after, the place before and the place after. It is all that a fetch result needs to become the next one, and its
+// size is that of the change, never that of the library:
+//
+//     commit 41 ──── delta 41→42 ──── commit 42 ──── delta 42→43 ──── commit 43
+//          └──────────────── composed: delta 41→43 ────────────────────┘
+//
+// Composition keeps the first "before" and the last "after" of each object, so a slow observer is given one exact
+// change. Deltas are read back from the log (`DeltaReader`) rather than handed over by the writer: one road for commits
+// of this process and of others, and nothing is gathered inside the write transaction.
+//
+// `context` answers what rows cannot: where the objects of this delta stand, as of `to`, in containers that the delta
+// did not rearrange. A result that shows an album needs it when a member was merely hidden.
+
+/// The change of every object between two commits.
+package struct Delta: Sendable {
+  /// An object before and after; nil where it did not exist.
+  package struct Touch<Row: Equatable & Sendable>: Sendable {
+    package var before: Row?
+    package var after: Row?
+    /// Whether a property that a client can see was changed, even if it was changed back later.
+    package var isVisiblyChanged: Bool
+    /// Whether the bytes of an asset were changed (CD-21).
+    package var isContentChanged = false
+
+    func followed(by next: Touch<Row>) -> Touch<Row> {
+      Touch(
+        before: before, after: next.after, isVisiblyChanged: isVisiblyChanged || next.isVisiblyChanged,
+        isContentChanged: isContentChanged || next.isContentChanged)
+    }
+  }
+
+  /// A member of a container.
+  package struct Member: Hashable, Sendable {
+    package var container: ObjectNumber
+    package var child: ObjectNumber
+  }
+
+  /// A place before and after; nil where there was none.
+  package struct Placing: Sendable {
+    package var before: OrderKey?
+    package var after: OrderKey?
+  }
+
+  /// The commit that the delta starts from.
+  package var from: UInt64
+  /// The commit that it leads to.
+  package var to: UInt64
+  package var assets: [ObjectNumber: Touch<AssetRow>] = [:]
+  package var collections: [ObjectNumber: Touch<CollectionRow>] = [:]
+  package var places: [Member: Placing] = [:]
+  package var context: [ObjectNumber: [ContainerPlace]] = [:]
+  /// The commits it spans, oldest first.
+  package var commits: [CommitSummary] = []
+
+  package init(from: UInt64, to: UInt64) {
+    self.from = from
+    self.to = to
+  }
+
+  /// This delta and the one that follows it, as one.
+  /// - Complexity: O(objects of `next`).
+  package consuming func followed(by next: Delta) -> Delta {
+    precondition(to == next.from, "A delta is composed with the one that follows it.")
+    to = next.to
+    assets.merge(next.assets) { $0.followed(by: $1) }
+    collections.merge(next.collections) { $0.followed(by: $1) }
+    places.merge(next.places) { Placing(before: $0.before, after: $1.after) }
+    context.merge(next.context) { $1 }
+    commits.append(contentsOf: next.commits)
+    return self
+  }
+
+  /// The place of a child in a container before and after, whether or not the delta rearranged it.
+  func placing(of child: ObjectNumber, in container: ObjectNumber) -> Placing {
+    if let placing = places[Member(container: container, child: child)] { return placing }
+    let key = context[child]?.first { $0.container == container }?.key
+    return Placing(before: key, after: key)
+  }
+}

@@ -1,0 +1,232 @@
+import EventLog
+import LMDB
+
+// Reading deltas back from the log.
+//
+// The projections hold the state of the last commit only; the rows before and after each commit in between are worked
+// out by walking the events backward and carrying their inverses out:
+//
+//     log        … e17 │ e18 e19 │ e20 │ e21 e22 │ head
+//     rows              ←─────── ←──── ←──────── rows of the projections
+//     deltas           │  40→41  │41→42│  42→43  │
+//
+// Objects that were created inside the stretch are worked out forward from their creation, so that following an import
+// reads nothing but its events. Both ways use the functions of RowChanges.swift.
+
+/// Works out what each commit of a stretch of the log did.
+struct DeltaReader {
+  let log: EventLog
+  let projections: Projections
+
+  private var assets: [ObjectNumber: AssetRow?] = [:]
+  private var collections: [ObjectNumber: CollectionRow?] = [:]
+  private var places: [ObjectNumber: [ContainerPlace]] = [:]
+
+  init(log: EventLog, projections: Projections) {
+    self.log = log
+    self.projections = projections
+  }
+
+  private struct Stretch {
+    var commit: CommitSummary
+    var events: [Event] = []
+  }
+
+  /// The deltas of the commits after one, oldest first.
+  /// - Parameters:
+  ///   - commit: the commit to start from.
+  ///   - limit: the last commit that is wanted; nil: the head of the transaction.
+  ///   - t: a transaction that sees those commits.
+  /// - Complexity: O(k log n) for k objects touched.
+  mutating func deltas<T: TransactionReading & ~Copyable>(
+    after commit: UInt64, through limit: UInt64? = nil, in t: borrowing T
+  ) throws -> [Delta] {
+    let stretches = try read(after: commit, in: t)
+    try loadStates(touchedBy: stretches, in: t)
+    var deltas: [Delta] = []
+    deltas.reserveCapacity(stretches.count)
+    for stretch in stretches.reversed() {
+      let delta = try goBack(over: stretch)
+      if delta.to <= limit ?? .max { deltas.append(delta) }
+    }
+    return deltas.reversed()
+  }
+
+  private func read<T: TransactionReading & ~Copyable>(after commit: UInt64, in t: borrowing T) throws -> [Stretch] {
+    var stretches: [Stretch] = []
+    guard let first = try log.firstSequence(afterCommit: commit, t) else { return [] }
+    try log.read(after: first - 1, in: t) { record in
+      if stretches.last?.commit.number != record.commit {
+        guard let info = try log.commit(record.commit, in: t) else {
+          throw LibraryError(.corrupted, "The log has no row for commit \(record.commit); run `verify`.")
+        }
+        stretches.append(Stretch(commit: CommitSummary(info)))
+      }
+      stretches[stretches.count - 1].events.append(try Event(record))
+      return true
+    }
+    return stretches
+  }
+
+  // MARK: The state at the end of the stretch
+
+  private mutating func loadStates<T: TransactionReading & ~Copyable>(
+    touchedBy stretches: [Stretch], in t: borrowing T
+  ) throws {
+    for stretch in stretches {
+      for event in stretch.events { try load(event, in: t) }
+    }
+  }
+
+  private mutating func load<T: TransactionReading & ~Copyable>(_ event: Event, in t: borrowing T) throws {
+    switch event {
+    case .assetCreated(let existence):
+      assets.updateValue(existence.row, forKey: existence.row.number)
+      places[existence.row.number] = []
+      createdHere.insert(existence.row.number)
+    case .collectionCreated(let existence):
+      collections.updateValue(existence.row, forKey: existence.row.number)
+      places[existence.row.number] = [ContainerPlace(container: existence.row.parent, key: existence.key)]
+      createdHere.insert(existence.row.number)
+    case .assetPurged(let existence):
+      try loadAsset(existence.row.number, event, in: t)
+      places[existence.row.number] = []
+    case .assetsEdited(let edited):
+      for edit in edited.edits { try loadAsset(edit.number, event, in: t) }
+      for shift in edited.shifts { try loadCollection(shift.album, event, in: t) }
+    case .collectionEdited(let edited): try loadCollection(edited.number, event, in: t)
+    case .arranged(let arranged):
+      try loadCollection(arranged.container, event, in: t)
+      let holdsAssets = kind(of: arranged.container) == .album
+      for place in arranged.places {
+        if holdsAssets {
+          try loadAsset(place.child, event, in: t)
+        } else {
+          try loadCollection(place.child, event, in: t)
+        }
+        if createdHere.contains(place.child) { move(place.child, in: arranged.container, to: place.new) }
+      }
+    case .libraryCreated, .collectionErased, .nothingChanged: break
+    }
+  }
+
+  /// The objects whose states are worked out forward from their creation.
+  private var createdHere: Set<ObjectNumber> = []
+
+  private mutating func loadAsset<T: TransactionReading & ~Copyable>(
+    _ number: ObjectNumber, _ event: Event, in t: borrowing T
+  ) throws {
+    if createdHere.contains(number) {
+      try checked { try apply(event, toAsset: number, &assets[number]!) }
+    } else if assets[number] == nil {
+      assets.updateValue(try projections.asset(number, in: t), forKey: number)
+      places[number] = try projections.places(of: number, in: t)
+    }
+  }
+
+  private mutating func loadCollection<T: TransactionReading & ~Copyable>(
+    _ number: ObjectNumber, _ event: Event, in t: borrowing T
+  ) throws {
+    if createdHere.contains(number) {
+      try checked { try apply(event, toCollection: number, &collections[number]!) }
+    } else if collections[number] == nil {
+      collections.updateValue(try projections.collection(number, in: t), forKey: number)
+      places[number] = try projections.places(of: number, in: t)
+    }
+  }
+
+  private func kind(of container: ObjectNumber) -> PhotoCollection.Kind? { collections[container]??.kind }
+
+  private mutating func move(_ child: ObjectNumber, in container: ObjectNumber, to key: OrderKey?) {
+    places[child, default: []].removeAll { $0.container == container }
+    if let key { places[child, default: []].append(ContainerPlace(container: container, key: key)) }
+  }
+
+  // MARK: One commit back
+
+  private mutating func goBack(over stretch: Stretch) throws -> Delta {
+    let number = stretch.commit.number
+    var delta = Delta(from: number - 1, to: number)
+    delta.commits = [stretch.commit]
+    let (touchedAssets, touchedCollections) = noteStates(after: stretch, in: &delta)
+    for event in stretch.events.reversed() { try undo(event, &delta) }
+    for number in touchedAssets {
+      guard var touch = delta.assets[number] else { continue }
+      touch.before = assets[number] ?? nil
+      touch.isVisiblyChanged = touch.isContentChanged || touch.before != touch.after
+      delta.assets[number] = touch
+    }
+    for number in touchedCollections {
+      guard var touch = delta.collections[number] else { continue }
+      touch.before = collections[number] ?? nil
+      touch.isVisiblyChanged = touch.before?.visible != touch.after?.visible
+      delta.collections[number] = touch
+    }
+    return delta
+  }
+
+  private func noteStates(
+    after stretch: Stretch, in delta: inout Delta
+  ) -> (assets: [ObjectNumber], collections: [ObjectNumber]) {
+    for event in stretch.events {
+      for number in event.touched(sequence: rootFolder) {
+        if let row = assets[number], delta.assets[number] == nil {
+          delta.assets[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false)
+        } else if let row = collections[number], delta.collections[number] == nil {
+          delta.collections[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false)
+        }
+        if let standing = places[number] { delta.context[number] = standing }
+      }
+      if case .assetsEdited(let edited) = event {
+        for edit in edited.edits where edit.changesDetails { delta.assets[edit.number]?.isContentChanged = true }
+      }
+    }
+    return (Array(delta.assets.keys), Array(delta.collections.keys))
+  }
+
+  private mutating func undo(_ event: Event, _ delta: inout Delta) throws {
+    let inverse = event.inverse
+    for number in event.touched(sequence: rootFolder) {
+      if assets[number] != nil {
+        try checked { try apply(inverse, toAsset: number, &assets[number]!) }
+      } else if collections[number] != nil {
+        try checked { try apply(inverse, toCollection: number, &collections[number]!) }
+      }
+    }
+    switch event {
+    case .arranged(let arranged):
+      for place in arranged.places {
+        note(place.child, in: arranged.container, from: place.old, to: place.new, &delta)
+        move(place.child, in: arranged.container, to: place.old)
+      }
+    case .collectionCreated(let existence):
+      note(existence.row.number, in: existence.row.parent, from: nil, to: existence.key, &delta)
+      places[existence.row.number] = []
+    case .assetPurged(let existence):
+      for place in existence.places {
+        note(existence.row.number, in: place.container, from: place.key, to: nil, &delta)
+        move(existence.row.number, in: place.container, to: place.key)
+      }
+    default: break
+    }
+  }
+
+  /// Notes a change of place; the events come newest first, so the first one says where the child ends.
+  private func note(
+    _ child: ObjectNumber, in container: ObjectNumber, from old: OrderKey?, to new: OrderKey?, _ delta: inout Delta
+  ) {
+    let member = Delta.Member(container: container, child: child)
+    delta.places[member] = Delta.Placing(before: old, after: delta.places[member].map(\.after) ?? new)
+  }
+
+}
+
+private func checked(_ body: () throws(RowMismatch) -> Void) throws {
+  do {
+    try body()
+  } catch {
+    throw LibraryError(
+      .corrupted,
+      "The log and the store disagree about the \(error.field) of object \(error.number); run `verify`, then `rebuild`.")
+  }
+}

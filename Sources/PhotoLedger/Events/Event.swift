@@ -1,0 +1,263 @@
+package import Foundation
+
+// The facts of the domain.
+//
+// Everything that ever happened to a library is one of the cases below, and everything else (rows, albums, results) is
+// derived from them. Two rules shape them all:
+//
+//   1. **An event says what it replaced.** A new title carries the old one; a purge carries the whole row. So every
+//      event has an `inverse`, and the state of any earlier commit is the state of now with the inverses of the later
+//      events applied. Change details, values pinned to a commit, undo and as-of all stand on this one property; the
+//      alternative, reading old states from copies, would cost a copy of every row at every change.
+//   2. **An event says where, not how.** A place in an album is an order key (`OrderKey.swift`) chosen once, when the
+//      event was decided, and recorded. Replay copies it; a later program with a better way of choosing keys rebuilds
+//      the same bytes.
+//
+// Objects are named by number: the sequence of the event that created them. A list in one event is held to
+// `Event.objectLimit` objects, so that whoever wants the history of one object never decodes the work of a whole import.
+
+/// One fact about a library.
+package enum Event: Equatable, Sendable {
+  /// The library began; this event's sequence, 1, is the number of its root folder.
+  case libraryCreated(identifier: LocalIdentifier, date: Date)
+  /// An asset came into being. Its number is this event's sequence.
+  case assetCreated(AssetExistence)
+  /// An asset and its places are gone for good.
+  case assetPurged(AssetExistence)
+  /// Properties or resources of assets were changed.
+  case assetsEdited(AssetsEdited)
+  /// An album or folder came into being. Its number is this event's sequence.
+  case collectionCreated(CollectionExistence)
+  /// The inverse of a creation; never decided, only made when an earlier state is worked out.
+  case collectionErased(CollectionExistence)
+  /// Properties of a collection were changed, or it was deleted or brought back.
+  case collectionEdited(CollectionEdited)
+  /// Members of an album, or children of a folder, were put in, taken out or put elsewhere.
+  case arranged(Arranged)
+  /// A block was carried out and changed nothing; recorded so that its idempotency key is known.
+  case nothingChanged
+
+  /// The most objects that one event may list.
+  package static let objectLimit = 256
+}
+
+/// An asset with all it has: what a creation brings and a purge takes.
+package struct AssetExistence: Equatable, Sendable {
+  package var row: AssetRow
+  package var details: AssetDetails
+  /// Where the asset stood; only a purge has places.
+  package var places: [ContainerPlace]
+
+  package init(row: AssetRow, details: AssetDetails, places: [ContainerPlace] = []) {
+    self.row = row
+    self.details = details
+    self.places = places
+  }
+}
+
+/// A place in a container, for one member.
+package struct ContainerPlace: Equatable, Sendable {
+  package var container: ObjectNumber
+  package var key: OrderKey
+}
+
+/// Edits of up to ``Event/objectLimit`` assets that belong to one request.
+package struct AssetsEdited: Equatable, Sendable {
+  /// What a person did; readers of the log filter by it. It does not change what is applied.
+  package enum Verb: UInt8, Sendable, CaseIterable {
+    case edited = 0
+    case trashed = 1
+    case restored = 2
+
+    var inverse: Verb {
+      switch self {
+      case .edited: .edited
+      case .trashed: .restored
+      case .restored: .trashed
+      }
+    }
+  }
+
+  package var verb: Verb
+  package var edits: [AssetEdit]
+  /// How the number of visible members of each album changed with the edits.
+  package var shifts: [CountShift]
+}
+
+/// How many more visible members an album has after an event; never 0.
+package struct CountShift: Equatable, Sendable {
+  package var album: ObjectNumber
+  package var by: Int
+}
+
+/// What was changed in one asset.
+package struct AssetEdit: Equatable, Sendable {
+  package var number: ObjectNumber
+  package var changes: [AssetChange]
+  package var removedResources: [AssetResource] = []
+  package var addedResources: [AssetResource] = []
+
+  package init(number: ObjectNumber, changes: [AssetChange]) {
+    self.number = number
+    self.changes = changes
+  }
+}
+
+/// One property of an asset, before and after.
+package struct AssetChange: Equatable, Sendable {
+  package var field: AssetField
+  package var old: FieldValue
+  package var new: FieldValue
+}
+
+/// The properties of an asset that can change, by the numbers that stand in the log.
+package enum AssetField: UInt8, Sendable, CaseIterable {
+  case isFavorite = 1
+  case isHidden = 2
+  case creationDate = 3
+  case localCreationDate = 4
+  case timeZoneOffset = 5
+  case location = 6
+  case modificationDate = 7
+  case trashedDate = 8
+  case mediaSubtypes = 9
+  case playbackStyle = 10
+  case duration = 11
+  case pixelWidth = 12
+  case pixelHeight = 13
+}
+
+/// A value of a property, as the log holds it.
+package enum FieldValue: Equatable, Sendable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case double(Double)
+  case place(Location)
+
+  package static func date(_ date: Date?) -> FieldValue {
+    date.map { .double($0.timeIntervalSinceReferenceDate) } ?? .null
+  }
+}
+
+/// A collection with its place in the folder that holds it.
+package struct CollectionExistence: Equatable, Sendable {
+  package var row: CollectionRow
+  package var key: OrderKey
+}
+
+/// An edit of one collection's own properties.
+package struct CollectionEdited: Equatable, Sendable {
+  package var number: ObjectNumber
+  package var title: Replacement<String?>?
+  package var modificationDate: Replacement<Date>?
+  package var deletedDate: Replacement<Date?>?
+
+  package init(number: ObjectNumber) { self.number = number }
+}
+
+/// A value that was replaced by another.
+package struct Replacement<Value: Equatable & Sendable>: Equatable, Sendable {
+  package var old: Value
+  package var new: Value
+  package init(old: Value, new: Value) {
+    self.old = old
+    self.new = new
+  }
+  var inverse: Replacement { Replacement(old: new, new: old) }
+}
+
+/// Places given and taken in one container.
+package struct Arranged: Equatable, Sendable {
+  /// What a person did; it does not change what is applied.
+  package enum Verb: UInt8, Sendable, CaseIterable {
+    case inserted = 0
+    case removed = 1
+    case moved = 2
+    case replaced = 3
+    /// Nobody's wish: keys were spread to make room between two neighbours.
+    case spread = 4
+  }
+
+  /// A member that was put in (`old` nil), taken out (`new` nil) or put elsewhere.
+  package struct Place: Equatable, Sendable {
+    package var child: ObjectNumber
+    package var old: OrderKey?
+    package var new: OrderKey?
+  }
+
+  package var verb: Verb
+  package var container: ObjectNumber
+  package var places: [Place]
+  /// How many more visible members the album has; 0 for a folder.
+  package var countShift: Int
+  package var modificationDate: Replacement<Date>
+}
+
+extension Event {
+  /// The event that takes this one back.
+  package var inverse: Event {
+    switch self {
+    case .libraryCreated, .nothingChanged: .nothingChanged
+    case .assetCreated(let existence): .assetPurged(existence)
+    case .assetPurged(let existence): .assetCreated(existence)
+    case .assetsEdited(let edited): .assetsEdited(edited.inverse)
+    case .collectionCreated(let existence): .collectionErased(existence)
+    case .collectionErased(let existence): .collectionCreated(existence)
+    case .collectionEdited(let edited): .collectionEdited(edited.inverse)
+    case .arranged(let arranged): .arranged(arranged.inverse)
+    }
+  }
+
+  /// The objects whose history holds this event: those it changed, and those it put into or took out of a container.
+  package func touched(sequence: UInt64) -> [ObjectNumber] {
+    switch self {
+    case .nothingChanged: []
+    case .libraryCreated: [sequence]
+    case .assetCreated(let existence), .assetPurged(let existence):
+      [existence.row.number] + existence.places.map(\.container)
+    case .assetsEdited(let edited): edited.edits.map(\.number) + edited.shifts.map(\.album)
+    case .collectionCreated(let existence), .collectionErased(let existence):
+      [existence.row.number, existence.row.parent]
+    case .collectionEdited(let edited): [edited.number]
+    case .arranged(let arranged): [arranged.container] + arranged.places.map(\.child)
+    }
+  }
+}
+
+extension AssetsEdited {
+  var inverse: AssetsEdited {
+    AssetsEdited(
+      verb: verb.inverse, edits: edits.reversed().map(\.inverse),
+      shifts: shifts.map { CountShift(album: $0.album, by: -$0.by) })
+  }
+}
+
+extension AssetEdit {
+  var inverse: AssetEdit {
+    var edit = AssetEdit(
+      number: number, changes: changes.reversed().map { AssetChange(field: $0.field, old: $0.new, new: $0.old) })
+    edit.removedResources = addedResources
+    edit.addedResources = removedResources
+    return edit
+  }
+}
+
+extension CollectionEdited {
+  var inverse: CollectionEdited {
+    var edited = CollectionEdited(number: number)
+    edited.title = title?.inverse
+    edited.modificationDate = modificationDate?.inverse
+    edited.deletedDate = deletedDate?.inverse
+    return edited
+  }
+}
+
+extension Arranged {
+  var inverse: Arranged {
+    Arranged(
+      verb: verb == .inserted ? .removed : verb == .removed ? .inserted : verb, container: container,
+      places: places.reversed().map { Place(child: $0.child, old: $0.new, new: $0.old) }, countShift: -countShift,
+      modificationDate: modificationDate.inverse)
+  }
+}

@@ -1,0 +1,60 @@
+// A query says which objects a result holds and in what order; a window says which stretch of it is shown.
+//
+// Equality of queries decides which results share one live tree, so a query is normalised when it is made: the condition
+// in its normal form, the hidden and trash flags as they are. Windows are kept apart: two results that differ only in
+// their limit share a tree.
+
+/// Which objects a result holds, and in what order.
+package struct Query: Hashable, Sendable {
+  /// Where the objects are looked for.
+  package enum Scope: Hashable, Sendable {
+    /// The whole library.
+    case library
+    /// The members of an album, or the children of a folder.
+    case members(of: ObjectNumber)
+    /// Objects that were asked for by identifier.
+    case objects(Set<ObjectNumber>)
+    /// The collections that an object stands in.
+    case containing(ObjectNumber)
+  }
+
+  /// What a result does with the trash.
+  package enum Trash: Hashable, Sendable {
+    case without
+    case only
+  }
+
+  package var entity: Entity
+  package var scope: Scope
+  package var condition: Condition
+  package var sort: [SortTerm]
+  package var includesHidden = false
+  package var trash = Trash.without
+
+  package init(_ entity: Entity, _ scope: Scope, where condition: Condition = .always, sortedBy sort: [SortTerm] = []) {
+    self.entity = entity
+    self.scope = scope
+    self.condition = condition.normalized()
+    self.sort = sort
+  }
+}
+
+/// The stretch of a result that is shown.
+package struct Window: Hashable, Sendable {
+  /// How many objects are passed over first.
+  package var offset = 0
+  /// The most objects that are shown; nil: all (FR-05).
+  package var limit: Int?
+
+  package init(offset: Int = 0, limit: Int? = nil) {
+    self.offset = offset
+    self.limit = limit
+  }
+
+  /// The positions of the whole order that are shown.
+  package func range(in count: Int) -> Range<Int> {
+    let start = min(offset, count)
+    guard let limit else { return start..<count }
+    return start..<(start + min(limit, count - start))
+  }
+}

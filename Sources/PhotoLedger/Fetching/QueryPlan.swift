@@ -1,0 +1,131 @@
+// A plan is a query made ready: its condition and its sort compiled once, so that a row is judged and given its key
+// without looking at the query again. It answers the one question that everything stands on:
+//
+//     what is the key of this object in this result, given its row and its place?     nil: it does not belong
+//
+// A fetch asks it for every row in scope and builds a tree. A commit asks it twice for each touched object, with the
+// row before and the row after, and has the change of the result (`touches(by:)`). So fetching and following can never
+// disagree about what belongs.
+
+/// A query, compiled.
+package final class QueryPlan: Sendable {
+  package let query: Query
+  private let assetPasses: @Sendable (AssetRow) -> Bool
+  private let collectionPasses: @Sendable (CollectionRow) -> Bool
+  let sortKeys: SortKeyEncoder
+
+  package init(_ query: Query) {
+    self.query = query
+    assetPasses = query.condition.assetEvaluator()
+    collectionPasses = query.condition.collectionEvaluator()
+    sortKeys = SortKeyEncoder(query.sort)
+  }
+
+  /// Whether the keys of the result are wide.
+  var hasWideKeys: Bool { !sortKeys.fitsOneWord }
+
+  /// Whether an asset's row belongs to the result, its scope aside.
+  func admits(_ row: AssetRow) -> Bool {
+    (row.trashedDate != nil) == (query.trash == .only)
+      && (query.includesHidden || !row.flags.contains(.hidden))
+      && assetPasses(row)
+  }
+
+  /// Whether a collection's row belongs to the result, its scope aside.
+  func admits(_ row: CollectionRow) -> Bool {
+    row.number != rootFolder && (row.deletedDate != nil) == (query.trash == .only) && collectionPasses(row)
+  }
+}
+
+/// Keys that a plan can make.
+package protocol PlannedKey: ResultKey {
+  static func make(_ plan: QueryPlan, _ row: AssetRow, _ place: OrderKey?) -> Self
+  static func make(_ plan: QueryPlan, _ row: CollectionRow, _ place: OrderKey?) -> Self
+}
+
+extension NarrowKey: PlannedKey {
+  package static func make(_ plan: QueryPlan, _ row: AssetRow, _ place: OrderKey?) -> NarrowKey {
+    let word = plan.query.sort.isEmpty ? place?.rawValue ?? 0 : plan.sortKeys.word(for: row)
+    return NarrowKey(word: word, number: row.number)
+  }
+
+  package static func make(_ plan: QueryPlan, _ row: CollectionRow, _ place: OrderKey?) -> NarrowKey {
+    let word = plan.query.sort.isEmpty ? place?.rawValue ?? 0 : plan.sortKeys.word(for: row)
+    return NarrowKey(word: word, number: row.number)
+  }
+}
+
+extension WideKey: PlannedKey {
+  package static func make(_ plan: QueryPlan, _ row: AssetRow, _ place: OrderKey?) -> WideKey {
+    WideKey(bytes: plan.sortKeys.bytes(for: row), number: row.number)
+  }
+
+  package static func make(_ plan: QueryPlan, _ row: CollectionRow, _ place: OrderKey?) -> WideKey {
+    WideKey(bytes: plan.sortKeys.bytes(for: row), number: row.number)
+  }
+}
+
+// MARK: - Following
+
+extension QueryPlan {
+  /// What a delta does to the result: the key of every object that it holds before or after.
+  /// - Parameters:
+  ///   - delta: the change.
+  ///   - holders: for ``Query/Scope/containing(_:)``, the collections that the object stood in before the delta.
+  /// - Complexity: O(k) in the objects of the delta.
+  func touches<Key: PlannedKey>(
+    by delta: Delta, holders: Set<ObjectNumber>, as key: Key.Type = Key.self
+  ) -> [KeyTouch<Key>] {
+    var touches: [KeyTouch<Key>] = []
+    switch query.entity {
+    case .asset:
+      for (number, touch) in delta.assets {
+        let place = placing(of: number, in: delta, holders)
+        let before = touch.before.flatMap { place.was && admits($0) ? Key.make(self, $0, place.before) : nil }
+        let after = touch.after.flatMap { place.is && admits($0) ? Key.make(self, $0, place.after) : nil }
+        guard before != nil || after != nil else { continue }
+        touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: touch.isVisiblyChanged))
+      }
+    case .collection:
+      for (number, touch) in delta.collections {
+        let place = placing(of: number, in: delta, holders)
+        let before = touch.before.flatMap { place.was && admits($0) ? Key.make(self, $0, place.before) : nil }
+        let after = touch.after.flatMap { place.is && admits($0) ? Key.make(self, $0, place.after) : nil }
+        guard before != nil || after != nil else { continue }
+        touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: touch.isVisiblyChanged))
+      }
+    }
+    return touches
+  }
+
+  /// Whether an object is in the scope before and after a delta, and where.
+  private func placing(
+    of number: ObjectNumber, in delta: Delta, _ holders: Set<ObjectNumber>
+  ) -> (was: Bool, is: Bool, before: OrderKey?, after: OrderKey?) {
+    switch query.scope {
+    case .library: return (true, true, nil, nil)
+    case .objects(let numbers):
+      let isAsked = numbers.contains(number)
+      return (isAsked, isAsked, nil, nil)
+    case .members(let container):
+      let placing = delta.placing(of: number, in: container)
+      return (placing.before != nil, placing.after != nil, placing.before, placing.after)
+    case .containing(let object):
+      let held = holders.contains(number)
+      guard let placing = delta.places[Delta.Member(container: number, child: object)] else {
+        return (held, held, nil, nil)
+      }
+      return (placing.before != nil, placing.after != nil, nil, nil)
+    }
+  }
+
+  /// The collections that the object of the scope stands in after a delta.
+  func holders(_ holders: Set<ObjectNumber>, after delta: Delta) -> Set<ObjectNumber> {
+    guard case .containing(let object) = query.scope else { return holders }
+    var holders = holders
+    for (member, placing) in delta.places where member.child == object {
+      if placing.after == nil { holders.remove(member.container) } else { holders.insert(member.container) }
+    }
+    return holders
+  }
+}

@@ -1,0 +1,147 @@
+import CountedTree
+
+// The order of a result, as a value.
+//
+// A result is a counted tree of keys: what the sort asks for, then the object's number, so that ties stand in library
+// order and no two keys are equal. Nearly every sort asks for one number or date, and a key of two words keeps the
+// tree flat and free of reference counts; several sort terms, or a title, need bytes. Both trees run through the same
+// generic code; the switch between them is taken once a batch, never once a key.
+
+/// What a result is ordered by: comparable, and ending in the object's number.
+package protocol ResultKey: Comparable, Hashable, Sendable {
+  var number: ObjectNumber { get }
+}
+
+/// The key of a result that is sorted by one number, date or place, or not at all.
+package struct NarrowKey: ResultKey {
+  package let word: UInt64
+  package let number: ObjectNumber
+
+  @inlinable
+  package init(word: UInt64, number: ObjectNumber) {
+    self.word = word
+    self.number = number
+  }
+
+  @inlinable
+  package static func < (one: NarrowKey, other: NarrowKey) -> Bool {
+    one.word != other.word ? one.word < other.word : one.number < other.number
+  }
+}
+
+/// The key of a result that is sorted by several terms, or by a text.
+package struct WideKey: ResultKey {
+  package let bytes: [UInt8]
+  package let number: ObjectNumber
+
+  package init(bytes: [UInt8], number: ObjectNumber) {
+    self.bytes = bytes
+    self.number = number
+  }
+
+  package static func < (one: WideKey, other: WideKey) -> Bool {
+    let shared = min(one.bytes.count, other.bytes.count)
+    for index in 0..<shared where one.bytes[index] != other.bytes[index] {
+      return one.bytes[index] < other.bytes[index]
+    }
+    if one.bytes.count != other.bytes.count { return one.bytes.count < other.bytes.count }
+    return one.number < other.number
+  }
+}
+
+/// The keys of a result in order.
+package enum ResultOrder: Sendable {
+  case narrow(CountedTree<NarrowKey>)
+  case wide(CountedTree<WideKey>)
+
+  /// How many objects the result has before its window is cut.
+  var count: Int {
+    switch self {
+    case .narrow(let tree): tree.count
+    case .wide(let tree): tree.count
+    }
+  }
+
+  /// The number of the object at a position of the whole order.
+  /// - Complexity: O(log n).
+  func number(at position: Int) -> ObjectNumber {
+    switch self {
+    case .narrow(let tree): tree[position].number
+    case .wide(let tree): tree[position].number
+    }
+  }
+}
+
+/// The key of one object before and after a change; nil where the object does not belong to the result.
+struct KeyTouch<Key: ResultKey> {
+  var old: Key?
+  var new: Key?
+  var isVisiblyChanged: Bool
+}
+
+/// Where touched objects stood and stand, in the coordinates of the whole order, before any window is cut.
+package struct TouchedRanks: Sendable {
+  /// Ascending positions before.
+  package var removed: [Int] = []
+  /// Ascending positions after.
+  package var inserted: [Int] = []
+  /// Objects on both sides whose key changed: positions before and after, ascending by the first.
+  package var repositioned: [(before: Int, after: Int)] = []
+  /// Ascending positions after of objects with a visible change.
+  package var changed: [Int] = []
+}
+
+extension CountedTree where Element: ResultKey {
+  /// The tree after the touches, and where the touched objects stood and stand.
+  /// - Complexity: O(k log n).
+  func advanced(by touches: [KeyTouch<Element>]) -> (after: CountedTree<Element>, ranks: TouchedRanks) {
+    let moving = touches.filter { $0.old != $0.new }
+    let leaving = moving.compactMap(\.old).sorted()
+    let coming = moving.compactMap(\.new).sorted()
+    var after = self
+    let batch = after.apply(removing: leaving, inserting: coming)
+    precondition(
+      batch.removed.count == leaving.count && batch.inserted.count == coming.count,
+      "A live result disagrees with the log about what it holds; this is a defect of PhotoLedger.")
+
+    // Pair the two sides of objects that stay: the batch answers in the order of the keys.
+    var ranks = TouchedRanks()
+    var positions: [ObjectNumber: Int] = [:]
+    for (key, position) in zip(coming, batch.inserted) { positions[key.number] = position }
+    for (key, position) in zip(leaving, batch.removed) {
+      if let later = positions.removeValue(forKey: key.number) {
+        ranks.repositioned.append((position, later))
+      } else {
+        ranks.removed.append(position)
+      }
+    }
+    ranks.inserted = positions.values.sorted()
+    for touch in touches where touch.isVisiblyChanged {
+      if touch.old != nil, let new = touch.new { ranks.changed.append(after.rank(of: new)) }
+    }
+    ranks.changed.sort()
+    return (after, ranks)
+  }
+
+  /// Where the touched objects stand in this tree and in a later one.
+  /// - Complexity: O(k log n).
+  func ranks(of touches: [KeyTouch<Element>], after: CountedTree<Element>) -> TouchedRanks {
+    var ranks = TouchedRanks()
+    for touch in touches {
+      switch (touch.old, touch.new) {
+      case (nil, nil): break
+      case (let old?, nil): ranks.removed.append(rank(of: old))
+      case (nil, let new?): ranks.inserted.append(after.rank(of: new))
+      case (let old?, let new?):
+        let position = after.rank(of: new)
+        if old != new { ranks.repositioned.append((rank(of: old), position)) }
+        if touch.isVisiblyChanged { ranks.changed.append(position) }
+      }
+    }
+    ranks.removed.sort()
+    ranks.inserted.sort()
+    ranks.changed.sort()
+    ranks.repositioned.sort { $0.before < $1.before }
+    return ranks
+  }
+}

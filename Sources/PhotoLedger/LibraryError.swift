@@ -1,0 +1,73 @@
+/// Why the library did not do what was asked.
+///
+/// One struct for the whole module: ``code`` says what kind of failure it is (the number is PhotoKit's where PhotoKit has
+/// one, photokit a.7), ``description`` is a sentence that names the thing and what to do.
+public struct LibraryError: Error, Sendable, CustomStringConvertible, Equatable {
+  /// The kind of a failure; its number is PHPhotosError's where that exists, and above 10,000 where it is our own.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The number.
+    public let rawValue: Int
+    /// Takes a number as it is.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Something that should not happen did (PHPhotosError.internalError).
+    public static let internalError = Code(rawValue: -1)
+    /// A decision refused the block (PHPhotosError.userCancelled).
+    public static let userCancelled = Code(rawValue: 3072)
+    /// The kept history does not reach back to the token (PHPhotosError.persistentChangeTokenExpired).
+    public static let tokenExpired = Code(rawValue: 3105)
+    /// The files of the library cannot be reached (PHPhotosError.libraryVolumeOffline).
+    public static let libraryOffline = Code(rawValue: 3114)
+    /// No object has the identifier (PHPhotosError.identifierNotFound).
+    public static let identifierNotFound = Code(rawValue: 3201)
+    /// The request does not fit the object or the state (PHPhotosError.changeNotSupported).
+    public static let changeNotSupported = Code(rawValue: 3300)
+    /// The work was interrupted before it took effect and may be tried again (PHPhotosError.operationInterrupted).
+    public static let operationInterrupted = Code(rawValue: 3301)
+    /// The bytes or their description make no asset (PHPhotosError.invalidResource).
+    public static let invalidResource = Code(rawValue: 3302)
+    /// A file that the request names is not there (PHPhotosError.missingResource).
+    public static let missingResource = Code(rawValue: 3303)
+    /// The disk is full (PHPhotosError.notEnoughSpace).
+    public static let notEnoughSpace = Code(rawValue: 3305)
+    /// The request exceeds a limit (PHPhotosError.limitExceeded).
+    public static let limitExceeded = Code(rawValue: 3307)
+
+    /// A predicate names an unknown key, or uses a form that is not supported.
+    public static let unsupportedPredicate = Code(rawValue: 10_001)
+    /// A sort names an unknown or unsupported key.
+    public static let unsupportedSort = Code(rawValue: 10_002)
+    /// A predicate's text does not follow the grammar.
+    public static let malformedPredicate = Code(rawValue: 10_003)
+    /// The path holds no library.
+    public static let notALibrary = Code(rawValue: 10_010)
+    /// The path already holds a library, or something else.
+    public static let alreadyExists = Code(rawValue: 10_011)
+    /// The library was written by a newer program.
+    public static let newerThanProgram = Code(rawValue: 10_012)
+    /// The bytes of the store contradict themselves; nothing more is written.
+    public static let corrupted = Code(rawValue: 10_013)
+    /// The state is not the one that the caller expected.
+    public static let conflict = Code(rawValue: 10_014)
+    /// The library was closed.
+    public static let closed = Code(rawValue: 10_015)
+    /// A token is malformed or belongs to another library.
+    public static let invalidToken = Code(rawValue: 10_016)
+    /// The text of a request does not follow its schema.
+    public static let malformedRequest = Code(rawValue: 10_017)
+    /// Whether the change took effect is not known; ask with the same idempotency key.
+    public static let outcomeUnknown = Code(rawValue: 10_018)
+    /// Reading or writing failed.
+    public static let storage = Code(rawValue: 10_019)
+  }
+
+  /// The kind of failure.
+  public let code: Code
+  /// A full sentence that names the thing and what to do.
+  public let description: String
+
+  package init(_ code: Code, _ description: String) {
+    self.code = code
+    self.description = description
+  }
+}

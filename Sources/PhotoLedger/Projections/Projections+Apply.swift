@@ -1,0 +1,192 @@
+import Foundation
+import LMDB
+
+// Carrying events out on the projections.
+//
+// This is the one place that writes them. Live commits, a rebuild and (later) every migration run through it, so its
+// result may depend on the event, its sequence and the projections alone.
+
+extension Projections {
+  /// Carries one event out.
+  /// - Parameters:
+  ///   - event: a fact, as it was decided or read from the log.
+  ///   - sequence: its place in the log, which is the number of an object that it creates.
+  /// - Throws: ``LibraryError`` `.corrupted` if the projections do not hold what the event says it replaced;
+  ///   `LMDBError` if LMDB fails.
+  /// - Complexity: O(k log n) for k objects touched.
+  package func apply(_ event: Event, sequence: UInt64, in t: inout WriteTransaction) throws {
+    do {
+      switch event {
+      case .libraryCreated(let identifier, let date): try begin(identifier, date, sequence, &t)
+      case .assetCreated(let existence): try create(existence, &t)
+      case .assetPurged(let existence): try purge(existence, &t)
+      case .assetsEdited(let edited): try edit(edited, &t)
+      case .collectionCreated(let existence): try create(existence, &t)
+      case .collectionErased(let existence): try erase(existence, &t)
+      case .collectionEdited(let edited):
+        try update(edited.number, &t) { (row) throws(RowMismatch) in try edited.apply(to: &row) }
+      case .arranged(let arranged): try arrange(arranged, &t)
+      case .nothingChanged: break
+      }
+    } catch let mismatch as RowMismatch {
+      throw corruption("the \(mismatch.field) of object \(mismatch.number), which event \(sequence) changes")
+    }
+    for number in event.touched(sequence: sequence) {
+      let key = pairKey(number, sequence)
+      try t.put(key.span.bytes, RawSpan(), in: history)
+    }
+  }
+
+  private func begin(
+    _ identifier: LocalIdentifier, _ date: Date, _ sequence: UInt64, _ t: inout WriteTransaction
+  ) throws {
+    guard sequence == rootFolder else { throw corruption("its beginning, which stands at \(sequence)") }
+    let root = CollectionRow(number: sequence, identifier: identifier, kind: .folder, title: nil, date: date)
+    try put(root, &t)
+    try put(identifier, .folder, sequence, &t)
+  }
+
+  // MARK: Assets
+
+  private func create(_ existence: AssetExistence, _ t: inout WriteTransaction) throws {
+    let number = existence.row.number
+    try put(existence.row, &t)
+    try put(existence.details, number, &t)
+    try put(existence.row.identifier, .asset, number, &t)
+    for resource in existence.details.resources { try note(resource, of: number, &t) }
+    for place in existence.places { try put(number, in: place.container, place.key, &t) }
+  }
+
+  private func purge(_ existence: AssetExistence, _ t: inout WriteTransaction) throws {
+    let number = existence.row.number
+    guard try asset(number, in: t) == existence.row else { throw RowMismatch(number: number, field: "row") }
+    for place in existence.places { try remove(number, from: place.container, place.key, &t) }
+    for resource in existence.details.resources { try forget(resource, of: number, &t) }
+    try remove(existence.row.identifier, &t)
+    try t.delete(number, in: details)
+    try t.delete(number, in: assets)
+  }
+
+  private func edit(_ edited: AssetsEdited, _ t: inout WriteTransaction) throws {
+    for edit in edited.edits {
+      guard var row = try asset(edit.number, in: t) else { throw RowMismatch(number: edit.number, field: "existence") }
+      try edit.apply(to: &row)
+      try put(row, &t)
+      guard edit.changesDetails, var details = try details(edit.number, in: t) else { continue }
+      try edit.apply(to: &details)
+      try put(details, edit.number, &t)
+      for resource in edit.removedResources where !details.resources.contains(where: { $0.sha256 == resource.sha256 }) {
+        try forget(resource, of: edit.number, &t)
+      }
+      for resource in edit.addedResources { try note(resource, of: edit.number, &t) }
+    }
+    for shift in edited.shifts {
+      try update(shift.album, &t) { (row) throws(RowMismatch) in row.assetCount += shift.by }
+    }
+  }
+
+  private func put(_ row: AssetRow, _ t: inout WriteTransaction) throws(LMDBError) {
+    let key: InlineArray<1, UInt64> = [row.number]
+    try t.put(key.span.bytes, reserving: row.byteCount, in: assets) { row.write(into: &$0) }
+  }
+
+  private func put(_ value: AssetDetails, _ number: ObjectNumber, _ t: inout WriteTransaction) throws(LMDBError) {
+    try t.put(number, value.encoded().span.bytes, in: details)
+  }
+
+  private func note(_ resource: AssetResource, of number: ObjectNumber, _ t: inout WriteTransaction) throws(LMDBError) {
+    try t.put(contentKey(resource, number).span.bytes, RawSpan(), in: content)
+  }
+
+  private func forget(
+    _ resource: AssetResource, of number: ObjectNumber, _ t: inout WriteTransaction
+  ) throws(LMDBError) {
+    try t.delete(contentKey(resource, number).span.bytes, in: content)
+  }
+
+  private func contentKey(_ resource: AssetResource, _ number: ObjectNumber) -> [UInt8] {
+    resource.sha256 + withUnsafeBytes(of: number.bigEndian) { Array($0) }
+  }
+
+  // MARK: Identifiers
+
+  private func put(
+    _ identifier: LocalIdentifier, _ kind: ObjectKind, _ number: ObjectNumber, _ t: inout WriteTransaction
+  ) throws(LMDBError) {
+    let key = pairKey(identifier.high, identifier.low)
+    let value = [kind.rawValue] + withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    try t.put(key.span.bytes, value.span.bytes, in: identifiers, mode: .insert)
+  }
+
+  private func remove(_ identifier: LocalIdentifier, _ t: inout WriteTransaction) throws(LMDBError) {
+    let key = pairKey(identifier.high, identifier.low)
+    try t.delete(key.span.bytes, in: identifiers)
+  }
+
+  // MARK: Collections and places
+
+  private func create(_ existence: CollectionExistence, _ t: inout WriteTransaction) throws {
+    let row = existence.row
+    try put(row, &t)
+    try put(row.identifier, row.kind == .album ? .album : .folder, row.number, &t)
+    try put(row.number, in: row.parent, existence.key, &t)
+  }
+
+  private func erase(_ existence: CollectionExistence, _ t: inout WriteTransaction) throws {
+    let row = existence.row
+    try remove(row.number, from: row.parent, existence.key, &t)
+    try remove(row.identifier, &t)
+    try t.delete(row.number, in: collections)
+  }
+
+  private func arrange(_ arranged: Arranged, _ t: inout WriteTransaction) throws {
+    try update(arranged.container, &t) { (row) throws(RowMismatch) in try arranged.apply(toContainer: &row) }
+    for place in arranged.places {
+      guard try key(of: place.child, in: arranged.container, t) == place.old else {
+        throw RowMismatch(number: place.child, field: "place")
+      }
+      if let old = place.old { try remove(place.child, from: arranged.container, old, &t) }
+    }
+    for place in arranged.places {
+      if let new = place.new { try put(place.child, in: arranged.container, new, &t) }
+      guard (place.old == nil) != (place.new == nil), try collection(place.child, in: t) != nil else { continue }
+      try update(place.child, &t) { (row) throws(RowMismatch) in try arranged.apply(place, toChild: &row) }
+    }
+  }
+
+  private func put(
+    _ child: ObjectNumber, in container: ObjectNumber, _ key: OrderKey, _ t: inout WriteTransaction
+  ) throws(LMDBError) {
+    let member = pairKey(container, key.rawValue)
+    let value: InlineArray<1, UInt64> = [child.bigEndian]
+    try t.put(member.span.bytes, value.span.bytes, in: members)
+    let place = pairKey(child, container)
+    let keyValue: InlineArray<1, UInt64> = [key.rawValue.bigEndian]
+    try t.put(place.span.bytes, keyValue.span.bytes, in: containers)
+  }
+
+  /// Takes a place back. A spread over several events may already have given the key to another member, whose row
+  /// then stays.
+  private func remove(
+    _ child: ObjectNumber, from container: ObjectNumber, _ key: OrderKey, _ t: inout WriteTransaction
+  ) throws(LMDBError) {
+    let member = pairKey(container, key.rawValue)
+    var isOwn = false
+    if let holder = try t.value(for: member.span.bytes, in: members) { isOwn = holder.number(at: 0) == child }
+    if isOwn { try t.delete(member.span.bytes, in: members) }
+    let place = pairKey(child, container)
+    try t.delete(place.span.bytes, in: containers)
+  }
+
+  private func update(
+    _ number: ObjectNumber, _ t: inout WriteTransaction, _ body: (inout CollectionRow) throws(RowMismatch) -> Void
+  ) throws {
+    guard var row = try collection(number, in: t) else { throw RowMismatch(number: number, field: "existence") }
+    try body(&row)
+    try put(row, &t)
+  }
+
+  private func put(_ row: CollectionRow, _ t: inout WriteTransaction) throws(LMDBError) {
+    try t.put(row.number, row.encoded().span.bytes, in: collections)
+  }
+}
