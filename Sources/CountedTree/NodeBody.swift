@@ -1,0 +1,131 @@
+/// An unowned view of a node's memory, through which every read and write goes.
+///
+/// Taking a body counts no reference: whoever holds one keeps the node alive by other means (a tree that is being
+/// read keeps its root, and the root all below it). Writing is allowed only to a node that no other tree can reach.
+@usableFromInline
+struct NodeBody<Element: Comparable & Sendable> {
+  @usableFromInline let header: UnsafeMutablePointer<NodeHeader>
+
+  @inlinable
+  init(_ node: Node<Element>) {
+    header = node.withUnsafeMutablePointerToHeader { $0 }
+  }
+
+  @inlinable var height: Int { header.pointee.height }
+
+  @inlinable var count: Int {
+    get { Int(truncatingIfNeeded: header.pointee.count) }
+    nonmutating set { header.pointee.count = Int32(truncatingIfNeeded: newValue) }
+  }
+
+  @inlinable var room: Int { Int(truncatingIfNeeded: header.pointee.room) }
+
+  /// Elements in the whole subtree.
+  @inlinable var total: Int { height == 0 ? count : starts[count] }
+
+  // MARK: Layout
+
+  @inlinable var entries: UnsafeMutableRawPointer { UnsafeMutableRawPointer(header + 1) }
+
+  /// The elements of a leaf, ascending.
+  @inlinable var elements: UnsafeMutablePointer<Element> {
+    entries.assumingMemoryBound(to: Element.self)
+  }
+
+  /// Running sums of an inner node: entry `i` counts the elements before child `i`, entry `count` all of them.
+  @inlinable var starts: UnsafeMutablePointer<Int> { entries.assumingMemoryBound(to: Int.self) }
+
+  @inlinable var children: UnsafeMutablePointer<Node<Element>> {
+    (entries + Self.childrenOffset).assumingMemoryBound(to: Node<Element>.self)
+  }
+
+  @inlinable var separators: UnsafeMutablePointer<Element> {
+    (entries + Self.separatorsOffset).assumingMemoryBound(to: Element.self)
+  }
+
+  @inlinable static var childrenOffset: Int { 8 * (Limits<Element>.innerCapacity + 1) }
+
+  /// Rounded up to 16, the alignment of the allocation, which no element may exceed.
+  @inlinable static var separatorsOffset: Int {
+    (childrenOffset + 8 * Limits<Element>.innerCapacity + 15) & ~15
+  }
+
+  @inlinable static var innerByteCount: Int {
+    separatorsOffset + MemoryLayout<Element>.stride * (Limits<Element>.innerCapacity - 1)
+  }
+
+  /// Views a child without touching its reference count.
+  @inlinable
+  func child(_ slot: Int) -> NodeBody {
+    UnsafeRawPointer(children + slot).load(as: Unmanaged<Node<Element>>.self)._withUnsafeGuaranteedRef { NodeBody($0) }
+  }
+
+  /// Elements in the subtree of child `slot`.
+  @inlinable
+  func size(ofChild slot: Int) -> Int { starts[slot + 1] - starts[slot] }
+
+  // MARK: Search
+
+  /// The child in whose range `element` lies.
+  @inlinable
+  func slot(for element: Element) -> Int {
+    let separators = separators
+    return Self.prefix(of: count - 1) { !(element < separators[$0]) }
+  }
+
+  /// The child that holds the element at `position`, counted from the start of this subtree.
+  @inlinable
+  func slot(at position: Int) -> Int {
+    let starts = starts
+    return Self.prefix(of: count - 1) { starts[$0 + 1] <= position }
+  }
+
+  /// How many elements of a leaf are less than `element`.
+  @inlinable
+  func lowerBound(of element: Element) -> Int {
+    let elements = elements
+    return Self.prefix(of: count) { elements[$0] < element }
+  }
+
+  /// How many of the first `count` indexes satisfy a condition that holds for a prefix of them.
+  ///
+  /// The number of steps depends on `count` alone and no step jumps on the outcome of a comparison: a mispredicted
+  /// branch costs as much as several steps.
+  @inlinable
+  @inline(__always)
+  static func prefix(of count: Int, while isBefore: (Int) -> Bool) -> Int {
+    var low = 0
+    var length = count
+    while length > 1 {
+      let half = length &>> 1
+      low = isBefore(low &+ half &- 1) ? low &+ half : low
+      length &-= half
+    }
+    return length == 1 && isBefore(low) ? low &+ 1 : low
+  }
+
+  // MARK: Filling a fresh node
+
+  /// Appends copies of a range of another leaf's elements; the room must suffice.
+  @inlinable
+  func appendElements(of source: NodeBody, _ range: Range<Int>) {
+    (elements + count).initialize(from: source.elements + range.lowerBound, count: range.count)
+    count += range.count
+  }
+
+  @inlinable
+  func appendElement(_ element: Element) {
+    (elements + count).initialize(to: element)
+    count += 1
+  }
+
+  /// Appends a subtree of `size` elements; `separator` divides it from the child before it, if there is one.
+  @inlinable
+  func appendChild(_ child: Node<Element>, size: Int, separator: Element?) {
+    let slot = count
+    if slot > 0, let separator { (separators + slot - 1).initialize(to: separator) }
+    (children + slot).initialize(to: child)
+    starts[slot + 1] = starts[slot] + size
+    count = slot + 1
+  }
+}
