@@ -1,0 +1,217 @@
+/// Reads a regular expression into the program of a ``TextPattern``, by recursive descent of bounded depth.
+struct PatternCompiler {
+  typealias Instruction = TextPattern.Instruction
+
+  private let text: String
+  private let characters: [Character]
+  private let options: Condition.TextOptions
+  private var index = 0
+  private var depth = 0
+
+  init(_ text: String, _ options: Condition.TextOptions) {
+    self.text = text
+    self.options = options
+    characters = Array(text)
+  }
+
+  mutating func compile() throws(FetchError) -> [Instruction] {
+    let program = try alternatives()
+    guard index == characters.count else { throw malformed("has a ) without its (") }
+    return program + [.accept]
+  }
+
+  private var next: Character? { index < characters.count ? characters[index] : nil }
+
+  private mutating func take(_ character: Character) -> Bool {
+    guard next == character else { return false }
+    index += 1
+    return true
+  }
+
+  private mutating func alternatives() throws(FetchError) -> [Instruction] {
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= 64 else { throw malformed("is nested deeper than 64 levels") }
+    let first = try sequence()
+    guard take("|") else { return first }
+    let rest = try alternatives()
+    return try bounded(
+      [.split(1, first.count + 2)] + first.shifted(by: 1)
+        + [.jump(first.count + rest.count + 2)] + rest.shifted(by: first.count + 2))
+  }
+
+  private mutating func sequence() throws(FetchError) -> [Instruction] {
+    var program: [Instruction] = []
+    while let character = next, character != "|", character != ")" {
+      let piece = try repeated(try atom())
+      program = try bounded(program + piece.shifted(by: program.count))
+    }
+    return program
+  }
+
+  private mutating func atom() throws(FetchError) -> [Instruction] {
+    let character = characters[index]
+    index += 1
+    switch character {
+    case ".": return [.any]
+    case "^": return [.start]
+    case "$": return [.end]
+    case "[": return [.set(try set())]
+    case "(":
+      if take("?") && !take(":") { throw unsupported("(?…) with anything but ':'") }
+      let inner = try alternatives()
+      guard take(")") else { throw malformed("lacks a )") }
+      return inner
+    case "\\": return try escape()
+    case "*", "+", "?", "{": throw malformed("repeats nothing with \(character)")
+    default: return String(character).folded(options).map(Instruction.character)
+    }
+  }
+
+  private mutating func escape() throws(FetchError) -> [Instruction] {
+    guard let character = next else { throw malformed("ends in a backslash") }
+    index += 1
+    switch character {
+    case "d", "D", "w", "W", "s", "S":
+      return [.set(TextPattern.CharacterSet(classes: [character]))]
+    default: return String(try plain(character)).folded(options).map(Instruction.character)
+    }
+  }
+
+  /// The character that an escape stands for.
+  private func plain(_ character: Character) throws(FetchError) -> Character {
+    switch character {
+    case "n": return "\n"
+    case "r": return "\r"
+    case "t": return "\t"
+    default:
+      if character.isASCII && (character.isLetter || character.isNumber) { throw unsupported("\\\(character)") }
+      return character
+    }
+  }
+
+  private mutating func set() throws(FetchError) -> TextPattern.CharacterSet {
+    var set = TextPattern.CharacterSet()
+    set.ignoresCase = options.contains(.caseInsensitive)
+    set.isNegated = take("^")
+    var isFirst = true
+    while let character = next, character != "]" || isFirst {
+      isFirst = false
+      if character == "[" { throw unsupported("a [ inside [ ]") }
+      index += 1
+      if character == "\\", let name = next, "dDwWsS".contains(name) {
+        index += 1
+        set.classes.append(name)
+        continue
+      }
+      let low = try member(character)
+      guard next == "-", index + 1 < characters.count, characters[index + 1] != "]" else {
+        set.ranges.append(low...low)
+        continue
+      }
+      index += 2
+      let high = try member(characters[index - 1])
+      guard low <= high else { throw malformed("has the range \(low)-\(high) the wrong way round") }
+      set.ranges.append(low...high)
+    }
+    guard take("]") else { throw malformed("lacks a ]") }
+    return set
+  }
+
+  private mutating func member(_ character: Character) throws(FetchError) -> Character {
+    guard character == "\\" else { return character }
+    guard let escaped = next else { throw malformed("ends in a backslash") }
+    index += 1
+    return try plain(escaped)
+  }
+}
+
+// Repetition.
+extension PatternCompiler {
+  private mutating func repeated(_ piece: [Instruction]) throws(FetchError) -> [Instruction] {
+    var piece = piece
+    while let character = next {
+      switch character {
+      case "*": piece = try repeating(piece, atLeast: 0, atMost: nil)
+      case "+": piece = try repeating(piece, atLeast: 1, atMost: nil)
+      case "?": piece = try repeating(piece, atLeast: 0, atMost: 1)
+      case "{":
+        let (low, high) = try counts()
+        piece = try repeating(piece, atLeast: low, atMost: high)
+        index -= 1
+      default: return piece
+      }
+      index += 1
+      _ = take("?")
+      if next == "+" { throw unsupported("a possessive repetition") }
+    }
+    return piece
+  }
+
+  /// Reads `{n}`, `{n,}` or `{n,m}`.
+  private mutating func counts() throws(FetchError) -> (Int, Int?) {
+    index += 1
+    guard let low = number() else { throw malformed("has a { without a count") }
+    var high: Int? = low
+    if take(",") { high = number() }
+    guard take("}") else { throw malformed("lacks a }") }
+    if let high, high < low { throw malformed("has the count {\(low),\(high)} the wrong way round") }
+    return (low, high)
+  }
+
+  private mutating func number() -> Int? {
+    var digits = ""
+    while let character = next, character.isASCII, character.isNumber {
+      digits.append(character)
+      index += 1
+    }
+    return digits.isEmpty ? nil : Int(digits) ?? .max
+  }
+
+  private func repeating(
+    _ piece: [Instruction], atLeast low: Int, atMost high: Int?
+  ) throws(FetchError) -> [Instruction] {
+    guard max(low, high ?? 0) <= TextPattern.longestProgram else { throw tooLong }
+    var program: [Instruction] = []
+    for _ in 0..<low { program = try bounded(program + piece.shifted(by: program.count)) }
+    guard let high else {
+      let here = program.count
+      return try bounded(
+        program + [.split(here + 1, here + piece.count + 2)] + piece.shifted(by: here + 1) + [.jump(here)])
+    }
+    for _ in low..<high {
+      let here = program.count
+      program = try bounded(program + [.split(here + 1, here + piece.count + 1)] + piece.shifted(by: here + 1))
+    }
+    return program
+  }
+
+  private func bounded(_ program: [Instruction]) throws(FetchError) -> [Instruction] {
+    guard program.count <= TextPattern.longestProgram else { throw tooLong }
+    return program
+  }
+
+  private var tooLong: FetchError {
+    malformed("is too long when its repetitions are written out (\(TextPattern.longestProgram) steps are allowed)")
+  }
+
+  private func malformed(_ what: String) -> FetchError {
+    .malformed(text, "The regular expression '\(text)' \(what).")
+  }
+
+  private func unsupported(_ what: String) -> FetchError {
+    .unsupported(text, "The regular expression '\(text)' uses \(what), which MATCHES does not support.")
+  }
+}
+
+extension [TextPattern.Instruction] {
+  fileprivate func shifted(by distance: Int) -> Self {
+    map { instruction in
+      switch instruction {
+      case .split(let one, let two): .split(one + distance, two + distance)
+      case .jump(let target): .jump(target + distance)
+      default: instruction
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import Foundation
+
+/// A test of text, with its constant prepared once.
+struct TextTest: Sendable {
+  private let test: Condition.TextOperator
+  private let text: String
+  private let options: Condition.TextOptions
+  private let pattern: TextPattern?
+
+  /// Prepares a test; a regular expression that cannot be read, which `Condition.check(for:)` refuses, fits nothing.
+  init(_ test: Condition.TextOperator, _ text: String, _ options: Condition.TextOptions) {
+    self.test = test
+    self.options = options
+    self.text = text.folded(options)
+    switch test {
+    case .like: pattern = TextPattern(wildcards: text, options: options)
+    case .matches: pattern = try? TextPattern(regularExpression: text, options: options)
+    default: pattern = nil
+    }
+  }
+
+  /// Whether a property's text passes. Texts are compared character by character, as Swift's strings are.
+  func holds(_ value: String) -> Bool {
+    let folded = value.folded(options)
+    switch test {
+    case .equals: return folded == text
+    case .contains: return folded.contains(text)
+    case .beginsWith: return folded.starts(with: text)
+    case .endsWith: return folded.reversed().starts(with: text.reversed())
+    case .like, .matches: return pattern?.fits(folded) ?? false
+    }
+  }
+}
+
+extension String {
+  /// The text without the differences that the options ignore; independent of any locale.
+  func folded(_ options: Condition.TextOptions) -> String {
+    if options.isEmpty { return self }
+    var compare: CompareOptions = []
+    if options.contains(.caseInsensitive) { compare.insert(.caseInsensitive) }
+    if options.contains(.diacriticInsensitive) { compare.insert(.diacriticInsensitive) }
+    return folding(options: compare, locale: nil)
+  }
+}

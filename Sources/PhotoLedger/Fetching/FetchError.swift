@@ -1,0 +1,76 @@
+/// Why a fetch was refused: an unknown key, a malformed or unsupported predicate, an argument of the wrong kind (FR-09).
+public struct FetchError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What was wrong; new codes may come.
+  public struct Code: Hashable, Sendable {
+    /// The name of the code, stable across versions.
+    public let name: String
+
+    /// A key that the fetched kind of object has not.
+    public static let unknownKey = Code(name: "unknownKey")
+    /// A format string that does not follow the grammar.
+    public static let malformedPredicate = Code(name: "malformedPredicate")
+    /// A form that PhotoKit's grammar knows and a fetch cannot answer.
+    public static let unsupportedPredicate = Code(name: "unsupportedPredicate")
+    /// A sort descriptor that a fetch cannot follow.
+    public static let unsupportedSort = Code(name: "unsupportedSort")
+    /// An argument or constant of a kind that its place does not take.
+    public static let wrongArgument = Code(name: "wrongArgument")
+  }
+
+  /// What was wrong.
+  public let code: Code
+  /// The key, word, argument or sub-expression that was refused.
+  public let subject: String
+  /// What was wrong and what to do, as a sentence without the place.
+  public let sentence: String
+  /// Where in the format string, in Unicode scalars from its start; nil if there is no format string.
+  public internal(set) var offset: Int?
+  /// The line of the format string and a caret below the place; nil if there is no format string.
+  public internal(set) var excerpt: String?
+
+  init(_ code: Code, _ subject: String, _ sentence: String) {
+    self.code = code
+    self.subject = subject
+    self.sentence = sentence
+  }
+
+  /// The sentence, with the column (from 1) where a format string is at fault.
+  public var description: String {
+    guard let offset else { return sentence }
+    return "\(sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence), at column \(offset + 1)."
+  }
+
+  /// The same error with its place in a format string, unless it has one already.
+  func placed(at byte: Int, in format: [UInt8]) -> FetchError {
+    guard offset == nil else { return self }
+    let cut = min(byte, format.count)
+    let isLineEnd = { (scalar: Unicode.Scalar) in scalar == "\n" || scalar == "\r" }
+    let before = Array(String(decoding: format[..<cut], as: UTF8.self).unicodeScalars)
+    let after = String(decoding: format[cut...].prefix(240), as: UTF8.self).unicodeScalars.prefix(60)
+    let head = before.suffix(60).reversed().prefix { !isLineEnd($0) }.reversed()
+    var line = String.UnicodeScalarView()
+    line.append(contentsOf: head)
+    line.append(contentsOf: after.prefix { !isLineEnd($0) })
+    var copy = self
+    copy.offset = before.count
+    copy.excerpt = String(line) + "\n" + String(repeating: " ", count: head.count) + "^"
+    return copy
+  }
+}
+
+extension FetchError {
+  static func unknownKey(_ key: String, for entity: Entity) -> FetchError {
+    let known = PropertyKey.allCases.filter { $0.isValid(for: entity) }.map(\.rawValue).sorted()
+    return FetchError(
+      .unknownKey, key,
+      "Unknown key '\(key)' for \(entity.plural); the keys are \(known.joined(separator: ", ")).")
+  }
+
+  static func unsupported(_ subject: String, _ sentence: String) -> FetchError {
+    FetchError(.unsupportedPredicate, subject, sentence)
+  }
+
+  static func malformed(_ subject: String, _ sentence: String) -> FetchError {
+    FetchError(.malformedPredicate, subject, sentence)
+  }
+}

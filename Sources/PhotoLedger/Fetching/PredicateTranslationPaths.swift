@@ -1,0 +1,40 @@
+/// The key paths of the public values that predicates and sort descriptors may use.
+enum PropertyPath {
+  /// The key that a path reads; nil if a fetch does not know the path.
+  static func key(of path: AnyKeyPath) -> PropertyKey? { keys[path] }
+
+  // Guarded by: never written after its first use, and the paths in it capture nothing.
+  private nonisolated(unsafe) static let keys: [AnyKeyPath: PropertyKey] = [
+    \Asset.id: .localIdentifier,
+    \Asset.localIdentifier: .localIdentifier,
+    \Asset.creationDate: .creationDate,
+    \Asset.modificationDate: .modificationDate,
+    \Asset.addedDate: .addedDate,
+    \Asset.localCreationDate: .localCreationDate,
+    \Asset.trashedDate: .trashedDate,
+    \Asset.mediaType: .mediaType,
+    \Asset.mediaSubtypes: .mediaSubtypes,
+    \Asset.playbackStyle: .playbackStyle,
+    \Asset.sourceType: .sourceType,
+    \Asset.duration: .duration,
+    \Asset.pixelWidth: .pixelWidth,
+    \Asset.pixelHeight: .pixelHeight,
+    \Asset.isFavorite: .isFavorite,
+    \Asset.isHidden: .isHidden,
+    \Asset.isTrashed: .isTrashed,
+    \Asset.burstIdentifier: .burstIdentifier,
+    \Asset.representsBurst: .representsBurst,
+    \Asset.timeZoneOffset: .timeZoneOffset,
+    \PhotoCollection.id: .localIdentifier,
+    \PhotoCollection.localIdentifier: .localIdentifier,
+    \PhotoCollection.localizedTitle: .localizedTitle,
+    \PhotoCollection.creationDate: .creationDate,
+    \PhotoCollection.modificationDate: .modificationDate,
+    \PhotoCollection.startDate: .startDate,
+    \PhotoCollection.endDate: .endDate,
+    \PhotoCollection.estimatedAssetCount: .estimatedAssetCount,
+    \PhotoCollection.kind: .kind,
+    \PhotoCollection.canContainAssets: .canContainAssets,
+    \PhotoCollection.canContainCollections: .canContainCollections,
+  ]
+}
