@@ -19,14 +19,14 @@ import LMDB
 struct Decider: ~Copyable {
   let projections: Projections
   let date: Date
-  var appender: EventLog.Appender
-  let makeSalt: () -> [UInt8]
+  var appender: EventAppender
+  let makeSalt: () -> Salt
   /// The identifiers of the objects that the block created.
   private(set) var created: [String] = []
   /// The resource files that nothing refers to once the block is durable.
   var orphans: [AssetResource] = []
 
-  init(projections: Projections, date: Date, appender: consuming EventLog.Appender, makeSalt: @escaping () -> [UInt8]) {
+  init(projections: Projections, date: Date, appender: consuming EventAppender, makeSalt: @escaping () -> Salt) {
     self.projections = projections
     self.date = date
     self.appender = appender
@@ -59,8 +59,14 @@ struct Decider: ~Copyable {
 
   /// Appends an event and applies it.
   mutating func record(_ event: Event, _ t: inout WriteTransaction) throws {
-    let sequence = try appender.append(event.draft(salt: makeSalt()), in: &t)
+    let sequence = try appender.append(
+      type: event.type, version: Event.version, payload: event.payload(), salt: makeSalt(), in: &t)
     try projections.apply(event, sequence: sequence, in: &t)
+  }
+
+  /// Ends the commit.
+  consuming func finish(_ t: inout WriteTransaction) throws -> Commit {
+    try appender.finish(in: &t)
   }
 
   mutating func noteCreated(_ identifier: LocalIdentifier, _ kind: ObjectKind) {

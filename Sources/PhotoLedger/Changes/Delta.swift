@@ -48,6 +48,8 @@ package struct Delta: Sendable {
   package var from: UInt64
   /// The commit that it leads to.
   package var to: UInt64
+  /// The last event of that commit.
+  package var lastSequence: UInt64
   package var assets: [ObjectNumber: Touch<AssetRow>] = [:]
   package var collections: [ObjectNumber: Touch<CollectionRow>] = [:]
   package var places: [Member: Placing] = [:]
@@ -55,9 +57,10 @@ package struct Delta: Sendable {
   /// The commits it spans, oldest first.
   package var commits: [CommitSummary] = []
 
-  package init(from: UInt64, to: UInt64) {
+  package init(from: UInt64, to: UInt64, lastSequence: UInt64) {
     self.from = from
     self.to = to
+    self.lastSequence = lastSequence
   }
 
   /// This delta and the one that follows it, as one.
@@ -65,6 +68,7 @@ package struct Delta: Sendable {
   package consuming func followed(by next: Delta) -> Delta {
     precondition(to == next.from, "A delta is composed with the one that follows it.")
     to = next.to
+    lastSequence = next.lastSequence
     assets.merge(next.assets) { $0.followed(by: $1) }
     collections.merge(next.collections) { $0.followed(by: $1) }
     places.merge(next.places) { Placing(before: $0.before, after: $1.after) }

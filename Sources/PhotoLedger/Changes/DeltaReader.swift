@@ -30,6 +30,7 @@ struct DeltaReader {
   private struct Stretch {
     var commit: CommitSummary
     var events: [Event] = []
+    var lastSequence: UInt64 = 0
   }
 
   /// The deltas of the commits after one, oldest first.
@@ -63,6 +64,7 @@ struct DeltaReader {
         stretches.append(Stretch(commit: CommitSummary(info)))
       }
       stretches[stretches.count - 1].events.append(try Event(record))
+      stretches[stretches.count - 1].lastSequence = record.sequence
       return true
     }
     return stretches
@@ -146,7 +148,7 @@ struct DeltaReader {
 
   private mutating func goBack(over stretch: Stretch) throws -> Delta {
     let number = stretch.commit.number
-    var delta = Delta(from: number - 1, to: number)
+    var delta = Delta(from: number - 1, to: number, lastSequence: stretch.lastSequence)
     delta.commits = [stretch.commit]
     let (touchedAssets, touchedCollections) = noteStates(after: stretch, in: &delta)
     for event in stretch.events.reversed() { try undo(event, &delta) }

@@ -12,17 +12,21 @@ package final class QueryPlan: Sendable {
   package let query: Query
   private let assetPasses: @Sendable (AssetRow) -> Bool
   private let collectionPasses: @Sendable (CollectionRow) -> Bool
-  let sortKeys: SortKeyEncoder
+  let assetKeys: SortKeyEncoder<AssetRow>
+  let collectionKeys: SortKeyEncoder<CollectionRow>
 
   package init(_ query: Query) {
     self.query = query
-    assetPasses = query.condition.assetEvaluator()
-    collectionPasses = query.condition.collectionEvaluator()
-    sortKeys = SortKeyEncoder(query.sort)
+    assetPasses = query.condition.evaluator(for: AssetRow.self)
+    collectionPasses = query.condition.evaluator(for: CollectionRow.self)
+    assetKeys = SortKeyEncoder(query.sort)
+    collectionKeys = SortKeyEncoder(query.sort)
   }
 
   /// Whether the keys of the result are wide.
-  var hasWideKeys: Bool { !sortKeys.fitsOneWord }
+  var hasWideKeys: Bool {
+    !query.sort.isEmpty && !(query.entity == .asset ? assetKeys.isWord : collectionKeys.isWord)
+  }
 
   /// Whether an asset's row belongs to the result, its scope aside.
   func admits(_ row: AssetRow) -> Bool {
@@ -45,23 +49,23 @@ package protocol PlannedKey: ResultKey {
 
 extension NarrowKey: PlannedKey {
   package static func make(_ plan: QueryPlan, _ row: AssetRow, _ place: OrderKey?) -> NarrowKey {
-    let word = plan.query.sort.isEmpty ? place?.rawValue ?? 0 : plan.sortKeys.word(for: row)
+    let word = plan.query.sort.isEmpty ? place?.rawValue ?? 0 : plan.assetKeys.word(for: row)
     return NarrowKey(word: word, number: row.number)
   }
 
   package static func make(_ plan: QueryPlan, _ row: CollectionRow, _ place: OrderKey?) -> NarrowKey {
-    let word = plan.query.sort.isEmpty ? place?.rawValue ?? 0 : plan.sortKeys.word(for: row)
+    let word = plan.query.sort.isEmpty ? place?.rawValue ?? 0 : plan.collectionKeys.word(for: row)
     return NarrowKey(word: word, number: row.number)
   }
 }
 
 extension WideKey: PlannedKey {
   package static func make(_ plan: QueryPlan, _ row: AssetRow, _ place: OrderKey?) -> WideKey {
-    WideKey(bytes: plan.sortKeys.bytes(for: row), number: row.number)
+    WideKey(bytes: plan.assetKeys.bytes(for: row), number: row.number)
   }
 
   package static func make(_ plan: QueryPlan, _ row: CollectionRow, _ place: OrderKey?) -> WideKey {
-    WideKey(bytes: plan.sortKeys.bytes(for: row), number: row.number)
+    WideKey(bytes: plan.collectionKeys.bytes(for: row), number: row.number)
   }
 }
 

@@ -5,7 +5,7 @@ import CountedTree
 /// A value: the order is a persistent tree, so a copy costs nothing and holding one pins no page of the store.
 package struct ResultCore: Sendable {
   package let plan: QueryPlan
-  package let window: Window
+  package var window: Window
   /// The commit whose state the result shows.
   package var commit: UInt64
   /// The last event of that commit.
@@ -22,42 +22,40 @@ package struct ResultCore: Sendable {
 
   /// The result after a delta, and where the touched objects stood and stand.
   /// - Complexity: O(k log n).
-  func advanced(by delta: Delta, sequence: UInt64) -> (after: ResultCore, ranks: TouchedRanks) {
+  func advanced(by delta: Delta) -> (after: ResultCore, touched: TouchedPositions) {
     var after = self
     after.commit = delta.to
-    after.sequence = sequence
+    after.sequence = delta.lastSequence
     after.holders = plan.holders(holders, after: delta)
-    let ranks: TouchedRanks
+    let touched: TouchedPositions
     switch order {
     case .narrow(let tree):
-      let (next, found) = tree.advanced(by: plan.touches(by: delta, holders: holders))
+      let (next, positions) = tree.advanced(by: plan.touches(by: delta, holders: holders))
       after.order = .narrow(next)
-      ranks = found
+      touched = positions
     case .wide(let tree):
-      let (next, found) = tree.advanced(by: plan.touches(by: delta, holders: holders))
+      let (next, positions) = tree.advanced(by: plan.touches(by: delta, holders: holders))
       after.order = .wide(next)
-      ranks = found
+      touched = positions
     }
-    return (after, ranks)
+    return (after, touched)
   }
 
   /// Where the objects of a delta stand in this result and in a later one of the same query.
   /// - Complexity: O(k log n).
-  func ranks(by delta: Delta, after: ResultCore) -> TouchedRanks {
+  func positions(of delta: Delta, after: ResultCore) -> TouchedPositions {
     switch (order, after.order) {
     case (.narrow(let tree), .narrow(let later)):
-      tree.ranks(of: plan.touches(by: delta, holders: holders), after: later)
+      tree.positions(of: plan.touches(by: delta, holders: holders), after: later)
     case (.wide(let tree), .wide(let later)):
-      tree.ranks(of: plan.touches(by: delta, holders: holders), after: later)
+      tree.positions(of: plan.touches(by: delta, holders: holders), after: later)
     default: preconditionFailure("Two results of one query have keys of different widths.")
     }
   }
 
-  /// The index changes that lead from this result to a later one; nil if none shows (CD-01).
-  func changes(_ ranks: TouchedRanks, after: ResultCore) -> IndexChanges? {
-    let changes = IndexChanges(
-      beforeCount: order.count, afterCount: after.order.count, removed: ranks.removed, inserted: ranks.inserted,
-      repositioned: ranks.repositioned, changed: ranks.changed, offset: window.offset, limit: window.limit)
+  /// The index changes that an observer of a window is shown; nil if none shows (CD-01).
+  static func changes(_ touched: TouchedPositions, in window: Window) -> IndexChanges? {
+    let changes = IndexChanges(touched.windowed(offset: window.offset, limit: window.limit))
     return changes.isEmpty ? nil : changes
   }
 }

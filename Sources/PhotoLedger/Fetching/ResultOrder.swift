@@ -79,22 +79,10 @@ struct KeyTouch<Key: ResultKey> {
   var isVisiblyChanged: Bool
 }
 
-/// Where touched objects stood and stand, in the coordinates of the whole order, before any window is cut.
-package struct TouchedRanks: Sendable {
-  /// Ascending positions before.
-  package var removed: [Int] = []
-  /// Ascending positions after.
-  package var inserted: [Int] = []
-  /// Objects on both sides whose key changed: positions before and after, ascending by the first.
-  package var repositioned: [(before: Int, after: Int)] = []
-  /// Ascending positions after of objects with a visible change.
-  package var changed: [Int] = []
-}
-
 extension CountedTree where Element: ResultKey {
   /// The tree after the touches, and where the touched objects stood and stand.
   /// - Complexity: O(k log n).
-  func advanced(by touches: [KeyTouch<Element>]) -> (after: CountedTree<Element>, ranks: TouchedRanks) {
+  func advanced(by touches: [KeyTouch<Element>]) -> (after: CountedTree<Element>, touched: TouchedPositions) {
     let moving = touches.filter { $0.old != $0.new }
     let leaving = moving.compactMap(\.old).sorted()
     let coming = moving.compactMap(\.new).sorted()
@@ -104,44 +92,48 @@ extension CountedTree where Element: ResultKey {
       batch.removed.count == leaving.count && batch.inserted.count == coming.count,
       "A live result disagrees with the log about what it holds; this is a defect of PhotoLedger.")
 
-    // Pair the two sides of objects that stay: the batch answers in the order of the keys.
-    var ranks = TouchedRanks()
+    // Pair the two sides of the objects that stay: the batch answers in the order of the keys.
     var positions: [ObjectNumber: Int] = [:]
     for (key, position) in zip(coming, batch.inserted) { positions[key.number] = position }
+    var removed: [Int] = []
+    var repositioned: [Relocation] = []
     for (key, position) in zip(leaving, batch.removed) {
       if let later = positions.removeValue(forKey: key.number) {
-        ranks.repositioned.append((position, later))
+        repositioned.append(Relocation(before: position, after: later))
       } else {
-        ranks.removed.append(position)
+        removed.append(position)
       }
     }
-    ranks.inserted = positions.values.sorted()
-    for touch in touches where touch.isVisiblyChanged {
-      if touch.old != nil, let new = touch.new { ranks.changed.append(after.rank(of: new)) }
+    var changed: [Int] = []
+    for touch in touches where touch.isVisiblyChanged && touch.old != nil {
+      if let new = touch.new { changed.append(after.rank(of: new)) }
     }
-    ranks.changed.sort()
-    return (after, ranks)
+    let touched = TouchedPositions(
+      beforeCount: count, afterCount: after.count, removed: removed, inserted: positions.values.sorted(),
+      repositioned: repositioned, changed: changed.sorted())
+    return (after, touched)
   }
 
   /// Where the touched objects stand in this tree and in a later one.
   /// - Complexity: O(k log n).
-  func ranks(of touches: [KeyTouch<Element>], after: CountedTree<Element>) -> TouchedRanks {
-    var ranks = TouchedRanks()
+  func positions(of touches: [KeyTouch<Element>], after: CountedTree<Element>) -> TouchedPositions {
+    var removed: [Int] = []
+    var inserted: [Int] = []
+    var repositioned: [Relocation] = []
+    var changed: [Int] = []
     for touch in touches {
       switch (touch.old, touch.new) {
       case (nil, nil): break
-      case (let old?, nil): ranks.removed.append(rank(of: old))
-      case (nil, let new?): ranks.inserted.append(after.rank(of: new))
+      case (let old?, nil): removed.append(rank(of: old))
+      case (nil, let new?): inserted.append(after.rank(of: new))
       case (let old?, let new?):
         let position = after.rank(of: new)
-        if old != new { ranks.repositioned.append((rank(of: old), position)) }
-        if touch.isVisiblyChanged { ranks.changed.append(position) }
+        if old != new { repositioned.append(Relocation(before: rank(of: old), after: position)) }
+        if touch.isVisiblyChanged { changed.append(position) }
       }
     }
-    ranks.removed.sort()
-    ranks.inserted.sort()
-    ranks.changed.sort()
-    ranks.repositioned.sort { $0.before < $1.before }
-    return ranks
+    return TouchedPositions(
+      beforeCount: count, afterCount: after.count, removed: removed.sorted(), inserted: inserted.sorted(),
+      repositioned: repositioned, changed: changed.sorted())
   }
 }

@@ -116,7 +116,7 @@ extension Projections {
     let prefix: InlineArray<1, UInt64> = [child.bigEndian]
     try t.forEach(in: containers, prefix: prefix.span.bytes) { (key, value) throws(LMDBError) in
       places.append(ContainerPlace(container: key.number(at: 8), key: OrderKey(rawValue: value.number(at: 0))))
-      return .next
+      return .proceed
     }
     return places
   }
@@ -132,7 +132,7 @@ extension Projections {
     let prefix: InlineArray<1, UInt64> = [container.bigEndian]
     let from = pairKey(container, start?.rawValue ?? (backward ? .max : 0))
     try t.forEach(in: members, from: from.span.bytes, prefix: prefix.span.bytes, reverse: backward) { (key, value) in
-      try body(OrderKey(rawValue: key.number(at: 8)), value.number(at: 0)) ? .next : .stop
+      try body(OrderKey(rawValue: key.number(at: 8)), value.number(at: 0)) ? .proceed : .stop
     }
   }
 
@@ -141,7 +141,7 @@ extension Projections {
     var found: [ObjectNumber] = []
     try t.forEach(in: content, prefix: sha256.span.bytes) { (key, _) throws(LMDBError) in
       found.append(key.number(at: sha256.count))
-      return .next
+      return .proceed
     }
     return found
   }
@@ -155,7 +155,7 @@ extension Projections {
     let from = pairKey(number, sequence + 1)
     try t.forEach(in: history, from: from.span.bytes, prefix: prefix.span.bytes) { (key, _) throws(LMDBError) in
       sequences.append(key.number(at: 8))
-      return .next
+      return .proceed
     }
     return sequences
   }

@@ -1,0 +1,56 @@
+import EventLog
+import Foundation
+
+// A collection's row in CBOR: the same bytes in events and in the projection.
+
+extension CollectionRow {
+  func encoded() -> [UInt8] {
+    var fields = FieldWriter()
+    fields.bytes(1, identifier.bytes)
+    fields.unsigned(2, UInt64(kind.rawValue))
+    if let title { fields.text(3, title) }
+    fields.date(4, creationDate)
+    fields.date(5, modificationDate)
+    if let deletedDate { fields.date(6, deletedDate) }
+    fields.unsigned(7, parent)
+    fields.unsigned(8, UInt64(assetCount))
+    return fields.finish()
+  }
+
+  /// Reads the row of a projection.
+  package init(number: ObjectNumber, encoded bytes: [UInt8]) throws {
+    do {
+      try self.init(number: number, reading: bytes.span.bytes)
+    } catch {
+      throw LibraryError(.corrupted, "The row of collection \(number) cannot be read; run `verify`, then `rebuild`.")
+    }
+  }
+
+  init(number: ObjectNumber, reading bytes: RawSpan) throws {
+    var row = CollectionRow(
+      number: number, identifier: LocalIdentifier(high: 0, low: 0), kind: .album, title: nil, date: .distantPast)
+    var found: Set<UInt64> = []
+    try bytes.forEachField { reader, key in
+      found.insert(key)
+      switch key {
+      case 1: row.identifier = try reader.identifier()
+      case 2:
+        guard let kind = PhotoCollection.Kind(rawValue: try reader.number(Int.self)) else {
+          throw EventCodingError(sentence: "an unknown kind of collection.")
+        }
+        row.kind = kind
+      case 3: row.title = try reader.text()
+      case 4: row.creationDate = try reader.date()
+      case 5: row.modificationDate = try reader.date()
+      case 6: row.deletedDate = try reader.date()
+      case 7: row.parent = try reader.unsigned()
+      case 8: row.assetCount = try reader.number(Int.self)
+      default: throw EventCodingError(sentence: "unknown property \(key) of a collection.")
+      }
+    }
+    guard found.isSuperset(of: [1, 2, 4, 5, 7, 8]) else {
+      throw EventCodingError(sentence: "a collection lacks a property.")
+    }
+    self = row
+  }
+}

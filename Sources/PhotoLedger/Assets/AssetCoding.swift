@@ -1,0 +1,144 @@
+import EventLog
+import Foundation
+
+// An asset's row and resources in CBOR, as events hold them. The projections keep the same resources' bytes, and the row
+// in a fixed layout of its own (AssetRow+Bytes.swift).
+
+extension AssetRow {
+  /// The row as a map; properties that are absent or have their default are left out. The number is the event's.
+  func encoded() -> [UInt8] {
+    var fields = FieldWriter()
+    fields.unsigned(0, number)
+    fields.bytes(1, identifier.bytes)
+    fields.unsigned(2, UInt64(mediaType.rawValue))
+    if mediaSubtypes != [] { fields.unsigned(3, UInt64(mediaSubtypes.rawValue)) }
+    fields.unsigned(4, UInt64(playbackStyle.rawValue))
+    if sourceType != .userLibrary { fields.unsigned(5, UInt64(sourceType.rawValue)) }
+    if pixelWidth != 0 { fields.unsigned(6, UInt64(pixelWidth)) }
+    if pixelHeight != 0 { fields.unsigned(7, UInt64(pixelHeight)) }
+    if duration != 0 { fields.double(8, duration) }
+    if let creationDate { fields.date(9, creationDate) }
+    if let localCreationDate { fields.date(10, localCreationDate) }
+    if let timeZoneOffset { fields.integer(11, Int64(timeZoneOffset)) }
+    fields.date(12, addedDate)
+    if let modificationDate { fields.date(13, modificationDate) }
+    if let trashedDate { fields.date(14, trashedDate) }
+    if let location { fields.value(15) { location.write(to: &$0) } }
+    if flags != [] { fields.unsigned(16, UInt64(flags.rawValue)) }
+    if let burstIdentifier { fields.text(17, burstIdentifier) }
+    if burstSelection != 0 { fields.unsigned(18, UInt64(burstSelection)) }
+    if rating != 0 { fields.unsigned(19, UInt64(rating)) }
+    return fields.finish()
+  }
+
+  /// Reads the row of an event.
+  /// - Parameter number: the number that the row must have; nil: any.
+  init(number expected: ObjectNumber?, _ bytes: RawSpan) throws {
+    var row = AssetRow(number: 0, identifier: LocalIdentifier(high: 0, low: 0), addedDate: .distantPast)
+    var found: Set<UInt64> = []
+    try bytes.forEachField { reader, key in
+      found.insert(key)
+      try row.read(key, &reader)
+    }
+    guard found.isSuperset(of: [0, 1, 2, 4, 12]) else { throw EventCodingError(sentence: "a row lacks a property.") }
+    guard expected ?? row.number == row.number else {
+      throw EventCodingError(sentence: "it creates object \(row.number), which is not its own sequence.")
+    }
+    self = row
+  }
+
+  private mutating func read(_ key: UInt64, _ reader: inout CBORReader) throws {
+    switch key {
+    case 0: number = try reader.unsigned()
+    case 1: identifier = try reader.identifier()
+    case 2: mediaType = try known(MediaType(rawValue: try reader.number(Int.self)), "media type")
+    case 3: mediaSubtypes = MediaSubtypes(rawValue: try reader.number(UInt32.self))
+    case 4: playbackStyle = try known(PlaybackStyle(rawValue: try reader.number(Int.self)), "playback style")
+    case 5: sourceType = SourceTypes(rawValue: try reader.number(UInt8.self))
+    case 6: pixelWidth = try reader.number(UInt32.self)
+    case 7: pixelHeight = try reader.number(UInt32.self)
+    case 8: duration = try reader.double()
+    case 9: creationDate = try reader.date()
+    case 10: localCreationDate = try reader.date()
+    case 11: timeZoneOffset = try reader.number(Int32.self)
+    case 12: addedDate = try reader.date()
+    case 13: modificationDate = try reader.date()
+    case 14: trashedDate = try reader.date()
+    case 15: location = try Location(reading: &reader)
+    case 16: flags = Flags(rawValue: try reader.number(UInt32.self))
+    case 17: burstIdentifier = try reader.text()
+    case 18: burstSelection = try reader.number(UInt8.self)
+    case 19: rating = try reader.number(UInt8.self)
+    default: throw EventCodingError(sentence: "unknown property \(key) of an asset.")
+    }
+  }
+
+  private func known<Value>(_ value: Value?, _ name: String) throws -> Value {
+    guard let value else { throw EventCodingError(sentence: "an unknown \(name).") }
+    return value
+  }
+}
+
+extension AssetDetails {
+  /// An array of resources, each a map.
+  func encoded() -> [UInt8] {
+    var writer = CBORWriter(capacity: 128 * resources.count + 1)
+    writer.array(resources.count)
+    for resource in resources {
+      var fields = FieldWriter()
+      fields.integer(1, Int64(resource.type.rawValue))
+      fields.text(2, resource.originalFilename)
+      fields.text(3, resource.uniformTypeIdentifier)
+      fields.unsigned(4, resource.dataSize)
+      fields.bytes(5, resource.sha256)
+      if resource.pixelWidth != 0 { fields.integer(6, Int64(resource.pixelWidth)) }
+      if resource.pixelHeight != 0 { fields.integer(7, Int64(resource.pixelHeight)) }
+      if case .referenced(let path) = resource.storage { fields.text(8, path) }
+      writer.raw(fields.finish().span.bytes)
+    }
+    return writer.finish()
+  }
+
+  /// Reads the details of a projection.
+  package init(encoded bytes: [UInt8]) throws {
+    do {
+      var reader = CBORReader(bytes.span.bytes)
+      try self.init(reading: &reader)
+      try reader.end()
+    } catch let error as LibraryError {
+      throw error
+    } catch {
+      throw LibraryError(.corrupted, "The resources of an asset cannot be read; run `verify`, then `rebuild`.")
+    }
+  }
+
+  @_lifetime(reader: copy reader)
+  init(reading reader: inout CBORReader) throws {
+    for _ in 0..<(try reader.array()) { resources.append(try AssetResource(reader.skip())) }
+  }
+}
+
+extension AssetResource {
+  fileprivate init(_ bytes: RawSpan) throws {
+    self.init(
+      type: .photo, originalFilename: "", uniformTypeIdentifier: "", dataSize: 0, sha256: [])
+    var found: Set<UInt64> = []
+    var resource = self
+    try bytes.forEachField { reader, key in
+      found.insert(key)
+      switch key {
+      case 1: resource.type = ResourceType(rawValue: try reader.number(Int.self))
+      case 2: resource.originalFilename = try reader.text()
+      case 3: resource.uniformTypeIdentifier = try reader.text()
+      case 4: resource.dataSize = try reader.unsigned()
+      case 5: resource.sha256 = try reader.bytes(count: 32).withUnsafeBytes { Array($0) }
+      case 6: resource.pixelWidth = try reader.number(Int.self)
+      case 7: resource.pixelHeight = try reader.number(Int.self)
+      case 8: resource.storage = .referenced(path: try reader.text())
+      default: throw EventCodingError(sentence: "unknown property \(key) of a resource.")
+      }
+    }
+    guard found.isSuperset(of: [1, 2, 3, 4, 5]) else { throw EventCodingError(sentence: "a resource lacks a property.") }
+    self = resource
+  }
+}

@@ -1,0 +1,77 @@
+public import Foundation
+
+/// The exact difference of two results of one fetch (PHFetchResultChangeDetails, rules CD-01 to CD-23).
+///
+/// Every index says which list it counts in: *before* is ``fetchResultBeforeChanges``, *after* is
+/// ``fetchResultAfterChanges``, and *B* is before without the removed objects and with the inserted ones (CD-10). Apply
+/// removals, insertions, changes, moves in this order (CD-09); moves are a batch, not a script (CD-11).
+public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
+  /// The result that was held (CD-02).
+  public let fetchResultBeforeChanges: FetchResult<Element>
+  /// The result of the same fetch in the new state (CD-03).
+  public let fetchResultAfterChanges: FetchResult<Element>
+  /// The commits that lead from one to the other, oldest first; several if the observer was slow.
+  public let commits: [CommitSummary]
+  package let changes: IndexChanges?
+
+  init(
+    before: FetchResult<Element>, after: FetchResult<Element>, commits: [CommitSummary], changes: IndexChanges?
+  ) {
+    fetchResultBeforeChanges = before
+    fetchResultAfterChanges = after
+    self.commits = commits
+    self.changes = changes
+  }
+
+  /// Whether the index sets are known; if not, only ``fetchResultAfterChanges`` may be used (CD-14).
+  public var hasIncrementalChanges: Bool { changes != nil }
+  /// Positions in *before* of the objects that are gone (CD-04).
+  public var removedIndexes: IndexSet? { changes.map { $0.removed.indexSet } }
+  /// Positions in *after* of the objects that came (CD-05, CD-06).
+  public var insertedIndexes: IndexSet? { changes.map { $0.inserted.indexSet } }
+  /// Positions in *after* of the objects that look different (CD-07).
+  public var changedIndexes: IndexSet? { changes.map { $0.changed.indexSet } }
+  /// Positions in *before* of the objects that look different: what UIKit's reloads want.
+  public var changedIndexesBefore: IndexSet? { changes.map { $0.changedBefore.indexSet } }
+  /// Whether B differs from *after* (CD-13).
+  public var hasMoves: Bool { changes?.hasMoves ?? false }
+  /// Moves from B to *after*, a batch, ascending by target (CD-10 to CD-12).
+  public var moves: [Move] { changes?.moves ?? [] }
+  /// Moves from *before* to *after*, safe beside deletions in *before* and insertions in *after*.
+  public var moved: [Relocation] { changes?.moved ?? [] }
+
+  /// The objects that are gone, as they were, in the order of ``removedIndexes`` (CD-08).
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  public func removedObjects() throws -> [Element] {
+    try fetchResultBeforeChanges.objects(at: changes?.removed ?? [])
+  }
+
+  /// The objects that came, in the order of ``insertedIndexes`` (CD-08).
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  public func insertedObjects() throws -> [Element] {
+    try fetchResultAfterChanges.objects(at: changes?.inserted ?? [])
+  }
+
+  /// The objects that look different, as they are now, in the order of ``changedIndexes`` (CD-08).
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  public func changedObjects() throws -> [Element] {
+    try fetchResultAfterChanges.objects(at: changes?.changed ?? [])
+  }
+
+  /// Calls a body with each move (PHFetchResultChangeDetails.enumerateMoves): from a position in B to one in *after*.
+  public func enumerateMoves(_ body: (_ from: Int, _ to: Int) -> Void) {
+    for move in moves { body(move.from, move.to) }
+  }
+}
+
+/// One object before and after a change (PHObjectChangeDetails, CD-21).
+public struct ObjectChangeDetails<Object: Sendable>: Sendable {
+  /// The object as it was.
+  public let objectBeforeChanges: Object
+  /// The object as it is; nil when it is gone.
+  public let objectAfterChanges: Object?
+  /// Whether bytes were changed, not metadata alone.
+  public let assetContentChanged: Bool
+  /// Whether the object is gone. A trashed asset is not: it may come back (PH-04).
+  public var objectWasDeleted: Bool { objectAfterChanges == nil }
+}

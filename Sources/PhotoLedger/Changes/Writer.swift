@@ -1,0 +1,184 @@
+import EventLog
+import Foundation
+import LMDB
+
+// The one thread that writes.
+//
+// LMDB binds a write transaction to a thread, a sync blocks for milliseconds, and a sync is nearly all that a small
+// commit costs. So blocks queue up here, and whatever waits when the thread is free is carried out in one transaction
+// and made durable by one sync; each caller is answered only after that (group commit).
+//
+// Every block is its own commit all the same, and fails alone. A block that cannot be carried out spoils the transaction
+// it ran in, so the transaction is given up, the blocks before it (known to be good) are run again and committed, the
+// failed one is answered, and the rest goes on in a new transaction. No block runs more than twice because of another.
+// Refused: nested transactions (LMDB shadows pages for each), and checking blocks without carrying them out
+// (a second description of every rule).
+
+/// Queues change blocks and carries them out on a thread of its own.
+final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarded by `condition`; the rest is constant
+  struct Job: Sendable {
+    var requests: [ChangeRequest]
+    var client: String
+    var cause: String?
+    var key: String?
+    var answer: @Sendable (Result<CommitReceipt, any Error>) -> Void
+  }
+
+  /// What the writer does outside the transaction, after blocks have become durable.
+  struct Aftermath: Sendable {
+    var publish: @Sendable () -> Void
+    var discard: @Sendable ([AssetResource]) -> Void
+  }
+
+  private let condition = NSCondition()
+  private var queue: [Job] = []
+  private var isClosing = false
+  private let core: StoreCore
+  private let aftermath: Aftermath
+  private let finished = DispatchSemaphore(value: 0)
+
+  /// The most blocks that share a sync.
+  static let groupLimit = 1024
+  /// After this many events a transaction takes no further block.
+  static let eventLimit = 5000
+
+  init(core: StoreCore, aftermath: Aftermath) {
+    self.core = core
+    self.aftermath = aftermath
+    let thread = Thread { [unowned self] in run() }
+    thread.name = "photoledger-writer"
+    thread.stackSize = 2 << 20
+    thread.start()
+  }
+
+  /// Queues a block; its answer comes on the writer's thread.
+  func enqueue(_ job: Job) {
+    condition.lock()
+    guard !isClosing else {
+      condition.unlock()
+      job.answer(.failure(LibraryError(.closed, "The library was closed; open it again to change it.")))
+      return
+    }
+    queue.append(job)
+    condition.signal()
+    condition.unlock()
+  }
+
+  /// Carries out what is queued, then ends the thread.
+  func close() {
+    condition.lock()
+    let wasClosing = isClosing
+    isClosing = true
+    condition.signal()
+    condition.unlock()
+    if !wasClosing { finished.wait() }
+  }
+
+  // MARK: The thread
+
+  private func run() {
+    while let group = nextGroup() { carryOut(group[...]) }
+    finished.signal()
+  }
+
+  private func nextGroup() -> [Job]? {
+    condition.lock()
+    defer { condition.unlock() }
+    while queue.isEmpty {
+      if isClosing { return nil }
+      condition.wait()
+    }
+    let group = Array(queue.prefix(Self.groupLimit))
+    queue.removeFirst(group.count)
+    return group
+  }
+
+  private func carryOut(_ group: ArraySlice<Job>) {
+    var waiting = group
+    // A block that failed, by its place among the waiting; those before it are known to be good.
+    var failure: BlockFailure?
+    while !waiting.isEmpty {
+      if let known = failure, known.index == 0 {
+        failure = nil
+        waiting.removeFirst().answer(.failure(known.error))
+        continue
+      }
+      let attempt = failure.map { waiting.prefix($0.index) } ?? waiting
+      do {
+        let done = try commit(attempt)
+        for (job, outcome) in zip(attempt, done) { job.answer(.success(outcome.receipt)) }
+        waiting = waiting.dropFirst(done.count)
+        failure?.index -= done.count
+        aftermath.publish()
+        let orphans = done.flatMap(\.orphans)
+        if !orphans.isEmpty { aftermath.discard(orphans) }
+      } catch let found as BlockFailure {
+        failure = found
+      } catch {
+        for job in attempt { job.answer(.failure(LibraryError(error))) }
+        waiting = waiting.dropFirst(attempt.count)
+        failure?.index -= attempt.count
+      }
+    }
+  }
+
+  /// A block that could not be carried out, and its place in the attempt.
+  private struct BlockFailure: Error {
+    var index: Int
+    var error: any Error
+  }
+
+  private struct Outcome {
+    var receipt: CommitReceipt
+    var orphans: [AssetResource]
+  }
+
+  /// Carries blocks out in one transaction, as many as it should hold.
+  private func commit(_ jobs: ArraySlice<Job>) throws -> [Outcome] {
+    try core.environment.write { t in
+      var outcomes: [Outcome] = []
+      let start = try core.log.head(t).sequence
+      for (index, job) in jobs.enumerated() {
+        do {
+          outcomes.append(try carryOut(job, &t))
+        } catch let error as LMDBError {
+          throw error
+        } catch let error as EventLogError where error.storage != nil {
+          throw error
+        } catch {
+          throw BlockFailure(index: index, error: error)
+        }
+        if try core.log.head(t).sequence - start >= Self.eventLimit { break }
+      }
+      return outcomes
+    }
+  }
+
+  private func carryOut(_ job: Job, _ t: inout WriteTransaction) throws -> Outcome {
+    if let key = job.key, let earlier = try core.log.commit(forKey: key, in: t) {
+      let receipt = CommitReceipt(
+        token: core.token(earlier.number), created: try core.created(by: earlier, t), isRepetition: true)
+      return Outcome(receipt: receipt, orphans: [])
+    }
+    let date = core.surroundings.date()
+    let appender = try core.log.begin(
+      CommitInformation(
+        time: date.microseconds, client: job.client, cause: job.cause ?? "", process: core.surroundings.process,
+        key: job.key), in: &t)
+    var decider = Decider(
+      projections: core.projections, date: date, appender: appender, makeSalt: core.surroundings.salt)
+    let first = decider.nextNumber
+    for request in job.requests { try decider.carryOut(request, &t) }
+    if decider.nextNumber == first {
+      guard job.key != nil else {
+        let receipt = CommitReceipt(token: core.token(try core.log.head(t).commit), created: [], isRepetition: false)
+        return Outcome(receipt: receipt, orphans: [])
+      }
+      try decider.record(.nothingChanged, &t)
+    }
+    let (created, orphans) = (decider.created, decider.orphans)
+    let commit = try decider.finish(&t)
+    let receipt = CommitReceipt(token: core.token(commit.number), created: created, isRepetition: false)
+    return Outcome(receipt: receipt, orphans: orphans)
+  }
+}

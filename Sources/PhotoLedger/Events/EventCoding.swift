@@ -1,0 +1,331 @@
+import EventLog
+import Foundation
+
+// The bytes of an event's payload: deterministic CBOR (RFC 8949 §4.2.1), a map from small numbers to values.
+//
+// The numbers are part of the format: a number is never used for something else, and a field that is absent has its
+// default. They are listed with examples in StorageFormat.md. Reading is strict: an unknown type, version or field is
+// an error and stops the reader, since whoever skips a fact tells another history.
+//
+//   type                     version   payload
+//   library.created          1         1 identifier, 2 date
+//   asset.created            1         1 row, 2 resources, 3 places
+//   asset.purged             1         1 row, 2 resources, 3 places
+//   assets.edited            1         1 edits, 2 count shifts
+//   assets.trashed           1         the same
+//   assets.restored          1         the same
+//   collection.created       1         1 row, 2 order key
+//   collection.erased        1         1 row, 2 order key
+//   collection.edited        1         1 number, 2 title, 3 modification date, 4 deleted date (each [old, new])
+//   content.inserted         1         1 container, 2 places, 3 count shift, 4 modification date [old, new]
+//   content.removed, content.moved, content.replaced, content.spread: the same
+//   nothing.changed          1         empty
+
+/// Why the bytes of a payload make no event.
+struct EventCodingError: Error {
+  var sentence: String
+}
+
+extension Event {
+  /// The name of the event's type in the log.
+  package var type: String {
+    switch self {
+    case .libraryCreated: "library.created"
+    case .assetCreated: "asset.created"
+    case .assetPurged: "asset.purged"
+    case .assetsEdited(let edited): "assets.\(edited.verb)"
+    case .collectionCreated: "collection.created"
+    case .collectionErased: "collection.erased"
+    case .collectionEdited: "collection.edited"
+    case .arranged(let arranged): "content.\(arranged.verb)"
+    case .nothingChanged: "nothing.changed"
+    }
+  }
+
+  /// The version of the payload's format that this program writes.
+  package static let version: UInt32 = 1
+
+  /// The payload's bytes.
+  package func payload() -> [UInt8] {
+    var fields = FieldWriter()
+    switch self {
+    case .libraryCreated(let identifier, let date):
+      fields.bytes(1, identifier.bytes)
+      fields.date(2, date)
+    case .assetCreated(let existence), .assetPurged(let existence):
+      fields.raw(1, existence.row.encoded())
+      fields.raw(2, existence.details.encoded())
+      if !existence.places.isEmpty {
+        fields.list(3, existence.places) { writer, place in
+          writer.array(2)
+          writer.unsigned(place.container)
+          writer.unsigned(place.key.rawValue)
+        }
+      }
+    case .assetsEdited(let edited):
+      fields.list(1, edited.edits) { $1.write(to: &$0) }
+      if !edited.shifts.isEmpty {
+        fields.list(2, edited.shifts) { writer, shift in
+          writer.array(2)
+          writer.unsigned(shift.album)
+          writer.integer(Int64(shift.by))
+        }
+      }
+    case .collectionCreated(let existence), .collectionErased(let existence):
+      fields.unsigned(0, existence.row.number)
+      fields.raw(1, existence.row.encoded())
+      fields.unsigned(2, existence.key.rawValue)
+    case .collectionEdited(let edited):
+      fields.unsigned(1, edited.number)
+      if let title = edited.title { fields.pair(2, title) { $0.text($1) } }
+      if let date = edited.modificationDate { fields.pair(3, date) { $0.double($1.timeIntervalSinceReferenceDate) } }
+      if let date = edited.deletedDate { fields.pair(4, date) { $0.date($1) } }
+    case .arranged(let arranged):
+      fields.unsigned(1, arranged.container)
+      fields.list(2, arranged.places) { writer, place in
+        writer.array(3)
+        writer.unsigned(place.child)
+        writer.key(place.old)
+        writer.key(place.new)
+      }
+      if arranged.countShift != 0 { fields.integer(3, Int64(arranged.countShift)) }
+      fields.pair(4, arranged.modificationDate) { $0.double($1.timeIntervalSinceReferenceDate) }
+    case .nothingChanged: break
+    }
+    return fields.finish()
+  }
+
+  /// Reads an event.
+  /// - Parameters:
+  ///   - type: its type's name.
+  ///   - version: the version of its payload's format.
+  ///   - sequence: its place in the log; the number of an object that it creates.
+  ///   - payload: its bytes.
+  /// - Throws: ``LibraryError`` `.newerThanProgram` for a type or version that this program does not know,
+  ///   `.corrupted` for bytes that make no event.
+  package init(type: String, version: UInt32, sequence: UInt64, payload: RawSpan) throws {
+    guard version <= Self.version else {
+      throw LibraryError(
+        .newerThanProgram,
+        "Event \(sequence) is of version \(version) of the type \(type), which this program is too old to read.")
+    }
+    do {
+      self = try Self.read(type, sequence, payload)
+    } catch let error as CBORError {
+      throw LibraryError(.corrupted, "The payload of event \(sequence) (\(type)) cannot be read: \(error)")
+    } catch let error as EventCodingError {
+      throw LibraryError(.corrupted, "The payload of event \(sequence) (\(type)) makes no sense: \(error.sentence)")
+    }
+  }
+
+  private static func read(_ type: String, _ sequence: UInt64, _ payload: RawSpan) throws -> Event {
+    switch type {
+    case "library.created": return try readLibrary(payload)
+    case "asset.created": return .assetCreated(try AssetExistence(number: sequence, payload))
+    case "asset.purged": return .assetPurged(try AssetExistence(number: nil, payload))
+    case "collection.created": return .collectionCreated(try CollectionExistence(payload))
+    case "collection.erased": return .collectionErased(try CollectionExistence(payload))
+    case "collection.edited": return .collectionEdited(try CollectionEdited(payload))
+    case "nothing.changed":
+      try payload.forEachField { _, key in throw EventCodingError(sentence: "unknown field \(key).") }
+      return .nothingChanged
+    default: break
+    }
+    if type.hasPrefix("assets."), let verb = AssetsEdited.Verb.allCases.first(where: { type == "assets.\($0)" }) {
+      return .assetsEdited(try AssetsEdited(verb, payload))
+    }
+    if type.hasPrefix("content."), let verb = Arranged.Verb.allCases.first(where: { type == "content.\($0)" }) {
+      return .arranged(try Arranged(verb, payload))
+    }
+    throw LibraryError(
+      .newerThanProgram, "Event \(sequence) is of the type \(type), which this program is too old to know.")
+  }
+
+  private static func readLibrary(_ payload: RawSpan) throws -> Event {
+    var identifier: LocalIdentifier?
+    var date: Date?
+    try payload.forEachField { reader, key in
+      switch key {
+      case 1: identifier = try reader.identifier()
+      case 2: date = try reader.date()
+      default: throw EventCodingError(sentence: "unknown field \(key).")
+      }
+    }
+    return .libraryCreated(identifier: try required(identifier, "identifier"), date: try required(date, "date"))
+  }
+}
+
+func required<Value>(_ value: Value?, _ name: String) throws -> Value {
+  guard let value else { throw EventCodingError(sentence: "the \(name) is missing.") }
+  return value
+}
+
+extension AssetExistence {
+  fileprivate init(number: ObjectNumber?, _ payload: RawSpan) throws {
+    var row: AssetRow?
+    var details: AssetDetails?
+    var places: [ContainerPlace] = []
+    try payload.forEachField { reader, key in
+      switch key {
+      case 1: row = try AssetRow(number: number, reader.skip())
+      case 2: details = try AssetDetails(reading: &reader)
+      case 3:
+        for _ in 0..<(try reader.array()) {
+          try reader.array(count: 2)
+          places.append(
+            ContainerPlace(container: try reader.unsigned(), key: OrderKey(rawValue: try reader.unsigned())))
+        }
+      default: throw EventCodingError(sentence: "unknown field \(key).")
+      }
+    }
+    self.init(row: try required(row, "row"), details: try required(details, "resources"), places: places)
+  }
+}
+
+extension CollectionExistence {
+  fileprivate init(_ payload: RawSpan) throws {
+    var number: ObjectNumber?
+    var row: CollectionRow?
+    var key: OrderKey?
+    try payload.forEachField { reader, field in
+      switch field {
+      case 0: number = try reader.unsigned()
+      case 1: row = try CollectionRow(number: try required(number, "number"), reading: reader.skip())
+      case 2: key = OrderKey(rawValue: try reader.unsigned())
+      default: throw EventCodingError(sentence: "unknown field \(field).")
+      }
+    }
+    self.init(row: try required(row, "row"), key: try required(key, "order key"))
+  }
+}
+
+extension AssetsEdited {
+  fileprivate init(_ verb: Verb, _ payload: RawSpan) throws {
+    var edits: [AssetEdit] = []
+    var shifts: [CountShift] = []
+    try payload.forEachField { reader, key in
+      switch key {
+      case 1: for _ in 0..<(try reader.array()) { edits.append(try AssetEdit(reading: &reader)) }
+      case 2:
+        for _ in 0..<(try reader.array()) {
+          try reader.array(count: 2)
+          shifts.append(CountShift(album: try reader.unsigned(), by: Int(try reader.integer())))
+        }
+      default: throw EventCodingError(sentence: "unknown field \(key).")
+      }
+    }
+    self.init(verb: verb, edits: edits, shifts: shifts)
+  }
+}
+
+extension AssetEdit {
+  /// An array: number, changes [field, old, new] …, removed resources, added resources.
+  fileprivate func write(to writer: inout CBORWriter) {
+    writer.array(changesDetails ? 4 : 2)
+    writer.unsigned(number)
+    writer.array(changes.count)
+    for change in changes {
+      writer.array(3)
+      writer.unsigned(UInt64(change.field.rawValue))
+      change.old.write(to: &writer)
+      change.new.write(to: &writer)
+    }
+    guard changesDetails else { return }
+    writer.raw(AssetDetails(resources: removedResources).encoded().span.bytes)
+    writer.raw(AssetDetails(resources: addedResources).encoded().span.bytes)
+  }
+
+  fileprivate init(reading reader: inout CBORReader) throws {
+    let count = try reader.array()
+    guard count == 2 || count == 4 else { throw EventCodingError(sentence: "an edit has \(count) parts.") }
+    self.init(number: try reader.unsigned(), changes: [])
+    for _ in 0..<(try reader.array()) {
+      try reader.array(count: 3)
+      let raw = try reader.unsigned()
+      guard let field = UInt8(exactly: raw).flatMap(AssetField.init(rawValue:)) else {
+        throw EventCodingError(sentence: "unknown property \(raw).")
+      }
+      let old = try FieldValue(reading: &reader)
+      changes.append(AssetChange(field: field, old: old, new: try FieldValue(reading: &reader)))
+    }
+    guard count == 4 else { return }
+    removedResources = try AssetDetails(reading: &reader).resources
+    addedResources = try AssetDetails(reading: &reader).resources
+  }
+}
+
+extension CollectionEdited {
+  fileprivate init(_ payload: RawSpan) throws {
+    var number: ObjectNumber?
+    var edited = CollectionEdited(number: 0)
+    try payload.forEachField { reader, key in
+      switch key {
+      case 1: number = try reader.unsigned()
+      case 2:
+        try reader.array(count: 2)
+        edited.title = Replacement(old: try reader.optionalText(), new: try reader.optionalText())
+      case 3:
+        try reader.array(count: 2)
+        edited.modificationDate = Replacement(old: try reader.date(), new: try reader.date())
+      case 4:
+        try reader.array(count: 2)
+        edited.deletedDate = Replacement(old: try reader.optionalDate(), new: try reader.optionalDate())
+      default: throw EventCodingError(sentence: "unknown field \(key).")
+      }
+    }
+    self = edited
+    self.number = try required(number, "number")
+  }
+}
+
+extension Arranged {
+  fileprivate init(_ verb: Verb, _ payload: RawSpan) throws {
+    var container: ObjectNumber?
+    var places: [Place] = []
+    var countShift = 0
+    var modificationDate: Replacement<Date>?
+    try payload.forEachField { reader, key in
+      switch key {
+      case 1: container = try reader.unsigned()
+      case 2:
+        for _ in 0..<(try reader.array()) {
+          try reader.array(count: 3)
+          places.append(Place(child: try reader.unsigned(), old: try reader.orderKey(), new: try reader.orderKey()))
+        }
+      case 3: countShift = Int(try reader.integer())
+      case 4:
+        try reader.array(count: 2)
+        modificationDate = Replacement(old: try reader.date(), new: try reader.date())
+      default: throw EventCodingError(sentence: "unknown field \(key).")
+      }
+    }
+    self.init(
+      verb: verb, container: try required(container, "container"), places: places, countShift: countShift,
+      modificationDate: try required(modificationDate, "modification date"))
+  }
+}
+
+extension FieldValue {
+  fileprivate func write(to writer: inout CBORWriter) {
+    switch self {
+    case .null: writer.null()
+    case .bool(let value): writer.bool(value)
+    case .integer(let value): writer.integer(value)
+    case .double(let value): writer.double(value)
+    case .place(let location): location.write(to: &writer)
+    }
+  }
+
+  fileprivate init(reading reader: inout CBORReader) throws {
+    switch try reader.kind() {
+    case .bool: self = .bool(try reader.bool())
+    case .unsigned, .negative: self = .integer(try reader.integer())
+    case .double: self = .double(try reader.double())
+    case .array: self = .place(try Location(reading: &reader))
+    case .null:
+      guard try reader.isNull() else { throw EventCodingError(sentence: "a value is missing.") }
+      self = .null
+    default: throw EventCodingError(sentence: "a value is of the wrong kind.")
+    }
+  }
+}

@@ -1,0 +1,118 @@
+public import Foundation
+
+// A fetch result is a value (design, decision 3): the root of a persistent tree of keys, and the number of the commit it
+// belongs to. It never changes; `PhotoLibrary.changes(to:)` tells how the next one differs. Objects are read when they are
+// asked for, and are as they were at the result's commit however late that is: rows that changed since are taken
+// back with the inverses of the events that changed them (`LibraryStore.row(_:at:)`).
+
+/// The ordered objects that a fetch found, as of one commit (PHFetchResult, FR-01).
+public struct FetchResult<Element: Hashable & Sendable>: Sendable {
+  package let core: ResultCore
+  let store: LibraryStore
+  let load: ObjectLoader<Element>
+
+  init(core: ResultCore, store: LibraryStore, load: ObjectLoader<Element>) {
+    self.core = core
+    self.store = store
+    self.load = load
+  }
+
+  /// The commit whose state the result shows, as a token.
+  public var token: Token { store.token(core.commit) }
+
+  /// The object at a position.
+  /// - Parameter index: 0 ..< `count`, in this result; another traps (FR-02).
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n), and one read for each later event that touched the object.
+  public func object(at index: Int) throws -> Element {
+    try objects(at: index..<(index + 1))[0]
+  }
+
+  /// The objects at positions, in the order of the positions (FR-02).
+  /// - Parameter indexes: positions in this result; one past the end traps.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(m log n) for m objects.
+  public func objects(at indexes: IndexSet) throws -> [Element] {
+    try objects(at: Array(indexes))
+  }
+
+  /// The objects at a range of positions.
+  /// - Parameter range: positions in this result; one past the end traps.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(m log n) for m objects.
+  public func objects(at range: Range<Int>) throws -> [Element] {
+    try objects(at: Array(range))
+  }
+
+  func objects(at positions: [Int]) throws -> [Element] {
+    let shown = core.shown
+    for position in positions {
+      precondition(
+        position >= 0 && position < shown.count,
+        "Position \(position) is past the end of a fetch result of \(shown.count) objects.")
+    }
+    return try store.reading { t in
+      try positions.map { position in
+        try load.load(store, core.order.number(at: shown.lowerBound + position), core, t)
+      }
+    }
+  }
+
+  /// The first object; nil if there is none (FR-03).
+  public var firstObject: Element? { first }
+  /// The last object; nil if there is none (FR-03).
+  public var lastObject: Element? { last }
+}
+
+extension FetchResult: RandomAccessCollection {
+  /// Always 0.
+  public var startIndex: Int { 0 }
+  /// The number of objects.
+  public var endIndex: Int { core.shown.count }
+
+  /// The object at a position; traps if the store cannot be read, where ``object(at:)`` throws.
+  public subscript(index: Int) -> Element {
+    do {
+      return try object(at: index)
+    } catch {
+      fatalError("An object of a fetch result could not be read: \(error). Use object(at:) to handle this.")
+    }
+  }
+}
+
+extension FetchResult where Element == Asset {
+  /// The position of an asset (FR-03); nil if the result does not hold it.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n), and one read for each later event that touched the asset.
+  public func index(ofObject asset: Asset) throws -> Int? {
+    try store.position(of: asset.row.number, in: core)
+  }
+}
+
+extension FetchResult where Element == PhotoCollection {
+  /// The position of a collection (FR-03); nil if the result does not hold it.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n), and one read for each later event that touched the collection.
+  public func index(ofObject collection: PhotoCollection) throws -> Int? {
+    try store.position(of: collection.row.number, in: core)
+  }
+}
+
+/// How an object of a result is read as of the result's commit.
+struct ObjectLoader<Element: Sendable>: Sendable {
+  let load: @Sendable (LibraryStore, ObjectNumber, ResultCore, borrowing StoreReading) throws -> Element
+}
+
+extension ObjectLoader<Asset> {
+  static let asset = ObjectLoader { store, number, core, t in
+    guard let row = try store.assetRow(number, at: core.sequence, t) else { throw store.vanished(number) }
+    return Asset(row: row, commit: core.commit)
+  }
+}
+
+extension ObjectLoader<PhotoCollection> {
+  static let collection = ObjectLoader { store, number, core, t in
+    guard let row = try store.collectionRow(number, at: core.sequence, t) else { throw store.vanished(number) }
+    return PhotoCollection(row: row, commit: core.commit)
+  }
+}

@@ -1,0 +1,114 @@
+import EventLog
+public import Foundation
+import Synchronization
+
+/// What a library takes from the world: the clock, chance, and the name of the process.
+///
+/// Nothing in the domain asks the system for any of these, so a seed reproduces a history byte for byte.
+public struct LibraryEnvironment: Sendable {
+  /// Tells the time; it is rounded to the microsecond where it is recorded.
+  public var now: @Sendable () -> Date
+  /// Gives random bits, for identifiers and for the salts of the log; called from several threads.
+  public var random: @Sendable () -> UInt64
+  /// Names this process in the log, such as `photoledger 4711`.
+  public var process: String
+
+  /// Takes a clock, a source of random bits and a name.
+  public init(
+    process: String, now: @escaping @Sendable () -> Date, random: @escaping @Sendable () -> UInt64
+  ) {
+    self.now = now
+    self.random = random
+    self.process = process
+  }
+
+  /// The system's clock and random numbers.
+  public static var system: LibraryEnvironment {
+    let pool = RandomPool()
+    let info = ProcessInfo.processInfo
+    return LibraryEnvironment(
+      process: "\(info.processName) \(info.processIdentifier)", now: { Date() }, random: { pool.next() })
+  }
+
+  /// A clock that goes on by a fixed step at each look, and numbers from a seed.
+  /// - Parameters:
+  ///   - seed: the same seed gives the same history.
+  ///   - start: what the clock shows first.
+  ///   - step: seconds by which it goes on.
+  public static func seeded(
+    _ seed: UInt64, start: Date = Date(timeIntervalSince1970: 1_750_000_000), step: TimeInterval = 1
+  ) -> LibraryEnvironment {
+    let state = SeededState(seed)
+    return LibraryEnvironment(
+      process: "seed \(seed)", now: { start.addingTimeInterval(Double(state.tick()) * step) },
+      random: { state.next() })
+  }
+
+  /// The time, rounded down to the microsecond, as the log and the rows hold it.
+  func date() -> Date {
+    Date(microseconds: now().microseconds)
+  }
+
+  func identifier() -> LocalIdentifier {
+    var generator = Generator(next: random)
+    return LocalIdentifier(using: &generator)
+  }
+
+  func salt() -> Salt { Salt(random(), random()) }
+
+  private struct Generator: RandomNumberGenerator {
+    let next: @Sendable () -> UInt64
+    mutating func next() -> UInt64 { next() }
+  }
+}
+
+extension Date {
+  /// Microseconds since 1970, rounded down; what the log holds.
+  var microseconds: Int64 {
+    let value = (timeIntervalSince1970 * 1_000_000).rounded(.down)
+    return value.isFinite ? Int64(max(-9e18, min(9e18, value))) : 0
+  }
+
+  init(microseconds: Int64) {
+    self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+  }
+}
+
+/// Random bits from the system, many at a time: a system call for each identifier would cost more than the identifier.
+private final class RandomPool: Sendable {
+  private let words = Mutex<[UInt64]>([])
+
+  func next() -> UInt64 {
+    words.withLock { words in
+      if words.isEmpty {
+        var generator = SystemRandomNumberGenerator()
+        words = (0..<256).map { _ in generator.next() }
+      }
+      return words.removeLast()
+    }
+  }
+}
+
+/// SplitMix64, and a counter for the clock.
+private final class SeededState: Sendable {
+  private let state: Mutex<(word: UInt64, ticks: Int)>
+
+  init(_ seed: UInt64) { state = Mutex((seed, 0)) }
+
+  func tick() -> Int {
+    state.withLock { state in
+      state.ticks += 1
+      return state.ticks - 1
+    }
+  }
+
+  func next() -> UInt64 {
+    state.withLock { state in
+      state.word &+= 0x9E37_79B9_7F4A_7C15
+      var mixed = state.word
+      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+      return mixed ^ (mixed >> 31)
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import EventLog
+import Foundation
+import LMDB
+import StoreMigrations
+
+extension LibraryStore {
+  /// Opens the library in a directory.
+  static func open(_ url: URL, surroundings: LibraryEnvironment) throws -> LibraryStore {
+    let url = url.standardizedFileURL
+    guard FileManager.default.fileExists(atPath: storePath(url) + "/data.mdb") else {
+      let what = FileManager.default.fileExists(atPath: url.path) ? "is no library" : "does not exist"
+      throw LibraryError(
+        .notALibrary, "\(url.path) \(what); make one there with `init`, or pass the path of a library.")
+    }
+    return try reporting {
+      let environment = try LMDB.Environment.open(path: storePath(url), options: options)
+      try StoreFormat.check(environment)
+      let log = try EventLog(in: environment)
+      let core = try environment.read { t in
+        try StoreCore(environment, log, surroundings, identifier: identifier(of: log, t, at: url))
+      }
+      return try LibraryStore(url, core)
+    }
+  }
+
+  /// Makes an empty library in a directory.
+  static func create(_ url: URL, surroundings: LibraryEnvironment) throws -> LibraryStore {
+    let url = url.standardizedFileURL
+    let files = FileManager.default
+    if let entries = try? files.contentsOfDirectory(atPath: url.path) {
+      guard !entries.contains("store") else {
+        throw LibraryError(.alreadyExists, "\(url.path) is a library already; open it, or pass another path.")
+      }
+      guard entries.isEmpty else {
+        throw LibraryError(.alreadyExists, "\(url.path) is not empty; pass an empty directory or a new path.")
+      }
+    } else if files.fileExists(atPath: url.path) {
+      throw LibraryError(.alreadyExists, "\(url.path) is a file; pass an empty directory or a new path.")
+    }
+    return try reporting {
+      try files.createDirectory(atPath: storePath(url), withIntermediateDirectories: true)
+      let environment = try LMDB.Environment.open(path: storePath(url), options: options)
+      let log = try EventLog(in: environment)
+      try StoreFormat.create(environment)
+      let identifier = surroundings.identifier()
+      let core = try StoreCore(environment, log, surroundings, identifier: identifier)
+      try environment.write { t in
+        guard try log.head(t).sequence == 0 else { return }
+        let date = surroundings.date()
+        let event = Event.libraryCreated(identifier: identifier, date: date)
+        let commit = CommitInformation(
+          time: date.microseconds, client: PhotoLibrary.owner, cause: "", process: surroundings.process)
+        var appender = try log.begin(commit, in: &t)
+        let sequence = try appender.append(
+          type: event.type, version: Event.version, payload: event.payload(), salt: surroundings.salt(), in: &t)
+        try core.projections.apply(event, sequence: sequence, in: &t)
+        _ = try appender.finish(in: &t)
+      }
+      return try LibraryStore(url, core)
+    }
+  }
+
+  private convenience init(_ url: URL, _ core: StoreCore) throws {
+    self.init(
+      url: url, core: core, resources: try ResourceStore(library: url),
+      signal: try ChangeSignal(path: Self.storePath(url) + "/changes"))
+  }
+
+  static func storePath(_ url: URL) -> String { url.path + "/store" }
+
+  private static var options: LMDB.Environment.Options {
+    var options = LMDB.Environment.Options()
+    options.maxDatabases = 32
+    return options
+  }
+
+  private static func reporting<R>(_ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch {
+      throw LibraryError(error)
+    }
+  }
+
+  private static func identifier(
+    of log: EventLog, _ t: borrowing StoreReading, at url: URL
+  ) throws -> LocalIdentifier {
+    guard let record = try log.event(at: rootFolder, in: t) else {
+      throw LibraryError(.notALibrary, "\(url.path) holds a store without a library in it; make a new library.")
+    }
+    guard case .libraryCreated(let identifier, _) = try Event(record) else {
+      throw LibraryError(.corrupted, "The log of \(url.path) does not begin with the library's creation.")
+    }
+    return identifier
+  }
+
+  // MARK: Staging
+
+  /// The requests with the bytes of every resource in their place: hashed, durable, and named by their hash.
+  func staged(_ requests: [ChangeRequest]) throws -> [ChangeRequest] {
+    var storesBytes = false
+    func stage(_ drafts: [ResourceDraft]) throws -> [ResourceDraft] {
+      try drafts.map { draft in
+        if case .stored = draft.source { return draft }
+        storesBytes = true
+        return .stored(try resources.store(draft))
+      }
+    }
+    let staged = try requests.map { request in
+      switch request {
+      case .createAsset(var creation, let identifier):
+        creation.resources = try stage(creation.resources)
+        return ChangeRequest.createAsset(creation, as: identifier)
+      case .addResources(let drafts, let identifier, let changes):
+        return .addResources(try stage(drafts), to: identifier, changes)
+      default: return request
+      }
+    }
+    if storesBytes { try resources.synchronize() }
+    return staged
+  }
+}
+
+extension StoreCore {
+  init(
+    _ environment: LMDB.Environment, _ log: EventLog, _ surroundings: LibraryEnvironment, identifier: LocalIdentifier
+  ) throws {
+    self.init(
+      environment: environment, log: log, projections: try Projections(in: environment), surroundings: surroundings,
+      identifier: identifier)
+  }
+}

@@ -1,0 +1,219 @@
+import EventLog
+import Foundation
+import LMDB
+import StoreMigrations
+
+// The engine behind a library: one per opened directory, shared by every client's view of it.
+//
+//   LIBRARY/
+//     store/data.mdb, lock.mdb    LMDB: the log and the projections
+//     store/changes               the named pipe that wakes other processes
+//     resources/                  the bytes of photos and videos, by the SHA-256 of their content
+//
+// StoreCore holds what both threads need (the writer, and the observation that follows the log); LibraryStore adds the
+// threads themselves and reading as of a commit.
+
+/// A transaction that reads a store.
+typealias StoreReading = ReadTransaction
+
+/// The parts of a store that the writer and the readers share.
+struct StoreCore: Sendable {
+  let environment: LMDB.Environment
+  let log: EventLog
+  let projections: Projections
+  let surroundings: LibraryEnvironment
+  let identifier: LocalIdentifier
+
+  func token(_ commit: UInt64) -> Token { Token(library: identifier.high ^ identifier.low, commit: commit) }
+
+  /// The identifiers of the objects that a commit created, in its order.
+  func created<T: TransactionReading & ~Copyable>(by commit: Commit, _ t: borrowing T) throws -> [String] {
+    var created: [String] = []
+    try log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
+      switch try Event(record) {
+      case .assetCreated(let existence): created.append(existence.row.identifier.spelled(as: .asset))
+      case .collectionCreated(let existence):
+        created.append(existence.row.identifier.spelled(as: existence.row.kind == .album ? .album : .folder))
+      default: break
+      }
+      return .proceed
+    }
+    return created
+  }
+}
+
+extension Event {
+  /// Reads the event of a record.
+  package init(_ record: borrowing StoredEvent) throws {
+    guard let payload = record.payload else {
+      throw LibraryError(.corrupted, "The payload of event \(record.sequence) was erased, and it is needed.")
+    }
+    try self.init(type: record.type, version: record.version, sequence: record.sequence, payload: payload)
+  }
+}
+
+extension CommitSummary {
+  package init(_ commit: Commit) {
+    let information = commit.information
+    self.init(
+      number: commit.number, date: Date(microseconds: information.time), client: information.client,
+      process: information.process, cause: information.cause.isEmpty ? nil : information.cause, key: information.key,
+      firstSequence: commit.firstSequence, eventCount: Int(commit.eventCount))
+  }
+}
+
+/// An opened library directory.
+package final class LibraryStore: Sendable {
+  package let url: URL
+  let core: StoreCore
+  let resources: ResourceStore
+  let signal: ChangeSignal
+  let observation: Observation
+  private let writer: Writer
+
+  init(url: URL, core: StoreCore, resources: ResourceStore, signal: ChangeSignal) {
+    self.url = url
+    self.core = core
+    self.resources = resources
+    self.signal = signal
+    observation = Observation(core: core, signal: signal)
+    writer = Writer(
+      core: core,
+      aftermath: Writer.Aftermath(publish: { signal.notify() }, discard: { resources.discard($0) }))
+  }
+
+  deinit { close() }
+
+  /// Carries out what is queued, ends the threads and gives the observers their end.
+  package func close() {
+    writer.close()
+    observation.close()
+  }
+
+  func token(_ commit: UInt64) -> Token { core.token(commit) }
+
+  /// The commit that a token names.
+  /// - Throws: ``LibraryError`` `.invalidToken` for a token of another library or of a commit that is not there yet.
+  func commit(of token: Token) throws -> UInt64 {
+    guard token.library == core.token(0).library else {
+      throw LibraryError(.invalidToken, "The token \(token) belongs to another library.")
+    }
+    let head = try reading { t in try core.log.head(t).commit }
+    guard token.commit <= head else {
+      throw LibraryError(.invalidToken, "The token \(token) names a state that this library has not reached.")
+    }
+    return token.commit
+  }
+
+  func reading<R>(_ body: (borrowing StoreReading) throws -> R) throws -> R {
+    do {
+      return try core.environment.read(body)
+    } catch {
+      throw LibraryError(error)
+    }
+  }
+
+  /// Queues a block whose resources have been stored.
+  func enqueue(_ job: Writer.Job) { writer.enqueue(job) }
+
+  func vanished(_ number: ObjectNumber) -> LibraryError {
+    LibraryError(.corrupted, "A result names object \(number), which the store does not hold; run `verify`.")
+  }
+
+  // MARK: As of an event
+
+  /// The row of an asset as it was after an event.
+  func assetRow(
+    _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
+  ) throws -> AssetRow? {
+    var row = try core.projections.asset(number, in: t)
+    try goBack(number, to: sequence, t) { event in try apply(event, toAsset: number, &row) }
+    return row
+  }
+
+  /// The details of an asset as they were after an event.
+  func assetDetails(
+    _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
+  ) throws -> AssetDetails? {
+    var details = try core.projections.details(number, in: t)
+    try goBack(number, to: sequence, t) { event in try apply(event, toAsset: number, &details) }
+    return details
+  }
+
+  /// The row of a collection as it was after an event.
+  func collectionRow(
+    _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
+  ) throws -> CollectionRow? {
+    var row = try core.projections.collection(number, in: t)
+    try goBack(number, to: sequence, t) { event in try apply(event, toCollection: number, &row) }
+    return row
+  }
+
+  /// The place of a child in a container as it was after an event.
+  func place(
+    of child: ObjectNumber, in container: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
+  ) throws -> OrderKey? {
+    var key = try core.projections.key(of: child, in: container, t)
+    try goBack(child, to: sequence, t) { event in
+      switch event {
+      case .arranged(let arranged) where arranged.container == container:
+        if let place = arranged.places.first(where: { $0.child == child }) { key = place.new }
+      case .assetCreated(let existence):
+        if let place = existence.places.first(where: { $0.container == container }) { key = place.key }
+      case .collectionErased: key = nil
+      default: break
+      }
+    }
+    return key
+  }
+
+  /// Gives the inverses of the events that touched an object after a sequence, the newest first.
+  private func goBack(
+    _ number: ObjectNumber, to sequence: UInt64, _ t: borrowing StoreReading, _ undo: (Event) throws -> Void
+  ) throws {
+    for later in try core.projections.history(of: number, after: sequence, in: t).reversed() {
+      guard let record = try core.log.event(at: later, in: t) else {
+        throw LibraryError(.corrupted, "The log lacks event \(later), which touched object \(number); run `verify`.")
+      }
+      do {
+        try undo(try Event(record).inverse)
+      } catch let mismatch as RowMismatch {
+        throw core.projections.corruption("the \(mismatch.field) of object \(number)")
+      }
+    }
+  }
+}
+
+extension LibraryError {
+  /// Any error as one of the library's.
+  package init(_ error: any Error) {
+    switch error {
+    case let error as LibraryError: self = error
+    case let error as LMDBError: self.init(error)
+    case let error as EventLogError:
+      if let storage = error.storage {
+        self.init(storage)
+      } else {
+        self.init(Self.codes[error.code] ?? .internalError, error.description)
+      }
+    case let error as CocoaError: self.init(.storage, error.localizedDescription)
+    default: self.init(.internalError, "\(error)")
+    }
+  }
+
+  private init(_ error: LMDBError) {
+    let code: Code =
+      switch error.code {
+      case .diskFull: .notEnoughSpace
+      case .corrupted, .versionMismatch, .invalidFile: .corrupted
+      case .closed: .closed
+      default: error.outcomeUnknown ? .outcomeUnknown : .storage
+      }
+    self.init(code, error.description)
+  }
+
+  private static let codes: [EventLogError.Code: Code] = [
+    .conflict: .conflict, .keyUsed: .conflict, .tooLarge: .limitExceeded, .invalidField: .malformedRequest,
+    .corrupted: .corrupted, .newerThanProgram: .newerThanProgram,
+  ]
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Synchronization
+
+/// One committed change, or several as one for an observer that was slow (PHChange).
+public struct LibraryChange: Sendable {
+  let delta: Delta
+  let observation: Observation
+
+  /// The commits it spans, oldest first.
+  public var commits: [CommitSummary] { delta.commits }
+  /// The state it leads to.
+  public var token: Token { observation.core.token(delta.to) }
+
+  /// How a result that the caller holds differs now; nil if the change does not touch it (CD-01).
+  ///
+  /// The result may be older than the change: what happened between the two is then part of the details (OB-02).
+  /// - Parameter result: a result of this library; one that is newer than the change is not touched by it.
+  /// - Throws: ``LibraryError`` if the log cannot be read.
+  /// - Complexity: O(k log n) for k touched objects.
+  public func changeDetails<Element>(for result: FetchResult<Element>) throws -> ChangeDetails<Element>? {
+    guard result.core.commit < delta.to else { return nil }
+    let delta =
+      result.core.commit == self.delta.from
+      ? self.delta : try observation.composedDelta(from: result.core.commit, to: self.delta.to)
+    let (core, touched) = result.core.advanced(by: delta)
+    guard let changes = ResultCore.changes(touched, in: core.window) else { return nil }
+    let after = FetchResult(core: core, store: result.store, load: result.load)
+    return ChangeDetails(before: result, after: after, commits: delta.commits, changes: changes)
+  }
+
+  /// How an asset differs now; nil if no property of it was changed (CD-21).
+  public func changeDetails(for asset: Asset) -> ObjectChangeDetails<Asset>? {
+    guard let touch = delta.assets[asset.row.number], touch.isVisiblyChanged, let before = touch.before else {
+      return nil
+    }
+    return ObjectChangeDetails(
+      objectBeforeChanges: Asset(row: before, commit: delta.from),
+      objectAfterChanges: touch.after.map { Asset(row: $0, commit: delta.to) },
+      assetContentChanged: touch.isContentChanged)
+  }
+
+  /// How a collection's own properties differ now; nil if none was changed (CD-22).
+  public func changeDetails(for collection: PhotoCollection) -> ObjectChangeDetails<PhotoCollection>? {
+    guard let touch = delta.collections[collection.row.number], let before = touch.before else { return nil }
+    let wasDeleted = touch.after?.deletedDate != nil
+    guard touch.isVisiblyChanged || wasDeleted else { return nil }
+    return ObjectChangeDetails(
+      objectBeforeChanges: PhotoCollection(row: before, commit: delta.from),
+      objectAfterChanges: wasDeleted ? nil : touch.after.map { PhotoCollection(row: $0, commit: delta.to) },
+      assetContentChanged: false)
+  }
+}
+
+/// Is told of every committed change of a library (PHPhotoLibraryChangeObserver).
+public protocol PhotoLibraryChangeObserver: AnyObject, Sendable {
+  /// Called once for each commit, in their order, one at a time, on a queue of the observer's own (OB-01, OB-03).
+  ///
+  /// An observer that takes long is told of what happened meanwhile as one composed change.
+  func photoLibraryDidChange(_ change: LibraryChange)
+}
+
+/// A registered observer, held weakly (OB-04), and how far it has been told.
+final class ObserverBox: Sendable {
+  private struct State {
+    var delivered: UInt64 = 0
+    var isScheduled = false
+  }
+
+  private struct WeakObserver: Sendable {
+    weak let observer: (any PhotoLibraryChangeObserver)?
+  }
+
+  private let target: WeakObserver
+  private let queue = DispatchQueue(label: "photoledger.observer")
+  private let state = Mutex(State())
+
+  /// How many commits are told one by one before they are composed.
+  static let backlogLimit = 8
+
+  init(_ observer: any PhotoLibraryChangeObserver) { target = WeakObserver(observer: observer) }
+
+  var isAbandoned: Bool { target.observer == nil }
+
+  func isFor(_ observer: AnyObject) -> Bool { target.observer === observer }
+
+  func begin(at commit: UInt64) { state.withLock { $0.delivered = commit } }
+
+  /// Sees to it that the observer is told, unless it is being told already.
+  func schedule(_ observation: Observation) {
+    let isFree = state.withLock { state in
+      defer { state.isScheduled = true }
+      return !state.isScheduled
+    }
+    if isFree { queue.async { self.deliver(observation) } }
+  }
+
+  private func deliver(_ observation: Observation) {
+    while true {
+      let head = observation.commit
+      let from = state.withLock { state -> UInt64? in
+        guard state.delivered < head else {
+          state.isScheduled = false
+          return nil
+        }
+        return state.delivered
+      }
+      guard let from, let observer = target.observer else { return }
+      for delta in pending(observation, from, head) {
+        observer.photoLibraryDidChange(LibraryChange(delta: delta, observation: observation))
+      }
+      state.withLock { $0.delivered = head }
+    }
+  }
+
+  private func pending(_ observation: Observation, _ from: UInt64, _ to: UInt64) -> [Delta] {
+    do {
+      if to - from <= UInt64(Self.backlogLimit) { return try observation.deltas(from: from, to: to) }
+      return [try observation.composedDelta(from: from, to: to)]
+    } catch {
+      // The thread that follows the log meets the same failure and ends every sequence with it.
+      return []
+    }
+  }
+}

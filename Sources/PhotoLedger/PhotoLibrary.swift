@@ -1,0 +1,149 @@
+public import Foundation
+
+// The front door.
+//
+// A library object is a client's view of an opened directory: who asks, and the engine that answers. `as(_:)` gives the same
+// engine under another name. Everything below reads like PhotoKit with the Swift of today: blocks take a `ChangeBlock`,
+// fetches take `#Predicate` and `SortDescriptor`, and changes are asynchronous sequences.
+
+/// A photo library kept as a history (PHPhotoLibrary).
+public final class PhotoLibrary: Sendable {
+  package let store: LibraryStore
+  /// The client that this view belongs to; it is recorded with every commit.
+  public let client: String
+
+  /// The client's name of the library's owner.
+  public static let owner = "owner"
+
+  init(store: LibraryStore, client: String) {
+    self.store = store
+    self.client = client
+  }
+
+  /// Opens the library in a directory.
+  /// - Parameters:
+  ///   - url: the directory.
+  ///   - environment: the clock, chance and the name of the process.
+  /// - Throws: ``LibraryError``: `.notALibrary`, `.newerThanProgram`, `.corrupted`, `.storage`.
+  public convenience init(at url: URL, environment: LibraryEnvironment = .system) throws {
+    self.init(store: try LibraryStore.open(url, surroundings: environment), client: Self.owner)
+  }
+
+  /// Makes an empty library in a directory, which must be empty or not exist.
+  /// - Parameters:
+  ///   - url: the directory.
+  ///   - environment: the clock, chance and the name of the process.
+  /// - Returns: the library, opened.
+  /// - Throws: ``LibraryError``: `.alreadyExists`, `.notEnoughSpace`, `.storage`.
+  public static func create(at url: URL, environment: LibraryEnvironment = .system) throws -> PhotoLibrary {
+    PhotoLibrary(store: try LibraryStore.create(url, surroundings: environment), client: owner)
+  }
+
+  /// The same library as another client sees it.
+  /// - Parameter client: a name such as `com.example.gallery`, 1 to 256 bytes.
+  public func `as`(_ client: String) -> PhotoLibrary {
+    precondition((1...256).contains(client.utf8.count), "A client's name has 1 to 256 bytes.")
+    return PhotoLibrary(store: store, client: client)
+  }
+
+  /// The directory of the library.
+  public var url: URL { store.url }
+
+  /// Carries out what is queued and ends all observation; later calls throw `.closed`.
+  public func close() { store.close() }
+
+  /// The state of now (PH-01).
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  public var currentToken: Token {
+    get throws { try store.reading { t in store.token(try store.core.log.head(t).commit) } }
+  }
+
+  // MARK: Changing
+
+  /// Carries out all requests of a block as one commit, or none (CB-01, CB-06).
+  ///
+  /// Returns when the commit is durable; blocks that wait at the same time share one sync.
+  /// - Parameters:
+  ///   - cause: why, for the log: an import, a scan, a request.
+  ///   - key: an idempotency key: a block whose key is known has been carried out, and its receipt is given again.
+  ///   - changes: collects the requests; what it throws gives the block up.
+  /// - Returns: the new state and the identifiers of what was created.
+  /// - Throws: ``LibraryError`` for a request that cannot be carried out, and if the store cannot be written.
+  @discardableResult
+  public func performChanges(
+    cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void
+  ) async throws -> CommitReceipt {
+    let requests = try collect(changes)
+    return try await withCheckedThrowingContinuation { continuation in
+      enqueue(requests, cause, key) { continuation.resume(with: $0) }
+    }
+  }
+
+  /// The same, blocking the calling thread until the commit is durable.
+  ///
+  /// Not for code that runs on an actor or in a task: it would block a thread that others need.
+  @discardableResult
+  public func performChangesAndWait(
+    cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void
+  ) throws -> CommitReceipt {
+    let requests = try collect(changes)
+    let answer = Answer()
+    enqueue(requests, cause, key) { answer.give($0) }
+    return try answer.wait()
+  }
+
+  private func collect(_ changes: (ChangeBlock) throws -> Void) throws -> [ChangeRequest] {
+    let block = ChangeBlock(makeIdentifier: store.core.surroundings.identifier)
+    defer { block.close() }
+    try changes(block)
+    return try store.staged(block.requests)
+  }
+
+  private func enqueue(
+    _ requests: [ChangeRequest], _ cause: String?, _ key: String?,
+    _ answer: @escaping @Sendable (Result<CommitReceipt, any Error>) -> Void
+  ) {
+    store.enqueue(Writer.Job(requests: requests, client: client, cause: cause, key: key, answer: answer))
+  }
+
+  // MARK: Observing
+
+  /// The exact changes of a result from now on, and of what happened since it was fetched.
+  /// - Parameters:
+  ///   - result: a result of this library.
+  ///   - composingBeyond: how many commits that touch it are told one by one before they are composed into one change.
+  public func changes<Element>(
+    to result: FetchResult<Element>, composingBeyond backlogLimit: Int = 8
+  ) -> ResultChanges<Element> {
+    precondition(backlogLimit >= 0, "A backlog limit is a number of commits, 0 or more.")
+    return ResultChanges(held: result, backlogLimit: backlogLimit)
+  }
+
+  /// Tells an observer of every commit from now on; the observer is not retained (OB-04).
+  /// - Throws: ``LibraryError`` if the log cannot be read.
+  public func register(_ observer: any PhotoLibraryChangeObserver) throws {
+    try store.observation.add(ObserverBox(observer))
+  }
+
+  /// Stops telling an observer.
+  public func unregisterChangeObserver(_ observer: any PhotoLibraryChangeObserver) {
+    store.observation.remove(observer)
+  }
+}
+
+/// Carries one answer from the writer's thread to a thread that waits for it.
+private final class Answer: @unchecked Sendable {  // `result` is guarded by the semaphore: written before, read after
+  private let semaphore = DispatchSemaphore(value: 0)
+  private var result: Result<CommitReceipt, any Error>?
+
+  func give(_ result: Result<CommitReceipt, any Error>) {
+    self.result = result
+    semaphore.signal()
+  }
+
+  func wait() throws -> CommitReceipt {
+    semaphore.wait()
+    guard let result else { preconditionFailure("The writer answered without an answer.") }
+    return try result.get()
+  }
+}
