@@ -5,7 +5,8 @@ struct PredicateLexer {
     /// A word that is a key whatever it says: `#IN`.
     case escapedWord(String)
     case text(String)
-    case integer(Int64)
+    /// A whole number without its sign: -2^63 has no positive twin in 64 bits.
+    case integer(UInt64)
     case double(Double)
     case symbol(String)
     /// A place for an argument, such as `%@` or `%ld`.
@@ -179,7 +180,7 @@ extension PredicateLexer {
       let start = index
       index += 2
       let digits = word(while: \.isWordPart)
-      guard let value = Int64(digits, radix: radix), !digits.isEmpty else {
+      guard let value = UInt64(digits, radix: radix), !digits.isEmpty else {
         throw badNumber(from: start)
       }
       return .integer(value)
@@ -207,7 +208,7 @@ extension PredicateLexer {
     }
     let digits = String(decoding: bytes[start..<index], as: UTF8.self)
     guard index > start, !(byte()?.isWordPart ?? false) else { throw badNumber(from: start) }
-    if isWhole, let value = Int64(digits) { return .integer(value) }
+    if isWhole, let value = UInt64(digits) { return .integer(value) }
     guard !isWhole, let value = Double(digits) else { throw badNumber(from: start) }
     return .double(value)
   }

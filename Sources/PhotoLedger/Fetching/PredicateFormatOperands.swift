@@ -24,6 +24,7 @@ extension PredicateParser {
     guard token == .symbol("-") || token == .symbol("~") else { return try primary() }
     let isMinus = token == .symbol("-")
     try advance()
+    if isMinus && token == .integer(1 << 63) { return try literal(.integer(.min), at: start) }
     let operand = try deeper { (parser) throws(FetchError) in try parser.unary() }
     switch operand.node {
     case .value(.integer(let number)) where !isMinus: return Operand(node: .value(.integer(~number)), position: start)
@@ -64,7 +65,11 @@ extension PredicateParser {
     let start = position
     switch token {
     case .text(let text): return try literal(.text(text), at: start)
-    case .integer(let number): return try literal(.integer(number), at: start)
+    case .integer(let number):
+      guard let signed = Int64(exactly: number) else {
+        throw .malformed("\(number)", "\(number) is beyond the whole numbers of 64 bits.")
+      }
+      return try literal(.integer(signed), at: start)
     case .double(let number): return try literal(.double(number), at: start)
     case .specifier(let specifier): return Operand(node: try argument(specifier), position: start)
     case .escapedWord(let word):

@@ -97,3 +97,52 @@ extension OptionSetContains: TranslatableExpression {
     }
   }
 #endif
+
+// #Predicate captures only what is Codable.
+
+extension LocalIdentifier: Codable {
+  /// Reads the spelling, with or without its suffix.
+  /// - Parameter decoder: holds one string.
+  /// - Throws: `DecodingError` if the string is no identifier.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let identifier = LocalIdentifier(text) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' is no local identifier.")
+    }
+    self = identifier
+  }
+
+  /// Writes the UUID in capitals.
+  /// - Parameter encoder: takes one string.
+  /// - Throws: what the encoder throws.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(uuidString)
+  }
+}
+
+extension Location: Codable {
+  private enum CodingKeys: CodingKey { case latitude, longitude, altitude }
+
+  /// Reads the three numbers.
+  /// - Parameter decoder: holds `latitude`, `longitude` and perhaps `altitude`.
+  /// - Throws: `DecodingError` if a number is missing.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      latitude: try container.decode(Double.self, forKey: .latitude),
+      longitude: try container.decode(Double.self, forKey: .longitude),
+      altitude: try container.decodeIfPresent(Double.self, forKey: .altitude))
+  }
+
+  /// Writes the three numbers; a missing altitude is left out.
+  /// - Parameter encoder: takes them by name.
+  /// - Throws: what the encoder throws.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(latitude, forKey: .latitude)
+    try container.encode(longitude, forKey: .longitude)
+    try container.encodeIfPresent(altitude, forKey: .altitude)
+  }
+}

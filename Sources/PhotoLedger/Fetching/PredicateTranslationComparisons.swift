@@ -125,6 +125,7 @@ extension PredicateTranslation {
       }
     default: break
     }
-    throw .unsupported("\(path)", "The property '\(path)' is not supported by a fetch.")
+    let name = PropertyPath.name(of: path)
+    throw .unsupported(name, "The property '\(name)' is not supported by a fetch.")
   }
 }

@@ -56,4 +56,11 @@ enum PropertyPath {
   static func isEmptiness(_ path: AnyKeyPath) -> Bool {
     path == \String.isEmpty || path == \MediaSubtypes.isEmpty || path == \SourceTypes.isEmpty
   }
+
+  /// The path as it is written; where Swift knows only an address, the type and what the property is.
+  static func name(of path: AnyKeyPath) -> String {
+    let text = "\(path)"
+    guard text.contains("<computed") else { return text }
+    return "a property of \(type(of: path).rootType) of type \(type(of: path).valueType)"
+  }
 }
