@@ -3,19 +3,17 @@ import Foundation
 // The evaluator: a condition compiled, once, into a closure over rows.
 //
 // A fetch without an index asks it a million times, and every commit asks it for each touched row of each live tree, so
-// a row must cost tens of nanoseconds. Three choices make that so:
+// a row must cost tens of nanoseconds. Two choices make that so:
 //
 //   sentinels   readers give Int64 and Double, never an optional or a PropertyValue; a missing value is Int64.min or NaN,
-//               and both fail every range test by themselves
-//   ranges      all six comparators of a number are one test, low <= x <= high, or its negation; `x < v` ends at the
-//               number before v. So there are few closure shapes
+//               which compares as SQL's NULL would, at no cost; the normal form has no constant Int64.min
 //   closures    a tree of closures, with the shapes of two and three parts unrolled. Evaluating Foundation's Predicate
 //               costs 680 ns a row; a switch over the tree with boxed values about 150
 //
 // Invariant: the closure agrees with a plain walk over the tree on every row (ConditionEvaluatorTests).
 
 extension Condition {
-  /// Compiles the condition into a test of rows; keys that the kind of row has not count as missing.
+  /// Compiles the condition, which must have passed `check(for:)` of the row's entity, into a test of rows.
   ///
   /// - Complexity: O(n) in the size of the tree, once; the closure costs a few nanoseconds a leaf.
   package func evaluator<Row: PropertyRow>(for _: Row.Type) -> @Sendable (Row) -> Bool {
@@ -108,14 +106,10 @@ extension ConditionCompiler {
     switch comparator {
     case .equal: return { read($0) == bound }
     case .notEqual: return { read($0) != bound }
-    case .less:
-      guard bound > .min + 1 else { return { _ in false } }
-      return { row in let value = read(row); return value < bound && value != .min }
+    case .less: return { row in let value = read(row); return value < bound && value != .min }
     case .lessOrEqual: return { row in let value = read(row); return value <= bound && value != .min }
     case .greater: return { read($0) > bound }
-    case .greaterOrEqual:
-      let low = max(bound, .min + 1)
-      return { read($0) >= low }
+    case .greaterOrEqual: return { read($0) >= bound }
     }
   }
 
@@ -152,9 +146,10 @@ extension ConditionCompiler {
     switch comparator {
     case .equal: return { row in let word = read(row); return word & mask == value && word != .min }
     case .notEqual: return { row in let word = read(row); return word & mask != value || word == .min }
-    default:
-      let test = range({ read($0) & mask }, comparator, value)
-      return { read($0) != .min && test($0) }
+    case .less: return { row in let word = read(row); return word & mask < value && word != .min }
+    case .lessOrEqual: return { row in let word = read(row); return word & mask <= value && word != .min }
+    case .greater: return { row in let word = read(row); return word & mask > value && word != .min }
+    case .greaterOrEqual: return { row in let word = read(row); return word & mask >= value && word != .min }
     }
   }
 }

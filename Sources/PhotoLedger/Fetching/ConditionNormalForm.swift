@@ -115,6 +115,10 @@ extension Condition {
     case (.identifier, .text(let text)):
       guard let identifier = LocalIdentifier(text) else { break }
       return normalized(key, comparator, .identifier(identifier))
+    case (.integer, .integer(.min)):
+      // No property comes near it, and readers of rows use it for a missing value.
+      guard comparator == .greater || comparator == .greaterOrEqual else { break }
+      return normalized(key, .notEqual, .null)
     case (.identifier, .identifier), (.integer, .integer), (.text, .text):
       if key.valueKind == .identifier && !comparator.isEquality { break }
       return .comparison(key, comparator, value)
@@ -133,7 +137,7 @@ extension Condition {
 
   /// An integer key against a number: the same set of integers, said with an integer.
   private static func normalizedWhole(_ key: PropertyKey, _ comparator: Comparator, _ number: Double) -> Condition {
-    if let whole = Int64(exactly: number) { return .comparison(key, comparator, .integer(whole)) }
+    if let whole = Int64(exactly: number) { return normalized(key, comparator, .integer(whole)) }
     switch comparator {
     case .equal: return .never
     case .notEqual: return .always

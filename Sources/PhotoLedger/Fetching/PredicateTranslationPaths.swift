@@ -37,4 +37,30 @@ enum PropertyPath {
     \PhotoCollection.canContainAssets: .canContainAssets,
     \PhotoCollection.canContainCollections: .canContainCollections,
   ]
+
+  /// The key that a path of ``Location`` reads.
+  static func placeKey(of path: AnyKeyPath) -> PropertyKey? {
+    if path == \Location.latitude { return .latitude }
+    if path == \Location.longitude { return .longitude }
+    if path == \Location.altitude { return .altitude }
+    return nil
+  }
+
+  /// Whether a path reads the number of an enumeration or a bit set, which a row holds already.
+  static func isRawValue(_ path: AnyKeyPath) -> Bool {
+    path == \MediaType.rawValue || path == \MediaSubtypes.rawValue || path == \PlaybackStyle.rawValue
+      || path == \SourceTypes.rawValue || path == \PhotoCollection.Kind.rawValue
+  }
+
+  /// Whether a path asks if a text or a bit set is empty.
+  static func isEmptiness(_ path: AnyKeyPath) -> Bool {
+    path == \String.isEmpty || path == \MediaSubtypes.isEmpty || path == \SourceTypes.isEmpty
+  }
+
+  /// The path as it is written; where Swift knows only an address, the type and what the property is.
+  static func name(of path: AnyKeyPath) -> String {
+    let text = "\(path)"
+    guard text.contains("<computed") else { return text }
+    return "a property of \(type(of: path).rootType) of type \(type(of: path).valueType)"
+  }
 }

@@ -60,7 +60,8 @@ public struct SortTerm: Hashable, Sendable, CustomStringConvertible {
         .unsupportedSort, "comparator", "A fetch cannot be sorted by a comparator; sort by a key path of a property.")
     }
     guard let key = PropertyPath.key(of: path) else {
-      throw FetchError(.unsupportedSort, "\(path)", "A fetch cannot be sorted by '\(path)'.")
+      let name = PropertyPath.name(of: path)
+      throw FetchError(.unsupportedSort, name, "A fetch cannot be sorted by '\(name)'.")
     }
     try self.init(key, ascending: order == .forward, for: entity)
   }

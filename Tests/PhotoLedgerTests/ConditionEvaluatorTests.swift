@@ -1,0 +1,80 @@
+import Foundation
+import PhotoLedger
+import Testing
+
+@Suite struct ConditionEvaluatorTests {
+  @Test("the evaluator agrees with the model on every asset", arguments: [1, 2, 3, 4] as [UInt64])
+  func assets(seed: UInt64) throws {
+    var random = QueryRandom(seed: seed)
+    let rows = (0..<64).map { _ in random.asset() }
+    var passed = 0
+    for _ in 0..<2_000 {
+      let condition = random.condition(for: .asset)
+      let test = condition.evaluator(for: AssetRow.self)
+      for row in rows {
+        let asset = Asset(row: row, commit: 1)
+        let expected = QueryModel(value: asset.value(of:)).holds(condition)
+        passed += expected ? 1 : 0
+        try #require(test(row) == expected, "seed \(seed): \(condition) on \(row)")
+      }
+    }
+    #expect((20_000..<108_000).contains(passed), "conditions that nearly always or never hold prove little")
+  }
+
+  @Test("the evaluator agrees with the model on every collection", arguments: [5, 6] as [UInt64])
+  func collections(seed: UInt64) throws {
+    var random = QueryRandom(seed: seed)
+    let rows = (0..<48).map { _ in random.collection() }
+    for _ in 0..<2_000 {
+      let condition = random.condition(for: .collection)
+      let test = condition.evaluator(for: CollectionRow.self)
+      for row in rows {
+        let collection = PhotoCollection(row: row, commit: 1)
+        let suffix = row.kind == .album ? "/L0/040" : "/L0/020"
+        let expected = QueryModel(suffix: suffix, value: collection.value(of:)).holds(condition)
+        try #require(test(row) == expected, "seed \(seed): \(condition) on \(row)")
+      }
+    }
+  }
+
+  @Test("conditions of the wrong kinds have an answer too", arguments: [7, 8] as [UInt64])
+  func wrongKinds(seed: UInt64) throws {
+    var random = QueryRandom(seed: seed)
+    let rows = (0..<32).map { _ in random.asset() }
+    for _ in 0..<3_000 {
+      let key = random.one(of: PropertyKey.allCases.filter { $0.isValid(for: .asset) })
+      let value = random.value(for: random.one(of: PropertyKey.allCases))
+      let condition = Condition.comparison(key, random.one(of: Condition.Comparator.allCases), value)
+      if key == .localIdentifier, case .text = value { continue }
+      let test = condition.evaluator(for: AssetRow.self)
+      for row in rows {
+        let asset = Asset(row: row, commit: 1)
+        let expected = QueryModel(value: asset.value(of:)).holds(condition)
+        try #require(test(row) == expected, "seed \(seed): \(condition) on \(row)")
+      }
+    }
+  }
+
+  @Test("a comparison with a missing value is false, its negation true")
+  func missingValues() {
+    let row = AssetRow(number: 1, identifier: LocalIdentifier(high: 1, low: 2), addedDate: Date(timeIntervalSince1970: 0))
+    func holds(_ condition: Condition) -> Bool { condition.evaluator(for: AssetRow.self)(row) }
+    let past = PropertyValue.date(.distantPast)
+    for comparator in Condition.Comparator.allCases where comparator != .notEqual {
+      #expect(!holds(.comparison(.creationDate, comparator, past)))
+      #expect(holds(.not(.comparison(.creationDate, comparator, past))))
+    }
+    #expect(holds(.comparison(.creationDate, .notEqual, past)))
+    #expect(holds(.isNil(.creationDate)))
+    #expect(!holds(.isPresent(.latitude)))
+    #expect(holds(.pair(.latitude, .equal, .longitude)))
+    #expect(!holds(.pair(.latitude, .lessOrEqual, .longitude)))
+  }
+
+  @Test("keys are those that the condition reads")
+  func keys() {
+    let condition = Condition.or([.not(.isNil(.latitude)), .pair(.pixelWidth, .less, .pixelHeight), .always])
+    #expect(condition.keys == [.latitude, .pixelWidth, .pixelHeight])
+    #expect(Condition.always.keys.isEmpty)
+  }
+}

@@ -1,0 +1,72 @@
+import Testing
+
+@testable import PhotoLedger
+
+@Suite struct ConditionPatternTests {
+  @Test("expressions fit what Swift's own fit", arguments: [51, 52] as [UInt64])
+  func agrees(seed: UInt64) throws {
+    var random = QueryRandom(seed: seed)
+    var fitting = 0
+    for _ in 0..<1_500 {
+      let pattern = expression(3, &random)
+      let ours = try TextPattern(regularExpression: pattern, options: [])
+      let theirs = try Regex(pattern)
+      for _ in 0..<12 {
+        let text = String((0..<Int.random(in: 0...5, using: &random)).map { _ in random.one(of: ["a", "b", "c", "1"]) as Character })
+        let fits = try theirs.wholeMatch(in: text) != nil
+        fitting += fits ? 1 : 0
+        try #require(ours.fits(text) == fits, "seed \(seed): \(pattern) on '\(text)'")
+      }
+    }
+    #expect(fitting > 1_000)
+  }
+
+  private func expression(_ depth: Int, _ random: inout QueryRandom) -> String {
+    let atoms = ["a", "b", ".", "[ab]", "[^a]", "[a-c]", "\\d", "\\w"]
+    guard depth > 0 else { return random.one(of: atoms) }
+    let part = { (random: inout QueryRandom) in self.expression(depth - 1, &random) }
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0: return part(&random) + part(&random)
+    case 1: return "(\(part(&random))|\(part(&random)))"
+    case 2: return "(?:\(part(&random)))" + random.one(of: ["*", "+", "?", "{2}", "{1,}", "{0,2}", "*?"])
+    case 3: return part(&random) + part(&random) + part(&random)
+    default: return random.one(of: atoms)
+    }
+  }
+
+  @Test("a pattern that makes others run for years is answered at once")
+  func linear() throws {
+    let text = String(repeating: "a", count: 20_000)
+    #expect(try !TextPattern(regularExpression: "(a+)+b", options: []).fits(text))
+    #expect(try !TextPattern(regularExpression: "(a|a)*(a|a)*(a|a)*b", options: []).fits(text))
+    #expect(!TextPattern(wildcards: String(repeating: "*a", count: 50) + "b", options: []).fits(text))
+  }
+
+  @Test(
+    "options fold letters, in sets too",
+    arguments: [("ÉTÉ", "été", true), ("[a-z]+", "ABC", true), ("[^a]", "A", false), ("\\D", "x", true)])
+  func options(pattern: String, text: String, fits: Bool) {
+    #expect(TextTest(.matches, pattern, [.caseInsensitive, .diacriticInsensitive]).holds(text) == fits)
+  }
+
+  @Test(
+    "wildcards stand for runs and single characters",
+    arguments: [
+      ("*", "", true), ("?", "", false), ("a*c", "abbc", true), ("a*c", "abbd", false), ("a\\*c", "a*c", true),
+      ("a\\*c", "abc", false), ("?\u{301}", "é", false), ("????", "日本語字", true),
+    ])
+  func wildcards(pattern: String, text: String, fits: Bool) {
+    #expect(TextPattern(wildcards: pattern, options: []).fits(text) == fits)
+  }
+
+  @Test(
+    "what cannot be said in bounded time is refused by name",
+    arguments: [
+      "(", ")", "[a", "a{", "a{2,1}", "a{5000}", "(a{100}){100}", "*", "\\1", "(?=a)", "(?i)a", "a++", "\\b", "[z-a]", "\\",
+      "[[:alpha:]]",
+    ])
+  func refused(pattern: String) {
+    let error = #expect(throws: FetchError.self) { try TextPattern(regularExpression: pattern, options: []) }
+    #expect(error?.description.contains("'\(pattern)'") == true)
+  }
+}
