@@ -27,7 +27,9 @@ let package = Package(
     .target(name: "CSystem"),
 
     // The store.
-    .target(name: "LMDB", dependencies: ["CLMDB", "CSystem"], swiftSettings: strict),
+    .target(
+      name: "LMDB", dependencies: ["CLMDB", "CSystem"],
+      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
     .target(name: "CountedTree", swiftSettings: checked),
     .target(name: "EventLog", dependencies: ["LMDB", "CSystem"], swiftSettings: checked),
     .target(

@@ -1,1 +1,21 @@
 #include "CSystem.h"
+
+#include <errno.h>
+#include <linux/fs.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/ioctl.h>
+
+int psys_clone_file(int destination, int source) {
+  return ioctl(destination, FICLONE, source) == 0 ? 0 : errno;
+}
+
+static atomic_uint generation;
+
+static void count_fork(void) { atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed); }
+
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
+
+unsigned psys_fork_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
+
+uint64_t psys_thread_id(void) { return (uint64_t)pthread_self(); }

@@ -1,13 +1,54 @@
 #ifndef CSYSTEM_H
 #define CSYSTEM_H
 
-// The few Linux headers that Swift's Glibc module does not carry, and SHA-256.
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+// The few Linux headers that Swift's Glibc module does not carry, fixed-argument faces of calls that C declares
+// variadic (Swift cannot import those), and SHA-256. No feature macro is defined here: the headers shared with the
+// Glibc module must look the same in both.
+
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Makes `destination` share the blocks of `source` (ioctl FICLONE). Returns 0, or the errno of the failure:
+/// EOPNOTSUPP, EXDEV, EINVAL and ENOTTY mean that the file system cannot, and that a copy is in order.
+int psys_clone_file(int destination, int source);
+
+/// How many forks lie between the process that loaded this code and the running one. A handle that remembers the
+/// number at its birth knows, for the price of one load, that it is being used in a child. `getpid` would be a
+/// system call each time.
+unsigned psys_fork_generation(void);
+
+/// The calling thread, as a number that no other living thread of this process has.
+uint64_t psys_thread_id(void);
+
+/// A SHA-256 computation under way (FIPS 180-4). A plain value: copying it forks the computation.
+typedef struct {
+  uint32_t state[8];
+  uint64_t length;     // bytes taken in so far
+  uint8_t buffer[64];  // the last length % 64 bytes
+  int portable;        // keep to the portable path, whatever the processor offers
+} psys_sha256;
+
+void psys_sha256_init(psys_sha256 *context);
+/// As psys_sha256_init, but never uses the processor's SHA instructions: the reference in tests.
+void psys_sha256_init_portable(psys_sha256 *context);
+void psys_sha256_update(psys_sha256 *context, const void *bytes, size_t count);
+/// Writes 32 bytes to `digest` and leaves `context` unusable until its next init.
+void psys_sha256_final(psys_sha256 *context, uint8_t *digest);
+void psys_sha256_digest(const void *bytes, size_t count, uint8_t *digest);
+/// 1 when the processor's SHA instructions are used.
+int psys_sha256_is_accelerated(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

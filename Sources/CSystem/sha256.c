@@ -1,0 +1,164 @@
+// SHA-256 (FIPS 180-4), twice: in portable C, and with the SHA instructions of x86-64 where the processor has them
+// (about 1.2 GB/s against 0.25). The choice is made at run time, so one binary serves both. The portable path is the
+// reference: the tests compare the two on random input, and both with the NIST vectors.
+
+#include "CSystem.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static const uint32_t K[64] __attribute__((aligned(16))) = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+static inline uint32_t rotated(uint32_t x, int n) { return x >> n | x << (32 - n); }
+
+static void compress_portable(uint32_t state[8], const uint8_t *data, size_t blocks) {
+  for (; blocks > 0; blocks--, data += 64) {
+    uint32_t w[64];
+    for (int i = 0; i < 16; i++)
+      w[i] = (uint32_t)data[4 * i] << 24 | (uint32_t)data[4 * i + 1] << 16 | (uint32_t)data[4 * i + 2] << 8 |
+             (uint32_t)data[4 * i + 3];
+    for (int i = 16; i < 64; i++) {
+      uint32_t s0 = rotated(w[i - 15], 7) ^ rotated(w[i - 15], 18) ^ w[i - 15] >> 3;
+      uint32_t s1 = rotated(w[i - 2], 17) ^ rotated(w[i - 2], 19) ^ w[i - 2] >> 10;
+      w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+    }
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
+    for (int i = 0; i < 64; i++) {
+      uint32_t t1 = h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + ((e & f) ^ (~e & g)) + K[i] + w[i];
+      uint32_t t2 = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+      h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
+    }
+    state[0] += a, state[1] += b, state[2] += c, state[3] += d;
+    state[4] += e, state[5] += f, state[6] += g, state[7] += h;
+  }
+}
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+
+static int processor_has_sha(void) {
+  unsigned a, b, c, d;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_SSSE3) || !(c & bit_SSE4_1)) return 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & 1u << 29);
+}
+
+// The instructions keep the state as ABEF and CDGH and do two rounds each; m[] holds the last 16 message words.
+__attribute__((target("sha,sse4.1,ssse3"))) static void compress_accelerated(
+    uint32_t state[8], const uint8_t *data, size_t blocks) {
+  const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
+  __m128i abcd = _mm_loadu_si128((const __m128i *)&state[0]);
+  __m128i efgh = _mm_loadu_si128((const __m128i *)&state[4]);
+  __m128i cdab = _mm_shuffle_epi32(abcd, 0xB1);
+  __m128i hgfe = _mm_shuffle_epi32(efgh, 0x1B);
+  __m128i abef = _mm_alignr_epi8(cdab, hgfe, 8);
+  __m128i cdgh = _mm_blend_epi16(hgfe, cdab, 0xF0);
+  for (; blocks > 0; blocks--, data += 64) {
+    const __m128i abef_before = abef, cdgh_before = cdgh;
+    __m128i m[4];
+    for (int i = 0; i < 16; i++) {
+      __m128i words;
+      if (i < 4) {
+        words = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data + 16 * i)), swap);
+      } else {
+        __m128i sum = _mm_sha256msg1_epu32(m[i & 3], m[(i + 1) & 3]);
+        sum = _mm_add_epi32(sum, _mm_alignr_epi8(m[(i + 3) & 3], m[(i + 2) & 3], 4));
+        words = _mm_sha256msg2_epu32(sum, m[(i + 3) & 3]);
+      }
+      m[i & 3] = words;
+      __m128i round = _mm_add_epi32(words, _mm_load_si128((const __m128i *)&K[4 * i]));
+      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, round);
+      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(round, 0x0E));
+    }
+    abef = _mm_add_epi32(abef, abef_before);
+    cdgh = _mm_add_epi32(cdgh, cdgh_before);
+  }
+  __m128i feba = _mm_shuffle_epi32(abef, 0x1B);
+  __m128i dchg = _mm_shuffle_epi32(cdgh, 0xB1);
+  _mm_storeu_si128((__m128i *)&state[0], _mm_blend_epi16(feba, dchg, 0xF0));
+  _mm_storeu_si128((__m128i *)&state[4], _mm_alignr_epi8(dchg, feba, 8));
+}
+#else
+static int processor_has_sha(void) { return 0; }
+static void compress_accelerated(uint32_t state[8], const uint8_t *data, size_t blocks) {
+  compress_portable(state, data, blocks);
+}
+#endif
+
+int psys_sha256_is_accelerated(void) {
+  static atomic_int known;  // 0 not yet asked, 1 no, 2 yes
+  int value = atomic_load_explicit(&known, memory_order_relaxed);
+  if (value == 0) {
+    value = processor_has_sha() ? 2 : 1;
+    atomic_store_explicit(&known, value, memory_order_relaxed);
+  }
+  return value == 2;
+}
+
+static void compress(psys_sha256 *context, const uint8_t *data, size_t blocks) {
+  if (!context->portable && psys_sha256_is_accelerated())
+    compress_accelerated(context->state, data, blocks);
+  else
+    compress_portable(context->state, data, blocks);
+}
+
+void psys_sha256_init(psys_sha256 *context) {
+  static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  memcpy(context->state, initial, sizeof initial);
+  context->length = 0;
+  context->portable = 0;
+}
+
+void psys_sha256_init_portable(psys_sha256 *context) {
+  psys_sha256_init(context);
+  context->portable = 1;
+}
+
+void psys_sha256_update(psys_sha256 *context, const void *bytes, size_t count) {
+  if (count == 0) return;
+  const uint8_t *data = bytes;
+  size_t held = context->length % 64;
+  context->length += count;
+  if (held > 0) {
+    size_t room = 64 - held, taken = count < room ? count : room;
+    memcpy(context->buffer + held, data, taken);
+    if (taken < room) return;
+    compress(context, context->buffer, 1);
+    data += taken, count -= taken;
+  }
+  if (count >= 64) compress(context, data, count / 64);
+  memcpy(context->buffer, data + count / 64 * 64, count % 64);
+}
+
+void psys_sha256_final(psys_sha256 *context, uint8_t *digest) {
+  size_t held = context->length % 64;
+  uint64_t bits = context->length * 8;
+  context->buffer[held++] = 0x80;
+  if (held > 56) {
+    memset(context->buffer + held, 0, 64 - held);
+    compress(context, context->buffer, 1);
+    held = 0;
+  }
+  memset(context->buffer + held, 0, 56 - held);
+  for (int i = 0; i < 8; i++) context->buffer[56 + i] = (uint8_t)(bits >> (56 - 8 * i));
+  compress(context, context->buffer, 1);
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 4; j++) digest[4 * i + j] = (uint8_t)(context->state[i] >> (24 - 8 * j));
+}
+
+void psys_sha256_digest(const void *bytes, size_t count, uint8_t *digest) {
+  psys_sha256 context;
+  psys_sha256_init(&context);
+  psys_sha256_update(&context, bytes, count);
+  psys_sha256_final(&context, digest);
+}

@@ -1,0 +1,161 @@
+// A cursor over one database, and the closure form that most callers use.
+//
+//        before the first │ entry │ entry │ … │ entry │ after the last
+//          previous() ◀───┘                           └───▶ next()
+//
+// LMDB's own cursor keeps standing on the last entry when `MDB_NEXT` fails, so a following `MDB_PREV` would skip that
+// entry. Here a failed movement leaves the cursor outside, on the side it left by, and moving back gives the outermost
+// entry.
+//
+// An entry borrows the cursor, and the cursor borrows its transaction, so neither can be used too late, and nothing can
+// be written while a cursor is open on a write transaction. To delete while scanning, use `WriteTransaction.delete`
+// with a prefix, or collect the keys first.
+
+/// One entry of a database, in place.
+public struct Entry: ~Escapable {
+  /// The key.
+  public let key: RawSpan
+  /// The value.
+  public let value: RawSpan
+
+  @inlinable @_lifetime(copy key, copy value)
+  init(key: RawSpan, value: RawSpan) {
+    self.key = key
+    self.value = value
+  }
+
+  /// The key of an entry in a database of integers.
+  @inlinable public var integerKey: UInt64 { key.unsafeLoadUnaligned(as: UInt64.self) }
+}
+
+/// Whether a scan goes on.
+public enum Continuation: Sendable {
+  case proceed, stop
+}
+
+/// A position in a database, moved in key order.
+public struct Cursor: ~Copyable, ~Escapable {
+  @usableFromInline let pointer: OpaquePointer
+  @usableFromInline let hasIntegerKeys: Bool
+  /// -1 before the first entry, 1 after the last, 0 on an entry or not moved yet.
+  @usableFromInline var side: Int8 = 0
+
+  @inlinable @_lifetime(immortal)
+  init(_ pointer: OpaquePointer, hasIntegerKeys: Bool) {
+    self.pointer = pointer
+    self.hasIntegerKeys = hasIntegerKeys
+  }
+
+  @inlinable deinit { closeCursor(pointer) }
+
+  @inlinable
+  mutating func arrive(_ movement: Movement, otherwise side: Int8) throws(LMDBError) -> Place? {
+    try arrive(movement, key: UnsafeRawBufferPointer(start: nil, count: 0), otherwise: side)
+  }
+
+  @inlinable
+  mutating func arrive(
+    _ movement: Movement, key: UnsafeRawBufferPointer, otherwise side: Int8
+  ) throws(LMDBError) -> Place? {
+    var place = Place(key: key, value: UnsafeRawBufferPointer(start: nil, count: 0))
+    let found = try move(pointer, movement, &place)
+    self.side = found ? 0 : side
+    return found ? place : nil
+  }
+
+  @inlinable
+  mutating func step(forward: Bool) throws(LMDBError) -> Place? {
+    if forward { return side > 0 ? nil : try arrive(side < 0 ? .first : .next, otherwise: 1) }
+    return side < 0 ? nil : try arrive(side > 0 ? .last : .previous, otherwise: -1)
+  }
+
+  @usableFromInline
+  mutating func find(atOrAfter key: RawSpan) throws(LMDBError) -> Place? {
+    if key.byteCount == 0 { return try arrive(.first, otherwise: 1) }
+    precondition(!hasIntegerKeys || key.byteCount == 8, "A key of a database of integers has 8 bytes.")
+    return try key.withUnsafeBytes { (key) throws(LMDBError) in try arrive(.atOrAfter, key: key, otherwise: 1) }
+  }
+
+  @usableFromInline
+  mutating func find(atOrBefore key: RawSpan) throws(LMDBError) -> Place? {
+    guard let place = try find(atOrAfter: key) else { return try arrive(.last, otherwise: -1) }
+    if place.key.count == key.byteCount && starts(place.key, with: key) { return place }
+    return try step(forward: false)
+  }
+
+  @inlinable @_lifetime(&self)
+  mutating func entry(_ place: Place?) -> Entry? {
+    guard let place else { return nil }
+    let entry = Entry(key: RawSpan(_unsafeBytes: place.key), value: RawSpan(_unsafeBytes: place.value))
+    return _overrideLifetime(entry, mutating: &self)
+  }
+
+  /// Moves to the first entry (MDB_FIRST); nil when the database is empty.
+  ///
+  /// - Throws: `corrupted`.
+  /// - Complexity: O(log n).
+  @inlinable @_lifetime(&self)
+  public mutating func first() throws(LMDBError) -> Entry? { entry(try arrive(.first, otherwise: 1)) }
+
+  /// Moves to the last entry (MDB_LAST); nil when the database is empty.
+  ///
+  /// - Throws: `corrupted`.
+  /// - Complexity: O(log n).
+  @inlinable @_lifetime(&self)
+  public mutating func last() throws(LMDBError) -> Entry? { entry(try arrive(.last, otherwise: -1)) }
+
+  /// Moves to the next entry, the first when not moved yet (MDB_NEXT); nil after the last.
+  ///
+  /// - Throws: `corrupted`.
+  /// - Complexity: O(1) amortised.
+  @inlinable @_lifetime(&self)
+  public mutating func next() throws(LMDBError) -> Entry? { entry(try step(forward: true)) }
+
+  /// Moves to the entry before, the last when not moved yet (MDB_PREV); nil before the first.
+  ///
+  /// - Throws: `corrupted`.
+  /// - Complexity: O(1) amortised.
+  @inlinable @_lifetime(&self)
+  public mutating func previous() throws(LMDBError) -> Entry? { entry(try step(forward: false)) }
+
+  /// Moves to the first entry whose key is at or after `key` (MDB_SET_RANGE); nil when all are before it.
+  ///
+  /// An empty key means the first entry.
+  /// - Throws: `keyLength`, `corrupted`.
+  /// - Complexity: O(log n).
+  @inlinable @_lifetime(&self)
+  public mutating func seek(atOrAfter key: RawSpan) throws(LMDBError) -> Entry? {
+    entry(try find(atOrAfter: key))
+  }
+
+  /// Moves to the first entry of a database of integers at or after `key`; nil when all are before it.
+  ///
+  /// - Throws: `corrupted`.
+  /// - Complexity: O(log n).
+  @inlinable @_lifetime(&self)
+  public mutating func seek(atOrAfter key: UInt64) throws(LMDBError) -> Entry? {
+    precondition(hasIntegerKeys, "A number is a key only in a database of integers.")
+    let bytes: InlineArray<1, UInt64> = [key]
+    return entry(try find(atOrAfter: bytes.span.bytes))
+  }
+
+  /// Moves to the last entry whose key is at or before `key`; nil when all are after it.
+  ///
+  /// - Throws: `keyLength`, `corrupted`.
+  /// - Complexity: O(log n).
+  @inlinable @_lifetime(&self)
+  public mutating func seek(atOrBefore key: RawSpan) throws(LMDBError) -> Entry? {
+    entry(try find(atOrBefore: key))
+  }
+
+  /// Moves to the last entry of a database of integers at or before `key`; nil when all are after it.
+  ///
+  /// - Throws: `corrupted`.
+  /// - Complexity: O(log n).
+  @inlinable @_lifetime(&self)
+  public mutating func seek(atOrBefore key: UInt64) throws(LMDBError) -> Entry? {
+    precondition(hasIntegerKeys, "A number is a key only in a database of integers.")
+    let bytes: InlineArray<1, UInt64> = [key]
+    return entry(try find(atOrBefore: bytes.span.bytes))
+  }
+}

@@ -1,0 +1,92 @@
+import CLMDB
+import CSystem
+import Glibc
+
+extension LMDBError {
+  /// The error for a return code of LMDB: negative ones are its own, positive ones an errno.
+  init(code number: Int32, _ operation: String, path: String?, key: [UInt8]? = nil) {
+    let code: Code =
+      switch number {
+      case MDB_KEYEXIST: .keyExists
+      case MDB_NOTFOUND: .notFound
+      case MDB_PAGE_NOTFOUND, MDB_CORRUPTED, MDB_CURSOR_FULL, MDB_PAGE_FULL: .corrupted
+      case MDB_PANIC: .panic
+      case MDB_VERSION_MISMATCH: .versionMismatch
+      case MDB_INVALID: .invalidFile
+      case MDB_MAP_FULL: .mapFull
+      case MDB_DBS_FULL: .databasesFull
+      case MDB_READERS_FULL: .readersFull
+      case MDB_TXN_FULL: .transactionFull
+      case MDB_MAP_RESIZED: .mapResized
+      case MDB_INCOMPATIBLE, MDB_BAD_DBI: .incompatibleDatabase
+      case MDB_BAD_RSLOT, MDB_BAD_TXN: .transactionFailed
+      case MDB_BAD_VALSIZE: .keyLength
+      case ENOSPC, EDQUOT: .diskFull
+      case EIO: Self.hasNoSpace(path) ? .diskFull : .io
+      case EACCES, EPERM, EROFS: .permission
+      default: .io
+      }
+    self.init(code, operation, path: path, key: key, number: number)
+  }
+
+  /// LMDB turns a short write into EIO; ext4 answers a full disk that way.
+  private static func hasNoSpace(_ path: String?) -> Bool {
+    guard let path else { return false }
+    var space = statvfs()
+    guard statvfs(path, &space) == 0 else { return false }
+    return UInt64(space.f_bavail) * UInt64(space.f_frsize) < 1 << 20
+  }
+}
+
+extension LMDBError: CustomStringConvertible {
+  /// A full sentence: what failed, where, why, and what to do.
+  public var description: String {
+    var text = "\(operation) failed"
+    if let path { text += " in \(path)" }
+    if let key { text += " for key \(Self.hexadecimal(key))" }
+    text += ": " + (detail ?? explanation)
+    if number != 0 { text += " (\(Self.systemText(number)))" }
+    if outcomeUnknown { text += "; whether the commit happened is unknown, look before repeating it" }
+    return text + "."
+  }
+
+  private var explanation: String {
+    switch code {
+    case .diskFull: "the disk is full; make room and try again, reading still works"
+    case .mapFull: "the memory map is full and could not be grown"
+    case .readersFull: "every reader slot is taken; end read transactions or raise maxReaders"
+    case .databasesFull: "there are more named databases than maxDatabases allows"
+    case .transactionFull: "the transaction changed too many pages; split it"
+    case .transactionFailed: "an earlier operation of this transaction failed, so it can only be given up"
+    case .mapResized: "another process grew the file and this one could not follow"
+    case .panic: "writing a meta page failed earlier; reopen the environment before anything else"
+    case .corrupted: "the file is damaged; restore a backup"
+    case .notFound: "there is no such database"
+    case .keyExists: "the key exists already"
+    case .keyOutOfOrder: "the key does not follow the last one"
+    case .keyLength: "a key must have 1 to 511 bytes, and exactly 8 in a database of integers"
+    case .openedInAnotherProcess: "the environment was opened before a fork; open it anew after exec"
+    case .remoteFileSystem: "the file system is remote; keep the store on a local disk"
+    case .invalidFile: "the file is no LMDB file"
+    case .versionMismatch: "the file has another LMDB format version"
+    case .permission: "access is refused"
+    case .optionsDiffer: "the environment is open in this process with other options"
+    case .fileReplaced: "the data file was replaced while it is open; close the old environment first"
+    case .incompatibleDatabase: "the database exists with other flags"
+    case .closed: "the environment was closed"
+    case .busy: "transactions of this process stayed open too long"
+    case .noStore: "there is no store"
+    default: "the system reported an error"
+    }
+  }
+
+  private static func systemText(_ number: Int32) -> String {
+    guard let text = mdb_strerror(number) else { return "error \(number)" }
+    return String(cString: text)
+  }
+
+  static func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}
