@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
@@ -9,6 +10,8 @@ public final class ExifTool: Sendable {
   public let processCount: Int
   private let executable: String
   private let limits: ExifToolLimits
+  /// Counts the processes that may still be taken out; a thread that finds none waits for one to come back.
+  private let places: DispatchSemaphore
   /// The processes that nobody is using; whoever takes one out is the only one to touch it until it is put back.
   private let idle = Mutex<[ExifToolProcess]>([])
 
@@ -24,6 +27,7 @@ public final class ExifTool: Sendable {
     if let executable { self.executable = executable } else { self.executable = try Self.find() }
     self.processCount = max(1, processCount ?? sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     self.limits = limits
+    self.places = DispatchSemaphore(value: self.processCount)
     guard Glibc.access(self.executable, X_OK) == 0 else { throw Self.missing(self.executable) }
   }
 
@@ -46,8 +50,12 @@ public final class ExifTool: Sendable {
   /// - Parameter path: An absolute path.
   /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run.
   func tags(of path: ImportPath) throws(ImportError) -> ExifTags {
-    let process = take()
-    defer { putBack(process) }
+    places.wait()
+    let process = idle.withLock { $0.popLast() } ?? ExifToolProcess(executable: executable, limits: limits)
+    defer {
+      idle.withLock { $0.append(process) }
+      places.signal()
+    }
     let answer = try process.answer(about: path)
     guard let tags = ExifTags(json: answer) else {
       if readability(of: path) == ENOENT { throw ImportError.source(path, "read", errno: ENOENT) }
@@ -64,13 +72,5 @@ public final class ExifTool: Sendable {
 
   private func readability(of path: ImportPath) -> Int32 {
     path.withCString { Glibc.access($0, R_OK) } == 0 ? 0 : errno
-  }
-
-  private func take() -> ExifToolProcess {
-    idle.withLock { $0.popLast() } ?? ExifToolProcess(executable: executable, limits: limits)
-  }
-
-  private func putBack(_ process: ExifToolProcess) {
-    idle.withLock { $0.append(process) }
   }
 }
