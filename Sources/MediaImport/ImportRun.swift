@@ -64,6 +64,11 @@ final class ImportRun {
     report(file)
   }
 
+  /// Gives files their outcomes in the order of the walk; a movie that waited may be from an earlier batch.
+  private func settleAll(_ outcomes: [Int: FileOutcome]) {
+    for (index, outcome) in outcomes.sorted(by: { $0.key < $1.key }) { settle(index, outcome) }
+  }
+
   private func planAndRecord(_ batch: Range<Int>) async throws -> Bool {
     var outcomes: [Int: FileOutcome] = [:]
     let hashed = try await hash(batch, &outcomes)
@@ -80,7 +85,7 @@ final class ImportRun {
     prepared.sort { $0.index < $1.index }
     let halves = try await halves(of: prepared)
     try await record(planner.plan(prepared, halves: halves), &outcomes)
-    for index in batch { if let outcome = outcomes[index] { settle(index, outcome) } }
+    settleAll(outcomes)
     return true
   }
 
@@ -118,7 +123,7 @@ final class ImportRun {
       var outcomes: [Int: FileOutcome] = [:]
       let halves = try await halves(of: batch)
       try await record(planner.planWaiting(batch, halves: halves), &outcomes)
-      for (index, outcome) in outcomes.sorted(by: { $0.key < $1.key }) { settle(index, outcome) }
+      settleAll(outcomes)
       movies = movies.dropFirst(batch.count)
     }
     for movie in movies { settle(movie.index, .notReached) }
