@@ -19,11 +19,17 @@
 
 /// A date and a time of day on some clock, without a zone.
 public struct WallClock: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// 1 to 9999.
   public let year: Int
+  /// 1 to 12.
   public let month: Int
+  /// 1 to 31.
   public let day: Int
+  /// 0 to 23.
   public let hour: Int
+  /// 0 to 59.
   public let minute: Int
+  /// 0 to 59.
   public let second: Int
   /// The fraction of the second, in nanoseconds.
   public let nanosecond: Int
@@ -62,14 +68,16 @@ public struct WallClock: Hashable, Sendable, Comparable, CustomStringConvertible
     func padded(_ value: Int, _ width: Int) -> String {
       String(repeating: "0", count: max(0, width - String(value).count)) + String(value)
     }
-    let whole =
-      "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T\(padded(hour, 2)):\(padded(minute, 2)):\(padded(second, 2))"
+    let date = [padded(year, 4), padded(month, 2), padded(day, 2)].joined(separator: "-")
+    let time = [hour, minute, second].map { padded($0, 2) }.joined(separator: ":")
+    let whole = "\(date)T\(time)"
     guard nanosecond > 0 else { return whole }
     var fraction = padded(nanosecond, 9)
     while fraction.last == "0" { fraction.removeLast() }
     return "\(whole).\(fraction)"
   }
 
+  /// Earlier first.
   public static func < (left: WallClock, right: WallClock) -> Bool {
     (left.secondsSince1970, left.nanosecond) < (right.secondsSince1970, right.nanosecond)
   }
@@ -87,6 +95,7 @@ public struct CaptureTime: Hashable, Sendable {
 
   /// What the clock read.
   public let reading: WallClock
+  /// Which clock that was.
   public let clock: Clock
   /// Local time minus UTC in seconds, when the file states it; nil otherwise, and for readings in UTC.
   public let offsetSeconds: Int?

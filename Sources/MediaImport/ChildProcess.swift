@@ -8,8 +8,8 @@
 // sibling leak into it (a leaked pipe end would keep a sibling's output from ever ending). The child leads a process
 // group of its own: Ctrl-C on the terminal reaches us alone, and ending the child ends what it started.
 //
-// It is a socket and not a pair of pipes because `send` can be told not to raise SIGPIPE when the child is gone; a write
-// to a pipe cannot, and a library must not change the signal settings of the program it is in.
+// It is a socket and not a pair of pipes because `send` can be told not to raise SIGPIPE when the child is gone; a
+// write to a pipe cannot, and a library must not change the signal settings of the program it is in.
 //
 // Limits are set by the shell that the child starts as (`ulimit`, then `exec`), since a limit set from outside after
 // the start comes too late to be certain.

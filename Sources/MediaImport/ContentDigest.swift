@@ -27,10 +27,13 @@ public struct ContentDigest: Hashable, Sendable, Comparable, CustomStringConvert
     return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 
+  /// Whether two contents have the same digest.
   public static func == (left: ContentDigest, right: ContentDigest) -> Bool { left.words == right.words }
 
+  /// The order of the bytes.
   public static func < (left: ContentDigest, right: ContentDigest) -> Bool { left.words < right.words }
 
+  /// Hashes the first word, which is as good as random.
   public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }
 
@@ -80,5 +83,5 @@ struct FileContent: Sendable, Equatable {
   }
 }
 
-/// The size of the buffer that bytes pass through, in bytes: large enough that system calls cost nothing beside hashing.
+/// The size of the buffer that bytes pass through: large enough that system calls cost nothing beside hashing.
 let copyBufferByteCount = 1 << 20

@@ -43,7 +43,9 @@ public final class ExifTool: Sendable {
   private static func missing(_ name: String) -> ImportError {
     ImportError(
       .toolMissing, path: name,
-      "\(name) is not installed; it reads the metadata of photos. Install it with: apt-get install libimage-exiftool-perl")
+      "\(name) is not installed; it reads the metadata of photos. "
+        + "Install it with: apt-get install libimage-exiftool-perl"
+    )
   }
 
   /// Reads the metadata of one file. May be called from several threads; each uses a process of its own.

@@ -33,6 +33,7 @@ public struct ScannedFile: Sendable, Equatable {
   public let path: ImportPath
   /// The path below the folder that was named, for people.
   public let relativePath: ImportPath
+  /// What the walk can tell of it.
   public let role: Role
   /// The size in bytes at the time of the walk; 0 for what is no file.
   public let byteCount: Int64

@@ -7,6 +7,7 @@ internal import Glibc
 public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
   /// What kind of failure it is; more kinds may come.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
+    /// The kind as one word.
     public let description: String
 
     /// A file or folder that the caller named does not exist. Correct the name.
@@ -35,6 +36,7 @@ public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let cannotStore = Code(description: "cannotStore")
   }
 
+  /// What kind of failure it is.
   public let code: Code
   /// The file or folder it happened to, as readable text; empty when it concerns none.
   public let path: String

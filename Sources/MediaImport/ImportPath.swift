@@ -6,6 +6,7 @@
 
 /// A file path, as the bytes the kernel has for it.
 public struct ImportPath: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// The bytes, without a terminating NUL.
   public let bytes: [UInt8]
 
   /// Creates a path from text.

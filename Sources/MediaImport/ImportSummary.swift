@@ -27,12 +27,15 @@ public struct FileReport: Sendable, Hashable {
   public let path: ImportPath
   /// The path below the folder that was named.
   public let relativePath: ImportPath
+  /// What became of it.
   public let outcome: FileOutcome
 }
 
 /// A file that was not taken, as the summary lists it.
 public struct SkippedFile: Sendable, Hashable, Codable {
+  /// Where it is; bytes that are no text are shown as U+FFFD.
   public let path: String
+  /// Why, as one word.
   public let reason: SkipReason
   /// A full sentence.
   public let message: String
@@ -40,7 +43,7 @@ public struct SkippedFile: Sendable, Hashable, Codable {
 
 /// What an import did. Encodes to one JSON object.
 public struct ImportSummary: Sendable, Hashable, Codable {
-  /// Files that the walk met: the sum of all counts below but `assetsAdded` being among them once per primary file.
+  /// Files that the walk met; each is counted once below, a new asset by its primary file.
   public var filesFound = 0
   /// New assets, each the outcome of its primary file.
   public var assetsAdded = 0
@@ -50,14 +53,17 @@ public struct ImportSummary: Sendable, Hashable, Codable {
   public var livePhotos = 0
   /// Files with the same bytes as another file or a known asset.
   public var duplicates = 0
+  /// Files that describe other files.
   public var sidecars = 0
   /// Files not taken, by reason.
   public var skipped: [String: Int] = [:]
+  /// Files that an interrupted import leaves to the next one.
   public var notReached = 0
   /// Bytes of the resources added.
   public var bytesAdded: Int64 = 0
   /// Commits recorded.
   public var commits = 0
+  /// True when there are such files.
   public var wasInterrupted = false
   /// The first files that were not taken, in the order of the walk; `skipped` counts all.
   public var skippedFiles: [SkippedFile] = []
@@ -109,11 +115,13 @@ extension SkipReason {
 
 /// How far an import is.
 public struct ImportProgress: Sendable, Hashable {
-  /// Files and bytes that the walk found.
+  /// Files that the walk found.
   public var filesFound = 0
+  /// Bytes that the walk found.
   public var bytesFound: Int64 = 0
-  /// Files and bytes dealt with so far; a file counts when its bytes are in place or it is known not to be taken.
+  /// Files dealt with so far; a file counts when its bytes are in place or it is known not to be taken.
   public var filesDone = 0
+  /// Bytes dealt with so far.
   public var bytesDone: Int64 = 0
   /// Assets recorded so far.
   public var assetsAdded = 0

@@ -15,6 +15,7 @@
 
 /// An asset of the library, by its identifier.
 public struct AssetReference: Sendable, Hashable, Codable {
+  /// The local identifier that the library gave it.
   public let identifier: String
 
   /// Names an asset.
@@ -23,7 +24,9 @@ public struct AssetReference: Sendable, Hashable, Codable {
 
 /// What a resource is to its asset, numbered as `PHAssetResourceType` (AS-06).
 public enum ResourceKind: Int, Sendable, Hashable, Codable {
+  /// The still.
   case photo = 1
+  /// The movie of a video asset.
   case video = 2
   /// The RAW beside a compressed photo (AS-16).
   case alternatePhoto = 4
@@ -33,7 +36,9 @@ public enum ResourceKind: Int, Sendable, Hashable, Codable {
 
 /// A file that is to be a resource of an asset. Its bytes are durable already.
 public struct ImportedResource: Sendable, Hashable {
+  /// What it is to its asset.
   public var kind: ResourceKind
+  /// Its content and where that lies.
   public var stored: StoredResource
   /// The name it had, without folders.
   public var originalFilename: String
@@ -41,6 +46,7 @@ public struct ImportedResource: Sendable, Hashable {
   public var source: ImportPath
   /// When the file was last written, in nanoseconds since 1970; a fact about the file, not about the photo.
   public var fileModifiedNanoseconds: Int64
+  /// What the file says about itself.
   public var metadata: MediaMetadata
 
   /// Creates a resource.
@@ -99,6 +105,7 @@ public enum ImportChange: Sendable, Hashable {
 
 /// What is recorded as one commit.
 public struct ImportBatch: Sendable {
+  /// In the order of the walk.
   public let changes: [ImportChange]
   /// The same for the same contents in the same roles, so that a batch sent twice can be recorded once.
   public let key: String
@@ -116,6 +123,7 @@ public struct ImportBatch: Sendable {
 
 /// An asset that is, or could be, half of a Live Photo.
 public struct LivePhotoHalf: Sendable, Hashable {
+  /// The asset.
   public let asset: AssetReference
   /// Image for a still that has no movie yet, video for a movie that is an asset of its own.
   public let kind: MediaKind

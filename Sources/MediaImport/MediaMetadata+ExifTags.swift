@@ -1,7 +1,7 @@
 // From exiftool's tags to facts.
 //
-// Which way up. For everything but HEIF and movies, EXIF orientation turns the stored pixels into displayed ones; 5 to 8
-// swap width and height. In HEIF the container's own rotation does (ISO/IEC 23008-12, 6.5.10), in quarter turns against
+// Which way up. For all but HEIF and movies, EXIF orientation turns the stored pixels into displayed ones; 5 to 8 swap
+// width and height. In HEIF the container's own rotation does (ISO/IEC 23008-12, 6.5.10), in quarter turns against
 // the clock, and the EXIF orientation beside it is a remnant that decoders ignore. In a movie the track's matrix does,
 // which exiftool reports in degrees with the clock. `Rotation` in other files is a maker note with meanings of its own.
 //

@@ -7,6 +7,7 @@ public enum MediaKind: Int, Sendable, Hashable {
 
 /// Special forms of media, bits as in `PHAssetMediaSubtype`.
 public struct MediaSubtypes: OptionSet, Sendable, Hashable {
+  /// PhotoKit's bits.
   public let rawValue: UInt
 
   /// Creates a set from PhotoKit's bits.
@@ -41,7 +42,9 @@ public enum PlaybackStyle: Int, Sendable, Hashable {
 
 /// A size in pixels.
 public struct PixelSize: Sendable, Hashable {
+  /// Pixels from left to right.
   public let width: Int
+  /// Pixels from top to bottom.
   public let height: Int
 
   /// Creates a size.
@@ -65,9 +68,11 @@ public struct Coordinates: Sendable, Hashable {
 
 /// What a file says about itself, in one form for every kind of file.
 public struct MediaMetadata: Sendable, Hashable {
+  /// Image, video or audio.
   public var kind: MediaKind
   /// Apple's name for the type of the content, not of the file name.
   public var uniformTypeIdentifier: String
+  /// The Internet media type of the content.
   public var mimeType: String
   /// exiftool's name for the type of the content, such as `JPEG` or `CR2`.
   public var fileType: String
@@ -81,7 +86,9 @@ public struct MediaMetadata: Sendable, Hashable {
   public var orientation: Int
   /// Seconds; 0 for images (AS-03) and where a movie does not tell.
   public var duration: Double
+  /// When it was taken; nil when the file does not tell.
   public var captureTime: CaptureTime?
+  /// Where it was taken; nil when the file does not tell.
   public var coordinates: Coordinates?
   /// What the two halves of a Live Photo have in common (Apple's content identifier), in upper case.
   public var contentIdentifier: String?
@@ -89,18 +96,25 @@ public struct MediaMetadata: Sendable, Hashable {
   public var burstIdentifier: String?
   /// True when the camera says that this picture stands for its burst.
   public var isBurstPrimary: Bool
+  /// Special forms that the tags tell.
   public var subtypes: MediaSubtypes
+  /// How the file by itself is meant to be played.
   public var playbackStyle: PlaybackStyle
   /// True for a still with a movie inside the same file.
   public var isMotionPhoto: Bool
+  /// The maker of the camera.
   public var make: String?
+  /// The camera.
   public var model: String?
+  /// The lens.
   public var lensModel: String?
+  /// The title that was written into the file.
   public var title: String?
+  /// The description that was written into the file.
   public var caption: String?
-  /// In the order of the file, each once.
+  /// Keywords written into the file, in its order, each once.
   public var keywords: [String]
-  /// 0 to 5, or −1 for rejected, as XMP has it.
+  /// 0 to 5 stars, or −1 for rejected, as XMP has it.
   public var rating: Int?
   /// What exiftool found wrong with the file; the file was taken all the same.
   public var warnings: [String]

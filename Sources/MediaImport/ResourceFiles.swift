@@ -37,6 +37,7 @@ public struct StoredResource: Sendable, Hashable {
   public let sha256: ContentDigest
   /// The size in bytes.
   public let byteCount: Int64
+  /// Where the bytes are.
   public let location: ResourceLocation
 }
 
@@ -76,7 +77,7 @@ public final class ResourceFiles: Sendable {
   /// - Parameters:
   ///   - path: The file.
   ///   - expected: What it held when its metadata was read; nil to take it as it is.
-  /// - Throws: `vanished`, `unreadable`, `changedWhileRead` about the file; `diskFull`, `cannotStore` about the library.
+  /// - Throws: `vanished`, `unreadable`, `changedWhileRead` of the file; `diskFull`, `cannotStore` of the library.
   /// - Complexity: O(bytes); O(1) bytes written where the file system shares blocks.
   public func store(fileAt path: ImportPath, expecting expected: ContentDigest? = nil) throws(ImportError)
     -> StoredResource
@@ -250,7 +251,9 @@ private struct Incoming: ~Copyable {
   }
 
   consuming func rename(to final: String) throws(ImportError) {
-    guard Glibc.rename(path, final) == 0 else { throw ImportError.store(final, "rename a finished copy to", errno: errno) }
+    guard Glibc.rename(path, final) == 0 else {
+      throw ImportError.store(final, "rename a finished copy to", errno: errno)
+    }
     isPlaced = true
   }
 }

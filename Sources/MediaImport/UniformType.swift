@@ -61,7 +61,7 @@ enum UniformType {
 
   private static let rawTypes: Set<String> = [
     "DNG", "CR2", "CR3", "CRW", "NEF", "NRW", "ARW", "ARQ", "SR2", "SRF", "RAF", "RW2", "RAW", "RWL", "PEF", "ORF",
-    "ORI", "SRW", "3FR", "FFF", "IIQ", "MOS", "ERF", "DCR", "KDC", "K25", "MRW", "MEF", "MDC", "GPR", "X3F", "IIQ",
-    "RWZ", "REV", "EIP", "SRW", "HIF RAW", "CS1", "DCP",
+    "ORI", "SRW", "3FR", "FFF", "IIQ", "MOS", "ERF", "DCR", "KDC", "K25", "MRW", "MEF", "MDC", "GPR", "X3F", "RWZ",
+    "REV", "EIP",
   ]
 }

@@ -22,7 +22,8 @@ enum Corpus {
   static func manifest() throws -> [ManifestEntry] {
     struct Manifest: Decodable { let entries: [ManifestEntry] }
     guard let folder else { return [] }
-    return try JSONDecoder().decode(Manifest.self, from: Data(contentsOf: folder.appending(path: "manifest.json"))).entries
+    return try JSONDecoder().decode(Manifest.self, from: Data(contentsOf: folder.appending(path: "manifest.json")))
+      .entries
   }
 
   static func expectations() throws -> Expectations? {

@@ -36,7 +36,9 @@ struct CorpusImportTests {
     for entry in manifest {
       let outcome = try #require(outcomes[entry.path], "\(entry.path) has an outcome")
       let isSidecar = FolderScan.sidecarExtensions.contains(ImportPath(entry.path).pathExtension)
-      if isSidecar { #expect(outcome == .sidecar, "\(entry.path)") } else if !entry.isMedia {
+      if isSidecar {
+        #expect(outcome == .sidecar, "\(entry.path)")
+      } else if !entry.isMedia {
         guard case .skipped = outcome else { throw ImportError(.unreadable, "\(entry.path) is no media: \(outcome)") }
       }
     }

@@ -21,7 +21,10 @@ struct ExifToolTests {
 
   @Test(
     "strange file names are asked about safely",
-    arguments: ["-v.jpg", "#x.jpg", " lead.jpg", "trail.jpg ", "a\nb.jpg", "a\r.jpg", "x|.jpg", "|ls", "$(id).jpg", "%f.jpg", "'\"\\.jpg", "-stay_open\nFalse"])
+    arguments: [
+      "-v.jpg", "#x.jpg", " lead.jpg", "trail.jpg ", "a\nb.jpg", "a\r.jpg", "x|.jpg", "|ls", "$(id).jpg", "%f.jpg",
+      "'\"\\.jpg", "-stay_open\nFalse",
+    ])
   func names(name: String) throws {
     let folder = try TemporaryFolder()
     let path = try folder.write(name, TinyMedia.jpeg())
@@ -46,7 +49,9 @@ struct ExifToolTests {
       while read -r line; do
         case $line in
           *hang*) sleep 1000 & wait ;;
-          -execute*) echo "[{\\"File:MIMEType\\":\\"image/jpeg\\",\\"File:FileType\\":\\"$$\\"}]"; echo "{ready${line#-execute}}" ;;
+          -execute*)
+            echo "[{\\"File:MIMEType\\":\\"image/jpeg\\",\\"File:FileType\\":\\"$$\\"}]"
+            echo "{ready${line#-execute}}" ;;
         esac
       done
       """
@@ -69,7 +74,10 @@ struct ExifToolTests {
       ("while read -r l; do yes aaaaaaaaaaaaaaaaaaaaaaaaaaaa; done", ImportError.Code.toolOutputTooLarge),
       ("exit 3", .toolCrashed),
       ("read -r l; exit 3", .toolCrashed),
-      ("while read -r l; do case $l in -execute*) echo nonsense; echo \"{ready${l#-execute}}\";; esac; done", .toolCrashed),
+      (
+        "while read -r l; do case $l in -execute*) echo nonsense; echo \"{ready${l#-execute}}\";; esac; done",
+        .toolCrashed
+      ),
       ("exec sleep 1000", .toolTimeout),
     ])
   func misbehaves(script: String, code: ImportError.Code) throws {

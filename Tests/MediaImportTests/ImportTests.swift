@@ -30,7 +30,9 @@ struct Rig {
         reports.withLock { $0 += 1 }
       })
     #expect(reports.withLock { $0 } == summary.filesFound, "Every file has exactly one outcome.")
-    let counts = [summary.assetsAdded, summary.resourcesAdded, summary.duplicates, summary.sidecars, summary.notReached]
+    let counts = [
+      summary.assetsAdded, summary.resourcesAdded, summary.duplicates, summary.sidecars, summary.notReached,
+    ]
     #expect((counts + summary.skipped.values).reduce(0, +) == summary.filesFound)
     return (summary, outcomes.withLock { $0 })
   }
@@ -75,14 +77,16 @@ struct ImportTests {
     let content = try FileContent(of: path)
     let stored = rig.files.path(of: content.digest)
     #expect(try Data(contentsOf: URL(filePath: stored)) == Self.still())
-    #expect(stored.hasSuffix("resources/\(content.digest.description.prefix(2))/\(content.digest.description.dropFirst(2))"))
+    #expect(
+      stored.hasSuffix("resources/\(content.digest.description.prefix(2))/\(content.digest.description.dropFirst(2))"))
   }
 
   enum Arrival: CaseIterable {
     case together, stillFirst, movieFirst, movieInEarlierFolder
   }
 
-  @Test("the halves of a Live Photo become one asset in whatever order they come", arguments: Arrival.allCases, [1, 200])
+  @Test(
+    "the halves of a Live Photo become one asset in whatever order they come", arguments: Arrival.allCases, [1, 200])
   func livePhoto(arrival: Arrival, batch: Int) async throws {
     var rig = try Rig()
     rig.options.batchFileCount = batch

@@ -11,14 +11,18 @@ struct JSONTextTests {
 
   @Test(
     "escapes and surrogate pairs are read",
-    arguments: [(#""a\"b\\\/\n\t""#, "a\"b\\/\n\t"), (#""\u00e9""#, "é"), (#""\ud83c\udfd4""#, "🏔"), (#""\ud83cx""#, "\u{FFFD}x")])
+    arguments: [
+      (#""a\"b\\\/\n\t""#, "a\"b\\/\n\t"), (#""\u00e9""#, "é"), (#""\ud83c\udfd4""#, "🏔"), (#""\ud83cx""#, "\u{FFFD}x"),
+    ])
   func escapes(json: String, text: String) {
     #expect(JSONText.parse(Array(json.utf8)) == .text(text))
   }
 
   @Test(
     "what is no JSON is refused",
-    arguments: ["", "[", "[1,", "{\"a\":}", "{\"a\" 1}", "[1] 2", "\"open", "{1:2}", String(repeating: "[", count: 100)])
+    arguments: [
+      "", "[", "[1,", "{\"a\":}", "{\"a\" 1}", "[1] 2", "\"open", "{1:2}", String(repeating: "[", count: 100),
+    ])
   func malformed(json: String) {
     #expect(JSONText.parse(Array(json.utf8)) == nil)
   }

@@ -25,7 +25,9 @@ struct MetadataTests {
     #expect(stamp.map { "\($0.whole) \($0.offsetSeconds.map { "\($0)" } ?? "nil")" } ?? "nil" == expected)
   }
 
-  @Test("seconds since 1970 agree with the system's calendar", arguments: [1, 1582, 1600, 1900, 1969, 1970, 2000, 2024, 2100, 9999])
+  @Test(
+    "seconds since 1970 agree with the system's calendar",
+    arguments: [1, 1582, 1600, 1900, 1969, 1970, 2000, 2024, 2100, 9999])
   func civil(year: Int) throws {
     for (month, day) in [(1, 1), (2, 28), (3, 1), (12, 31)] {
       let clock = try #require(WallClock(year, month, day, 23, 59, 58))

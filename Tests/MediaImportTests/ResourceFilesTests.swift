@@ -9,10 +9,12 @@ struct ResourceFilesTests {
     try FileManager.default.contentsOfDirectory(atPath: folder.path + "/resources/incoming")
   }
 
-  @Test("SHA-256 of a file is that of FIPS 180-4, whatever its size", arguments: [
-    (0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-    (1_000_000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
-  ])
+  @Test(
+    "SHA-256 of a file is that of FIPS 180-4, whatever its size",
+    arguments: [
+      (0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+      (1_000_000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
+    ])
   func hash(count: Int, digest: String) throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("x", Data(repeating: UInt8(ascii: "a"), count: count))

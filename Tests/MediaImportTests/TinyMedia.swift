@@ -27,7 +27,8 @@ enum TinyMedia {
     data += Data([0xFF, 0xE1]) + big(UInt16(exif.count + 2)) + exif
     let comment = Data(photo.comment.utf8)
     if !comment.isEmpty { data += Data([0xFF, 0xFE]) + big(UInt16(comment.count + 2)) + comment }
-    data += Data([0xFF, 0xC0, 0, 11, 8]) + big(UInt16(photo.height)) + big(UInt16(photo.width)) + Data([1, 1, 0x11, 0])
+    data +=
+      Data([0xFF, 0xC0, 0, 11, 8]) + big(UInt16(photo.height)) + big(UInt16(photo.width)) + Data([1, 1, 0x11, 0])
     return data + Data([0xFF, 0xD9])
   }
 
