@@ -47,6 +47,10 @@ void psys_sha256_digest(const void *bytes, size_t count, uint8_t *digest);
 /// 1 when the processor's SHA instructions are used.
 int psys_sha256_is_accelerated(void);
 
+/// posix_spawn_file_actions_addclosefrom_np: closes every descriptor from `lowest` up in the child. `actions` is a
+/// posix_spawn_file_actions_t. Returns 0 or an errno.
+int psys_spawn_close_from(void *actions, int lowest);
+
 #ifdef __cplusplus
 }
 #endif

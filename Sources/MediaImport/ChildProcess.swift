@@ -1,0 +1,148 @@
+// A child process with its standard input and output in our hands, and an end that can be relied on.
+//
+//   parent ◀──one socket──▶ stdin and stdout of the child
+//                           stderr is thrown away: what a tool has to say about a file is in its answer
+//
+// Made by posix_spawn only: the process may hold an open LMDB environment, and no code of ours may run between fork
+// and exec. Every descriptor from 3 up is closed in the child, so that neither the library's files nor the pipes of a
+// sibling leak into it (a leaked pipe end would keep a sibling's output from ever ending). The child leads a process
+// group of its own: Ctrl-C on the terminal reaches us alone, and ending the child ends what it started.
+//
+// It is a socket and not a pair of pipes because `send` can be told not to raise SIGPIPE when the child is gone; a
+// write to a pipe cannot, and a library must not change the signal settings of the program it is in.
+//
+// Limits are set by the shell that the child starts as (`ulimit`, then `exec`), since a limit set from outside after
+// the start comes too late to be certain.
+
+internal import CSystem
+internal import Glibc
+
+/// A running child process. Not for use by two threads at once.
+struct ChildProcess: ~Copyable {
+  let identifier: pid_t
+  private let socket: Descriptor
+
+  /// What ended a read from the child.
+  enum ReadResult: Equatable {
+    case bytes(Int), end, timeout
+  }
+
+  /// Starts `executable`, with at most `memoryByteCount` of address space.
+  /// - Throws: `toolFailed` when the process cannot be made.
+  init(executable: String, arguments: [String], pathArguments: [ImportPath] = [], memoryByteCount: Int)
+    throws(ImportError)
+  {
+    var ends: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw Self.failure(executable, errno) }
+    let parentEnd = Descriptor(ends[0])
+    let childEnd = Descriptor(ends[1])
+    let script = "ulimit -c 0; ulimit -v \(memoryByteCount / 1024); exec \"$0\" \"$@\""
+    let words = ["/bin/sh", "-c", script, executable] + arguments
+    let child = try Self.spawn(words.map { Array($0.utf8) } + pathArguments.map(\.bytes), childEnd.number)
+    identifier = child
+    socket = parentEnd
+  }
+
+  /// The environment of a child: nothing of ours but where programs are. PERL5OPT and the like must not reach it.
+  private static let environment: [[UInt8]] = [
+    Array("PATH=\(getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin")".utf8),
+    Array("LC_ALL=C".utf8), Array("TZ=UTC".utf8),
+  ]
+
+  private static func spawn(_ words: [[UInt8]], _ socket: Int32) throws(ImportError) -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, socket, 0)
+    posix_spawn_file_actions_adddup2(&actions, socket, 1)
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    psys_spawn_close_from(&actions, 3)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    sigfillset(&signals)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    var child: pid_t = 0
+    let status = withCStrings(words) { argv in
+      withCStrings(environment) { envp in posix_spawn(&child, "/bin/sh", &actions, &attributes, argv, envp) }
+    }
+    guard status == 0 else { throw failure("/bin/sh", status) }
+    return child
+  }
+
+  private static func failure(_ executable: String, _ code: Int32) -> ImportError {
+    ImportError(
+      .toolFailed, path: executable, "\(executable) cannot be started: \(ImportError.reason(code)).")
+  }
+
+  /// Sends bytes to the child. False when it no longer listens, or does not take them before `deadline`.
+  func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      guard wait(for: socket.number, POLLOUT, until: deadline) else { return false }
+      let count = bytes.withUnsafeBytes {
+        Glibc.send(
+          socket.number, $0.baseAddress.map { $0 + sent }, bytes.count - sent,
+          Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+      }
+      if count > 0 { sent += count } else if count < 0 && errno != EINTR && errno != EAGAIN { return false }
+    }
+    return true
+  }
+
+  /// Reads what the child has written, waiting for it until `deadline`.
+  func read(into buffer: UnsafeMutableRawBufferPointer, before deadline: ContinuousClock.Instant) -> ReadResult {
+    while true {
+      guard wait(for: socket.number, POLLIN, until: deadline) else { return .timeout }
+      let count = Glibc.read(socket.number, buffer.baseAddress, buffer.count)
+      if count > 0 { return .bytes(count) }
+      if count == 0 || errno != EINTR { return .end }
+    }
+  }
+
+  /// Waits until `events` are possible on a descriptor. False when the deadline passed first.
+  private func wait(for number: Int32, _ events: Int32, until deadline: ContinuousClock.Instant) -> Bool {
+    while true {
+      let left = ContinuousClock.now.duration(to: deadline)
+      let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
+      if milliseconds < 0 { return false }
+      var request = pollfd(fd: number, events: Int16(events), revents: 0)
+      let ready = poll(&request, 1, Int32(clamping: milliseconds + 1))
+      if ready > 0 { return true }
+      if ready < 0 && errno != EINTR { return false }
+    }
+  }
+
+  /// Ends the child and everything in its process group, and takes its exit status from the kernel.
+  deinit {
+    kill(-identifier, SIGKILL)
+    // The group exists from the moment posix_spawn returned, so the line above reached the child; waiting cannot hang.
+    var status: Int32 = 0
+    while waitpid(identifier, &status, 0) < 0 && errno == EINTR {}
+  }
+}
+
+/// Calls `body` with a null-terminated array of C strings.
+private func withCStrings<Result>(
+  _ words: [[UInt8]], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+  var storage: [UnsafeMutablePointer<CChar>?] = words.map { word in
+    let text = UnsafeMutablePointer<CChar>.allocate(capacity: word.count + 1)
+    for (index, byte) in word.enumerated() { text[index] = CChar(bitPattern: byte) }
+    text[word.count] = 0
+    return text
+  }
+  defer { for text in storage { text?.deallocate() } }
+  storage.append(nil)
+  return storage.withUnsafeBufferPointer { pointer in
+    guard let start = pointer.baseAddress else { preconditionFailure("The array ends with a null, so it has a start.") }
+    return body(start)
+  }
+}

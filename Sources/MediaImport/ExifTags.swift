@@ -1,0 +1,84 @@
+// What exiftool says about one file, as text by tag and group.
+//
+// The keys of its JSON with `-G1:4` are `Group:Tag` for the value that exiftool itself prefers among several of that
+// name, and `Group:CopyN:Tag` for the others. Its preference (EXIF before XMP, the full-size image before the preview,
+// a composite with the hemisphere applied before the bare degrees) is the work of twenty years, so a plain lookup
+// follows it; a lookup that names groups is for the few places where the meaning depends on where a value stood.
+//
+// The JSON is read here and not by Foundation because exiftool writes any value that looks like a number without
+// quotes: the title `1.10` would come back as `1.1`, the fraction of a second `070` survives only as text.
+
+/// The tags of one file.
+struct ExifTags: Sendable, Equatable {
+  struct Value: Sendable, Equatable {
+    let group: String
+    /// True for the value that exiftool prefers among several of this tag.
+    let isPreferred: Bool
+    let texts: [String]
+  }
+
+  private var values: [String: [Value]] = [:]
+
+  /// Reads exiftool's answer; nil when it is not an array with one object of flat values.
+  init?(json: [UInt8]) {
+    guard case .list(let files)? = JSONText.parse(json), files.count == 1, case .object(let members) = files[0] else {
+      return nil
+    }
+    for (key, value) in members {
+      let parts = key.split(separator: ":")
+      guard let tag = parts.last, parts.count > 1 else { continue }
+      let isPreferred = !parts.dropFirst().dropLast().contains { $0.hasPrefix("Copy") }
+      let value = Value(group: String(parts[0]), isPreferred: isPreferred, texts: value.texts)
+      values[String(tag), default: []].append(value)
+    }
+    for tag in values.keys {
+      values[tag]?.sort { $0.isPreferred && !$1.isPreferred }
+    }
+  }
+
+  /// All values of a tag, the preferred one first.
+  func all(_ tag: String) -> [Value] { values[tag] ?? [] }
+
+  /// The preferred value of a tag as text without surrounding blanks; nil when absent or blank.
+  func text(_ tag: String) -> String? {
+    all(tag).lazy.compactMap { $0.texts.first.flatMap(Self.trimmed) }.first
+  }
+
+  /// The preferred value of a tag in one of these groups.
+  func text(_ tag: String, in groups: Set<String>) -> String? {
+    all(tag).lazy.filter { groups.contains($0.group) }.compactMap { $0.texts.first.flatMap(Self.trimmed) }.first
+  }
+
+  /// The preferred value of a tag, when it is a finite number.
+  func number(_ tag: String) -> Double? {
+    guard let value = all(tag).first?.texts.first, let number = Double(value), number.isFinite else { return nil }
+    return number
+  }
+
+  /// The preferred value of a tag, when it is a whole number.
+  func integer(_ tag: String) -> Int? {
+    number(tag).flatMap { Int(exactly: $0) }
+  }
+
+  static func trimmed(_ text: String) -> String? {
+    let kept = text.drop { $0 == " " || $0 == "\0" || $0.isNewline || $0 == "\t" }
+    guard let end = kept.lastIndex(where: { !($0 == " " || $0 == "\0" || $0.isNewline || $0 == "\t") }) else {
+      return nil
+    }
+    return String(kept[...end])
+  }
+}
+
+/// The tags that exiftool is asked for; nothing else of a file's metadata leaves the child process.
+let exifToolTags = [
+  "FileType", "MIMEType", "FileTypeExtension", "Error", "Warning",
+  "ImageWidth", "ImageHeight", "Orientation", "Rotation", "Duration", "VideoFrameRate", "FrameCount",
+  "AnimationFrames",
+  "DateTimeOriginal", "CreateDate", "CreationDate", "OffsetTimeOriginal", "OffsetTimeDigitized",
+  "SubSecTimeOriginal", "SubSecTimeDigitized",
+  "GPSLatitude", "GPSLongitude", "GPSAltitude",
+  "Make", "Model", "LensModel",
+  "ContentIdentifier", "MediaGroupUUID", "BurstUUID", "BurstID", "BurstPrimary",
+  "CustomRendered", "HDRImageType", "ProjectionType", "UserComment", "MotionPhoto", "MicroVideo", "Author",
+  "Title", "ObjectName", "Description", "ImageDescription", "Caption-Abstract", "Subject", "Keywords", "Rating",
+]

@@ -1,0 +1,78 @@
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// Reads the metadata of photos and videos with several exiftool processes, each kept running between files.
+///
+/// - Important: exiftool parses hostile bytes; it does so in children with limits on time, memory and output.
+public final class ExifTool: Sendable {
+  /// The number of processes that work at the same time, at most.
+  public let processCount: Int
+  private let executable: String
+  private let limits: ExifToolLimits
+  /// Counts the processes that may still be taken out; a thread that finds none waits for one to come back.
+  private let places: DispatchSemaphore
+  /// The processes that nobody is using; whoever takes one out is the only one to touch it until it is put back.
+  private let idle = Mutex<[ExifToolProcess]>([])
+
+  /// Prepares to run exiftool; processes start when the first files are read.
+  /// - Parameters:
+  ///   - executable: Its path; nil searches `PATH`.
+  ///   - processCount: How many run at the same time; nil for one per processor.
+  ///   - limits: What one file may cost.
+  /// - Throws: `toolMissing` when it is not installed.
+  public init(executable: String? = nil, processCount: Int? = nil, limits: ExifToolLimits = ExifToolLimits())
+    throws(ImportError)
+  {
+    if let executable { self.executable = executable } else { self.executable = try Self.find() }
+    self.processCount = max(1, processCount ?? sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    self.limits = limits
+    self.places = DispatchSemaphore(value: self.processCount)
+    guard Glibc.access(self.executable, X_OK) == 0 else { throw Self.missing(self.executable) }
+  }
+
+  private static func find() throws(ImportError) -> String {
+    let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+    for folder in path.split(separator: ":") where folder.hasPrefix("/") {
+      let candidate = "\(folder)/exiftool"
+      if Glibc.access(candidate, X_OK) == 0 { return candidate }
+    }
+    throw missing("exiftool")
+  }
+
+  private static func missing(_ name: String) -> ImportError {
+    ImportError(
+      .toolMissing, path: name,
+      "\(name) is not installed; it reads the metadata of photos. "
+        + "Install it with: apt-get install libimage-exiftool-perl"
+    )
+  }
+
+  /// Reads the metadata of one file. May be called from several threads; each uses a process of its own.
+  /// - Parameter path: An absolute path.
+  /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run.
+  func tags(of path: ImportPath) throws(ImportError) -> ExifTags {
+    places.wait()
+    let process = idle.withLock { $0.popLast() } ?? ExifToolProcess(executable: executable, limits: limits)
+    defer {
+      idle.withLock { $0.append(process) }
+      places.signal()
+    }
+    let answer = try process.answer(about: path)
+    guard let tags = ExifTags(json: answer) else {
+      if readability(of: path) == ENOENT { throw ImportError.source(path, "read", errno: ENOENT) }
+      throw ImportError(
+        .toolCrashed, path: path.description, "exiftool gave no readable answer about \(path); it was passed over.")
+    }
+    return tags
+  }
+
+  /// Ends the idle processes. The next question starts new ones.
+  public func close() {
+    idle.withLock { $0.removeAll() }
+  }
+
+  private func readability(of path: ImportPath) -> Int32 {
+    path.withCString { Glibc.access($0, R_OK) } == 0 ? 0 : errno
+  }
+}

@@ -1,0 +1,120 @@
+// One exiftool, kept running, asked about one file at a time.
+//
+//   we send     /absolute/path\n-execute7\n
+//   it answers  [{ "SourceFile": …, "File:MIMEType": "image/jpeg", … }]\n{ready7}\n
+//
+// exiftool has no limits of its own: a file made to be nasty can keep it busy for hours or fill its answer. So each
+// question has a deadline and a limit on the answer, and a process that breaks one is ended and replaced; the number
+// behind `ready` shows that an answer belongs to its question. Starting one costs 100 ms, asking a running one 5 ms.
+//
+// A path with a line feed or carriage return cannot be said in this line protocol; such a file gets a process of its
+// own, with the path as an argument. Paths are absolute, so none can look like an option.
+
+internal import Glibc
+
+/// How exiftool is run, and what it may cost.
+public struct ExifToolLimits: Sendable {
+  /// The longest one file may take.
+  public var timePerFile: Duration = .seconds(20)
+  /// The largest answer about one file, in bytes.
+  public var outputByteCount = 4 << 20
+  /// The address space of one process, in bytes.
+  public var memoryByteCount = 2 << 30
+
+  /// The usual limits: 20 seconds, 4 MiB, 2 GiB.
+  public init() {}
+}
+
+/// One running exiftool.
+final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, which hands it to one thread at a time
+  private let executable: String
+  private let limits: ExifToolLimits
+  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+  private var child: ChildProcess?
+  private var question = 0
+
+  init(executable: String, limits: ExifToolLimits) {
+    self.executable = executable
+    self.limits = limits
+  }
+
+  deinit { buffer.deallocate() }
+
+  /// Arguments that hold for every question. `-config ""` comes first and keeps a user's configuration file, which is
+  /// Perl code, from running; `-n` gives numbers instead of words, `-G1:4` the group and which duplicate it is.
+  private static let commonArguments =
+    ["-j", "-n", "-q", "-q", "-G1:4", "-api", "LargeFileSupport=1"] + exifToolTags.map { "-\($0)" }
+
+  /// Asks for the tags of one file.
+  /// - Returns: exiftool's JSON, an array with one object.
+  /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run.
+  func answer(about path: ImportPath) throws(ImportError) -> [UInt8] {
+    precondition(path.isAbsolute, "exiftool is given absolute paths, lest one look like an option.")
+    let deadline = ContinuousClock.now + limits.timePerFile
+    if path.bytes.contains(where: { $0 == 0x0A || $0 == 0x0D }) { return try answerAlone(path, deadline) }
+    if child == nil { child = try start(["-stay_open", "True", "-@", "-", "-common_args"] + Self.commonArguments) }
+    question += 1
+    let request = path.bytes + Array("\n-execute\(question)\n".utf8)
+    let ending = Array("{ready\(question)}\n".utf8)
+    do throws(ImportError) {
+      return try exchange(request, ending: ending, path, deadline)
+    } catch {
+      child = nil
+      throw error
+    }
+  }
+
+  private func exchange(
+    _ request: [UInt8], ending: [UInt8], _ path: ImportPath, _ deadline: ContinuousClock.Instant
+  ) throws(ImportError) -> [UInt8] {
+    guard child?.send(request, before: deadline) == true else {
+      throw ContinuousClock.now < deadline ? crashed(path) : timedOut(path)
+    }
+    var answer: [UInt8] = []
+    while true {
+      switch child?.read(into: buffer, before: deadline) ?? .end {
+      case .bytes(let count): answer.append(contentsOf: buffer[..<count])
+      case .end: throw crashed(path)
+      case .timeout: throw timedOut(path)
+      }
+      if answer.suffix(ending.count).elementsEqual(ending) { return answer.dropLast(ending.count) }
+      guard answer.count <= limits.outputByteCount else { throw tooLarge(path) }
+    }
+  }
+
+  /// Runs a process for this one path, whose name cannot be said in the line protocol.
+  private func answerAlone(_ path: ImportPath, _ deadline: ContinuousClock.Instant) throws(ImportError) -> [UInt8] {
+    let alone = try start(Self.commonArguments, path)
+    var answer: [UInt8] = []
+    while true {
+      switch alone.read(into: buffer, before: deadline) {
+      case .bytes(let count): answer.append(contentsOf: buffer[..<count])
+      case .end: return answer
+      case .timeout: throw timedOut(path)
+      }
+      guard answer.count <= limits.outputByteCount else { throw tooLarge(path) }
+    }
+  }
+
+  private func start(_ arguments: [String], _ path: ImportPath? = nil) throws(ImportError) -> ChildProcess {
+    try ChildProcess(
+      executable: executable, arguments: ["-config", ""] + arguments, pathArguments: path.map { [$0] } ?? [],
+      memoryByteCount: limits.memoryByteCount)
+  }
+
+  private func crashed(_ path: ImportPath) -> ImportError {
+    ImportError(.toolCrashed, path: path.description, "exiftool ended while it read \(path); the file was passed over.")
+  }
+
+  private func timedOut(_ path: ImportPath) -> ImportError {
+    ImportError(
+      .toolTimeout, path: path.description,
+      "exiftool did not finish \(path) within \(limits.timePerFile) and was ended; the file was passed over.")
+  }
+
+  private func tooLarge(_ path: ImportPath) -> ImportError {
+    ImportError(
+      .toolOutputTooLarge, path: path.description,
+      "exiftool had more than \(limits.outputByteCount) bytes to say about \(path); the file was passed over.")
+  }
+}

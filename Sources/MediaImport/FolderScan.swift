@@ -1,0 +1,203 @@
+// The walk over the files and folders that a person named.
+//
+// The order is the byte order of the relative path, so that two walks of one tree see the files alike on every
+// machine and locale. A directory sorts as its name with a slash, which makes a depth-first walk come out in exactly
+// that order, without sorting all paths at the end:
+//
+//     a-b.jpg      0x2D
+//     a/x.jpg      0x2F      "a/" > "a-b.jpg", though "a" < "a-b.jpg"
+//     a0.jpg       0x30
+//
+// Nothing is left out in silence. What is no regular file, what cannot be listed, and a symbolic link to a folder
+// (which is how trees become loops) are entries of their own, with the reason. A symbolic link to a file is followed:
+// some people keep their originals in a content store and link to them. A folder is walked once, by device and inode,
+// so naming a folder and its child, or a bind mount inside itself, gives each file once.
+//
+// The names decide only what is a sidecar; whether a file is a photo is for the metadata tool to say, from its bytes.
+
+internal import Glibc
+
+/// A file that the walk met.
+public struct ScannedFile: Sendable, Equatable {
+  /// What the walk can tell from the name and the kind of file alone.
+  public enum Role: Sendable, Equatable {
+    /// May be a photo or video; its bytes will tell.
+    case candidate
+    /// Says something about another file, by its name: XMP, AAE, Takeout JSON.
+    case sidecar
+    /// Cannot be read as a file at all; the sentence says why.
+    case unusable(String)
+  }
+
+  /// The absolute path, for opening.
+  public let path: ImportPath
+  /// The path below the folder that was named, for people.
+  public let relativePath: ImportPath
+  /// What the walk can tell of it.
+  public let role: Role
+  /// The size in bytes at the time of the walk; 0 for what is no file.
+  public let byteCount: Int64
+}
+
+/// Walks files and folders in byte order.
+public struct FolderScan: Sendable {
+  /// Folders that are passed over, such as the library itself when it lies in the folder being imported.
+  public var excluded: [ImportPath] = []
+  /// The most files one walk may find.
+  public var maximumFileCount = 20_000_000
+
+  /// Creates a walk with the usual limits.
+  public init() {}
+
+  /// Finds every file below `roots`, in byte order of the relative path, root by root.
+  /// - Parameter roots: Files or folders, absolute or relative to the working directory.
+  /// - Throws: `notFound` when a root does not exist, `tooManyFiles` above the limit.
+  /// - Complexity: O(n log d) for n files with at most d in one folder.
+  public func files(in roots: [ImportPath]) throws(ImportError) -> [ScannedFile] {
+    var walk = Walk(maximumFileCount: maximumFileCount, seen: roots.count > 1 ? [] : nil)
+    for folder in excluded { walk.exclude(folder) }
+    for root in roots { try walk.enter(root: root) }
+    return walk.found
+  }
+
+  /// Extensions of files that describe other files.
+  static let sidecarExtensions: Set<String> = ["xmp", "aae", "json"]
+}
+
+/// The state of one walk.
+private struct Walk {
+  struct FolderIdentity: Hashable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  let maximumFileCount: Int
+  var found: [ScannedFile] = []
+  var visited: Set<FolderIdentity> = []
+  /// The files found, when there are several roots, one of which may be a file inside another; nil for one root.
+  var seen: Set<ImportPath>?
+
+  init(maximumFileCount: Int, seen: Set<ImportPath>?) {
+    self.maximumFileCount = maximumFileCount
+    self.seen = seen
+  }
+
+  mutating func exclude(_ folder: ImportPath) {
+    var status = stat()
+    guard folder.withCString({ stat($0, &status) }) == 0 else { return }
+    visited.insert(FolderIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)))
+  }
+
+  mutating func enter(root: ImportPath) throws(ImportError) {
+    var status = stat()
+    guard root.withCString({ stat($0, &status) }) == 0 else {
+      throw ImportError(
+        .notFound, path: root.description,
+        "\(root) cannot be imported: \(ImportError.reason(errno)). Name an existing file or folder.")
+    }
+    if status.st_mode & S_IFMT == S_IFDIR {
+      try list(canonical(root), relative: [], status)
+    } else {
+      let folder = root.folderBytes.isEmpty && !root.isAbsolute ? ImportPath(".") : ImportPath(bytes: root.folderBytes)
+      let path = canonical(folder.bytes.isEmpty ? ImportPath("/") : folder).appending(root.nameBytes)
+      try add(path, relative: Array(root.nameBytes), status)
+    }
+  }
+
+  func canonical(_ path: ImportPath) -> ImportPath {
+    path.withCString { text in
+      guard let resolved = realpath(text, nil) else { return path }
+      defer { free(resolved) }
+      return ImportPath(bytes: UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
+    }
+  }
+
+  mutating func add(_ path: ImportPath, relative: [UInt8], _ status: stat) throws(ImportError) {
+    if seen?.insert(path).inserted == false { return }
+    guard found.count < maximumFileCount else {
+      throw ImportError(
+        .tooManyFiles, path: path.description,
+        "More than \(maximumFileCount) files were found. Import the folders below one at a time.")
+    }
+    let isFile = status.st_mode & S_IFMT == S_IFREG
+    let isSidecar = FolderScan.sidecarExtensions.contains(path.pathExtension)
+    found.append(
+      ScannedFile(
+        path: path, relativePath: ImportPath(bytes: relative),
+        role: !isFile ? .unusable("It is no regular file.") : isSidecar ? .sidecar : .candidate,
+        byteCount: isFile ? Int64(status.st_size) : 0))
+  }
+
+  mutating func addUnusable(_ path: ImportPath, relative: [UInt8], _ reason: String) {
+    found.append(
+      ScannedFile(path: path, relativePath: ImportPath(bytes: relative), role: .unusable(reason), byteCount: 0))
+  }
+
+  /// Walks one folder. The recursion is as deep as the tree; the kernel's limit on path length bounds it.
+  mutating func list(_ folder: ImportPath, relative: [UInt8], _ status: stat) throws(ImportError) {
+    let identity = FolderIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    guard visited.insert(identity).inserted else { return }
+    guard let names = namesSorted(in: folder) else {
+      addUnusable(folder, relative: relative, "The folder cannot be listed: \(ImportError.reason(errno)).")
+      return
+    }
+    for entry in names {
+      let path = folder.appending(entry.name)
+      let below = relative.isEmpty ? entry.name : relative + [ImportPath.slash] + entry.name
+      switch entry.kind {
+      case .folder(let status): try list(path, relative: below, status)
+      case .file(let status): try add(path, relative: below, status)
+      case .unusable(let reason): addUnusable(path, relative: below, reason)
+      }
+    }
+  }
+
+  struct Entry {
+    enum Kind {
+      case file(stat), folder(stat), unusable(String)
+    }
+
+    let name: [UInt8]
+    let kind: Kind
+
+    var sortKey: [UInt8] {
+      if case .folder = kind { return name + [ImportPath.slash] }
+      return name
+    }
+  }
+
+  /// The entries of a folder in walking order, or nil with `errno` set when it cannot be listed.
+  func namesSorted(in folder: ImportPath) -> [Entry]? {
+    guard let stream = folder.withCString({ opendir($0) }) else { return nil }
+    defer { closedir(stream) }
+    var entries: [Entry] = []
+    while true {
+      errno = 0
+      guard let record = readdir(stream) else { break }
+      guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { continue }
+      let start = UnsafeRawPointer(record) + offset
+      let length = strlen(start.assumingMemoryBound(to: CChar.self))
+      let name = Array(UnsafeRawBufferPointer(start: start, count: length))
+      if name == [ImportPath.dot] || name == [ImportPath.dot, ImportPath.dot] { continue }
+      entries.append(Entry(name: name, kind: kind(of: folder.appending(name))))
+    }
+    guard errno == 0 else { return nil }
+    return entries.map { ($0.sortKey, $0) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
+  }
+
+  func kind(of path: ImportPath) -> Entry.Kind {
+    var status = stat()
+    guard path.withCString({ lstat($0, &status) }) == 0 else {
+      return .unusable("It cannot be examined: \(ImportError.reason(errno)).")
+    }
+    if status.st_mode & S_IFMT == S_IFDIR { return .folder(status) }
+    guard status.st_mode & S_IFMT == S_IFLNK else { return .file(status) }
+    guard path.withCString({ stat($0, &status) }) == 0 else {
+      return .unusable("It is a symbolic link that leads nowhere: \(ImportError.reason(errno)).")
+    }
+    if status.st_mode & S_IFMT == S_IFDIR {
+      return .unusable("It is a symbolic link to a folder, which is not followed; import that folder by its name.")
+    }
+    return .file(status)
+  }
+}

@@ -1,0 +1,90 @@
+internal import Glibc
+
+/// A failure of an import, saying what failed, on which file, and what to do.
+///
+/// A failure that concerns one source file only (`concernsOneFile`) becomes that file's outcome; every other failure
+/// ends the import, with the batches recorded so far intact.
+public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// What kind of failure it is; more kinds may come.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    /// The kind as one word.
+    public let description: String
+
+    /// A file or folder that the caller named does not exist. Correct the name.
+    public static let notFound = Code(description: "notFound")
+    /// A source file was there when the folder was walked and is gone now.
+    public static let vanished = Code(description: "vanished")
+    /// A source file cannot be opened or read.
+    public static let unreadable = Code(description: "unreadable")
+    /// A source file changed while it was read; import it again when its writer has finished.
+    public static let changedWhileRead = Code(description: "changedWhileRead")
+    /// The walk found more files than the limit allows.
+    public static let tooManyFiles = Code(description: "tooManyFiles")
+    /// The metadata tool is not installed.
+    public static let toolMissing = Code(description: "toolMissing")
+    /// The metadata tool cannot be started, or ends at once.
+    public static let toolFailed = Code(description: "toolFailed")
+    /// The metadata tool took longer than the limit for one file and was ended.
+    public static let toolTimeout = Code(description: "toolTimeout")
+    /// The metadata tool ended, or answered something that is no answer, while it read one file.
+    public static let toolCrashed = Code(description: "toolCrashed")
+    /// The metadata tool answered more bytes than the limit for one file and was ended.
+    public static let toolOutputTooLarge = Code(description: "toolOutputTooLarge")
+    /// The library's disk is full. Make room and import again: what is recorded is kept and found as known.
+    public static let diskFull = Code(description: "diskFull")
+    /// The library's folder of resources cannot be written.
+    public static let cannotStore = Code(description: "cannotStore")
+  }
+
+  /// What kind of failure it is.
+  public let code: Code
+  /// The file or folder it happened to, as readable text; empty when it concerns none.
+  public let path: String
+  /// A full sentence that names the thing and says what to do.
+  public let description: String
+
+  /// Creates a failure.
+  /// - Parameters:
+  ///   - code: The kind.
+  ///   - path: The file or folder concerned.
+  ///   - sentence: A full sentence.
+  public init(_ code: Code, path: String = "", _ sentence: String) {
+    self.code = code
+    self.path = path
+    self.description = sentence
+  }
+
+  /// True when only one source file is concerned and the import goes on with the next.
+  public var concernsOneFile: Bool {
+    switch code {
+    case .vanished, .unreadable, .changedWhileRead, .toolTimeout, .toolCrashed, .toolOutputTooLarge: true
+    default: false
+    }
+  }
+
+  /// The failure of a system call on a source file.
+  static func source(_ path: ImportPath, _ action: String, errno code: Int32) -> ImportError {
+    if code == ENOENT || code == ENOTDIR {
+      return ImportError(.vanished, path: path.description, "\(path) is no longer there; it was when the walk began.")
+    }
+    return ImportError(
+      .unreadable, path: path.description, "\(path) cannot be \(action): \(reason(code)).")
+  }
+
+  /// The failure of a system call inside the library's folder of resources.
+  static func store(_ path: String, _ action: String, errno code: Int32) -> ImportError {
+    if code == ENOSPC || code == EDQUOT {
+      return ImportError(
+        .diskFull, path: path,
+        "There is no room to \(action) \(path). Make room and import again; what is recorded stays recorded.")
+    }
+    return ImportError(.cannotStore, path: path, "The library cannot \(action) \(path): \(reason(code)).")
+  }
+
+  /// What the C library says about an errno value.
+  static func reason(_ code: Int32) -> String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    guard strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
+    return buffer.withUnsafeBufferPointer { text in text.baseAddress.map { String(cString: $0) } ?? "" }
+  }
+}

@@ -1,0 +1,180 @@
+// What belongs together.
+//
+// Pure decisions over files whose bytes and metadata are known; no file is touched here. The state that goes from
+// batch to batch is small: movies that wait for their still.
+//
+// RAW + compressed (AS-16). Two files of one folder whose names differ only in the extension, exactly one of them RAW
+// and exactly one not, both images, with the same capture time and the same camera: one asset, the compressed file
+// primary. Anything less certain stays two assets: joining wrongly hides a picture, and not joining shows it twice.
+//
+// Live Photos (LP-01). A still and a movie with the same content identifier, whatever their names; equal names with
+// other identifiers are no pair. When there are more of either (edited copies keep the identifier), the nearest pairs
+// are taken first: same folder and name, then same folder, then the first of each. A still is never kept waiting. A
+// movie is, until the end of the import: its still may be in any later folder, and an asset of its own would
+// have to be merged again. What a movie then still lacks is looked for in the library, and last it stands for itself.
+
+/// A file whose bytes are in place and whose metadata are read.
+struct PreparedFile: Sendable {
+  /// Its index in the walk.
+  let index: Int
+  let path: ImportPath
+  let stored: StoredResource
+  let metadata: MediaMetadata
+  let fileModifiedNanoseconds: Int64
+
+  func resource(_ kind: ResourceKind) -> ImportedResource {
+    ImportedResource(
+      kind: kind, stored: stored, originalFilename: path.name, source: path,
+      fileModifiedNanoseconds: fileModifiedNanoseconds, metadata: metadata)
+  }
+
+  var ownKind: ResourceKind { metadata.kind == .image ? .photo : .video }
+}
+
+/// The changes of one batch, with the files that each consists of.
+struct PlannedChange: Sendable {
+  let change: ImportChange
+  /// The indexes of the files, in the order of the change's resources.
+  let files: [Int]
+}
+
+/// Decides which files become which assets.
+struct ImportPlanner: Sendable {
+  private var waitingMovies: [String: [PreparedFile]] = [:]
+
+  var waitingCount: Int { waitingMovies.values.reduce(0) { $0 + $1.count } }
+
+  /// The content identifiers to look up in the library before `plan` or `planWaiting` is called for these files.
+  func contentIdentifiers(_ files: [PreparedFile]) -> [String] {
+    Set(files.compactMap(\.metadata.contentIdentifier)).sorted()
+  }
+
+  /// Plans one batch; movies whose still has not come are kept back.
+  /// - Parameters:
+  ///   - files: New contents, each once, in the order of the walk.
+  ///   - halves: What the library has for their content identifiers.
+  mutating func plan(_ files: [PreparedFile], halves: [String: [LivePhotoHalf]]) -> [PlannedChange] {
+    var halves = halves
+    let units = Self.units(files)
+    for unit in units {
+      if let identifier = unit.waitsFor { waitingMovies[identifier, default: []].append(unit.primary) }
+    }
+    var movies = movies(for: units)
+    return units.filter { $0.waitsFor == nil }.map { unit in
+      let movie = movies.removeValue(forKey: unit.primary.index)
+      let identifier = unit.primary.metadata.contentIdentifier
+      if movie == nil, unit.primary.metadata.kind == .image, let identifier,
+        let video = Self.take(.video, from: &halves[identifier])
+      {
+        return unit.planned { .pairedStill($0, video: video) }
+      }
+      return unit.with(movie).planned { .asset($0) }
+    }
+  }
+
+  /// Plans up to `limit` of the movies kept back, now that no more stills will come.
+  /// - Parameter halves: What the library has for their content identifiers.
+  mutating func planWaiting(_ movies: [PreparedFile], halves: [String: [LivePhotoHalf]]) -> [PlannedChange] {
+    var halves = halves
+    return movies.map { movie in
+      guard let identifier = movie.metadata.contentIdentifier, let still = Self.take(.image, from: &halves[identifier])
+      else { return Unit(primary: movie).planned { .asset($0) } }
+      return PlannedChange(
+        change: .pairedVideo(movie.resource(.pairedVideo), asset: still), files: [movie.index])
+    }
+  }
+
+  /// Takes the movies kept back out, in the order of the walk.
+  mutating func takeWaiting() -> [PreparedFile] {
+    defer { waitingMovies = [:] }
+    return waitingMovies.values.flatMap { $0 }.sorted { $0.index < $1.index }
+  }
+
+  private static func take(_ kind: MediaKind, from halves: inout [LivePhotoHalf]?) -> AssetReference? {
+    guard let position = halves?.firstIndex(where: { $0.kind == kind }) else { return nil }
+    return halves?.remove(at: position).asset
+  }
+
+  /// Chooses movies for the stills of a batch and takes them out of the waiting ones.
+  /// - Returns: The movie of each still, by the still's file index.
+  private mutating func movies(for units: [Unit]) -> [Int: PreparedFile] {
+    var chosen: [Int: PreparedFile] = [:]
+    let stills = Dictionary(grouping: units.filter { $0.primary.metadata.kind == .image }) {
+      $0.primary.metadata.contentIdentifier
+    }
+    for case (let identifier?, let stills) in stills {
+      guard var movies = waitingMovies[identifier] else { continue }
+      var open = stills.map(\.primary)
+      while let (still, movie) = Self.nearest(open, movies) {
+        let stillFile = open.remove(at: still)
+        chosen[stillFile.index] = movies.remove(at: movie)
+      }
+      waitingMovies[identifier] = movies.isEmpty ? nil : movies
+    }
+    return chosen
+  }
+
+  /// The positions of the still and the movie nearest to each other; nil when there are no more of either.
+  /// - Complexity: O(s·m) for s stills and m movies of one identifier; both are 1 but for copies.
+  private static func nearest(_ stills: [PreparedFile], _ movies: [PreparedFile]) -> (Int, Int)? {
+    var best: (still: Int, movie: Int, nearness: Int)?
+    for (still, stillFile) in stills.enumerated() {
+      for (movie, movieFile) in movies.enumerated() {
+        let nearness = nearness(stillFile.path, movieFile.path)
+        if nearness > best?.nearness ?? -1 { best = (still, movie, nearness) }
+      }
+    }
+    return best.map { ($0.still, $0.movie) }
+  }
+
+  private static func nearness(_ still: ImportPath, _ movie: ImportPath) -> Int {
+    if still.stemBytes == movie.stemBytes { return 2 }
+    return still.folderBytes == movie.folderBytes ? 1 : 0
+  }
+}
+
+/// One asset in the making.
+private struct Unit {
+  let primary: PreparedFile
+  var others: [(file: PreparedFile, kind: ResourceKind)] = []
+
+  /// The content identifier of the still that a movie waits for; nil for everything else.
+  var waitsFor: String? {
+    primary.metadata.kind == .video ? primary.metadata.contentIdentifier : nil
+  }
+
+  func with(_ movie: PreparedFile?) -> Unit {
+    guard let movie else { return self }
+    return Unit(primary: primary, others: others + [(movie, .pairedVideo)])
+  }
+
+  func planned(_ change: (ImportedAsset) -> ImportChange) -> PlannedChange {
+    let asset = ImportedAsset(
+      primary: primary.resource(primary.ownKind), others: others.map { $0.file.resource($0.kind) })
+    return PlannedChange(change: change(asset), files: [primary.index] + others.map(\.file.index))
+  }
+}
+
+extension ImportPlanner {
+  /// Joins RAW files with their compressed companions; everything else is a unit of its own.
+  private static func units(_ files: [PreparedFile]) -> [Unit] {
+    let companions = Dictionary(grouping: files.filter { $0.metadata.kind == .image }) { $0.path.stemBytes }
+    var raws: [Int: PreparedFile] = [:]
+    for group in companions.values where group.count == 2 {
+      guard let raw = group.first(where: \.metadata.isRaw), let compressed = group.first(where: { !$0.metadata.isRaw }),
+        isSamePicture(raw.metadata, compressed.metadata)
+      else { continue }
+      raws[compressed.index] = raw
+    }
+    let joined = Set(raws.values.map(\.index))
+    return files.filter { !joined.contains($0.index) }.map { file in
+      Unit(primary: file, others: raws[file.index].map { [($0, .alternatePhoto)] } ?? [])
+    }
+  }
+
+  private static func isSamePicture(_ raw: MediaMetadata, _ compressed: MediaMetadata) -> Bool {
+    guard let rawTime = raw.captureTime, let time = compressed.captureTime else { return false }
+    return rawTime.clock == time.clock && rawTime.reading == time.reading
+      && raw.model == compressed.model && raw.make == compressed.make
+  }
+}

@@ -1,0 +1,128 @@
+/// What became of one file. Every file that the walk met has exactly one outcome.
+public enum FileOutcome: Sendable, Hashable {
+  /// A new asset, whose primary resource this file is.
+  case asset(AssetReference)
+  /// A further resource of an asset, new or known.
+  case resource(AssetReference, ResourceKind)
+  /// The same bytes as another file of this import.
+  case duplicateOfFile(ImportPath)
+  /// The same bytes as a resource of an asset that the library had before.
+  case duplicateOfAsset(AssetReference)
+  /// Describes another file; left aside.
+  case sidecar
+  /// Not taken, for a reason.
+  case skipped(SkipReason, String)
+  /// The import was interrupted before this file was recorded; the next one will take it.
+  case notReached
+}
+
+/// Why a file was not taken.
+public enum SkipReason: String, Sendable, Hashable, Codable, CaseIterable {
+  case notMedia, empty, unusable, vanished, unreadable, changedWhileRead, toolTimeout, toolCrashed, toolOutputTooLarge
+}
+
+/// A file with its outcome.
+public struct FileReport: Sendable, Hashable {
+  /// Where the file is.
+  public let path: ImportPath
+  /// The path below the folder that was named.
+  public let relativePath: ImportPath
+  /// What became of it.
+  public let outcome: FileOutcome
+}
+
+/// A file that was not taken, as the summary lists it.
+public struct SkippedFile: Sendable, Hashable, Codable {
+  /// Where it is; bytes that are no text are shown as U+FFFD.
+  public let path: String
+  /// Why, as one word.
+  public let reason: SkipReason
+  /// A full sentence.
+  public let message: String
+}
+
+/// What an import did. Encodes to one JSON object.
+public struct ImportSummary: Sendable, Hashable, Codable {
+  /// Files that the walk met; each is counted once below, a new asset by its primary file.
+  public var filesFound = 0
+  /// New assets, each the outcome of its primary file.
+  public var assetsAdded = 0
+  /// Files that became a further resource of an asset: movies of Live Photos, RAW beside JPEG.
+  public var resourcesAdded = 0
+  /// Live Photos made or completed.
+  public var livePhotos = 0
+  /// Files with the same bytes as another file or a known asset.
+  public var duplicates = 0
+  /// Files that describe other files.
+  public var sidecars = 0
+  /// Files not taken, by reason.
+  public var skipped: [String: Int] = [:]
+  /// Files that an interrupted import leaves to the next one.
+  public var notReached = 0
+  /// Bytes of the resources added.
+  public var bytesAdded: Int64 = 0
+  /// Commits recorded.
+  public var commits = 0
+  /// True when there are such files.
+  public var wasInterrupted = false
+  /// The first files that were not taken, in the order of the walk; `skipped` counts all.
+  public var skippedFiles: [SkippedFile] = []
+
+  /// Creates a summary of nothing.
+  public init() {}
+
+  /// The most entries that `skippedFiles` lists.
+  public static let skippedFilesLimit = 10_000
+
+  mutating func count(_ report: FileReport) {
+    switch report.outcome {
+    case .asset: assetsAdded += 1
+    case .resource: resourcesAdded += 1
+    case .duplicateOfFile, .duplicateOfAsset: duplicates += 1
+    case .sidecar: sidecars += 1
+    case .notReached: notReached += 1
+    case .skipped(let reason, let message):
+      skipped[reason.rawValue, default: 0] += 1
+      if skippedFiles.count < Self.skippedFilesLimit {
+        skippedFiles.append(SkippedFile(path: report.path.description, reason: reason, message: message))
+      }
+    }
+  }
+
+  mutating func count(_ change: ImportChange) {
+    bytesAdded += change.resources.reduce(0) { $0 + $1.stored.byteCount }
+    switch change {
+    case .asset(let asset): if asset.others.contains(where: { $0.kind == .pairedVideo }) { livePhotos += 1 }
+    case .pairedVideo, .pairedStill: livePhotos += 1
+    }
+  }
+}
+
+extension SkipReason {
+  /// The reason for a failure that concerns one file.
+  init(_ error: ImportError) {
+    self =
+      switch error.code {
+      case .vanished: .vanished
+      case .changedWhileRead: .changedWhileRead
+      case .toolTimeout: .toolTimeout
+      case .toolCrashed: .toolCrashed
+      case .toolOutputTooLarge: .toolOutputTooLarge
+      default: .unreadable
+      }
+  }
+}
+
+/// How far an import is.
+public struct ImportProgress: Sendable, Hashable {
+  /// Files that the walk found.
+  public var filesFound = 0
+  /// Bytes that the walk found.
+  public var bytesFound: Int64 = 0
+  /// Files dealt with so far; a file counts when its bytes are in place or it is known not to be taken.
+  public var filesDone = 0
+  /// Bytes dealt with so far.
+  public var bytesDone: Int64 = 0
+  /// Assets recorded so far.
+  public var assetsAdded = 0
+}

@@ -1,0 +1,118 @@
+// An import, from a list of folders to commits.
+//
+//     walk ──▶ batches of about 200 files, names that differ in the extension only kept together
+//     for each batch:
+//       hash all files                                 threads
+//       which contents does the library have?          one question
+//       metadata and bytes of the new ones             threads; exiftool in children
+//       what belongs together                          ImportPlanner
+//       make names durable, then record                one commit
+//     at the end: movies whose still never came
+//
+// Content decides identity. A file is read once to learn its digest; a known digest ends its way there, so importing a
+// folder again costs reading it and nothing else, and an interrupted import goes on by being started again. Among files
+// with the same new content the first in walking order that can be taken is, and the others are its duplicates.
+//
+// Interruption. Cancelling the task stops the work between two files; the batch at hand is dropped unless it is being
+// recorded, which is then waited for. Bytes that were stored for a dropped batch are unnamed files and found again by
+// the next import.
+//
+// A failure that concerns one file is that file's outcome. One that concerns the library (no room) ends the import.
+
+internal import Synchronization
+
+/// Imports files and folders into a library.
+public struct MediaImporter: Sendable {
+  /// How an import goes about it.
+  public struct Options: Sendable {
+    /// The number of files recorded as one commit, about.
+    public var batchFileCount = 200
+    /// Leaves the bytes where they are and records their absolute paths.
+    public var leavesFilesInPlace = false
+    /// Folders that are passed over, such as the library's own.
+    public var excludedFolders: [ImportPath] = []
+    /// The number of threads that read files; nil for two a processor.
+    public var threadCount: Int?
+
+    /// The usual way.
+    public init() {}
+  }
+
+  private let target: any ImportTarget
+  private let files: ResourceFiles
+  private let tool: ExifTool
+  private let options: Options
+
+  /// Prepares an import.
+  /// - Parameters:
+  ///   - target: The library that records the assets.
+  ///   - files: The library's folder of resources.
+  ///   - tool: Reads metadata.
+  public init(target: any ImportTarget, files: ResourceFiles, tool: ExifTool, options: Options = Options()) {
+    (self.target, self.files, self.tool, self.options) = (target, files, tool, options)
+  }
+
+  /// Imports everything below `roots`.
+  /// - Parameters:
+  ///   - roots: Files or folders.
+  ///   - progress: Called from any thread, after each file and each commit.
+  ///   - report: Called once for each file, in batches, in no particular thread but one call at a time.
+  /// - Returns: What was done; `wasInterrupted` when the task was cancelled.
+  /// - Throws: `ImportError` for what ends an import, and what the target throws. Recorded batches stay recorded.
+  public func run(
+    _ roots: [ImportPath], progress: @escaping @Sendable (ImportProgress) -> Void = { _ in },
+    report: @escaping @Sendable (FileReport) -> Void = { _ in }
+  ) async throws -> ImportSummary {
+    var scan = FolderScan()
+    scan.excluded = options.excludedFolders
+    let found = try scan.files(in: roots)
+    let stop = StopFlag()
+    let run = ImportRun(
+      found: found, target: target, files: files, tool: tool, options: options, stop: stop,
+      progress: ProgressCounter(found, progress), report: report)
+    return try await withTaskCancellationHandler {
+      try await run.run()
+    } onCancel: {
+      stop.set()
+    }
+  }
+}
+
+/// Whether an import has been told to stop.
+final class StopFlag: Sendable {
+  private let flag = Atomic(false)
+
+  func set() { flag.store(true, ordering: .relaxed) }
+
+  var isSet: Bool { flag.load(ordering: .relaxed) }
+}
+
+/// Counts what is done and tells it on.
+final class ProgressCounter: Sendable {
+  private let progress: Mutex<ImportProgress>
+  private let tell: @Sendable (ImportProgress) -> Void
+
+  init(_ found: [ScannedFile], _ tell: @escaping @Sendable (ImportProgress) -> Void) {
+    let start = ImportProgress(filesFound: found.count, bytesFound: found.reduce(0) { $0 + $1.byteCount })
+    self.progress = Mutex(start)
+    self.tell = tell
+    tell(start)
+  }
+
+  func fileDone(byteCount: Int64) {
+    tell(
+      progress.withLock { progress in
+        progress.filesDone += 1
+        progress.bytesDone += byteCount
+        return progress
+      })
+  }
+
+  func assetsAdded(_ count: Int) {
+    tell(
+      progress.withLock { progress in
+        progress.assetsAdded = count
+        return progress
+      })
+  }
+}

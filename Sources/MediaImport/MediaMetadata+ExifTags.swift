@@ -1,0 +1,120 @@
+// From exiftool's tags to facts.
+//
+// Which way up. For all but HEIF and movies, EXIF orientation turns the stored pixels into displayed ones; 5 to 8 swap
+// width and height. In HEIF the container's own rotation does (ISO/IEC 23008-12, 6.5.10), in quarter turns against
+// the clock, and the EXIF orientation beside it is a remnant that decoders ignore. In a movie the track's matrix does,
+// which exiftool reports in degrees with the clock. `Rotation` in other files is a maker note with meanings of its own.
+//
+//     HEIF rotation   0 → 1    90 → 8    180 → 3    270 → 6
+//     movie rotation  0 → 1    90 → 6    180 → 3    270 → 8
+//
+// Values outside their range (orientation 0 or 51713, latitude `undef`, a blank make) are as if absent. What is absent
+// stays absent: nothing is filled in from a neighbour.
+
+extension MediaMetadata {
+  /// The facts, or nil when the file is neither image, video nor audio.
+  init?(_ tags: ExifTags) {
+    guard let mimeType = tags.text("MIMEType"), let kind = Self.kind(mimeType: mimeType),
+      let fileType = tags.text("FileType"), !Self.documentTypes.contains(fileType)
+    else { return nil }
+    self.kind = kind
+    self.mimeType = mimeType
+    self.fileType = fileType
+    uniformTypeIdentifier = UniformType.identifier(
+      fileType: fileType, fallbackExtension: tags.text("FileTypeExtension")?.lowercased() ?? "")
+    isRaw = UniformType.isRaw(fileType: fileType)
+    orientation = Self.orientation(tags, kind: kind, mimeType: mimeType)
+    storedSize = Self.storedSize(tags)
+    displayedSize = storedSize.map { [orientation] in
+      orientation > 4 ? PixelSize(width: $0.height, height: $0.width) : $0
+    }
+    duration = kind == .image ? 0 : max(0, tags.number("Duration") ?? 0)
+    captureTime = CaptureTime(tags)
+    coordinates = Coordinates(tags)
+    contentIdentifier = (tags.text("ContentIdentifier") ?? tags.text("MediaGroupUUID"))?.uppercased()
+    burstIdentifier = tags.text("BurstUUID") ?? tags.text("BurstID")
+    isBurstPrimary = tags.integer("BurstPrimary") == 1 || tags.text("BurstPrimary")?.lowercased() == "true"
+    subtypes = Self.subtypes(tags, kind: kind, fileType: fileType, mimeType: mimeType)
+    playbackStyle = kind == .image ? (subtypes.contains(.photoAnimation) ? .imageAnimated : .image) : .video
+    isMotionPhoto = kind == .image && (tags.integer("MotionPhoto") == 1 || tags.integer("MicroVideo") == 1)
+    (make, model, lensModel) = (tags.text("Make"), tags.text("Model"), tags.text("LensModel"))
+    title = tags.text("Title") ?? tags.text("ObjectName")
+    caption = tags.text("Description") ?? tags.text("ImageDescription") ?? tags.text("Caption-Abstract")
+    keywords = Self.keywords(tags)
+    rating = tags.integer("Rating").flatMap { (-1...5).contains($0) ? $0 : nil }
+    warnings = (tags.all("Error") + tags.all("Warning")).flatMap(\.texts).filter { !$0.hasPrefix("[minor]") }
+  }
+
+  /// Types that call themselves images and are documents: scripts and other files inside.
+  private static let documentTypes: Set<String> = ["SVG", "DJVU", "AI", "EPS"]
+
+  private static func kind(mimeType: String) -> MediaKind? {
+    switch mimeType.prefix(while: { $0 != "/" }) {
+    case "image": .image
+    case "video": .video
+    case "audio": .audio
+    default: nil
+    }
+  }
+
+  private static func orientation(_ tags: ExifTags, kind: MediaKind, mimeType: String) -> Int {
+    let isContainerRotated = ["image/heic", "image/heif", "image/avif"].contains { mimeType.hasPrefix($0) }
+    if kind == .image && !isContainerRotated {
+      return tags.integer("Orientation").flatMap { (1...8).contains($0) ? $0 : nil } ?? 1
+    }
+    switch (tags.integer("Rotation"), kind) {
+    case (90, .video), (270, .image): return 6
+    case (180, _): return 3
+    case (270, .video), (90, .image): return 8
+    default: return 1
+    }
+  }
+
+  private static func storedSize(_ tags: ExifTags) -> PixelSize? {
+    guard let width = tags.integer("ImageWidth"), let height = tags.integer("ImageHeight"), width > 0, height > 0 else {
+      return nil
+    }
+    return PixelSize(width: width, height: height)
+  }
+
+  private static func keywords(_ tags: ExifTags) -> [String] {
+    var seen: Set<String> = []
+    return (tags.all("Subject") + tags.all("Keywords")).flatMap(\.texts)
+      .compactMap(ExifTags.trimmed).filter { seen.insert($0).inserted }
+  }
+
+  /// Forms that tags tell. Apple's cameras tell theirs in EXIF CustomRendered, beyond the values that EXIF defines.
+  private static func subtypes(_ tags: ExifTags, kind: MediaKind, fileType: String, mimeType: String)
+    -> MediaSubtypes
+  {
+    var subtypes: MediaSubtypes = []
+    if kind == .video {
+      if tags.number("VideoFrameRate") ?? 0 >= 100 { subtypes.insert(.videoHighFrameRate) }
+      if tags.text("Author") == "ReplayKitRecording" { subtypes.insert(.videoScreenRecording) }
+      return subtypes
+    }
+    guard kind == .image else { return subtypes }
+    let rendering = tags.text("Make") == "Apple" ? tags.integer("CustomRendered") : nil
+    if rendering == 6 || tags.text("ProjectionType") != nil { subtypes.insert(.photoPanorama) }
+    if [2, 3, 7].contains(rendering) || tags.integer("HDRImageType") == 3 { subtypes.insert(.photoHDR) }
+    if [7, 8].contains(rendering) { subtypes.insert(.photoDepthEffect) }
+    if tags.text("UserComment") == "Screenshot" { subtypes.insert(.photoScreenshot) }
+    let frames = max(tags.integer("FrameCount") ?? 1, tags.integer("AnimationFrames") ?? 1)
+    // exiftool states no frame count for WebP and a duration only for one that is animated.
+    let isAnimatedWebP = mimeType == "image/webp" && tags.number("Duration") ?? 0 > 0
+    if frames > 1 || isAnimatedWebP || animatedTypes.contains(fileType) { subtypes.insert(.photoAnimation) }
+    return subtypes
+  }
+
+  private static let animatedTypes: Set<String> = ["APNG", "HEIFS", "HEICS", "AVIFS"]
+}
+
+extension Coordinates {
+  /// The place that a file states; nil when either half is missing, no number, or not on the earth.
+  fileprivate init?(_ tags: ExifTags) {
+    guard let latitude = tags.number("GPSLatitude"), let longitude = tags.number("GPSLongitude"),
+      (-90...90).contains(latitude), (-180...180).contains(longitude)
+    else { return nil }
+    self.init(latitude: latitude, longitude: longitude, altitude: tags.number("GPSAltitude"))
+  }
+}

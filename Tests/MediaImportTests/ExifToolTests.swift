@@ -1,0 +1,129 @@
+import Foundation
+import Testing
+
+@testable import MediaImport
+
+@Suite("asking exiftool")
+struct ExifToolTests {
+  /// A program in exiftool's place.
+  static func standIn(_ folder: TemporaryFolder, _ script: String) throws -> String {
+    let path = try folder.write("exiftool", Data("#!/bin/bash\n\(script)\n".utf8)).description
+    chmod(path, 0o755)
+    return path
+  }
+
+  static func limits(_ seconds: Double = 0.3) -> ExifToolLimits {
+    var limits = ExifToolLimits()
+    limits.timePerFile = .seconds(seconds)
+    limits.outputByteCount = 1 << 16
+    return limits
+  }
+
+  @Test(
+    "strange file names are asked about safely",
+    arguments: [
+      "-v.jpg", "#x.jpg", " lead.jpg", "trail.jpg ", "a\nb.jpg", "a\r.jpg", "x|.jpg", "|ls", "$(id).jpg", "%f.jpg",
+      "'\"\\.jpg", "-stay_open\nFalse",
+    ])
+  func names(name: String) throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write(name, TinyMedia.jpeg())
+    let tool = try ExifTool(processCount: 1)
+    #expect(try tool.tags(of: path).text("Model") == "Test Camera")
+    #expect(try tool.tags(of: try folder.write("plain.jpg", TinyMedia.jpeg())).text("MIMEType") == "image/jpeg")
+  }
+
+  @Test("a name that is no UTF-8 is asked about")
+  func bytesName() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.asRoot.appending([0xFF, 0xC3, 0x2E, 0x6A, 0x70, 0x67])
+    let plain = try folder.write("plain.jpg", TinyMedia.jpeg())
+    #expect(plain.withCString { from in path.withCString { rename(from, $0) } } == 0)
+    #expect(try ExifTool(processCount: 1).tags(of: path).text("MIMEType") == "image/jpeg")
+  }
+
+  @Test("a tool that hangs on a file is ended, and the next file has a new one")
+  func hangs() throws {
+    let folder = try TemporaryFolder()
+    let script = """
+      while read -r line; do
+        case $line in
+          *hang*) sleep 1000 & wait ;;
+          -execute*)
+            echo "[{\\"File:MIMEType\\":\\"image/jpeg\\",\\"File:FileType\\":\\"$$\\"}]"
+            echo "{ready${line#-execute}}" ;;
+        esac
+      done
+      """
+    let tool = try ExifTool(executable: Self.standIn(folder, script), processCount: 1, limits: Self.limits())
+    let good = try folder.write("good.jpg", Data("x".utf8))
+    let first = try tool.tags(of: good).text("FileType")
+    #expect(try tool.tags(of: good).text("FileType") == first, "One process is kept.")
+    let began = ContinuousClock.now
+    let error = #expect(throws: ImportError.self) { try tool.tags(of: try folder.write("hang.jpg", Data("x".utf8))) }
+    #expect(error?.code == .toolTimeout)
+    #expect(ContinuousClock.now - began < .seconds(5))
+    let second = try tool.tags(of: good).text("FileType")
+    #expect(second != nil && second != first)
+    #expect(kill(pid_t(first ?? "") ?? 0, 0) != 0, "The process that hung is gone.")
+  }
+
+  @Test(
+    "a tool that floods, ends, or talks nonsense is reported for that file",
+    arguments: [
+      ("while read -r l; do yes aaaaaaaaaaaaaaaaaaaaaaaaaaaa; done", ImportError.Code.toolOutputTooLarge),
+      ("exit 3", .toolCrashed),
+      ("read -r l; exit 3", .toolCrashed),
+      (
+        "while read -r l; do case $l in -execute*) echo nonsense; echo \"{ready${l#-execute}}\";; esac; done",
+        .toolCrashed
+      ),
+      ("exec sleep 1000", .toolTimeout),
+    ])
+  func misbehaves(script: String, code: ImportError.Code) throws {
+    let folder = try TemporaryFolder()
+    var limits = Self.limits()
+    if code != .toolTimeout { limits.timePerFile = .seconds(30) }
+    let tool = try ExifTool(executable: Self.standIn(folder, script), processCount: 1, limits: limits)
+    let path = try folder.write("x.jpg", Data("x".utf8))
+    for _ in 0..<3 {
+      let error = #expect(throws: ImportError.self) { try tool.tags(of: path) }
+      #expect(error?.code == code)
+      #expect(error?.concernsOneFile == true)
+    }
+  }
+
+  @Test("a tool that is not installed is an error that names the package")
+  func missing() {
+    let error = #expect(throws: ImportError.self) { try ExifTool(executable: "/no/such/exiftool") }
+    #expect(error?.code == .toolMissing)
+    #expect(error?.description.contains("libimage-exiftool-perl") == true)
+  }
+
+  @Test("a child has no descriptor of ours, no signal of ours blocked, and a limit on its memory")
+  func isolation() throws {
+    let folder = try TemporaryFolder()
+    let script = """
+      leaks=$(readlink /proc/$$/fd/* | grep -c leaked); limit=$(ulimit -v)
+      while read -r l; do case $l in -execute*)
+        echo "[{\\"F:Leaks\\":$leaks,\\"F:Limit\\":$limit,\\"F:Perl\\":\\"$PERL5OPT\\"}]"
+        echo "{ready${l#-execute}}";; esac; done
+      """
+    setenv("PERL5OPT", "-Mevil", 1)
+    defer { unsetenv("PERL5OPT") }
+    let leak = open(try folder.write("leaked", Data()).description, O_RDONLY)
+    #expect(leak > 2 && fcntl(leak, F_GETFD) == 0, "The descriptor is one that a child would inherit.")
+    defer { close(leak) }
+    let tool = try ExifTool(executable: Self.standIn(folder, script), processCount: 1)
+    let tags = try tool.tags(of: try folder.write("x.jpg", Data("x".utf8)))
+    #expect(tags.integer("Leaks") == 0)
+    #expect(tags.integer("Limit") == (2 << 30) / 1024)
+    #expect(tags.text("Perl") == nil)
+  }
+
+  @Test("a file that vanished is reported as such")
+  func vanished() throws {
+    let error = #expect(throws: ImportError.self) { try ExifTool(processCount: 1).tags(of: ImportPath("/no/such.jpg")) }
+    #expect(error?.code == .vanished)
+  }
+}

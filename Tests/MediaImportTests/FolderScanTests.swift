@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+@testable import MediaImport
+
+@Suite("walking folders")
+struct FolderScanTests {
+  static func relative(_ files: [ScannedFile]) -> [String] { files.map(\.relativePath.description) }
+
+  @Test("files come in byte order of their path, hidden ones included")
+  func order() throws {
+    let folder = try TemporaryFolder()
+    let names = ["a0.jpg", "a/x.jpg", "a-b.jpg", "a/b/c.jpg", ".hidden.jpg", "B.jpg", "é.jpg", "e\u{301}.jpg", "z.jpg"]
+    for name in names { try folder.write(name, Data(name.utf8)) }
+    let found = try FolderScan().files(in: [folder.asRoot])
+    let sorted = names.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
+    #expect(found.map(\.relativePath.bytes) == sorted)
+  }
+
+  @Test("a name that is no UTF-8 and one with a line feed are kept byte for byte")
+  func strangeNames() throws {
+    let folder = try TemporaryFolder()
+    for name: [UInt8] in [[0xFF, 0xFE, 0x2E, 0x6A], Array("a\nb.jpg".utf8), Array("-v.jpg".utf8)] {
+      let path = folder.asRoot.appending(name)
+      let descriptor = path.withCString { open($0, O_CREAT | O_WRONLY, 0o600) }
+      #expect(descriptor >= 0)
+      close(descriptor)
+      #expect(try FolderScan().files(in: [folder.asRoot]).contains { Array($0.path.nameBytes) == name })
+    }
+  }
+
+  @Test("naming a folder, its child and a file in it gives each file once")
+  func overlapping() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("a/b/x.jpg", Data("x".utf8))
+    try folder.write("a/y.jpg", Data("y".utf8))
+    let roots = ["a/b/x.jpg", "a", "a/b", "a/y.jpg", "."].map { ImportPath("\(folder.path)/\($0)") }
+    #expect(try FolderScan().files(in: roots).map(\.path.name).sorted() == ["x.jpg", "y.jpg"])
+  }
+
+  @Test("a link to a file is followed; a link to a folder is an entry with a reason, so no loop is walked")
+  func links() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("store/x", Data("x".utf8))
+    symlink("store/x", "\(folder.path)/link.jpg")
+    symlink("..", "\(folder.path)/store/up")
+    let found = try FolderScan().files(in: [folder.asRoot])
+    #expect(Self.relative(found) == ["link.jpg", "store/up", "store/x"])
+    #expect(found[0].role == .candidate && found[2].role == .candidate)
+    guard case .unusable = found[1].role else { throw ImportError(.unreadable, "the link to a folder is unusable") }
+  }
+
+  @Test("a folder that cannot be listed is an entry with the reason", .enabled(if: geteuid() != 0))
+  func unlistable() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("secret/x.jpg", Data("x".utf8))
+    chmod("\(folder.path)/secret", 0)
+    let found = try FolderScan().files(in: [folder.asRoot])
+    #expect(found.count == 1)
+    guard case .unusable(let reason)? = found.first?.role else { throw ImportError(.unreadable, "secret") }
+    #expect(reason.contains("Permission denied"))
+  }
+
+  @Test("a folder that does not exist is an error that names it")
+  func missing() throws {
+    let path = ImportPath("/no/such/folder of photos")
+    let error = #expect(throws: ImportError.self) { try FolderScan().files(in: [path]) }
+    #expect(error?.code == .notFound)
+    #expect(error?.description.contains("/no/such/folder of photos") == true)
+  }
+
+  @Test("more files than the limit end the walk with an error")
+  func limit() throws {
+    let folder = try TemporaryFolder()
+    for index in 0..<5 { try folder.write("\(index).jpg", Data()) }
+    var scan = FolderScan()
+    scan.maximumFileCount = 4
+    #expect(throws: ImportError.self) { try scan.files(in: [folder.asRoot]) }
+    scan.maximumFileCount = 5
+    #expect(try scan.files(in: [folder.asRoot]).count == 5)
+  }
+
+  @Test(
+    "names that describe other files are sidecars",
+    arguments: [("x.XMP", true), ("IMG_1.AAE", true), ("x.jpg.json", true), (".json", false), ("x.jpg", false)])
+  func sidecars(name: String, isSidecar: Bool) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(name, Data("{}".utf8))
+    #expect(try FolderScan().files(in: [folder.asRoot]).first?.role == (isSidecar ? .sidecar : .candidate))
+  }
+}

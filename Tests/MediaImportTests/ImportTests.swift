@@ -1,0 +1,261 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import MediaImport
+
+/// An import of a folder into a library in memory.
+struct Rig {
+  let library: TemporaryFolder
+  let files: ResourceFiles
+  let tool: ExifTool
+  var target = MemoryTarget()
+  var options = MediaImporter.Options()
+
+  init(limits: ExifToolLimits = ExifToolLimits()) throws {
+    library = try TemporaryFolder()
+    files = try ResourceFiles(libraryFolder: library.path)
+    tool = try ExifTool(limits: limits)
+  }
+
+  /// Runs an import and returns the summary with the outcome of each file by its relative path.
+  func run(_ roots: [ImportPath]) async throws -> (summary: ImportSummary, outcomes: [String: FileOutcome]) {
+    let outcomes = Mutex<[String: FileOutcome]>([:])
+    let reports = Mutex(0)
+    let importer = MediaImporter(target: target, files: files, tool: tool, options: options)
+    let summary = try await importer.run(
+      roots,
+      report: { report in
+        outcomes.withLock { $0[report.relativePath.description] = report.outcome }
+        reports.withLock { $0 += 1 }
+      })
+    #expect(reports.withLock { $0 } == summary.filesFound, "Every file has exactly one outcome.")
+    let counts = [
+      summary.assetsAdded, summary.resourcesAdded, summary.duplicates, summary.sidecars, summary.notReached,
+    ]
+    #expect((counts + summary.skipped.values).reduce(0, +) == summary.filesFound)
+    return (summary, outcomes.withLock { $0 })
+  }
+}
+
+@Suite("importing folders")
+struct ImportTests {
+  static let identifier = "0A0B0C0D-0000-4000-8000-000000000001"
+
+  static func still(_ comment: String = "", identifier: String? = identifier) -> Data {
+    TinyMedia.jpeg(.init(contentIdentifier: identifier, comment: comment))
+  }
+
+  @Test("a second import of the same folder adds nothing")
+  func secondImport() async throws {
+    let rig = try Rig()
+    let folder = try TemporaryFolder()
+    for index in 0..<20 { try folder.write("d\(index % 3)/p\(index).jpg", Self.still("\(index)", identifier: nil)) }
+    try folder.write("notes.txt", Data("no photo".utf8))
+    let first = try await rig.run([folder.asRoot])
+    #expect(first.summary.assetsAdded == 20)
+    #expect(first.summary.skipped == ["notMedia": 1])
+    let second = try await rig.run([folder.asRoot])
+    #expect(second.summary.assetsAdded == 0 && second.summary.commits == 0)
+    #expect(second.summary.duplicates == 20)
+    for case .asset(let reference) in first.outcomes.values {
+      #expect(second.outcomes.values.contains(.duplicateOfAsset(reference)))
+    }
+  }
+
+  @Test("bytes in the library are the file's, named by their hash, at any batch size", arguments: [1, 3, 200])
+  func bytes(batch: Int) async throws {
+    var rig = try Rig()
+    rig.options.batchFileCount = batch
+    let folder = try TemporaryFolder()
+    let path = try folder.write("a/x.JPG", Self.still())
+    try folder.write("b/copy of x.png", Self.still())
+    try folder.write("c/other.jpg", Self.still("other"))
+    let (summary, outcomes) = try await rig.run([folder.asRoot])
+    #expect(summary.assetsAdded == 2)
+    #expect(outcomes["b/copy of x.png"] == .duplicateOfFile(path))
+    let content = try FileContent(of: path)
+    let stored = rig.files.path(of: content.digest)
+    #expect(try Data(contentsOf: URL(filePath: stored)) == Self.still())
+    #expect(
+      stored.hasSuffix("resources/\(content.digest.description.prefix(2))/\(content.digest.description.dropFirst(2))"))
+  }
+
+  enum Arrival: CaseIterable {
+    case together, stillFirst, movieFirst, movieInEarlierFolder
+  }
+
+  @Test(
+    "the halves of a Live Photo become one asset in whatever order they come", arguments: Arrival.allCases, [1, 200])
+  func livePhoto(arrival: Arrival, batch: Int) async throws {
+    var rig = try Rig()
+    rig.options.batchFileCount = batch
+    let folder = try TemporaryFolder()
+    let still = try folder.write("m/IMG_1.JPG", Self.still())
+    let name = arrival == .movieInEarlierFolder ? "a/other.mov" : "m/IMG_1.MOV"
+    let movie = try folder.write(name, TinyMedia.movie(contentIdentifier: Self.identifier))
+    let rounds: [[ImportPath]] =
+      switch arrival {
+      case .together, .movieInEarlierFolder: [[folder.asRoot]]
+      case .stillFirst: [[still], [movie]]
+      case .movieFirst: [[movie], [still]]
+      }
+    var livePhotos = 0
+    for round in rounds { livePhotos += try await rig.run(round).summary.livePhotos }
+    #expect(livePhotos == 1)
+    let assets = await rig.target.assets
+    #expect(assets.count == 1)
+    let asset = try #require(assets.values.first?.imported)
+    #expect(asset.primary.kind == .photo && asset.others.map(\.kind) == [.pairedVideo])
+    #expect(asset.subtypes.contains(.photoLive) && asset.playbackStyle == .livePhoto)
+    #expect(asset.primary.metadata.duration == 0)
+    #expect(try await rig.run([folder.asRoot]).summary.commits == 0)
+  }
+
+  @Test("equal names without an equal identifier are no Live Photo")
+  func sameNameOtherIdentifier() async throws {
+    let rig = try Rig()
+    let folder = try TemporaryFolder()
+    try folder.write("IMG_1.JPG", Self.still())
+    try folder.write("IMG_1.MOV", TinyMedia.movie(contentIdentifier: "FFFFFFFF-0000-4000-8000-000000000009"))
+    let (summary, _) = try await rig.run([folder.asRoot])
+    #expect(summary.assetsAdded == 2 && summary.livePhotos == 0)
+  }
+
+  @Test("of several stills with one identifier the one beside the movie gets it")
+  func nearestStill() async throws {
+    let rig = try Rig()
+    let folder = try TemporaryFolder()
+    try folder.write("a/IMG_1.JPG", Self.still("edited copy"))
+    try folder.write("b/IMG_1.JPG", Self.still())
+    try folder.write("b/IMG_1.MOV", TinyMedia.movie(contentIdentifier: Self.identifier))
+    let (summary, outcomes) = try await rig.run([folder.asRoot])
+    #expect(summary.assetsAdded == 2 && summary.livePhotos == 1)
+    guard case .asset(let near)? = outcomes["b/IMG_1.JPG"] else { throw ImportError(.unreadable, "b/IMG_1.JPG") }
+    #expect(outcomes["b/IMG_1.MOV"] == .resource(near, .pairedVideo))
+  }
+
+  @Test("RAW and JPEG of one picture are one asset, of different pictures two", arguments: [true, false])
+  func rawAndJPEG(isSamePicture: Bool) async throws {
+    let rig = try Rig()
+    let folder = try TemporaryFolder()
+    let photo = TinyMedia.Photo(make: "NIKON CORPORATION", model: "NIKON D70")
+    var raw = photo
+    if !isSamePicture { raw.dateTimeOriginal = "2021:02:03 04:05:07" }
+    try folder.write("DSC_1.JPG", TinyMedia.jpeg(photo))
+    try folder.write("DSC_1.NEF", TinyMedia.tiff(raw, isWithSize: true))
+    let (summary, outcomes) = try await rig.run([folder.asRoot])
+    #expect(summary.assetsAdded == (isSamePicture ? 1 : 2))
+    guard case .asset(let asset)? = outcomes["DSC_1.JPG"] else { throw ImportError(.unreadable, "DSC_1.JPG") }
+    #expect((outcomes["DSC_1.NEF"] == .resource(asset, .alternatePhoto)) == isSamePicture)
+  }
+
+  @Test("a file that cannot be taken is recorded with its reason, and the others are taken")
+  func reasons() async throws {
+    let rig = try Rig()
+    let folder = try TemporaryFolder()
+    try folder.write("a.jpg", Self.still())
+    try folder.write("empty.jpg", Data())
+    try folder.write("text.jpg", Data("not a photo\n".utf8))
+    try folder.write("a.xmp", Data("<x/>".utf8))
+    symlink("/nowhere/at/all", "\(folder.path)/broken")
+    symlink(folder.path, "\(folder.path)/loop")
+    mkfifo("\(folder.path)/pipe", 0o600)
+    let (summary, outcomes) = try await rig.run([folder.asRoot])
+    #expect(summary.assetsAdded == 1 && summary.sidecars == 1)
+    #expect(summary.skipped == ["empty": 1, "notMedia": 1, "unusable": 3])
+    guard case .skipped(.unusable, let reason)? = outcomes["loop"] else { throw ImportError(.unreadable, "loop") }
+    #expect(reason.contains("symbolic link to a folder"))
+  }
+
+  @Test("a file that vanishes between the walk and the reading is recorded as vanished")
+  func vanishes() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write("a.jpg", Self.still("a"))
+    try folder.write("b.jpg", Self.still("b"))
+    let path = folder.path
+    var rig = try Rig()
+    rig.options.batchFileCount = 1
+    rig.target = MemoryTarget(beforeRecording: { count in if count == 0 { unlink("\(path)/b.jpg") } })
+    let (summary, outcomes) = try await rig.run([folder.asRoot])
+    #expect(summary.assetsAdded == 1)
+    guard case .skipped(.vanished, let reason)? = outcomes["b.jpg"] else { throw ImportError(.unreadable, "b.jpg") }
+    #expect(reason.contains("b.jpg"))
+  }
+
+  @Test("an interrupted import keeps whole batches, and the next one goes on", arguments: [0, 1, 3])
+  func interruption(after batches: Int) async throws {
+    let folder = try TemporaryFolder()
+    for index in 0..<10 { try folder.write("p\(index).jpg", Self.still("\(index)", identifier: nil)) }
+    var rig = try Rig()
+    rig.options.batchFileCount = 2
+    let running = Mutex<Task<ImportSummary, any Error>?>(nil)
+    let target = MemoryTarget(beforeRecording: { count in
+      if count == batches { running.withLock { $0?.cancel() } }
+    })
+    rig.target = target
+    let importer = MediaImporter(target: target, files: rig.files, tool: rig.tool, options: rig.options)
+    // The lock is held while the task begins, so that it can be cancelled from its own first recording.
+    let task = running.withLock { running in
+      let task = Task { try await importer.run([folder.asRoot]) }
+      running = task
+      return task
+    }
+    let summary = try await task.value
+    #expect(summary.wasInterrupted)
+    #expect(summary.assetsAdded == (batches + 1) * 2 && summary.notReached == 10 - summary.assetsAdded)
+    let rest = try await rig.run([folder.asRoot])
+    #expect(rest.summary.assetsAdded == summary.notReached && rest.summary.duplicates == summary.assetsAdded)
+  }
+
+  @Test("a library that refuses a batch ends the import with its error")
+  func refusal() async throws {
+    struct Refused: Error {}
+    let folder = try TemporaryFolder()
+    try folder.write("a.jpg", Self.still())
+    var rig = try Rig()
+    rig.target = MemoryTarget(beforeRecording: { _ in throw Refused() })
+    await #expect(throws: Refused.self) { try await rig.run([folder.asRoot]) }
+    #expect(await rig.target.assets.isEmpty)
+  }
+
+  @Test("files left in place are referred to by their absolute path and not copied")
+  func inPlace() async throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("a.jpg", Self.still())
+    var rig = try Rig()
+    rig.options.leavesFilesInPlace = true
+    _ = try await rig.run([folder.asRoot])
+    let resources = await rig.target.assets.values.flatMap(\.imported.resources)
+    let canonical = ImportPath(URL(filePath: path.description).resolvingSymlinksInPath().path)
+    #expect(resources.map(\.stored.location) == [.reference(canonical)])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: rig.library.path + "/resources") == ["incoming"])
+  }
+
+  @Test("a library inside the folder being imported is passed over")
+  func ownLibrary() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write("a.jpg", Self.still())
+    try folder.write("library/resources/ab/photo", Self.still("inside"))
+    var rig = try Rig()
+    rig.options.excludedFolders = [ImportPath("\(folder.path)/library")]
+    #expect(try await rig.run([folder.asRoot]).summary.filesFound == 1)
+  }
+
+  @Test("progress reaches its end and never goes back")
+  func progress() async throws {
+    let rig = try Rig()
+    let folder = try TemporaryFolder()
+    for index in 0..<12 { try folder.write("p\(index / 2).jpg\(index % 2)", Self.still("\(index / 2)")) }
+    try folder.write("t.txt", Data("text".utf8))
+    let last = Mutex(ImportProgress())
+    let importer = MediaImporter(target: rig.target, files: rig.files, tool: rig.tool)
+    _ = try await importer.run(
+      [folder.asRoot],
+      progress: { progress in
+        last.withLock { last in if progress.filesDone > last.filesDone || last.filesFound == 0 { last = progress } }
+      })
+    let end = last.withLock { $0 }
+    #expect(end.filesDone == 13 && end.filesFound == 13 && end.bytesDone == end.bytesFound)
+  }
+}

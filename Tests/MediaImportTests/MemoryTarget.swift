@@ -1,0 +1,64 @@
+@testable import MediaImport
+
+/// A library that remembers what an import recorded.
+actor MemoryTarget: ImportTarget {
+  struct Asset {
+    var imported: ImportedAsset
+    var isLive: Bool { imported.others.contains { $0.kind == .pairedVideo } }
+  }
+
+  private(set) var assets: [AssetReference: Asset] = [:]
+  private(set) var order: [AssetReference] = []
+  private(set) var batches: [ImportBatch] = []
+  private var contents: [ContentDigest: AssetReference] = [:]
+  /// Called before each recording with the number of batches recorded so far.
+  private let beforeRecording: @Sendable (Int) async throws -> Void
+
+  init(beforeRecording: @escaping @Sendable (Int) async throws -> Void = { _ in }) {
+    self.beforeRecording = beforeRecording
+  }
+
+  func assets(holding contents: [ContentDigest]) -> [ContentDigest: AssetReference] {
+    self.contents.filter { contents.contains($0.key) }
+  }
+
+  func unpairedHalves(contentIdentifiers: [String]) -> [String: [LivePhotoHalf]] {
+    var halves: [String: [LivePhotoHalf]] = [:]
+    for reference in order {
+      guard let asset = assets[reference], !asset.isLive else { continue }
+      let metadata = asset.imported.primary.metadata
+      guard let identifier = metadata.contentIdentifier, contentIdentifiers.contains(identifier) else { continue }
+      halves[identifier, default: []].append(LivePhotoHalf(asset: reference, kind: metadata.kind))
+    }
+    return halves
+  }
+
+  func record(_ batch: ImportBatch) async throws -> [AssetReference] {
+    try await beforeRecording(batches.count)
+    batches.append(batch)
+    return batch.changes.map { change in
+      for resource in change.resources { precondition(contents[resource.stored.sha256] == nil, "No content twice.") }
+      let reference = apply(change)
+      for resource in change.resources { contents[resource.stored.sha256] = reference }
+      return reference
+    }
+  }
+
+  private func apply(_ change: ImportChange) -> AssetReference {
+    switch change {
+    case .asset(let asset):
+      let reference = AssetReference(identifier: "asset-\(order.count)")
+      assets[reference] = Asset(imported: asset)
+      order.append(reference)
+      return reference
+    case .pairedVideo(let resource, let reference):
+      assets[reference]?.imported.others.append(resource)
+      return reference
+    case .pairedStill(let still, let video):
+      guard var movie = assets[video]?.imported.primary else { preconditionFailure("The video is in the library.") }
+      movie.kind = .pairedVideo
+      assets[video] = Asset(imported: ImportedAsset(primary: still.primary, others: still.others + [movie]))
+      return video
+    }
+  }
+}

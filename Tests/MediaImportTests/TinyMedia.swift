@@ -1,0 +1,157 @@
+import Foundation
+
+@testable import MediaImport
+
+/// Files of a few hundred bytes that carry the metadata a test needs and no picture.
+enum TinyMedia {
+  /// What a tiny JPEG says about itself.
+  struct Photo {
+    var width = 8
+    var height = 6
+    var orientation = 1
+    var make = "Apple"
+    var model = "Test Camera"
+    /// As EXIF spells it.
+    var dateTimeOriginal: String? = "2021:02:03 04:05:06"
+    var offset: String?
+    var subSeconds: String?
+    var contentIdentifier: String?
+    /// Makes otherwise equal files differ.
+    var comment = ""
+  }
+
+  /// A JPEG with an EXIF block and a frame header, without image data.
+  static func jpeg(_ photo: Photo = Photo()) -> Data {
+    var data = Data([0xFF, 0xD8])
+    let exif = Data("Exif\0\0".utf8) + tiff(photo)
+    data += Data([0xFF, 0xE1]) + big(UInt16(exif.count + 2)) + exif
+    let comment = Data(photo.comment.utf8)
+    if !comment.isEmpty { data += Data([0xFF, 0xFE]) + big(UInt16(comment.count + 2)) + comment }
+    data +=
+      Data([0xFF, 0xC0, 0, 11, 8]) + big(UInt16(photo.height)) + big(UInt16(photo.width)) + Data([1, 1, 0x11, 0])
+    return data + Data([0xFF, 0xD9])
+  }
+
+  /// A TIFF block with the same EXIF, which with a Nikon's make and the extension `.nef` passes for a RAW file.
+  static func tiff(_ photo: Photo, isWithSize: Bool = false) -> Data {
+    var exif: [Field] = []
+    if let text = photo.dateTimeOriginal { exif.append(.text(0x9003, text)) }
+    if let text = photo.offset { exif.append(.text(0x9011, text)) }
+    if let text = photo.subSeconds { exif.append(.text(0x9291, text)) }
+    if let identifier = photo.contentIdentifier {
+      // Offsets in Apple's maker note count from its own start; its directory begins after 14 bytes.
+      let note = Data("Apple iOS\0".utf8) + Data([0, 1]) + Data("MM".utf8)
+      exif.append(.bytes(0x927C, note + directory([.text(0x0011, identifier)], at: 14)))
+    }
+    var root: [Field] = [
+      .text(0x010F, photo.make), .text(0x0110, photo.model), .short(0x0112, UInt16(photo.orientation)),
+    ]
+    if isWithSize { root += [.short(0x0100, UInt16(photo.width)), .short(0x0101, UInt16(photo.height))] }
+    root.sort { $0.tag < $1.tag }
+    let exifStart = 8 + directory(root + [.long(0x8769, 0)], at: 8).count
+    return Data("MM\0*".utf8) + big(UInt32(8)) + directory(root + [.long(0x8769, UInt32(exifStart))], at: 8)
+      + directory(exif, at: exifStart)
+  }
+
+  /// A QuickTime movie of 2.5 seconds with Apple's metadata keys, without tracks.
+  static func movie(contentIdentifier: String? = nil, creationDate: String? = nil, created: UInt32 = 0) -> Data {
+    var header = big(UInt32(0)) + big(created) + big(created) + big(UInt32(600)) + big(UInt32(1500))
+    header += big(UInt32(0x10000)) + big(UInt16(0x100)) + Data(count: 10)
+    for value in [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x4000_0000] as [UInt32] { header += big(value) }
+    header += Data(count: 24) + big(UInt32(1))
+    var keys: [(String, String)] = []
+    if let contentIdentifier { keys.append(("com.apple.quicktime.content.identifier", contentIdentifier)) }
+    if let creationDate { keys.append(("com.apple.quicktime.creationdate", creationDate)) }
+    let movie = atom("mvhd", header) + (keys.isEmpty ? Data() : metadata(keys))
+    return atom("ftyp", Data("qt  ".utf8) + big(UInt32(0)) + Data("qt  ".utf8)) + atom("moov", movie)
+      + atom("mdat", Data())
+  }
+
+  private static func metadata(_ pairs: [(String, String)]) -> Data {
+    let handler = atom("hdlr", Data(count: 8) + Data("mdta".utf8) + Data(count: 12) + Data([0]))
+    var names = big(UInt32(0)) + big(UInt32(pairs.count))
+    var items = Data()
+    for (index, (name, value)) in pairs.enumerated() {
+      names += atom("mdta", Data(name.utf8))
+      let item = atom("data", big(UInt32(1)) + big(UInt32(0)) + Data(value.utf8))
+      items += big(UInt32(item.count + 8)) + big(UInt32(index + 1)) + item
+    }
+    return atom("meta", handler + atom("keys", names) + atom("ilst", items))
+  }
+
+  private static func atom(_ kind: String, _ content: Data) -> Data {
+    big(UInt32(content.count + 8)) + Data(kind.utf8) + content
+  }
+
+  /// One field of a TIFF directory.
+  private struct Field {
+    let tag: UInt16
+    let type: UInt16
+    let count: UInt32
+    let value: Data
+
+    static func text(_ tag: UInt16, _ text: String) -> Field {
+      let value = Data(text.utf8) + Data([0])
+      return Field(tag: tag, type: 2, count: UInt32(value.count), value: value)
+    }
+
+    static func bytes(_ tag: UInt16, _ bytes: Data) -> Field {
+      Field(tag: tag, type: 7, count: UInt32(bytes.count), value: bytes)
+    }
+
+    static func short(_ tag: UInt16, _ number: UInt16) -> Field {
+      Field(tag: tag, type: 3, count: 1, value: big(number))
+    }
+
+    static func long(_ tag: UInt16, _ number: UInt32) -> Field {
+      Field(tag: tag, type: 4, count: 1, value: big(number))
+    }
+  }
+
+  /// A TIFF directory that begins at `start`; values that do not fit into four bytes follow it.
+  private static func directory(_ fields: [Field], at start: Int) -> Data {
+    var entries = big(UInt16(fields.count))
+    var values = Data()
+    let valuesStart = start + 2 + fields.count * 12 + 4
+    for field in fields {
+      entries += big(field.tag) + big(field.type) + big(field.count)
+      if field.value.count <= 4 {
+        entries += field.value + Data(count: 4 - field.value.count)
+      } else {
+        entries += big(UInt32(valuesStart + values.count))
+        values += field.value + Data(count: field.value.count % 2)
+      }
+    }
+    return entries + big(UInt32(0)) + values
+  }
+
+  private static func big(_ value: some FixedWidthInteger) -> Data {
+    withUnsafeBytes(of: value.bigEndian) { Data($0) }
+  }
+}
+
+/// A folder that is removed when the test is over.
+final class TemporaryFolder: Sendable {
+  let path: String
+
+  init() throws {
+    var template = Array((NSTemporaryDirectory() + "media-import-XXXXXX").utf8CString)
+    guard mkdtemp(&template) != nil else { throw ImportError(.cannotStore, "No temporary folder can be made.") }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit {
+    system("chmod -R u+rwX '\(path)'; rm -rf '\(path)'")
+  }
+
+  /// Writes a file, making the folders above it, and returns its path.
+  @discardableResult
+  func write(_ relative: String, _ content: Data) throws -> ImportPath {
+    let url = URL(filePath: path).appending(path: relative)
+    try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try content.write(to: url)
+    return ImportPath("\(path)/\(relative)")
+  }
+
+  var asRoot: ImportPath { ImportPath(path) }
+}
