@@ -15,6 +15,9 @@ let strict: [SwiftSetting] = [
 /// Structures check themselves after every mutation in debug builds.
 let checked: [SwiftSetting] = strict + [.define("INTERNAL_CHECKS", .when(configuration: .debug))]
 
+/// Values that are borrowed from a transaction cannot outlive it.
+let borrowed: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
+
 let package = Package(
   name: "PhotoLedger",
   products: [
@@ -29,17 +32,17 @@ let package = Package(
     // The store.
     .target(
       name: "LMDB", dependencies: ["CLMDB", "CSystem"],
-      swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
+      swiftSettings: strict + borrowed),
     .target(name: "CountedTree", swiftSettings: checked),
     .target(
       name: "EventLog", dependencies: ["LMDB", "CSystem"],
-      swiftSettings: checked + [.enableExperimentalFeature("Lifetimes")]),
+      swiftSettings: checked + borrowed),
     .target(
       name: "StoreMigrations", dependencies: ["EventLog", "LMDB"], path: "Migrations",
       exclude: ["Fixtures"], swiftSettings: strict),
     .target(
       name: "PhotoLedger", dependencies: ["EventLog", "CountedTree", "StoreMigrations", "LMDB"],
-      swiftSettings: checked),
+      swiftSettings: checked + borrowed),
 
     // What is built on it.
     .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),

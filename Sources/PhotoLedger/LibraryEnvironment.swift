@@ -50,15 +50,15 @@ public struct LibraryEnvironment: Sendable {
   }
 
   func identifier() -> LocalIdentifier {
-    var generator = Generator(next: random)
+    var generator = Generator(draw: random)
     return LocalIdentifier(using: &generator)
   }
 
   func salt() -> Salt { Salt(random(), random()) }
 
   private struct Generator: RandomNumberGenerator {
-    let next: @Sendable () -> UInt64
-    mutating func next() -> UInt64 { next() }
+    let draw: @Sendable () -> UInt64
+    mutating func next() -> UInt64 { draw() }
   }
 }
 

@@ -1,5 +1,5 @@
-import EventLog
-import Foundation
+package import EventLog
+package import Foundation
 import LMDB
 import StoreMigrations
 

@@ -1,3 +1,4 @@
+import EventLog
 public import Foundation
 
 /// What a fetch asks for beside its scope (PHFetchOptions).
@@ -161,7 +162,7 @@ extension PhotoLibrary {
       throw LibraryError(.unsupportedPredicate, "A fetch offset and a fetch limit must not be negative.")
     }
     try options.condition.check(for: entity)
-    for term in options.sort { try term.check(for: entity) }
+    for term in options.sort { _ = try SortTerm(term.key, ascending: term.ascending, for: entity) }
     var query = Query(entity, scope, where: options.condition, sortedBy: options.sort)
     query.includesHidden = options.includeHiddenAssets || options.showsTrash
     query.trash = options.showsTrash ? .only : .without

@@ -1,3 +1,4 @@
+import EventLog
 public import Foundation
 
 // The front door.

@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 
 /// What a caller asks of the library, as data: a change block is a list of these.
 ///

@@ -8,7 +8,7 @@ extension Decider {
     _ creation: AssetCreation, as identifier: LocalIdentifier, _ t: inout WriteTransaction
   ) throws {
     try checkIsFree(identifier, t)
-    let resources = try creation.resources.map(stored)
+    let resources = try creation.resources.map { try stored($0) }
     try ResourceCombination.check(resources.map(\.type), of: creation.mediaType)
     try check(creation)
     var row = AssetRow(number: nextNumber, identifier: identifier, addedDate: date)
@@ -121,7 +121,7 @@ extension Decider {
     guard let details = try projections.details(row.number, in: t) else {
       throw projections.corruption("the resources of asset \(row.number)")
     }
-    let added = try drafts.map(stored).filter { !details.resources.contains($0) }
+    let added = try drafts.map { try stored($0) }.filter { !details.resources.contains($0) }
     guard !added.isEmpty else { return }
     try ResourceCombination.check((details.resources + added).map(\.type), of: row.mediaType)
     var edit = self.edit(of: row, changes)

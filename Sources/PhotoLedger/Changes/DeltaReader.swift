@@ -29,8 +29,8 @@ struct DeltaReader {
 
   private struct Stretch {
     var commit: CommitSummary
+    var lastSequence: UInt64
     var events: [Event] = []
-    var lastSequence: UInt64 = 0
   }
 
   /// The deltas of the commits after one, oldest first.
@@ -54,18 +54,17 @@ struct DeltaReader {
   }
 
   private func read<T: TransactionReading & ~Copyable>(after commit: UInt64, in t: borrowing T) throws -> [Stretch] {
-    var stretches: [Stretch] = []
-    guard let first = try log.firstSequence(afterCommit: commit, t) else { return [] }
-    try log.read(after: first - 1, in: t) { record in
-      if stretches.last?.commit.number != record.commit {
-        guard let info = try log.commit(record.commit, in: t) else {
-          throw LibraryError(.corrupted, "The log has no row for commit \(record.commit); run `verify`.")
-        }
-        stretches.append(Stretch(commit: CommitSummary(info)))
+    let commits = try log.commits(after: commit, in: t)
+    guard let first = commits.first else { return [] }
+    var stretches = commits.map { Stretch(commit: CommitSummary($0), lastSequence: $0.lastSequence) }
+    var index = 0
+    try log.read(after: first.firstSequence - 1, in: t) { record in
+      if record.sequence > stretches[index].lastSequence { index += 1 }
+      guard index < stretches.count, record.commit == stretches[index].commit.number else {
+        throw LibraryError(.corrupted, "The log has no row for commit \(record.commit); run `verify`.")
       }
-      stretches[stretches.count - 1].events.append(try Event(record))
-      stretches[stretches.count - 1].lastSequence = record.sequence
-      return true
+      stretches[index].events.append(try Event(record))
+      return .proceed
     }
     return stretches
   }
@@ -119,7 +118,7 @@ struct DeltaReader {
     _ number: ObjectNumber, _ event: Event, in t: borrowing T
   ) throws {
     if createdHere.contains(number) {
-      try checked { try apply(event, toAsset: number, &assets[number]!) }
+      try checked { () throws(RowMismatch) in try apply(event, toAsset: number, &assets[number]!) }
     } else if assets[number] == nil {
       assets.updateValue(try projections.asset(number, in: t), forKey: number)
       places[number] = try projections.places(of: number, in: t)
@@ -130,7 +129,7 @@ struct DeltaReader {
     _ number: ObjectNumber, _ event: Event, in t: borrowing T
   ) throws {
     if createdHere.contains(number) {
-      try checked { try apply(event, toCollection: number, &collections[number]!) }
+      try checked { () throws(RowMismatch) in try apply(event, toCollection: number, &collections[number]!) }
     } else if collections[number] == nil {
       collections.updateValue(try projections.collection(number, in: t), forKey: number)
       places[number] = try projections.places(of: number, in: t)
@@ -190,9 +189,9 @@ struct DeltaReader {
     let inverse = event.inverse
     for number in event.touched(sequence: rootFolder) {
       if assets[number] != nil {
-        try checked { try apply(inverse, toAsset: number, &assets[number]!) }
+        try checked { () throws(RowMismatch) in try apply(inverse, toAsset: number, &assets[number]!) }
       } else if collections[number] != nil {
-        try checked { try apply(inverse, toCollection: number, &collections[number]!) }
+        try checked { () throws(RowMismatch) in try apply(inverse, toCollection: number, &collections[number]!) }
       }
     }
     switch event {

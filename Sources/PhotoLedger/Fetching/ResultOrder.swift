@@ -1,4 +1,4 @@
-import CountedTree
+package import CountedTree
 
 // The order of a result, as a value.
 //

@@ -79,7 +79,7 @@ final class Observation: Sendable {
     guard isFirst else { return }
     let thread = Thread { [self] in
       while !isClosed {
-        signal.wait(milliseconds: Self.pollMilliseconds)
+        _ = signal.wait(milliseconds: Self.pollMilliseconds)
         do {
           try pump()
         } catch {

@@ -1,5 +1,5 @@
 import Foundation
-import LMDB
+package import LMDB
 
 // Carrying events out on the projections.
 //

@@ -1,5 +1,5 @@
 import Foundation
-import LMDB
+package import LMDB
 
 // The projections: what the log comes to, kept ready to be asked.
 //
