@@ -41,8 +41,9 @@ struct QueryRandom: RandomNumberGenerator {
     row.localCreationDate = maybe(one(of: Self.dates))
     row.modificationDate = maybe(one(of: Self.dates))
     row.trashedDate = chance(1, of: 4) ? one(of: Self.dates) : nil
-    row.location = maybe(Location(
-      latitude: one(of: Self.numbers), longitude: one(of: Self.numbers), altitude: maybe(one(of: Self.numbers))))
+    row.location = maybe(
+      Location(
+        latitude: one(of: Self.numbers), longitude: one(of: Self.numbers), altitude: maybe(one(of: Self.numbers))))
     row.duration = one(of: Self.numbers.filter { $0 >= 0 })
     row.rating = one(of: [0, 1, 5])
     row.burstIdentifier = maybe(one(of: Self.texts))
