@@ -7,14 +7,19 @@ package struct TextTest: Sendable {
   private let options: Condition.TextOptions
   private let pattern: TextPattern?
 
-  /// Prepares a test; a regular expression that cannot be read, which `Condition.check(for:)` refuses, fits nothing.
+  /// Prepares a test; a regular expression must be one that `Condition.check(for:)` lets pass.
   package init(_ test: Condition.TextOperator, _ text: String, _ options: Condition.TextOptions) {
     self.test = test
     self.options = options
     self.text = text.folded(options)
     switch test {
     case .like: pattern = TextPattern(wildcards: text, options: options)
-    case .matches: pattern = try? TextPattern(regularExpression: text, options: options)
+    case .matches:
+      do throws(FetchError) {
+        pattern = try TextPattern(regularExpression: text, options: options)
+      } catch {
+        preconditionFailure("A condition is evaluated before it was checked: \(error)")
+      }
     default: pattern = nil
     }
   }
