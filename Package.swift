@@ -31,7 +31,9 @@ let package = Package(
       name: "LMDB", dependencies: ["CLMDB", "CSystem"],
       swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
     .target(name: "CountedTree", swiftSettings: checked),
-    .target(name: "EventLog", dependencies: ["LMDB", "CSystem"], swiftSettings: checked),
+    .target(
+      name: "EventLog", dependencies: ["LMDB", "CSystem"],
+      swiftSettings: checked + [.enableExperimentalFeature("Lifetimes")]),
     .target(
       name: "StoreMigrations", dependencies: ["EventLog", "LMDB"], path: "Migrations",
       exclude: ["Fixtures"], swiftSettings: strict),

@@ -7,9 +7,9 @@
 // entry. Here a failed movement leaves the cursor outside, on the side it left by, and moving back gives the outermost
 // entry.
 //
-// An entry borrows the cursor, and the cursor borrows its transaction, so neither can be used too late, and nothing can
-// be written while a cursor is open on a write transaction. To delete while scanning, use `WriteTransaction.delete`
-// with a prefix, or collect the keys first.
+// The cursor and its entries borrow the transaction, so neither can be used too late, and nothing can be written while a
+// cursor is open on a write transaction. To delete while scanning, use `WriteTransaction.delete` with a prefix, or collect
+// the keys first.
 
 /// One entry of a database, in place.
 public struct Entry: ~Escapable {
@@ -83,39 +83,39 @@ public struct Cursor: ~Copyable, ~Escapable {
     return try step(forward: false)
   }
 
-  @inlinable @_lifetime(&self)
-  mutating func entry(_ place: Place?) -> Entry? {
+  @inlinable @_lifetime(copy self)
+  func entry(_ place: Place?) -> Entry? {
     guard let place else { return nil }
     let entry = Entry(key: RawSpan(_unsafeBytes: place.key), value: RawSpan(_unsafeBytes: place.value))
-    return _overrideLifetime(entry, mutating: &self)
+    return _overrideLifetime(entry, copying: self)
   }
 
   /// Moves to the first entry (MDB_FIRST); nil when the database is empty.
   ///
   /// - Throws: `corrupted`.
   /// - Complexity: O(log n).
-  @inlinable @_lifetime(&self)
+  @inlinable @_lifetime(copy self)
   public mutating func first() throws(LMDBError) -> Entry? { entry(try arrive(.first, otherwise: 1)) }
 
   /// Moves to the last entry (MDB_LAST); nil when the database is empty.
   ///
   /// - Throws: `corrupted`.
   /// - Complexity: O(log n).
-  @inlinable @_lifetime(&self)
+  @inlinable @_lifetime(copy self)
   public mutating func last() throws(LMDBError) -> Entry? { entry(try arrive(.last, otherwise: -1)) }
 
   /// Moves to the next entry, the first when not moved yet (MDB_NEXT); nil after the last.
   ///
   /// - Throws: `corrupted`.
   /// - Complexity: O(1) amortised.
-  @inlinable @_lifetime(&self)
+  @inlinable @_lifetime(copy self)
   public mutating func next() throws(LMDBError) -> Entry? { entry(try step(forward: true)) }
 
   /// Moves to the entry before, the last when not moved yet (MDB_PREV); nil before the first.
   ///
   /// - Throws: `corrupted`.
   /// - Complexity: O(1) amortised.
-  @inlinable @_lifetime(&self)
+  @inlinable @_lifetime(copy self)
   public mutating func previous() throws(LMDBError) -> Entry? { entry(try step(forward: false)) }
 
   /// Moves to the first entry whose key is at or after `key` (MDB_SET_RANGE); nil when all are before it.
@@ -123,7 +123,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// An empty key means the first entry.
   /// - Throws: `keyLength`, `corrupted`.
   /// - Complexity: O(log n).
-  @inlinable @_lifetime(&self)
+  @inlinable @_lifetime(copy self)
   public mutating func seek(atOrAfter key: RawSpan) throws(LMDBError) -> Entry? {
     entry(try find(atOrAfter: key))
   }
@@ -132,7 +132,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   ///
   /// - Throws: `corrupted`.
   /// - Complexity: O(log n).
-  @inlinable @_lifetime(&self)
+  @inlinable @_lifetime(copy self)
   public mutating func seek(atOrAfter key: UInt64) throws(LMDBError) -> Entry? {
     precondition(hasIntegerKeys, "A number is a key only in a database of integers.")
     let bytes: InlineArray<1, UInt64> = [key]
@@ -143,7 +143,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   ///
   /// - Throws: `keyLength`, `corrupted`.
   /// - Complexity: O(log n).
-  @inlinable @_lifetime(&self)
+  @inlinable @_lifetime(copy self)
   public mutating func seek(atOrBefore key: RawSpan) throws(LMDBError) -> Entry? {
     entry(try find(atOrBefore: key))
   }
@@ -152,7 +152,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   ///
   /// - Throws: `corrupted`.
   /// - Complexity: O(log n).
-  @inlinable @_lifetime(&self)
+  @inlinable @_lifetime(copy self)
   public mutating func seek(atOrBefore key: UInt64) throws(LMDBError) -> Entry? {
     precondition(hasIntegerKeys, "A number is a key only in a database of integers.")
     let bytes: InlineArray<1, UInt64> = [key]

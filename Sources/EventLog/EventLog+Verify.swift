@@ -1,0 +1,254 @@
+public import LMDB
+
+// Verification recomputes everything and stops at the first difference.
+//
+// One pass over the events, carrying what the next one must continue: sequence, commit, index, chain. Of the three hashes in a
+// record each covers the one before, so where they disagree tells which part was changed:
+//
+//     salt ‖ payload ──▶ commitment ──▶ leaf ◀── header        leaf ──▶ chain ◀── chain of the event before
+//
+//     commitment wrong, leaf right with the stored commitment       the payload (or salt)
+//     commitment wrong, leaf right with the computed commitment     the commitment
+//     leaf wrong, chain right with the stored leaf                   the header
+//     leaf wrong, chain right with the computed leaf                 the leaf
+//     chain wrong                                                     the chain, or the whole record
+//
+// The tables derived from the events are compared in the same pass, and counted at its end: a row too many has no event.
+//
+// What this cannot find: whoever can write the file can recompute all of it. Against that helps only a head that was
+// written down elsewhere; compare `head` of the result with it.
+
+extension EventLog {
+  /// Recomputes the events `first` to `last` and what is derived from them, and names the first difference.
+  ///
+  /// - Parameters:
+  ///   - first: the first event to check, at least 1. The one before it is taken as it is.
+  ///   - last: the last event to check; nil for the head and, beyond it, that nothing follows.
+  ///   - t: the snapshot.
+  ///   - progress: called every 4096 events with the sequence reached; `.stop` ends the verification there.
+  /// - Throws: `storage`; a difference is not thrown but returned.
+  /// - Complexity: O(bytes) of the events.
+  public func verify(
+    from first: UInt64 = 1, to last: UInt64? = nil, in t: borrowing some TransactionReading & ~Copyable,
+    progress: (UInt64) -> Continuation = { _ in .proceed }
+  ) throws(EventLogError) -> LogVerification {
+    precondition(first >= 1, "Events are counted from 1.")
+    var check = LogCheck(log: self, next: first)
+    do throws(DefectFound) {
+      let storedHead = try check.storedHead(t)
+      try check.resume(t)
+      let isWhole = try check.scan(upTo: last ?? storedHead.sequence, t, progress)
+      if isWhole && last == nil { try check.end(storedHead, isFromBeginning: first == 1, t) }
+    } catch {
+      switch error {
+      case .defect(let defect): check.result.defect = defect
+      case .failure(let error): throw error
+      }
+    }
+    return check.result
+  }
+}
+
+/// The two ways a check ends early.
+private enum DefectFound: Error {
+  case defect(LogVerification.Defect)
+  case failure(EventLogError)
+
+  static func defect(_ sequence: UInt64, _ kind: LogVerification.Defect.Kind, _ detail: String) -> Self {
+    .defect(LogVerification.Defect(sequence: sequence, kind: kind, detail: detail))
+  }
+}
+
+/// Runs `body`; a failure of the log or store ends the check.
+@inline(__always)
+private func trying<R: ~Copyable>(_ body: () throws(EventLogError) -> R) throws(DefectFound) -> R {
+  do { return try body() } catch { throw .failure(error) }
+}
+
+/// The state carried from event to event.
+private struct LogCheck {
+  /// The commit whose events are passing.
+  struct OpenCommit {
+    let firstSequence: UInt64
+    let information: CommitInformation
+    var count: UInt64
+  }
+
+  let log: EventLog
+  var next: UInt64
+  var chain = SHA256Digest.zero
+  var commit: UInt64 = 0
+  var index: UInt64 = 0
+  var wasLast = true
+  /// Nil when the check began inside the commit.
+  var open: OpenCommit?
+  var keyCount = 0
+  var result = LogVerification(head: .empty)
+
+  init(log: EventLog, next: UInt64) {
+    self.log = log
+    self.next = next
+  }
+
+  func storedHead(_ t: borrowing some TransactionReading & ~Copyable) throws(DefectFound) -> EventLog.Head {
+    do { return try log.head(t) } catch {
+      if error.code != .corrupted { throw .failure(error) }
+      throw .defect(0, .headMismatch, "the stored head cannot be read")
+    }
+  }
+
+  /// Takes the event before the first one as the state to continue from.
+  mutating func resume(_ t: borrowing some TransactionReading & ~Copyable) throws(DefectFound) {
+    guard next > 1 else { return }
+    let previous = next - 1
+    let event: StoredEvent?
+    do { event = try log.event(at: previous, in: t) } catch {
+      if error.code != .corrupted { throw .failure(error) }
+      throw .defect(previous, .malformed, error.detail)
+    }
+    guard let event else { throw .defect(previous, .missing, "there is no record to continue from") }
+    (chain, commit, index, wasLast) = (event.chain, event.commit, event.index, event.isLast)
+    result.head = EventLog.Head(sequence: previous, commit: commit, chain: chain)
+  }
+
+  /// Checks every event up to `last`; false when `progress` stopped it.
+  mutating func scan(
+    upTo last: UInt64, _ t: borrowing some TransactionReading & ~Copyable, _ progress: (UInt64) -> Continuation
+  ) throws(DefectFound) -> Bool {
+    var cursor: Cursor
+    do { cursor = try t.cursor(in: log.events) } catch { throw .failure(EventLogError(error)) }
+    var isFirst = true
+    while next <= last {
+      let entry: Entry?
+      do { entry = try isFirst ? cursor.seek(atOrAfter: next) : cursor.next() } catch {
+        throw .failure(EventLogError(error))
+      }
+      isFirst = false
+      guard let entry, entry.integerKey == next else { throw .defect(next, .missing, "there is no such record") }
+      try check(entry.value)
+      if wasLast { try checkRows(t) }
+      if next % 4096 == 0 && progress(next) == .stop { return false }
+      next += 1
+    }
+    return true
+  }
+
+  private mutating func check(_ record: RawSpan) throws(DefectFound) {
+    let event: StoredEvent
+    let information: CommitInformation?
+    do throws(CBORError) {
+      var whole = CBORReader(record)
+      _ = try whole.skip()
+      event = try StoredEvent(decoding: record)
+      information = try event.information()
+    } catch {
+      throw .defect(next, .malformed, error.description)
+    }
+    guard event.sequence == next else {
+      throw .defect(next, .misplaced, "the record is that of event \(event.sequence)")
+    }
+    try checkHashes(event)
+    try checkCommit(event, information)
+    chain = event.chain
+    result.eventCount += 1
+    if event.isErased { result.erasedCount += 1 }
+    result.head = EventLog.Head(sequence: next, commit: event.commit, chain: chain)
+  }
+
+  private func checkHashes(_ event: borrowing StoredEvent) throws(DefectFound) {
+    let leaf = EventRecord.leaf(header: event.header, commitment: event.commitment)
+    if let salt = event.salt, let payload = event.payload {
+      let commitment = salt.withUnsafeBytes { EventRecord.commitment(salt: $0, payload: payload) }
+      if commitment != event.commitment {
+        if EventRecord.leaf(header: event.header, commitment: commitment) == event.leaf {
+          throw .defect(next, .alteredCommitment, "the commitment is not that of salt and payload, the leaf is")
+        }
+        throw .defect(next, .alteredPayload, "salt and payload do not give the commitment")
+      }
+    }
+    if leaf != event.leaf {
+      if EventRecord.chain(after: chain, leaf: leaf) == event.chain {
+        throw .defect(next, .alteredLeaf, "the leaf is not that of header and commitment, the chain is")
+      }
+      throw .defect(next, .alteredHeader, "header and commitment do not give the leaf")
+    }
+    if EventRecord.chain(after: chain, leaf: leaf) != event.chain {
+      throw .defect(next, .brokenChain, "the chain does not continue from event \(next - 1)")
+    }
+  }
+
+  private mutating func checkCommit(
+    _ event: borrowing StoredEvent, _ information: CommitInformation?
+  ) throws(DefectFound) {
+    let begins = wasLast
+    let expected = begins ? (commit + 1, 0) : (commit, index + 1)
+    guard (event.commit, event.index) == expected else {
+      throw .defect(
+        next, .brokenCommit,
+        "it says event \(event.index) of commit \(event.commit), not \(expected.1) of \(expected.0)")
+    }
+    guard begins == (information != nil) else {
+      throw .defect(next, .brokenCommit, "only the first event of a commit has the commit's information")
+    }
+    if let information {
+      open = OpenCommit(firstSequence: next, information: information, count: 1)
+      if information.key != nil { keyCount += 1 }
+    } else if let information = open?.information {
+      guard information.time == event.time else {
+        throw .defect(next, .brokenCommit, "its time is not that of the commit")
+      }
+      open?.count += 1
+    }
+    (commit, index, wasLast) = (event.commit, event.index, event.isLast)
+  }
+
+  /// Compares the rows of the commit that has just ended with what they should be.
+  private mutating func checkRows(_ t: borrowing some TransactionReading & ~Copyable) throws(DefectFound) {
+    result.commitCount += 1
+    guard let open else { return }  // the check began inside this commit
+    let expected = Commit(
+      number: commit, firstSequence: open.firstSequence, eventCount: open.count, chain: chain,
+      information: open.information)
+    let log = log
+    let row = try trying { () throws(EventLogError) in
+      try storing { () throws(LMDBError) in try t.bytes(for: expected.number, in: log.commits) }
+    }
+    guard row == expected.row else {
+      throw .defect(next, .derivedCommit, "the row of commit \(commit) does not follow from its events")
+    }
+    guard let key = open.information.key else { return }
+    let number = try trying { () throws(EventLogError) in
+      try storing { () throws(LMDBError) in try t.bytes(for: EventLog.storedKey(key), in: log.keys) }
+    }
+    guard number == CBOR.unsigned(commit).encoded else {
+      throw .defect(next, .derivedKey, "the idempotency key \(key) does not lead to commit \(commit)")
+    }
+  }
+
+  /// Checks that the log ends where its head says, and that no table has a row too many.
+  func end(
+    _ head: EventLog.Head, isFromBeginning: Bool, _ t: borrowing some TransactionReading & ~Copyable
+  ) throws(DefectFound) {
+    let log = log
+    let counts = try trying { () throws(EventLogError) in
+      try storing { () throws(LMDBError) in
+        (events: try t.count(of: log.events), commits: try t.count(of: log.commits), keys: try t.count(of: log.keys))
+      }
+    }
+    if head.sequence > 0 && !wasLast {
+      throw .defect(head.sequence, .brokenCommit, "the log ends inside commit \(commit)")
+    }
+    if head != result.head {
+      throw .defect(head.sequence, .headMismatch, "the stored head is not that of the last event")
+    }
+    if UInt64(counts.events) != head.sequence {
+      throw .defect(head.sequence + 1, .surplus, "\(counts.events) records are stored, the head is \(head.sequence)")
+    }
+    if UInt64(counts.commits) != head.commit {
+      throw .defect(head.sequence, .derivedCommit, "there are \(counts.commits) rows for \(head.commit) commits")
+    }
+    if isFromBeginning && counts.keys != keyCount {
+      throw .defect(head.sequence, .derivedKey, "there are \(counts.keys) rows for \(keyCount) idempotency keys")
+    }
+  }
+}

@@ -1,0 +1,310 @@
+// The log: what happened, in one order, for ever.
+//
+//     events     sequence (integer)  → record             the truth; appended to only
+//     commits    number (integer)    → row of the commit   derived: lists commits without reading events
+//     keys       idempotency key     → number of commit    derived
+//     log.meta   "format"            → 1
+//                "head"              → [sequence, commit, chain]
+//
+// It knows no photo: a payload is bytes. It has no transaction of its own: it appends inside the caller's, so that what
+// is derived from an event can be committed with it, and it reads in whichever snapshot it is given.
+//
+// Its public face is the seam to another engine, and nothing else may be assumed of it:
+//
+//     begin(expectedHead) … append … finish   ·   events(after)   ·   head   ·   waitForChange
+//
+// Invariants, all checked by `verify`: sequences are 1, 2, 3 … without a gap, and so are commits; the events of a commit are
+// neighbours; each record's hashes are those of EventRecord; the head is the last event; the derived tables follow
+// from the events.
+
+public import LMDB
+
+/// An append-only log of events in an LMDB environment.
+public struct EventLog: Sendable {
+  /// What may be appended at most.
+  public struct Limits: Sendable, Hashable {
+    /// Bytes of one payload. LMDB is no place for the bytes of a photo.
+    public var payloadBytes = 16 << 20
+    /// Bytes of all records of one commit.
+    public var commitBytes = 64 << 20
+    /// Events of one commit.
+    public var commitEvents = 250_000
+
+    /// The defaults above.
+    public init() {}
+  }
+
+  /// The end of the log.
+  public struct Head: Sendable, Hashable {
+    /// The sequence of the last event; 0 when there is none.
+    public let sequence: UInt64
+    /// The number of the last commit; 0 when there is none.
+    public let commit: UInt64
+    /// The chain up to the last event; `SHA256Digest.zero` when there is none.
+    public let chain: SHA256Digest
+
+    /// The head of an empty log.
+    public static let empty = Head(sequence: 0, commit: 0, chain: .zero)
+  }
+
+  /// The store.
+  public let environment: Environment
+  /// What may be appended at most.
+  public let limits: Limits
+  let events: Database
+  let commits: Database
+  let keys: Database
+  let meta: Database
+
+  /// Opens the log in `environment`, and creates it when there is none and the environment may be written.
+  ///
+  /// - Throws: `newerThanProgram`, `corrupted`, `storage`.
+  public init(in environment: Environment, limits: Limits = Limits()) throws(EventLogError) {
+    self.environment = environment
+    self.limits = limits
+    events = try storing { () throws(LMDBError) in try environment.database("events", integerKeys: true) }
+    commits = try storing { () throws(LMDBError) in try environment.database("commits", integerKeys: true) }
+    keys = try storing { () throws(LMDBError) in try environment.database("keys") }
+    meta = try storing { () throws(LMDBError) in try environment.database("log.meta") }
+    let format = try environment.read(mapping: { EventLogError($0) }) { (t) throws(EventLogError) in
+      try storedFormat(t)
+    }
+    if format == nil { try create() }
+  }
+
+  /// The end of the log in this snapshot.
+  ///
+  /// - Throws: `corrupted`, `storage`.
+  /// - Complexity: O(1).
+  public func head(_ t: borrowing some TransactionReading & ~Copyable) throws(EventLogError) -> Head {
+    let row: RawSpan?
+    do { row = try t.value(for: MetaKey.head.span.bytes, in: meta) } catch { throw EventLogError(error) }
+    guard let row else { return .empty }
+    do throws(CBORError) {
+      var reader = CBORReader(row)
+      try reader.array(count: 3)
+      let head = Head(sequence: try reader.unsigned(), commit: try reader.unsigned(), chain: try reader.digest())
+      try reader.end()
+      return head
+    } catch {
+      throw EventLogError(error, of: "the head of the log")
+    }
+  }
+}
+
+// MARK: - Reading
+
+extension EventLog {
+  /// The event `sequence`, in place; nil when there is none.
+  ///
+  /// - Throws: `corrupted`, `storage`.
+  /// - Complexity: O(log n), n the number of events.
+  @_lifetime(borrow t)
+  public func event<T: TransactionReading & ~Copyable>(
+    at sequence: UInt64, in t: borrowing T
+  ) throws(EventLogError) -> StoredEvent? {
+    let found: RawSpan?
+    do { found = try t.value(for: sequence, in: events) } catch { throw EventLogError(error) }
+    guard let found else { return nil }
+    return try Self.decode(found, sequence)
+  }
+
+  /// Calls `body` with each event after `sequence`, in order, at most `limit` of them, until it says stop.
+  ///
+  /// - Throws: `corrupted`, `storage`, and what `body` throws.
+  /// - Complexity: O(log n + k), k the number of events read.
+  public func read<T: TransactionReading & ~Copyable>(
+    after sequence: UInt64, limit: Int = .max, in t: borrowing T,
+    _ body: (borrowing StoredEvent) throws(EventLogError) -> Continuation
+  ) throws(EventLogError) {
+    var cursor = try cursor(after: sequence, in: t)
+    var count = 0
+    while count < limit, let event = try cursor.next() {
+      if try body(event) == .stop { return }
+      count += 1
+    }
+  }
+
+  /// Calls `body` with each event after `sequence`, in order; `body` may throw any error.
+  ///
+  /// - Throws: `EventLogError`, and what `body` throws.
+  /// - Complexity: O(log n + k), k the number of events read.
+  @_disfavoredOverload
+  public func read<T: TransactionReading & ~Copyable>(
+    after sequence: UInt64, limit: Int = .max, in t: borrowing T,
+    _ body: (borrowing StoredEvent) throws -> Continuation
+  ) throws {
+    var cursor = try cursor(after: sequence, in: t)
+    var count = 0
+    while count < limit, let event = try cursor.next() {
+      if try body(event) == .stop { return }
+      count += 1
+    }
+  }
+
+  /// A cursor over the events after `sequence`.
+  ///
+  /// - Throws: `storage`.
+  /// - Complexity: O(1).
+  @_lifetime(borrow t)
+  public func cursor<T: TransactionReading & ~Copyable>(
+    after sequence: UInt64, in t: borrowing T
+  ) throws(EventLogError) -> EventCursor {
+    do { return EventCursor(try t.cursor(in: events), after: sequence) } catch { throw EventLogError(error) }
+  }
+
+  /// The commit `number`; nil when there is none.
+  ///
+  /// - Throws: `corrupted`, `storage`.
+  /// - Complexity: O(log n), n the number of commits.
+  public func commit(
+    _ number: UInt64, in t: borrowing some TransactionReading & ~Copyable
+  ) throws(EventLogError) -> Commit? {
+    let row = try storing { () throws(LMDBError) in try t.bytes(for: number, in: commits) }
+    guard let row else { return nil }
+    return try Commit(number: number, row: row.span.bytes)
+  }
+
+  /// The commits after number `number`, in order, at most `limit` of them.
+  ///
+  /// - Throws: `corrupted`, `storage`.
+  /// - Complexity: O(log n + k), k the number of commits given.
+  public func commits(
+    after number: UInt64, limit: Int = .max, in t: borrowing some TransactionReading & ~Copyable
+  ) throws(EventLogError) -> [Commit] {
+    guard number < .max, limit > 0 else { return [] }
+    var failure: EventLogError?
+    var found: [Commit] = []
+    do throws(LMDBError) {
+      try t.forEach(in: commits, from: number + 1) { (number, row) throws(LMDBError) in
+        do throws(EventLogError) { found.append(try Commit(number: number, row: row)) } catch { failure = error }
+        return failure == nil && found.count < limit ? .proceed : .stop
+      }
+    } catch {
+      throw EventLogError(error)
+    }
+    if let failure { throw failure }
+    return found
+  }
+
+  /// The commit made under the idempotency key `key`; nil when there is none.
+  ///
+  /// - Throws: `corrupted`, `storage`.
+  /// - Complexity: O(log n), n the number of keys.
+  public func commit(
+    forKey key: String, in t: borrowing some TransactionReading & ~Copyable
+  ) throws(EventLogError) -> Commit? {
+    let row = try storing { () throws(LMDBError) in try t.bytes(for: Self.storedKey(key), in: keys) }
+    guard let row else { return nil }
+    let number: UInt64
+    do throws(CBORError) {
+      var reader = CBORReader(row.span.bytes)
+      number = try reader.unsigned()
+      try reader.end()
+    } catch {
+      throw EventLogError(error, of: "the row of the idempotency key \(key)")
+    }
+    guard let commit = try commit(number, in: t) else {
+      throw EventLogError(.corrupted, commit: number, "the idempotency key \(key) names a commit that is missing")
+    }
+    return commit
+  }
+
+  @_lifetime(copy record)
+  static func decode(_ record: RawSpan, _ sequence: UInt64) throws(EventLogError) -> StoredEvent {
+    do { return try StoredEvent(decoding: record) } catch {
+      throw EventLogError(error, sequence: sequence, of: "the record")
+    }
+  }
+}
+
+/// Walks the events of a log in order.
+public struct EventCursor: ~Copyable, ~Escapable {
+  private var cursor: Cursor
+  private let start: UInt64
+  private var hasBegun = false
+
+  @_lifetime(copy cursor)
+  init(_ cursor: consuming Cursor, after sequence: UInt64) {
+    self.cursor = cursor
+    start = sequence
+  }
+
+  /// The next event, in place; nil after the last.
+  ///
+  /// - Throws: `corrupted`, `storage`.
+  /// - Complexity: O(1) amortised.
+  @_lifetime(copy self)
+  public mutating func next() throws(EventLogError) -> StoredEvent? {
+    let isFirst = !hasBegun
+    hasBegun = true
+    if isFirst && start == .max { return nil }
+    let entry: Entry?
+    do { entry = try isFirst ? cursor.seek(atOrAfter: start + 1) : cursor.next() } catch { throw EventLogError(error) }
+    guard let entry else { return nil }
+    return try EventLog.decode(entry.value, entry.integerKey)
+  }
+}
+
+// MARK: - Tables
+
+extension EventLog {
+  enum MetaKey {
+    static let format = Array("format".utf8)
+    static let head = Array("head".utf8)
+  }
+
+  /// The key of an idempotency key in its table: 0 and the text, or 1 and its digest when it is too long for LMDB.
+  static func storedKey(_ key: String) -> [UInt8] {
+    let text = Array(key.utf8)
+    return text.count <= 255 ? [0] + text : [1] + SHA256.digest(of: text).bytes
+  }
+
+  func put(_ head: Head, in t: inout WriteTransaction) throws(LMDBError) {
+    var writer = CBORWriter(capacity: 56)
+    writer.array(3)
+    writer.unsigned(head.sequence)
+    writer.unsigned(head.commit)
+    writer.digest(head.chain)
+    try t.put(MetaKey.head, writer.finish(), in: meta)
+  }
+
+  /// Puts what is derived from a whole commit.
+  func putRows(of commit: Commit, in t: inout WriteTransaction) throws(LMDBError) {
+    try t.put(commit.number, commit.row.span.bytes, in: commits, mode: .append)
+    guard let key = commit.information.key else { return }
+    try t.put(Self.storedKey(key), CBOR.unsigned(commit.number).encoded, in: keys, mode: .insert)
+  }
+
+  private func storedFormat(_ t: borrowing some TransactionReading & ~Copyable) throws(EventLogError) -> UInt64? {
+    let row = try storing { () throws(LMDBError) in try t.bytes(for: MetaKey.format, in: meta) }
+    guard let row else {
+      let count = try storing { () throws(LMDBError) in try t.count(of: events) }
+      if count > 0 { throw EventLogError(.corrupted, "the log has events but no format number") }
+      return nil
+    }
+    let format: UInt64
+    do throws(CBORError) {
+      var reader = CBORReader(row.span.bytes)
+      format = try reader.unsigned()
+      try reader.end()
+    } catch {
+      throw EventLogError(error, of: "the format number of the log")
+    }
+    guard format <= EventRecord.formatVersion else {
+      throw EventLogError(
+        .newerThanProgram, "the log has format \(format), this program knows up to \(EventRecord.formatVersion)")
+    }
+    return format
+  }
+
+  private func create() throws(EventLogError) {
+    try environment.write(mapping: { EventLogError($0) }) { (t) throws(EventLogError) in
+      if try storedFormat(t) != nil { return }  // another process was quicker
+      do throws(LMDBError) {
+        try t.put(MetaKey.format, CBOR.unsigned(EventRecord.formatVersion).encoded, in: meta)
+        try put(.empty, in: &t)
+      } catch { throw EventLogError(error) }
+    }
+  }
+}

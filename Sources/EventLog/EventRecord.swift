@@ -1,0 +1,134 @@
+// The record of one event: the bytes that are stored, and the hashes over them.
+//
+//     record  = [ header, commitment, salt, payload, leaf, chain ]          CBOR array of 6
+//     header  = [ sequence, commit, index, isLast, time, type, version, information ]
+//     information = [ client, cause, process, key, causation, correlation ]   in the first event of a commit, else null
+//
+//     commitment  = SHA-256(salt ‖ payload)
+//     leaf        = SHA-256(0x00 ‖ header ‖ commitment)                     RFC 9162 leaf prefix
+//     chain       = SHA-256(0x02 ‖ chain of the event before ‖ leaf)        32 zero bytes before the first event
+//
+// `header` stands in the leaf with its own encoded bytes. Salt and payload are hashed as the contents of their byte strings.
+//
+// What each part is for:
+//   * The salt (16 random bytes, one an event) keeps a payload from being guessed from its commitment.
+//   * Erasing an event replaces salt and payload by null. Header, commitment, leaf and chain stay, and so does the chain.
+//   * The leaf is what an RFC 9162 tree will be built of, without rewriting a record.
+//   * `index` counts the events of a commit from 0, `isLast` marks the last. A log that was cut off inside a commit ends
+//     with `isLast` false. A count in the first event would tell the same, but a commit is written while its events
+//     are being decided, and nobody knows their number yet. A log cut off between commits is complete in itself: only
+//     a head kept elsewhere (an exported checkpoint) shows that.
+//   * Nothing derived and nothing that may change is hashed.
+//
+// Invariant: the encoding is deterministic (RFC 8949 section 4.2.1), so the bytes of a record can be reproduced from its
+// values by any tool.
+
+/// Sixteen random bytes that hide a payload behind its commitment. The caller draws them.
+public struct Salt: Sendable, Hashable {
+  /// The number of bytes.
+  public static let byteCount = 16
+
+  let words: InlineBytes
+
+  struct InlineBytes: Hashable {
+    let high: UInt64
+    let low: UInt64
+  }
+
+  /// The salt of two random numbers, `high` first, each with its highest byte first.
+  public init(_ high: UInt64, _ low: UInt64) {
+    words = InlineBytes(high: high.bigEndian, low: low.bigEndian)
+  }
+
+  func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R { Swift.withUnsafeBytes(of: words, body) }
+}
+
+/// An event before it has a place in the log.
+public struct EventDraft: Sendable, Hashable {
+  /// What happened; names the schema of the payload. 1 to 128 bytes of UTF-8.
+  public var type: String
+  /// The version of that schema.
+  public var version: UInt32
+  /// The content, opaque here. At most `EventLog.Limits.payloadBytes`.
+  public var payload: [UInt8]
+  /// Random, fresh for each event.
+  public var salt: Salt
+
+  /// An event of `type` with `payload`.
+  public init(type: String, version: UInt32, payload: [UInt8], salt: Salt) {
+    self.type = type
+    self.version = version
+    self.payload = payload
+    self.salt = salt
+  }
+}
+
+/// Where an event stands in the log and in its commit.
+struct EventPlace {
+  var sequence: UInt64
+  var commit: UInt64
+  var index: UInt64
+  var isLast: Bool
+}
+
+/// The formulas of the record.
+enum EventRecord {
+  static let formatVersion: UInt64 = 1
+  static let itemCount = 6
+  static let headerItemCount = 8
+
+  static func commitment(salt: UnsafeRawBufferPointer, payload: RawSpan) -> SHA256Digest {
+    var hash = SHA256()
+    hash.update(salt)
+    hash.update(payload)
+    return hash.digest()
+  }
+
+  static func leaf(header: RawSpan, commitment: SHA256Digest) -> SHA256Digest {
+    var hash = SHA256()
+    hash.update(0x00)
+    hash.update(header)
+    hash.update(commitment)
+    return hash.digest()
+  }
+
+  static func chain(after previous: SHA256Digest, leaf: SHA256Digest) -> SHA256Digest {
+    var hash = SHA256()
+    hash.update(0x02)
+    hash.update(previous)
+    hash.update(leaf)
+    return hash.digest()
+  }
+
+  /// The bytes to store for `event`, and the chain up to it.
+  static func encode(
+    _ event: EventDraft, at place: EventPlace, of information: CommitInformation, after previous: SHA256Digest
+  ) -> (bytes: [UInt8], chain: SHA256Digest) {
+    var header = CBORWriter(capacity: 256)
+    header.array(headerItemCount)
+    header.unsigned(place.sequence)
+    header.unsigned(place.commit)
+    header.unsigned(place.index)
+    header.bool(place.isLast)
+    header.integer(information.time)
+    header.text(event.type)
+    header.unsigned(UInt64(event.version))
+    if place.index == 0 { information.write(to: &header) } else { header.null() }
+
+    let commitment = event.salt.withUnsafeBytes { salt in
+      Self.commitment(salt: salt, payload: event.payload.span.bytes)
+    }
+    let leaf = leaf(header: header.bytes.span.bytes, commitment: commitment)
+    let chain = chain(after: previous, leaf: leaf)
+
+    var record = CBORWriter(capacity: header.bytes.count + event.payload.count + 144)
+    record.array(itemCount)
+    record.raw(header.bytes.span.bytes)
+    record.digest(commitment)
+    event.salt.withUnsafeBytes { salt in record.bytes(salt.bytes) }
+    record.bytes(event.payload)
+    record.digest(leaf)
+    record.digest(chain)
+    return (record.finish(), chain)
+  }
+}

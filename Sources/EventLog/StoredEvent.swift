@@ -1,0 +1,84 @@
+/// An event as it stands in the log, read in place: it cannot outlive the transaction it was read in.
+///
+/// Making one finds the parts and checks their kinds; it neither copies nor hashes. Whether the hashes are right is
+/// the business of `EventLog.verify`.
+public struct StoredEvent: ~Escapable {
+  /// Its position in the log, from 1, without gaps.
+  public let sequence: UInt64
+  /// The number of its commit, from 1, without gaps.
+  public let commit: UInt64
+  /// Its position in the commit, from 0.
+  public let index: UInt64
+  /// Whether it is the last of its commit.
+  public let isLast: Bool
+  /// When the commit was made, microseconds since 1970 UTC.
+  public let time: Int64
+  /// The version of the schema of the payload.
+  public let version: UInt32
+  /// The UTF-8 of `type`, in place.
+  public let typeBytes: RawSpan
+  /// The content; nil when it was erased.
+  public let payload: RawSpan?
+  /// SHA-256(salt ‖ payload), as stored.
+  public let commitment: SHA256Digest
+  /// SHA-256(0x00 ‖ header ‖ commitment), as stored.
+  public let leaf: SHA256Digest
+  /// SHA-256(0x02 ‖ chain of the event before ‖ leaf), as stored.
+  public let chain: SHA256Digest
+  /// The encoded header, as it was hashed.
+  public let header: RawSpan
+  /// The salt of 16 bytes; nil when it was erased.
+  public let salt: RawSpan?
+  private let encodedInformation: RawSpan
+
+  /// The event in the record `bytes`.
+  @_lifetime(copy bytes)
+  init(decoding bytes: RawSpan) throws(CBORError) {
+    var reader = CBORReader(bytes)
+    try reader.array(count: EventRecord.itemCount)
+    let start = reader.offset
+    try reader.array(count: EventRecord.headerItemCount)
+    sequence = try reader.unsigned()
+    commit = try reader.unsigned()
+    index = try reader.unsigned()
+    isLast = try reader.bool()
+    time = try reader.integer()
+    typeBytes = try reader.uncheckedText()
+    version = UInt32(try reader.unsigned(in: 0...UInt64(UInt32.max)))
+    encodedInformation = try reader.skip()
+    header = bytes.extracting(start..<reader.offset)
+    commitment = try reader.digest()
+    if try reader.isNull() {
+      salt = nil
+      guard try reader.isNull() else { throw CBORError(.unexpected, at: reader.offset) }
+      payload = nil
+    } else {
+      salt = try reader.bytes(count: Salt.byteCount)
+      payload = try reader.bytes()
+    }
+    leaf = try reader.digest()
+    chain = try reader.digest()
+    try reader.end()
+  }
+
+  /// What happened; names the schema of the payload.
+  public var type: String { typeBytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+
+  /// Whether the payload was erased.
+  public var isErased: Bool { payload == nil }
+
+  /// A copy of the payload; nil when it was erased.
+  public var payloadBytes: [UInt8]? {
+    guard let payload else { return nil }
+    return payload.withUnsafeBytes { [UInt8]($0) }
+  }
+
+  /// Who made the commit, why, and under which key; nil in all events but the first of a commit.
+  ///
+  /// - Throws: `CBORError` when the record is damaged.
+  public func information() throws(CBORError) -> CommitInformation? {
+    var reader = CBORReader(encodedInformation)
+    if try reader.isNull() { return nil }
+    return try CommitInformation(from: &reader, time: time)
+  }
+}
