@@ -72,7 +72,9 @@ package struct CollectionRow: Equatable, Sendable {
   /// The number of visible assets in an album.
   package var assetCount: Int
 
-  package init(number: ObjectNumber, identifier: LocalIdentifier, kind: PhotoCollection.Kind, title: String?, date: Date) {
+  package init(
+    number: ObjectNumber, identifier: LocalIdentifier, kind: PhotoCollection.Kind, title: String?, date: Date
+  ) {
     self.number = number
     self.identifier = identifier
     self.kind = kind
