@@ -58,7 +58,8 @@ let package = Package(
     .testTarget(name: "CountedTreeTests", dependencies: ["CountedTree", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "EventLogTests", dependencies: ["EventLog", "LMDB", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "PhotoLedgerTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport"], swiftSettings: strict),
+      name: "PhotoLedgerTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],

@@ -50,7 +50,8 @@ struct ProcessTests {
         if child == 0 {
           let codes = try [
             code { _ = try environment.beginRead() }, code { try environment.write { _ in } },
-            code { _ = try environment.lastTransactionID() }, code { _ = try Environment.open(path: path, options: .fast) },
+            code { _ = try environment.lastTransactionID() },
+            code { _ = try Environment.open(path: path, options: .fast) },
             code { try environment.close() }, code { try environment.reopen() },
           ]
           _exit(codes.allSatisfy { $0 == .openedInAnotherProcess } ? 42 : 1)

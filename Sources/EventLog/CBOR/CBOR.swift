@@ -14,16 +14,23 @@ public indirect enum CBOR: Sendable, Hashable {
     }
   }
 
+  /// A whole number from 0.
   case unsigned(UInt64)
   /// The integer -1 - n.
   case negative(UInt64)
+  /// A string of bytes.
   case bytes([UInt8])
+  /// A string of UTF-8.
   case text(String)
+  /// A list.
   case array([CBOR])
   /// Pairs in any order, without a key twice; decoding gives them in the order of the encoding.
   case map([Pair])
+  /// True or false.
   case bool(Bool)
+  /// Nothing.
   case null
+  /// A number of 64 bits (IEEE 754 binary64).
   case double(Double)
 
   /// The integer `value`.
