@@ -30,7 +30,7 @@ enum StoreDump {
       try t.forEach(in: database) { key, value in
         let key = key.withUnsafeBytes { [UInt8]($0) }
         let value = value.withUnsafeBytes { [UInt8]($0) }
-        lines.append("\(hex(key)) = \(hex(value))")
+        lines.append(value.isEmpty ? "\(hex(key)) =" : "\(hex(key)) = \(hex(value))")
         lines += try reading(name, key, value).map { "  \($0)" }
         return .proceed
       }
@@ -64,7 +64,8 @@ enum StoreDump {
     else { throw DumpError(what: "an event is no array of 6") }
     return [
       "header     \(parts[0].diagnostic)", "commitment \(parts[1].diagnostic)", "salt       \(parts[2].diagnostic)",
-      "payload    \(try diagnostic(payload))", "leaf       \(parts[4].diagnostic)", "chain      \(parts[5].diagnostic)",
+      "payload    h'\(hex(payload))'", "reads      \(try diagnostic(payload))", "leaf       \(parts[4].diagnostic)",
+      "chain      \(parts[5].diagnostic)",
     ]
   }
 
@@ -86,7 +87,7 @@ enum StoreDump {
         + "\(ObjectKind(rawValue: value[0]).map { "\($0)" } ?? "unknown") \(bigEndian(value, 1))"
     case "members": "in \(bigEndian(key, 0)) at \(hex(Array(key[8...]))): \(bigEndian(value, 0))"
     case "containers": "\(bigEndian(key, 0)) in \(bigEndian(key, 8)) at \(hex(value))"
-    case "content": "\(hex(Array(key[..<4])))… is in asset \(bigEndian(key, 32))"
+    case "content", "pairing": "\(hex(Array(key[..<4])))… is in asset \(bigEndian(key, 32))"
     default: "object \(bigEndian(key, 0)) was touched by event \(bigEndian(key, 8))"
     }
   }

@@ -111,6 +111,7 @@ struct FormatLibrary {
     return AssetResource(
       type: type, originalFilename: name, uniformTypeIdentifier: isMovie ? "com.apple.quicktime-movie" : "public.jpeg",
       dataSize: 1000 * UInt64(seed), sha256: [UInt8](repeating: seed, count: 32),
-      storage: seed == 2 ? .referenced(path: "/photos/\(name)") : .library)
+      storage: seed == 2 ? .referenced(path: "/photos/\(name)") : .library,
+      contentIdentifier: name.hasPrefix("IMG_0001") ? "LIVE-1" : nil)
   }
 }

@@ -14,7 +14,7 @@ import Testing
 // PHOTOLEDGER_RECORD=1 writes both files anew. Once a version has been published, its fixtures are never recorded
 // again: a difference then means that the format was broken.
 
-@Suite("Storage format")
+@Suite("Storage format", .serialized)
 struct StorageFormatTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -132,6 +132,43 @@ struct StorageFormatTests {
     for example in examples {
       #expect(dump.contains(example), "The dump has no line \(example)")
     }
+  }
+
+  @Test("the program of StorageFormat.md proves the frozen log, and names an altered event", .enabled(if: hasPython))
+  func auditorsProgram() throws {
+    let article = try String(
+      contentsOf: Self.root.appending(path: "Sources/PhotoLedger/PhotoLedger.docc/StorageFormat.md"), encoding: .utf8)
+    let program = article.split(separator: "```python\n").last?.split(separator: "\n```").first
+    let events = try LoggedEvent.all()
+    let last = try #require(events.last)
+    let prover = try #require(program)
+    let proof = try Self.run(prover, on: events.map(\.record))
+    #expect(proof == "\(events.count) events, chain \(last.record.suffix(64))\n")
+    var records = events.map(\.record)
+    let digit = records[6].index(records[6].startIndex, offsetBy: 210)
+    records[6].replaceSubrange(digit...digit, with: records[6][digit] == "0" ? "1" : "0")
+    #expect(try Self.run(prover, on: records) == "event 7 was altered\n")
+  }
+
+  private static let hasPython = FileManager.default.isExecutableFile(atPath: "/usr/bin/env")
+    && (try? run("print(1)", on: [])) == "1\n"
+
+  /// Runs a Python program on records as `mdb_dump` writes them, and gives what it says.
+  private static func run(_ program: some StringProtocol, on records: [String]) throws -> String {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["python3", "-c", String(program)]
+    let (input, output) = (Pipe(), Pipe())
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let entries = records.enumerated().map { " \($0 + 1)\n \($1)\n" }.joined()
+    try input.fileHandleForWriting.write(contentsOf: Data("HEADER=END\n\(entries)DATA=END\n".utf8))
+    try input.fileHandleForWriting.close()
+    let said = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return String(decoding: said, as: UTF8.self)
   }
 
   // MARK: Support
