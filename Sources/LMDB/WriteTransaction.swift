@@ -72,6 +72,16 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
     try put(key.span.bytes, value.span.bytes, in: database, mode: mode)
   }
 
+  /// Puts a copy of `value` at the number `key` of a database of integers.
+  ///
+  /// - Throws: as `put(_:_:in:mode:)`.
+  /// - Complexity: O(log n); O(1) amortised when appending.
+  public mutating func put(
+    _ key: UInt64, _ value: [UInt8], in database: Database, mode: Mode = .overwrite
+  ) throws(LMDBError) {
+    try put(key, value.span.bytes, in: database, mode: mode)
+  }
+
   /// Puts a value of `count` bytes that `fill` writes in place, into zeroes (MDB_RESERVE).
   ///
   /// - Throws: as `put(_:_:in:mode:)`.
