@@ -1,8 +1,8 @@
 // Learning at once that somebody committed, also in another process.
 //
-// The log is the truth; the signal is only a hint to look at it. Beside the store lies a named pipe that every process opens
-// for reading and writing. Whoever has committed empties it and writes one byte; everybody waits on it with an
-// epoll of his own, edge-triggered: each write is an edge for all, and nobody needs to consume the byte.
+// The log is the truth; the signal is only a hint to look at it. Beside the store lies a named pipe that every
+// process opens for reading and writing. Whoever has committed empties it and writes one byte; everybody waits on it
+// with an epoll of his own, edge-triggered: each write is an edge for all, and nobody needs to consume the byte.
 //
 //     writer          commit ── empty the pipe ── write 1 byte
 //     each waiter     look at the log ── wait(edge | interrupt | time is up) ── look at the log …
@@ -11,12 +11,13 @@
 // edge go by: then the next commit's edge, or the time limit (500 ms is the custom), brings the waiter back. Edges
 // coalesce, and may come without a commit. Neither matters to somebody who compares the head.
 //
-// Measured on two cores: woken after 8 us (median) and 32 us (99 of 100); the writer pays 5 to 7 us. Refused: inotify on the
-// data file (fires before the commit is visible, and 59 of 60 lone commits were missed), `poll` (one shared byte stays
-// readable for all), a futex in shared memory (2 us faster, one more C shim).
+// Measured on two cores: woken after 8 us (median) and 32 us (99 of 100); the writer pays 5 to 7 us. Refused: inotify
+// on the data file (fires before the commit is visible, and 59 of 60 lone commits were missed), `poll` (one shared
+// byte stays readable for all), a futex in shared memory (2 us faster, one more C shim).
 //
-// Where no pipe can be made (some network and FAT file systems) a waiter polls: `wait` returns every `pollMilliseconds`.
-// `mechanism` says so. The name of the pipe stays away from `lock.mdb`, which nobody but LMDB may open.
+// Where no pipe can be made (some network and FAT file systems) a waiter polls: `wait` returns every
+// `pollMilliseconds`. `mechanism` says so. The name of the pipe stays away from `lock.mdb`, which nobody but LMDB may
+// open.
 
 import CSystem
 import Glibc

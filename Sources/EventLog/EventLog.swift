@@ -13,9 +13,9 @@
 //
 //     begin(expectedHead) … append … finish   ·   events(after)   ·   head   ·   waitForChange
 //
-// Invariants, all checked by `verify`: sequences are 1, 2, 3 … without a gap, and so are commits; the events of a commit are
-// neighbours; each record's hashes are those of EventRecord; the head is the last event; the derived tables follow
-// from the events.
+// Invariants, all checked by `verify`: sequences are 1, 2, 3 … without a gap, and so are commits; the events of a
+// commit are neighbours; each record's hashes are those of EventRecord; the head is the last event; the derived
+// tables follow from the events.
 
 public import LMDB
 

@@ -5,7 +5,7 @@
 //     one environment a process and file      EnvironmentRegistry: a second open gives the first one
 //     not across fork                         Gate.checkProcess, at each begin
 //     map full, map grown by another process  Gate.drain: everybody out, mdb_env_set_mapsize, the body runs again
-//     stale readers of dead processes         reader check at open, once a minute of writing, and when something is full
+//     stale readers of dead processes         reader check at open, each minute of writing, and when full
 //     a meta page that could not be written   every call fails with `panic` until `reopen()`
 //     a file that is none, or is cut short    FileHead, before LMDB maps it
 //     remote file systems                     statfs at open

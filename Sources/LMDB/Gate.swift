@@ -8,9 +8,9 @@
 //               │                └── time is up: `busy`, open again
 //               └── newcomers wait, except on a thread that is inside already: it would wait for itself
 //
-// Invariant: the pointer to the MDB_env is used only by somebody counted in `readers`, `writers` or `visitors`, or under
-// the lock. Whoever waits for LMDB's writer lock is counted as a writer: he would otherwise begin in the middle of a
-// resize.
+// Invariant: the pointer to the MDB_env is used only by somebody counted in `readers`, `writers` or `visitors`, or
+// under the lock. Whoever waits for LMDB's writer lock is counted as a writer: he would otherwise begin in the middle
+// of a resize.
 //
 // Reader slots: beginning a read transaction takes a slot of the shared table under a lock of all processes; renewing a
 // reset one does not. Ended transactions are therefore kept, reset (which pins nothing), and renewed: each has an index

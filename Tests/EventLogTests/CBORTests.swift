@@ -7,7 +7,8 @@ struct CBORTests {
   /// RFC 8949 appendix A, as far as the profile has the values (no tags, undefined, simple values, indefinite lengths).
   static let vectors: [(hexadecimal: String, value: CBOR)] = [
     ("00", .unsigned(0)), ("01", .unsigned(1)), ("0a", .unsigned(10)), ("17", .unsigned(23)), ("1818", .unsigned(24)),
-    ("1819", .unsigned(25)), ("1864", .unsigned(100)), ("1903e8", .unsigned(1000)), ("1a000f4240", .unsigned(1_000_000)),
+    ("1819", .unsigned(25)), ("1864", .unsigned(100)), ("1903e8", .unsigned(1000)),
+    ("1a000f4240", .unsigned(1_000_000)),
     ("1b000000e8d4a51000", .unsigned(1_000_000_000_000)), ("1bffffffffffffffff", .unsigned(.max)),
     ("3bffffffffffffffff", .negative(.max)), ("20", .integer(-1)), ("29", .integer(-10)), ("3863", .integer(-100)),
     ("3903e7", .integer(-1000)), ("f90000", .double(0)), ("f98000", .double(-0.0)), ("f93c00", .double(1)),
@@ -17,19 +18,30 @@ struct CBORTests {
     ("f90400", .double(0.00006103515625)), ("f9c400", .double(-4)), ("fbc010666666666666", .double(-4.1)),
     ("f97c00", .double(.infinity)), ("f9fc00", .double(-.infinity)), ("f4", .bool(false)), ("f5", .bool(true)),
     ("f6", .null), ("40", .bytes([])), ("4401020304", .bytes([1, 2, 3, 4])), ("60", .text("")), ("6161", .text("a")),
-    ("6449455446", .text("IETF")), ("62225c", .text("\"\\")), ("62c3bc", .text("\u{fc}")), ("63e6b0b4", .text("\u{6c34}")),
-    ("64f0908591", .text("\u{10151}")), ("80", .array([])), ("83010203", .array([.unsigned(1), .unsigned(2), .unsigned(3)])),
-    ("8301820203820405", .array([
-      .unsigned(1), .array([.unsigned(2), .unsigned(3)]), .array([.unsigned(4), .unsigned(5)]),
-    ])),
+    ("6449455446", .text("IETF")), ("62225c", .text("\"\\")), ("62c3bc", .text("\u{fc}")),
+    ("63e6b0b4", .text("\u{6c34}")),
+    ("64f0908591", .text("\u{10151}")), ("80", .array([])),
+    ("83010203", .array([.unsigned(1), .unsigned(2), .unsigned(3)])),
+    (
+      "8301820203820405",
+      .array([
+        .unsigned(1), .array([.unsigned(2), .unsigned(3)]), .array([.unsigned(4), .unsigned(5)]),
+      ])
+    ),
     ("98190102030405060708090a0b0c0d0e0f101112131415161718181819", .array((1...25).map { .unsigned($0) })),
     ("a0", .map([])), ("a201020304", .map([.init(.unsigned(1), .unsigned(2)), .init(.unsigned(3), .unsigned(4))])),
-    ("a26161016162820203", .map([
-      .init(.text("a"), .unsigned(1)), .init(.text("b"), .array([.unsigned(2), .unsigned(3)])),
-    ])),
+    (
+      "a26161016162820203",
+      .map([
+        .init(.text("a"), .unsigned(1)), .init(.text("b"), .array([.unsigned(2), .unsigned(3)])),
+      ])
+    ),
     ("826161a161626163", .array([.text("a"), .map([.init(.text("b"), .text("c"))])])),
-    ("a56161614161626142616361436164614461656145", .map(
-      ["a", "b", "c", "d", "e"].map { .init(.text($0), .text($0.uppercased())) })),
+    (
+      "a56161614161626142616361436164614461656145",
+      .map(
+        ["a", "b", "c", "d", "e"].map { .init(.text($0), .text($0.uppercased())) })
+    ),
   ]
 
   @Test("the examples of RFC 8949 encode and decode as printed there", arguments: vectors.indices)
@@ -42,11 +54,13 @@ struct CBORTests {
   @Test("diagnostic notation is that of RFC 8949 section 8")
   func diagnostic() {
     let value = CBOR.array([
-      .unsigned(1), .integer(-500), .negative(.max), .bytes([0, 0xAB]), .text("a\"\\\n水"), .null, .bool(true), .double(1.5),
+      .unsigned(1), .integer(-500), .negative(.max), .bytes([0, 0xAB]), .text("a\"\\\n水"), .null, .bool(true),
+      .double(1.5),
       .double(.nan), .double(-.infinity), .map([.init(.text("k"), .array([]))]),
     ])
     #expect(
-      value.description == #"[1, -500, -18446744073709551616, h'00ab', "a\"\\\u000a水", null, true, 1.5, NaN, -Infinity, "#
+      value.description
+        == #"[1, -500, -18446744073709551616, h'00ab', "a\"\\\u000a水", null, true, 1.5, NaN, -Infinity, "#
         + #"{"k": []}]"#)
   }
 
@@ -109,7 +123,8 @@ struct CBORTests {
     }
   }
 
-  @Test("100,000 random byte strings are either refused or re-encode to themselves", arguments: [1, 2, 3, 4] as [UInt64])
+  @Test(
+    "100,000 random byte strings are either refused or re-encode to themselves", arguments: [1, 2, 3, 4] as [UInt64])
   func randomBytes(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var accepted = 0
@@ -127,7 +142,9 @@ struct CBORTests {
     #expect(accepted > 100)
   }
 
-  @Test("any value survives encoding, and any change to its bytes is refused or means another value", arguments: 0..<50 as Range<UInt64>)
+  @Test(
+    "any value survives encoding, and any change to its bytes is refused or means another value",
+    arguments: 0..<50 as Range<UInt64>)
   func roundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<40 {
@@ -174,11 +191,15 @@ struct CBORTests {
     case 0: return .unsigned(random.next() >> UInt64.random(in: 0...63, using: &random))
     case 1: return .negative(random.next() >> UInt64.random(in: 0...63, using: &random))
     case 2: return .bytes(random.bytes(.random(in: 0...30, using: &random)))
-    case 3: return .text(String((0..<Int.random(in: 0...8, using: &random)).map { _ in "aé水🜚z".randomElement(using: &random) ?? "a" }))
+    case 3:
+      return .text(
+        String((0..<Int.random(in: 0...8, using: &random)).map { _ in "aé水🜚z".randomElement(using: &random) ?? "a" }))
     case 4: return .bool(.random(using: &random))
     case 5: return .null
-    case 6: return .double([0.5, 1e300, Double(Float.pi), -0.0, .infinity, 65504, 1e-8].randomElement(using: &random) ?? 0)
-    case 7: return .array((0..<Int.random(in: 0...5, using: &random)).map { _ in randomValue(&random, depth: depth + 1) })
+    case 6:
+      return .double([0.5, 1e300, Double(Float.pi), -0.0, .infinity, 65504, 1e-8].randomElement(using: &random) ?? 0)
+    case 7:
+      return .array((0..<Int.random(in: 0...5, using: &random)).map { _ in randomValue(&random, depth: depth + 1) })
     default:
       var pairs: [[UInt8]: CBOR.Pair] = [:]
       for _ in 0..<Int.random(in: 0...5, using: &random) {

@@ -11,7 +11,9 @@ struct EventLogTests {
     EventDraft(type: type, version: 1, payload: payload, salt: Salt(1, 2))
   }
 
-  @Test("sequences and commits are gapless from 1, and reading gives back what was appended", arguments: 0..<10 as Range<UInt64>)
+  @Test(
+    "sequences and commits are gapless from 1, and reading gives back what was appended",
+    arguments: 0..<10 as Range<UInt64>)
   func gapless(seed: UInt64) throws {
     try withLog { log in
       var random = SeededGenerator(seed: seed)
@@ -21,7 +23,8 @@ struct EventLogTests {
       for number in 1...30 as ClosedRange<UInt64> {
         let events = (0..<Int.random(in: 1...5, using: &random)).map { _ in
           EventDraft(
-            type: ["a", "b.c", "ü"].randomElement(using: &random) ?? "", version: UInt32.random(in: 0...9, using: &random),
+            type: ["a", "b.c", "ü"].randomElement(using: &random) ?? "",
+            version: UInt32.random(in: 0...9, using: &random),
             payload: random.bytes(.random(in: 0...300, using: &random)), salt: Salt(random.next(), random.next()))
         }
         let information = CommitInformation(

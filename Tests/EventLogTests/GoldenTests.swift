@@ -57,14 +57,15 @@ struct GoldenTests {
     var text = """
       How to check an event log of format 1 without this program.
 
-      Each value of the table "events" is a CBOR array (RFC 8949) [header, commitment, salt, payload, leaf, chain]; its key is the
-      sequence, 8 bytes in the order of the machine. Numbers below are hexadecimal bytes. For each event compute
+      Each value of the table "events" is a CBOR array (RFC 8949) [header, commitment, salt, payload, leaf, chain]; its
+      key is the sequence, 8 bytes in the order of the machine. Below, numbers are hexadecimal bytes. For each event:
           commitment = SHA-256(salt || payload)                   where they were not erased
           leaf       = SHA-256(00 || header || commitment)
           chain      = SHA-256(02 || chain of the event before || leaf)       before the first event: 32 zero bytes
       for example with:  printf %s HEX | xxd -r -p | sha256sum
-      and compare with the record. header = [sequence, commit, index in the commit, is last, microseconds since 1970, type, version,
-      [client, cause, process, key, causation, correlation] in the first event of a commit, else null].
+      and compare with the record.
+          header     = [sequence, commit, index in the commit, is last, microseconds since 1970, type, version, origin]
+          origin     = [client, cause, process, key, causation, correlation] in the first event of a commit, else null
 
 
       """

@@ -64,7 +64,9 @@ struct SHA256Tests {
     #expect(SHA256Digest(hexadecimal: digest.description) == digest)
     #expect(SHA256Digest(hexadecimal: digest.description.uppercased()) == digest)
     #expect(SHA256Digest(digest.bytes.span.bytes) == digest)
-    for text in ["", "00", digest.description + "0", "g" + digest.description.dropFirst(), "é" + digest.description.dropFirst(2)] {
+    for text in [
+      "", "00", digest.description + "0", "g" + digest.description.dropFirst(), "é" + digest.description.dropFirst(2),
+    ] {
       #expect(SHA256Digest(hexadecimal: text) == nil)
     }
     #expect(SHA256Digest.zero.bytes == [UInt8](repeating: 0, count: 32))

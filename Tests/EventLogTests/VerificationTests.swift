@@ -163,12 +163,14 @@ struct VerificationTests {
       #expect(try kind { t in try t.delete(EventLog.storedKey("key 4"), in: log.keys) } == .derivedKey)
       #expect(try kind { t in try t.put(EventLog.storedKey("key 4"), number, in: log.keys) } == .derivedKey)
       #expect(try kind { t in try t.put(EventLog.storedKey("more"), number, in: log.keys) } == .derivedKey)
-      #expect(try kind { t in
-        try log.put(EventLog.Head(sequence: head.sequence, commit: head.commit, chain: .zero), in: &t)
-      } == .headMismatch)
-      #expect(try kind { t in
-        try log.put(EventLog.Head(sequence: head.sequence + 1, commit: head.commit, chain: head.chain), in: &t)
-      } == .missing)
+      #expect(
+        try kind { t in
+          try log.put(EventLog.Head(sequence: head.sequence, commit: head.commit, chain: .zero), in: &t)
+        } == .headMismatch)
+      #expect(
+        try kind { t in
+          try log.put(EventLog.Head(sequence: head.sequence + 1, commit: head.commit, chain: head.chain), in: &t)
+        } == .missing)
       #expect(try kind { t in try t.put(EventLog.MetaKey.head, [1], in: log.meta) } == .headMismatch)
       #expect(try kind { t in try t.delete(EventLog.MetaKey.head, in: log.meta) } == .surplus)
       #expect(try log.verification().defect == nil)

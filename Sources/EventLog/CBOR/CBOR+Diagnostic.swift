@@ -11,7 +11,8 @@ extension CBOR: CustomStringConvertible {
     case .map(let pairs): "{\(pairs.map { "\($0.key): \($0.value)" }.joined(separator: ", "))}"
     case .bool(let value): "\(value)"
     case .null: "null"
-    case .double(let value): value.isNaN ? "NaN" : value.isInfinite ? (value < 0 ? "-Infinity" : "Infinity") : "\(value)"
+    case .double(let value):
+      value.isNaN ? "NaN" : value.isInfinite ? (value < 0 ? "-Infinity" : "Infinity") : "\(value)"
     }
   }
 

@@ -1,7 +1,7 @@
 /// A CBOR value of the deterministic profile, as a tree: convenient where speed does not matter.
 ///
-/// Two values are equal when their encodings are: the order of pairs does not count, 0.0 and -0.0 differ, and the one NaN
-/// equals itself.
+/// Two values are equal when their encodings are: the order of pairs does not count, 0.0 and -0.0 differ, and the one
+/// NaN equals itself.
 public indirect enum CBOR: Sendable, Hashable {
   /// A key of a map with its value.
   public struct Pair: Sendable, Hashable {
