@@ -30,19 +30,16 @@ public struct Salt: Sendable, Hashable {
   /// The number of bytes.
   public static let byteCount = 16
 
-  let words: InlineBytes
-
-  struct InlineBytes: Hashable {
-    let high: UInt64
-    let low: UInt64
-  }
+  private let high: UInt64  // both with the highest byte first in memory
+  private let low: UInt64
 
   /// The salt of two random numbers, `high` first, each with its highest byte first.
   public init(_ high: UInt64, _ low: UInt64) {
-    words = InlineBytes(high: high.bigEndian, low: low.bigEndian)
+    self.high = high.bigEndian
+    self.low = low.bigEndian
   }
 
-  func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R { Swift.withUnsafeBytes(of: words, body) }
+  func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R { Swift.withUnsafeBytes(of: (high, low), body) }
 }
 
 /// An event before it has a place in the log.

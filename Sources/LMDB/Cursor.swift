@@ -30,7 +30,10 @@ public struct Entry: ~Escapable {
 
 /// Whether a scan goes on.
 public enum Continuation: Sendable {
-  case proceed, stop
+  /// With the next entry.
+  case proceed
+  /// No further.
+  case stop
 }
 
 /// A position in a database, moved in key order.

@@ -36,7 +36,7 @@ public final class Environment: Sendable {
   }
 
   deinit {
-    guard gate.generation == currentForkGeneration() else { return }
+    guard gate.isInOwnProcess else { return }
     gate.monitor.withLock { Self.close(&$0) }
     EnvironmentRegistry.shared.remove(serial: serial)
   }
@@ -176,6 +176,8 @@ extension Environment {
     _ name: String, integerKeys: Bool = false, create: Bool = true
   ) throws(LMDBError) -> Database {
     if let known = try knownDatabase(name, integerKeys) { return known }
+    let writerThread = gate.monitor.withLock { $0.writerThread }
+    precondition(writerThread != psys_thread_id(), "A database is opened before a write transaction, not inside it.")
     return try opening.withLock { (_) throws(LMDBError) in
       if let known = try knownDatabase(name, integerKeys) { return known }
       let index: UInt32

@@ -32,6 +32,7 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
   }
 
   deinit {
+    guard environment.gate.isInOwnProcess else { return }  // a fork inside the body: the parent's to end
     if isOpen { mdb_txn_abort(handle.pointer) }
     environment.gate.endWrite()
   }
@@ -233,12 +234,5 @@ extension WriteTransaction {
     // environment is now in panic: then it was the meta page that could not be written.
     error.outcomeUnknown = environment.isPanicked || (code > 0 && error.code != .diskFull)
     throw error
-  }
-
-  /// Gives the transaction up, and its writer lock with it.
-  mutating func abort() {
-    guard isOpen else { return }
-    isOpen = false
-    mdb_txn_abort(handle.pointer)
   }
 }

@@ -119,6 +119,12 @@ struct CBORTests {
       for depth in [CBORReader.depthMax + 1, 100_000] {
         let error = #expect(throws: CBORError.self) { try CBOR(decoding: nested(depth).span.bytes) }
         #expect(error?.code == .tooDeep)
+        let skipped = #expect(throws: CBORError.self) {
+          let bytes = nested(depth)
+          var reader = CBORReader(bytes.span.bytes)
+          _ = try reader.skip()
+        }
+        #expect(skipped == error)
       }
     }
   }

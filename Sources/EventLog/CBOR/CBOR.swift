@@ -17,16 +17,23 @@ public indirect enum CBOR: Sendable, Hashable {
     }
   }
 
+  /// The integer n.
   case unsigned(UInt64)
   /// The integer -1 - n.
   case negative(UInt64)
+  /// A byte string.
   case bytes([UInt8])
+  /// A text string, UTF-8 when encoded.
   case text(String)
+  /// Values in order.
   case array([CBOR])
   /// Pairs in any order, without a key twice; decoding gives them in the order of the encoding.
   case map([Pair])
+  /// True or false.
   case bool(Bool)
+  /// Null.
   case null
+  /// A floating-point number.
   case double(Double)
 
   /// The integer `value`.
