@@ -1,7 +1,6 @@
 import EventLog
 import Foundation
 import LMDB
-import Synchronization
 import Testing
 
 @Suite("Change signal")
@@ -12,17 +11,17 @@ struct ChangeSignalTests {
       let signals = try (0..<3).map { _ in try ChangeSignal(path: path + "/changes") }
       #expect(signals.allSatisfy { $0.mechanism == .pipe })
       for _ in 0..<50 {
-        let wakes = Mutex<[ChangeSignal.Wake]>([])
+        let wakes = Collected<ChangeSignal.Wake>()
         let threads = signals.dropFirst().map { signal in
           Thread {
             let wake = signal.wait(milliseconds: 20_000)
-            wakes.withLock { $0.append(wake) }
+            wakes.append(wake)
           }
         }
         threads.forEach { $0.start() }
         signals[0].notify()
-        #expect(try await eventually { wakes.withLock(\.count) == 2 })
-        #expect(wakes.withLock { $0 } == [.signalled, .signalled])
+        #expect(try await eventually { wakes.all.count == 2 })
+        #expect(wakes.all == [.signalled, .signalled])
         for signal in signals.dropFirst() { #expect(signal.wait(milliseconds: 0) == .timedOut) }
       }
     }
@@ -45,15 +44,15 @@ struct ChangeSignalTests {
   func cancel() async throws {
     try await withTemporaryDirectory { path in
       let signal = try ChangeSignal(path: path + "/changes")
-      let wakes = Mutex<[ChangeSignal.Wake]>([])
+      let wakes = Collected<ChangeSignal.Wake>()
       let thread = Thread {
         let wake = signal.wait(milliseconds: 20_000)
-        wakes.withLock { $0.append(wake) }
+        wakes.append(wake)
       }
       thread.start()
       signal.cancel()
-      #expect(try await eventually { wakes.withLock(\.count) == 1 })
-      #expect(wakes.withLock { $0 } == [.cancelled])
+      #expect(try await eventually { wakes.all.count == 1 })
+      #expect(wakes.all == [.cancelled])
       signal.notify()
       #expect(signal.wait(milliseconds: 20_000) == .cancelled)
     }

@@ -105,3 +105,16 @@ func eventually(seconds: Double = 20, _ condition: () throws -> Bool) async thro
   }
   return try condition()
 }
+
+/// What several threads found, in the order they found it. An NSLock, because the thread sanitizer does not know
+/// `Synchronization.Mutex`.
+///
+/// Guarded by `lock`: `elements`.
+final class Collected<Element: Sendable>: @unchecked Sendable {
+  private let lock = NSLock()
+  private var elements: [Element] = []
+
+  var all: [Element] { lock.withLock { elements } }
+
+  func append(_ element: Element) { lock.withLock { elements.append(element) } }
+}
