@@ -56,11 +56,14 @@ let package = Package(
     .target(name: "TestSupport", dependencies: ["PhotoLedger"], path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "CountedTreeTests", dependencies: ["CountedTree", "TestSupport"], swiftSettings: strict),
-    .testTarget(
+.testTarget(
       name: "EventLogTests", dependencies: ["EventLog", "LMDB", "TestSupport"], exclude: ["Golden"],
       swiftSettings: strict),
-    .testTarget(name: "PhotoLedgerTests", dependencies: ["PhotoLedger", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "PhotoLedgerTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,7 +1,10 @@
 /// What an asset is, spelled and numbered as `PHAssetMediaType`.
 public enum MediaKind: Int, Sendable, Hashable {
+  /// A still image.
   case image = 1
+  /// A movie.
   case video = 2
+  /// A sound recording.
   case audio = 3
 }
 
@@ -33,10 +36,15 @@ public struct MediaSubtypes: OptionSet, Sendable, Hashable {
 
 /// How an asset is meant to be played, numbered as `PHAsset.PlaybackStyle`.
 public enum PlaybackStyle: Int, Sendable, Hashable {
+  /// Nothing can be shown.
   case unsupported = 0
+  /// A still image.
   case image = 1
+  /// An image that moves.
   case imageAnimated = 2
+  /// A Live Photo.
   case livePhoto = 3
+  /// A movie.
   case video = 4
 }
 

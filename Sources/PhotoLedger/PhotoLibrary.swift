@@ -3,9 +3,9 @@ public import Foundation
 
 // The front door.
 //
-// A library object is a client's view of an opened directory: who asks, and the engine that answers. `as(_:)` gives the same
-// engine under another name. Everything below reads like PhotoKit with the Swift of today: blocks take a `ChangeBlock`,
-// fetches take `#Predicate` and `SortDescriptor`, and changes are asynchronous sequences.
+// A library object is a client's view of an opened directory: who asks, and the engine that answers. `as(_:)` gives
+// the same engine under another name. Everything below reads like PhotoKit with the Swift of today: blocks take a
+// `ChangeBlock`, fetches take `#Predicate` and `SortDescriptor`, and changes are asynchronous sequences.
 
 /// A photo library kept as a history (PHPhotoLibrary).
 public final class PhotoLibrary: Sendable {

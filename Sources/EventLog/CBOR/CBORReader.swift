@@ -9,6 +9,7 @@
 public struct CBORReader: ~Escapable {
   /// The kinds of items of the profile.
   public enum Kind: Sendable, Hashable {
+    /// One of the cases of ``CBOR``, by its name.
     case unsigned, negative, bytes, text, array, map, bool, null, double
   }
 

@@ -74,7 +74,9 @@ package struct CollectionRow: Equatable, Sendable {
   /// The number of members, visible or not; equal to `assetCount` where indexes can be counted without looking at rows.
   package var memberCount: Int
 
-  package init(number: ObjectNumber, identifier: LocalIdentifier, kind: PhotoCollection.Kind, title: String?, date: Date) {
+  package init(
+    number: ObjectNumber, identifier: LocalIdentifier, kind: PhotoCollection.Kind, title: String?, date: Date
+  ) {
     self.number = number
     self.identifier = identifier
     self.kind = kind

@@ -55,7 +55,10 @@ extension Decider {
     guard newcomers.count == indexes.count, Set(newcomers).count == newcomers.count else {
       throw LibraryError(
         .changeNotSupported,
-        "Replacing in \(contents.name) needs as many different members as indexes; got \(newcomers.count) for \(indexes.count).")
+        """
+        Replacing in \(contents.name) needs as many different members as indexes; \
+        got \(newcomers.count) for \(indexes.count).
+        """)
     }
     // A member of the passed result that has been taken out meanwhile leaves no place to fill.
     let slots = try zip(members(at: indexes, in: contents, t), newcomers).compactMap { outgoing, newcomer in

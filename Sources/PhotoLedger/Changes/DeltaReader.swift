@@ -230,6 +230,9 @@ private func checked(_ body: () throws(RowMismatch) -> Void) throws {
   } catch {
     throw LibraryError(
       .corrupted,
-      "The log and the store disagree about the \(error.field) of object \(error.number); run `verify`, then `rebuild`.")
+      """
+      The log and the store disagree about the \(error.field) of object \(error.number); \
+      run `verify`, then `rebuild`.
+      """)
   }
 }
