@@ -21,7 +21,11 @@ struct FileIdentity: Hashable {
 func remoteFileSystemName(of path: String) -> String? {
   var status = statfs()
   guard statfs(path, &status) == 0 else { return nil }
-  return switch UInt32(truncatingIfNeeded: status.f_type) {
+  return remoteFileSystemName(magic: UInt32(truncatingIfNeeded: status.f_type))
+}
+
+package func remoteFileSystemName(magic: UInt32) -> String? {
+  switch magic {
   case 0x6969: "NFS"
   case 0x517B: "SMB"
   case 0xFE53_4D42: "SMB2"

@@ -1,10 +1,16 @@
 // A child process with its standard input and output in our hands, and an end that can be relied on.
 //
 //   parent ◀──one socket──▶ stdin and stdout of the child
-//                           stderr is thrown away: what a tool has to say about a file is in its answer
+//          ───lifeline────▶ a shell that waits for its end and then ends the whole group
+//
+// Standard error is thrown away: what a tool has to say about a file is in its answer.
+//
+// The lifeline is for the day on which we are killed. exiftool, told to stay open, goes on waiting when its input ends,
+// and one that is caught in a nasty file does not even look; without the lifeline each would stay for ever. Nothing is
+// ever written to it. Its end is our end, however that came about.
 //
 // Made by posix_spawn only: the process may hold an open LMDB environment, and no code of ours may run between fork
-// and exec. Every descriptor from 3 up is closed in the child, so that neither the library's files nor the pipes of a
+// and exec. Every other descriptor is closed in the child, so that neither the library's files nor the pipes of a
 // sibling leak into it (a leaked pipe end would keep a sibling's output from ever ending). The child leads a process
 // group of its own: Ctrl-C on the terminal reaches us alone, and ending the child ends what it started.
 //
@@ -21,6 +27,7 @@ internal import Glibc
 struct ChildProcess: ~Copyable {
   let identifier: pid_t
   private let socket: Descriptor
+  private let lifeline: Descriptor
 
   /// What ended a read from the child.
   enum ReadResult: Equatable {
@@ -32,16 +39,30 @@ struct ChildProcess: ~Copyable {
   init(executable: String, arguments: [String], pathArguments: [ImportPath] = [], memoryByteCount: Int)
     throws(ImportError)
   {
-    var ends: [Int32] = [-1, -1]
-    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw Self.failure(executable, errno) }
-    let parentEnd = Descriptor(ends[0])
-    let childEnd = Descriptor(ends[1])
-    let script = "ulimit -c 0; ulimit -v \(memoryByteCount / 1024); exec \"$0\" \"$@\""
+    let talk = try Self.socketPair(executable)
+    let parentEnd = Descriptor(talk.0)
+    let childEnd = Descriptor(talk.1)
+    let life = try Self.socketPair(executable)
+    let parentLife = Descriptor(life.0)
+    let childLife = Descriptor(life.1)
+    let script = """
+      ulimit -c 0; ulimit -v \(memoryByteCount / 1024)
+      { read -r end <&3; kill -KILL 0; } <&- >&- &
+      exec "$0" "$@" 3<&-
+      """
     let words = ["/bin/sh", "-c", script, executable] + arguments
-    let child = try Self.spawn(words.map { Array($0.utf8) } + pathArguments.map(\.bytes), childEnd.number)
+    let child = try Self.spawn(
+      words.map { Array($0.utf8) } + pathArguments.map(\.bytes), childEnd.number, childLife.number)
     identifier = child
     socket = parentEnd
+    lifeline = parentLife
+  }
+
+  private static func socketPair(_ executable: String) throws(ImportError) -> (Int32, Int32) {
+    var ends: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw failure(executable, errno) }
+    return (ends[0], ends[1])
   }
 
   /// The environment of a child: nothing of ours but where programs are. PERL5OPT and the like must not reach it.
@@ -50,14 +71,17 @@ struct ChildProcess: ~Copyable {
     Array("LC_ALL=C".utf8), Array("TZ=UTC".utf8),
   ]
 
-  private static func spawn(_ words: [[UInt8]], _ socket: Int32) throws(ImportError) -> pid_t {
+  private static func spawn(_ words: [[UInt8]], _ socket: Int32, _ lifeline: Int32) throws(ImportError)
+    -> pid_t
+  {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, socket, 0)
     posix_spawn_file_actions_adddup2(&actions, socket, 1)
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    psys_spawn_close_from(&actions, 3)
+    posix_spawn_file_actions_adddup2(&actions, lifeline, 3)
+    psys_spawn_close_from(&actions, 4)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }

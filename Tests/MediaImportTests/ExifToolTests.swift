@@ -5,11 +5,25 @@ import Testing
 
 @Suite("asking exiftool")
 struct ExifToolTests {
-  /// A program in exiftool's place.
+  /// A program in exiftool's place. It is written by another process: a program cannot be started while anybody has it
+  /// open for writing, and a child that is just being made has what its parent has.
   static func standIn(_ folder: TemporaryFolder, _ script: String) throws -> String {
-    let path = try folder.write("exiftool", Data("#!/bin/bash\n\(script)\n".utf8)).description
-    chmod(path, 0o755)
+    let text = try folder.write("exiftool.text", Data("#!/bin/bash\n\(script)\n".utf8))
+    let path = "\(folder.path)/exiftool"
+    #expect(system("install -m 755 '\(text)' '\(path)'") == 0)
     return path
+  }
+
+  /// True when a process has ended, whether or not its parent has asked how. Waits for it, two seconds at most.
+  static func isGone(_ process: pid_t) -> Bool {
+    guard process > 0 else { return false }
+    let limit = ContinuousClock.now + .seconds(2)
+    while ContinuousClock.now < limit {
+      guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return true }
+      if status.contains(") Z ") { return true }
+      sched_yield()
+    }
+    return false
   }
 
   static func limits(_ seconds: Double = 0.3) -> ExifToolLimits {
@@ -48,7 +62,7 @@ struct ExifToolTests {
     let script = """
       while read -r line; do
         case $line in
-          *hang*) sleep 1000 & wait ;;
+          *hang*) sleep 1000 & echo $! > "$0.helper"; wait ;;
           -execute*)
             echo "[{\\"File:MIMEType\\":\\"image/jpeg\\",\\"File:FileType\\":\\"$$\\"}]"
             echo "{ready${line#-execute}}" ;;
@@ -63,9 +77,11 @@ struct ExifToolTests {
     let error = #expect(throws: ImportError.self) { try tool.tags(of: try folder.write("hang.jpg", Data("x".utf8))) }
     #expect(error?.code == .toolTimeout)
     #expect(ContinuousClock.now - began < .seconds(5))
+    let helper = try String(contentsOfFile: "\(folder.path)/exiftool.helper", encoding: .utf8)
+    #expect(Self.isGone(pid_t(helper.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0), "What it started is too.")
     let second = try tool.tags(of: good).text("FileType")
     #expect(second != nil && second != first)
-    #expect(kill(pid_t(first ?? "") ?? 0, 0) != 0, "The process that hung is gone.")
+    #expect(Self.isGone(pid_t(first ?? "") ?? 0), "The process that hung is gone.")
   }
 
   @Test(
@@ -83,7 +99,7 @@ struct ExifToolTests {
   func misbehaves(script: String, code: ImportError.Code) throws {
     let folder = try TemporaryFolder()
     var limits = Self.limits()
-    if code != .toolTimeout { limits.timePerFile = .seconds(30) }
+    limits.timePerFile = code == .toolTimeout ? .milliseconds(300) : .seconds(30)
     let tool = try ExifTool(executable: Self.standIn(folder, script), processCount: 1, limits: limits)
     let path = try folder.write("x.jpg", Data("x".utf8))
     for _ in 0..<3 {
@@ -119,6 +135,27 @@ struct ExifToolTests {
     #expect(tags.integer("Leaks") == 0)
     #expect(tags.integer("Limit") == (2 << 30) / 1024)
     #expect(tags.text("Perl") == nil)
+  }
+
+  @Test("when this process is killed, the tool and what it started end too")
+  func orphans() async throws {
+    let folder = try TemporaryFolder()
+    let script = """
+      while read -r l; do case $l in -execute*)
+        sleep 1000 & echo "$$ $!" > "$0.started"
+        echo "[{\\"File:MIMEType\\":\\"image/jpeg\\"}]"; echo "{ready${l#-execute}}";; esac; done
+      sleep 1000
+      """
+    let executable = try Self.standIn(folder, script)
+    await #expect(processExitsWith: .signal(SIGKILL)) { [executable = executable as String] in
+      let tool = try ExifTool(executable: executable, processCount: 1)
+      _ = try tool.tags(of: ImportPath(executable))
+      kill(getpid(), SIGKILL)
+    }
+    let started = try String(contentsOfFile: executable + ".started", encoding: .utf8)
+    let processes = started.split(whereSeparator: \.isWhitespace).compactMap { pid_t($0) }
+    #expect(processes.count == 2)
+    for process in processes { #expect(Self.isGone(process), "\(process) is gone.") }
   }
 
   @Test("a file that vanished is reported as such")

@@ -208,6 +208,25 @@ struct ImportTests {
     #expect(rest.summary.assetsAdded == summary.notReached && rest.summary.duplicates == summary.assetsAdded)
   }
 
+  @Test("an import told to stop while it reads a batch drops that batch whole")
+  func interruptionWhileReading() async throws {
+    let folder = try TemporaryFolder()
+    for index in 0..<6 { try folder.write("p\(index).jpg", Self.still("\(index)", identifier: nil)) }
+    var rig = try Rig()
+    rig.options.batchFileCount = 2
+    let running = Mutex<Task<ImportSummary, any Error>?>(nil)
+    rig.target = MemoryTarget(beforeLookUp: { count in if count == 1 { running.withLock { $0?.cancel() } } })
+    let importer = MediaImporter(target: rig.target, files: rig.files, tool: rig.tool, options: rig.options)
+    let task = running.withLock { running in
+      let task = Task { try await importer.run([folder.asRoot]) }
+      running = task
+      return task
+    }
+    let summary = try await task.value
+    #expect(summary.assetsAdded == 2 && summary.notReached == 4 && summary.commits == 1)
+    #expect(await rig.target.assets.count == 2)
+  }
+
   @Test("a library that refuses a batch ends the import with its error")
   func refusal() async throws {
     struct Refused: Error {}

@@ -14,12 +14,20 @@ actor MemoryTarget: ImportTarget {
   /// Called before each recording with the number of batches recorded so far.
   private let beforeRecording: @Sendable (Int) async throws -> Void
 
-  init(beforeRecording: @escaping @Sendable (Int) async throws -> Void = { _ in }) {
+  /// Called before each look-up of contents with the number of batches recorded so far.
+  private let beforeLookUp: @Sendable (Int) -> Void
+
+  init(
+    beforeRecording: @escaping @Sendable (Int) async throws -> Void = { _ in },
+    beforeLookUp: @escaping @Sendable (Int) -> Void = { _ in }
+  ) {
     self.beforeRecording = beforeRecording
+    self.beforeLookUp = beforeLookUp
   }
 
   func assets(holding contents: [ContentDigest]) -> [ContentDigest: AssetReference] {
-    self.contents.filter { contents.contains($0.key) }
+    beforeLookUp(batches.count)
+    return self.contents.filter { contents.contains($0.key) }
   }
 
   func unpairedHalves(contentIdentifiers: [String]) -> [String: [LivePhotoHalf]] {

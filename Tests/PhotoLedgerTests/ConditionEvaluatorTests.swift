@@ -57,7 +57,8 @@ import Testing
 
   @Test("a comparison with a missing value is false, its negation true")
   func missingValues() {
-    let row = AssetRow(number: 1, identifier: LocalIdentifier(high: 1, low: 2), addedDate: Date(timeIntervalSince1970: 0))
+    let row = AssetRow(
+      number: 1, identifier: LocalIdentifier(high: 1, low: 2), addedDate: Date(timeIntervalSince1970: 0))
     func holds(_ condition: Condition) -> Bool { condition.evaluator(for: AssetRow.self)(row) }
     let past = PropertyValue.date(.distantPast)
     for comparator in Condition.Comparator.allCases where comparator != .notEqual {

@@ -23,8 +23,10 @@ struct QueryRandom: RandomNumberGenerator {
   mutating func maybe<Value>(_ value: Value) -> Value? { chance(1, of: 4) ? nil : value }
 
   static let dates: [Date] = [-1e9, -1, -0.0, 0, 0.125, 1, 7e8, 7e8 + 1].map(Date.init(timeIntervalSinceReferenceDate:))
-  static let numbers: [Double] = [-90, -1.5, -0.0, 0, 0.5, 1, 2, 5.5, 59.99, 60, 0x1p53]
-  static let texts = ["", "a", "A", "Été", "e\u{301}te\u{301}", "ete 2024", "Zoo", "zo*o", "a\r\nb", "ß\u{0}x", "日本"]
+  static let numbers: [Double] = [-90, -1.5, -0.0, 0, 0.5, 1, 2, 5.5, 59.99, 60, 0x1p53, 0x1p53 + 4]
+  static let texts = [
+    "", "a", "A", "Été", "e\u{301}te\u{301}", "ete 2024", "Zoo", "zo*o", "a\r\nb", "ß\u{0}x", "日本", "a\\*\"'",
+  ]
   static let identifiers = (0..<6).map { LocalIdentifier(high: 0x4000 + UInt64($0 / 2), low: 1 << 63 | UInt64($0)) }
 
   mutating func asset() -> AssetRow {
@@ -41,8 +43,9 @@ struct QueryRandom: RandomNumberGenerator {
     row.localCreationDate = maybe(one(of: Self.dates))
     row.modificationDate = maybe(one(of: Self.dates))
     row.trashedDate = chance(1, of: 4) ? one(of: Self.dates) : nil
-    row.location = maybe(Location(
-      latitude: one(of: Self.numbers), longitude: one(of: Self.numbers), altitude: maybe(one(of: Self.numbers))))
+    row.location = maybe(
+      Location(
+        latitude: one(of: Self.numbers), longitude: one(of: Self.numbers), altitude: maybe(one(of: Self.numbers))))
     row.duration = one(of: Self.numbers.filter { $0 >= 0 })
     row.rating = one(of: [0, 1, 5])
     row.burstIdentifier = maybe(one(of: Self.texts))
@@ -69,7 +72,7 @@ struct QueryRandom: RandomNumberGenerator {
       return chance(1, of: 4) ? .double(one(of: doubles)) : .integer(one(of: numbers))
     case .double:
       let edge: Int64 = 1 << 53
-      let numbers: [Int64] = [0, 1, 60, edge, edge + 1, edge - 1, (1 << 60) + 1]
+      let numbers: [Int64] = [0, 1, 60, edge, edge + 1, edge + 3, edge - 1, (1 << 60) + 1]
       let doubles: [Double] = Self.numbers + [.infinity, -.infinity]
       return chance(1, of: 3) ? .integer(one(of: numbers)) : .double(one(of: doubles))
     case .date: return .date(one(of: Self.dates))
@@ -193,6 +196,9 @@ struct QueryModel {
 
   private func like(_ text: ArraySlice<Character>, _ pattern: ArraySlice<Character>) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
+    if first == "\\", let literal = pattern.dropFirst().first {
+      return text.first == literal && like(text.dropFirst(), pattern.dropFirst(2))
+    }
     if first == "*" {
       return like(text, pattern.dropFirst()) || (!text.isEmpty && like(text.dropFirst(), pattern))
     }

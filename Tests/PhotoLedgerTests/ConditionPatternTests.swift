@@ -1,6 +1,5 @@
+import PhotoLedger
 import Testing
-
-@testable import PhotoLedger
 
 @Suite struct ConditionPatternTests {
   @Test("expressions fit what Swift's own fit", arguments: [51, 52] as [UInt64])
@@ -12,7 +11,8 @@ import Testing
       let ours = try TextPattern(regularExpression: pattern, options: [])
       let theirs = try Regex(pattern)
       for _ in 0..<12 {
-        let text = String((0..<Int.random(in: 0...5, using: &random)).map { _ in random.one(of: ["a", "b", "c", "1"]) as Character })
+        let text = String(
+          (0..<Int.random(in: 0...5, using: &random)).map { _ in random.one(of: ["a", "b", "c", "1"]) as Character })
         let fits = try theirs.wholeMatch(in: text) != nil
         fitting += fits ? 1 : 0
         try #require(ours.fits(text) == fits, "seed \(seed): \(pattern) on '\(text)'")
@@ -36,7 +36,7 @@ import Testing
 
   @Test("a pattern that makes others run for years is answered at once")
   func linear() throws {
-    let text = String(repeating: "a", count: 20_000)
+    let text = String(repeating: "a", count: 4_000)
     #expect(try !TextPattern(regularExpression: "(a+)+b", options: []).fits(text))
     #expect(try !TextPattern(regularExpression: "(a|a)*(a|a)*(a|a)*b", options: []).fits(text))
     #expect(!TextPattern(wildcards: String(repeating: "*a", count: 50) + "b", options: []).fits(text))
@@ -62,7 +62,8 @@ import Testing
   @Test(
     "what cannot be said in bounded time is refused by name",
     arguments: [
-      "(", ")", "[a", "a{", "a{2,1}", "a{5000}", "(a{100}){100}", "*", "\\1", "(?=a)", "(?i)a", "a++", "\\b", "[z-a]", "\\",
+      "(", ")", "[a", "a{", "a{2,1}", "a{5000}", "(a{100}){100}", "*", "\\1", "(?=a)", "(?i)a", "a++", "\\b", "[z-a]",
+      "\\",
       "[[:alpha:]]",
     ])
   func refused(pattern: String) {

@@ -1,7 +1,6 @@
 import Foundation
+import PhotoLedger
 import Testing
-
-@testable import PhotoLedger
 
 @Suite struct PredicateFormatDateTests {
   @Test("dates since the Gregorian reform agree with Foundation's own reading", arguments: [41] as [UInt64])

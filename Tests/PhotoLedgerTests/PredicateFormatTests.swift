@@ -82,7 +82,10 @@ import Testing
       ("creationDate < '2023-01-01T02:00:00+02:00'", .comparison(.creationDate, .less, .date(day))),
       ("creationDate >= '2023-01-01'", .comparison(.creationDate, .greaterOrEqual, .date(day))),
       ("localCreationDate == '2023-01-01T00:00:00'", .comparison(.localCreationDate, .equal, .date(day))),
-      ("burstIdentifier BEGINSWITH[cd] 'a'", .text(.burstIdentifier, .beginsWith, "a", [.caseInsensitive, .diacriticInsensitive])),
+      (
+        "burstIdentifier BEGINSWITH[cd] 'a'",
+        .text(.burstIdentifier, .beginsWith, "a", [.caseInsensitive, .diacriticInsensitive])
+      ),
       ("burstIdentifier endswith \"\\\"\\u0041\\\\\"", .text(.burstIdentifier, .endsWith, "\"A\\", [])),
       ("burstIdentifier LIKE[n] '*a?'", .text(.burstIdentifier, .like, "*a?", [])),
       ("burstIdentifier MATCHES[c] '^a+$'", .text(.burstIdentifier, .matches, "^a+$", .caseInsensitive)),
@@ -105,7 +108,10 @@ import Testing
     "the keys of collections are theirs",
     arguments: [
       ("title == 'Trip'", .comparison(.localizedTitle, .equal, .text("Trip"))),
-      ("localizedTitle CONTAINS[cd] 'ete'", .text(.localizedTitle, .contains, "ete", [.caseInsensitive, .diacriticInsensitive])),
+      (
+        "localizedTitle CONTAINS[cd] 'ete'",
+        .text(.localizedTitle, .contains, "ete", [.caseInsensitive, .diacriticInsensitive])
+      ),
       ("estimatedAssetCount > 0", .comparison(.estimatedAssetCount, .greater, .integer(0))),
       ("startDate == nil", .isNil(.startDate)),
     ] as [(String, Condition)])
@@ -122,7 +128,8 @@ import Testing
       ("keywords == 'x'", 1, .unknownKey), ("isHidden == YES AND Favorite == YES", 21, .unknownKey),
       ("location.latitude > 5", 1, .unknownKey), ("localizedTitle == 'x'", 1, .unknownKey),
       ("mediaType == 'image'", 14, .wrongArgument), ("creationDate > 5", 16, .wrongArgument),
-      ("creationDate > 'yesterday'", 16, .wrongArgument), ("duration < YES AND mediaType IN {1, 'x'}", 33, .wrongArgument),
+      ("creationDate > 'yesterday'", 16, .wrongArgument),
+      ("duration < YES AND mediaType IN {1, 'x'}", 33, .wrongArgument),
       ("isFavorite < YES", 14, .unsupportedPredicate), ("localIdentifier > 'a'", 19, .unsupportedPredicate),
       ("mediaType CONTAINS 'x'", 1, .unsupportedPredicate), ("burstIdentifier CONTAINS 5", 26, .wrongArgument),
       ("burstIdentifier MATCHES '('", 25, .malformedPredicate), ("mediaType IN 5", 14, .wrongArgument),
@@ -130,7 +137,8 @@ import Testing
       ("duration + 1 > 5", 10, .unsupportedPredicate), ("pixelWidth > 5 / 0", 16, .malformedPredicate),
       ("pixelWidth > 9223372036854775808", 14, .malformedPredicate), ("pixelWidth > 5x", 14, .malformedPredicate),
       ("creationDate > now()", 16, .unsupportedPredicate), ("ANY mediaType == 1", 1, .unsupportedPredicate),
-      ("mediaType == ALL mediaSubtypes", 14, .unsupportedPredicate), ("SUBQUERY(a, $x, 1) == 1", 1, .unsupportedPredicate),
+      ("mediaType == ALL mediaSubtypes", 14, .unsupportedPredicate),
+      ("SUBQUERY(a, $x, 1) == 1", 1, .unsupportedPredicate),
       ("mediaType == $TYPE", 14, .unsupportedPredicate), ("mediaType.@count == 1", 10, .malformedPredicate),
       ("burstIdentifier ==[l] 'x'", 20, .unsupportedPredicate), ("burstIdentifier ==[q] 'x'", 20, .malformedPredicate),
       ("burstIdentifier <[c] 'x'", 17, .unsupportedPredicate), ("burstIdentifier == 'x", 20, .malformedPredicate),
@@ -166,7 +174,8 @@ import Testing
   func listsKeys() {
     let error = #expect(throws: FetchError.self) { try Condition(format: "filename == 'x'", for: .collection) }
     #expect(
-      error?.description == "Unknown key 'filename' for collections; the keys are canContainAssets, canContainCollections, "
+      error?.description
+        == "Unknown key 'filename' for collections; the keys are canContainAssets, canContainCollections, "
         + "creationDate, endDate, estimatedAssetCount, kind, localIdentifier, localizedTitle, modificationDate, "
         + "startDate, at column 1.")
   }
@@ -223,9 +232,12 @@ import Testing
   func fuzz(seed: UInt64) {
     var random = QueryRandom(seed: seed)
     let pieces = [
-      "isFavorite", "creationDate", "burstIdentifier", "mediaSubtypes", "==", "!=", "<", "&", "(", ")", "{", "}", "[", "]",
-      ",", "'", "\"", "\\", "\\u00", "1", "-", "0x", "1e", ".5", "9223372036854775807", "**", "<<", "/", "AND", "OR", "NOT",
-      "!", "IN", "BETWEEN", "LIKE", "MATCHES", "'(a|b)*'", "[cd]", "%@", "%K", "%ld", "%", "$x", "@", "#", "NULL", "YES",
+      "isFavorite", "creationDate", "burstIdentifier", "mediaSubtypes", "==", "!=", "<", "&", "(", ")", "{", "}", "[",
+      "]",
+      ",", "'", "\"", "\\", "\\u00", "1", "-", "0x", "1e", ".5", "9223372036854775807", "**", "<<", "/", "AND", "OR",
+      "NOT",
+      "!", "IN", "BETWEEN", "LIKE", "MATCHES", "'(a|b)*'", "[cd]", "%@", "%K", "%ld", "%", "$x", "@", "#", "NULL",
+      "YES",
       "CAST(", "TRUEPREDICATE", "é", "\u{0}", "\u{301}", "2024-01-01", "~", "ANY", "SELF", "\n",
     ]
     let arguments: [PredicateArgument] = ["isFavorite", 5, 2.5, nil, [.integer(1), .text("x")]]

@@ -42,6 +42,8 @@ private let here: Location? = Location(latitude: 0, longitude: 1)
     #Predicate { $0.creationDate == $0.localCreationDate },
     #Predicate { ($0.creationDate ?? past) > past },
     #Predicate { ($0.creationDate ?? past) >= past },
+    #Predicate { ($0.creationDate ?? past) != past },
+    #Predicate { if let date = $0.creationDate { date != past } else { false } },
     #Predicate { !(($0.creationDate ?? past) < past) },
     #Predicate { if let date = $0.creationDate { date > past } else { false } },
     #Predicate { if let date = $0.creationDate { !(date > past) } else { true } },

@@ -6,7 +6,8 @@ import Testing
   @Test(
     "a term is read from its spelling",
     arguments: [
-      ("creationDate", "creationDate"), ("creationDate:desc", "creationDate:desc"), ("favorite:DESC", "isFavorite:desc"),
+      ("creationDate", "creationDate"), ("creationDate:desc", "creationDate:desc"),
+      ("favorite:DESC", "isFavorite:desc"),
       ("duration:asc", "duration"),
     ])
   func read(text: String, description: String) throws {
@@ -100,7 +101,9 @@ import Testing
   }
 
   /// The text as something whose order is that of its scalars.
-  private func scalars(_ text: String) -> ComparableScalars { ComparableScalars(list: text.unicodeScalars.map(\.value)) }
+  private func scalars(_ text: String) -> ComparableScalars {
+    ComparableScalars(list: text.unicodeScalars.map(\.value))
+  }
 
   private struct ComparableScalars: Comparable {
     let list: [UInt32]

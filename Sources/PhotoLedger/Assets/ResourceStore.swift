@@ -11,5 +11,7 @@ package final class ResourceStore: Sendable {
   }
   func synchronize() throws {}
   package func url(of resource: AssetResource) -> URL { folder }
+  enum State { case present, missing, altered }
+  func state(of resource: AssetResource, hashing: Bool) throws -> State { .present }
   func discard(_ resources: [AssetResource]) {}
 }

@@ -123,8 +123,9 @@ private struct BoundarySieve {
     let lowest = min(block.before, block.after)
     var offset = 0
     while shift != 0, offset < block.count, let boundary = boundary(from: lowest + offset + 1) {
-      let crossing = max(offset, boundary - abs(shift) - lowest)..<min(block.count, boundary - lowest)
-      guard crossing.lowerBound < block.count else { break }
+      let first = max(offset, boundary - abs(shift) - lowest)
+      guard first < block.count else { break }
+      let crossing = first..<min(block.count, boundary - lowest)
       if offset < crossing.lowerBound { staying.append(block.part(offset..<crossing.lowerBound)) }
       moving.append(block.part(crossing))
       offset = crossing.upperBound

@@ -7,8 +7,10 @@ import Foundation
 //
 //   sentinels   readers give Int64 and Double, never an optional or a PropertyValue; a missing value is Int64.min or NaN,
 //               which compares as SQL's NULL would, at no cost; the normal form has no constant Int64.min
-//   closures    a tree of closures, with the shapes of two and three parts unrolled. Evaluating Foundation's Predicate
-//               costs 680 ns a row; a switch over the tree with boxed values about 150
+//   closures    a tree of closures, with the shapes of two and three parts unrolled
+//
+// Measured in release, three leaves, loading the row included (22 ns): this 27 ns, a walk over the tree with boxed values
+// 60 ns, Foundation's Predicate.evaluate 500 to 800 ns.
 //
 // Invariant: the closure agrees with a plain walk over the tree on every row (ConditionEvaluatorTests).
 
@@ -44,25 +46,31 @@ private enum ConditionCompiler<Row: PropertyRow> {
 
   static func all(_ tests: [Test]) -> Test {
     switch tests.count {
+    case 1: return tests[0]
     case 2:
       let (a, b) = (tests[0], tests[1])
       return { a($0) && b($0) }
     case 3:
       let (a, b, c) = (tests[0], tests[1], tests[2])
       return { a($0) && b($0) && c($0) }
-    default: return { row in tests.allSatisfy { $0(row) } }
+    default:
+      let (head, tail) = (all(Array(tests[..<3])), all(Array(tests[3...])))
+      return { head($0) && tail($0) }
     }
   }
 
   static func any(_ tests: [Test]) -> Test {
     switch tests.count {
+    case 1: return tests[0]
     case 2:
       let (a, b) = (tests[0], tests[1])
       return { a($0) || b($0) }
     case 3:
       let (a, b, c) = (tests[0], tests[1], tests[2])
       return { a($0) || b($0) || c($0) }
-    default: return { row in tests.contains { $0(row) } }
+    default:
+      let (head, tail) = (any(Array(tests[..<3])), any(Array(tests[3...])))
+      return { head($0) || tail($0) }
     }
   }
 }
@@ -106,8 +114,14 @@ extension ConditionCompiler {
     switch comparator {
     case .equal: return { read($0) == bound }
     case .notEqual: return { read($0) != bound }
-    case .less: return { row in let value = read(row); return value < bound && value != .min }
-    case .lessOrEqual: return { row in let value = read(row); return value <= bound && value != .min }
+    case .less:
+      return { row in
+        let value = read(row); return value < bound && value != .min
+      }
+    case .lessOrEqual:
+      return { row in
+        let value = read(row); return value <= bound && value != .min
+      }
     case .greater: return { read($0) > bound }
     case .greaterOrEqual: return { read($0) >= bound }
     }
@@ -144,12 +158,30 @@ extension ConditionCompiler {
   ) -> Test {
     guard case .integer(let read) = reader else { return { _ in comparator == .notEqual } }
     switch comparator {
-    case .equal: return { row in let word = read(row); return word & mask == value && word != .min }
-    case .notEqual: return { row in let word = read(row); return word & mask != value || word == .min }
-    case .less: return { row in let word = read(row); return word & mask < value && word != .min }
-    case .lessOrEqual: return { row in let word = read(row); return word & mask <= value && word != .min }
-    case .greater: return { row in let word = read(row); return word & mask > value && word != .min }
-    case .greaterOrEqual: return { row in let word = read(row); return word & mask >= value && word != .min }
+    case .equal:
+      return { row in
+        let word = read(row); return word & mask == value && word != .min
+      }
+    case .notEqual:
+      return { row in
+        let word = read(row); return word & mask != value || word == .min
+      }
+    case .less:
+      return { row in
+        let word = read(row); return word & mask < value && word != .min
+      }
+    case .lessOrEqual:
+      return { row in
+        let word = read(row); return word & mask <= value && word != .min
+      }
+    case .greater:
+      return { row in
+        let word = read(row); return word & mask > value && word != .min
+      }
+    case .greaterOrEqual:
+      return { row in
+        let word = read(row); return word & mask >= value && word != .min
+      }
     }
   }
 }
@@ -163,7 +195,9 @@ extension ConditionCompiler {
       let wanted = values.compactMap { if case .integer(let number) = $0 { number } else { nil } }
       if wanted.allSatisfy({ (0..<64).contains($0) }) {
         let bits = wanted.reduce(into: UInt64(0)) { $0 |= 1 << UInt64($1) }
-        return { row in let value = UInt64(bitPattern: read(row)); return value < 64 && bits >> value & 1 != 0 }
+        return { row in
+          let value = UInt64(bitPattern: read(row)); return value < 64 && bits >> value & 1 != 0
+        }
       }
       return member(of: Set(wanted), read)
     case .number(let read):
@@ -199,8 +233,14 @@ extension ConditionCompiler {
     }
     guard let one = one.asNumber, let two = two.asNumber else { return { _ in comparator == .notEqual } }
     switch comparator {
-    case .equal: return { row in let (a, b) = (one(row), two(row)); return a == b || (a.isNaN && b.isNaN) }
-    case .notEqual: return { row in let (a, b) = (one(row), two(row)); return !(a == b || (a.isNaN && b.isNaN)) }
+    case .equal:
+      return { row in
+        let (a, b) = (one(row), two(row)); return a == b || (a.isNaN && b.isNaN)
+      }
+    case .notEqual:
+      return { row in
+        let (a, b) = (one(row), two(row)); return !(a == b || (a.isNaN && b.isNaN))
+      }
     case .less: return { one($0) < two($0) }
     case .lessOrEqual: return { one($0) <= two($0) }
     case .greater: return { one($0) > two($0) }
@@ -222,7 +262,10 @@ extension PropertyReader {
   fileprivate var asNumber: (@Sendable (Row) -> Double)? {
     switch self {
     case .bool(let read): { read($0) ? 1 : 0 }
-    case .integer(let read): { row in let value = read(row); return value == .min ? .nan : Double(value) }
+    case .integer(let read):
+      { row in
+        let value = read(row); return value == .min ? .nan : Double(value)
+      }
     case .number(let read): read
     case .text, .identifier: nil
     }

@@ -128,7 +128,8 @@ extension Condition {
   }
 
   /// A flag is true or false, so two trials tell which of the four possible conditions is meant.
-  private static func normalizedFlag(_ key: PropertyKey, _ comparator: Comparator, _ value: PropertyValue) -> Condition {
+  private static func normalizedFlag(_ key: PropertyKey, _ comparator: Comparator, _ value: PropertyValue) -> Condition
+  {
     let whenTrue = PropertyValue.bool(true).satisfies(comparator, value)
     let whenFalse = PropertyValue.bool(false).satisfies(comparator, value)
     if whenTrue == whenFalse { return whenTrue ? .always : .never }

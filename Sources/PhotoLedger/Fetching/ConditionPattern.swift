@@ -14,7 +14,7 @@
 // refused because it backtracks.
 
 /// A compiled pattern that fits whole texts in bounded time.
-struct TextPattern: Sendable {
+package struct TextPattern: Sendable {
   enum Instruction: Sendable {
     case character(Character)
     case any
@@ -61,7 +61,7 @@ struct TextPattern: Sendable {
   private let program: [Instruction]
 
   /// Compiles the wildcards of LIKE: `*` any run, `?` any character, a backslash before either means itself.
-  init(wildcards text: String, options: Condition.TextOptions) {
+  package init(wildcards text: String, options: Condition.TextOptions) {
     var program: [Instruction] = []
     var isEscaped = false
     for character in text {
@@ -83,14 +83,14 @@ struct TextPattern: Sendable {
 
   /// Compiles a regular expression.
   /// - Throws: ``FetchError`` `unsupportedPredicate` for what it cannot say in bounded time, `malformedPredicate`.
-  init(regularExpression text: String, options: Condition.TextOptions) throws(FetchError) {
+  package init(regularExpression text: String, options: Condition.TextOptions) throws(FetchError) {
     var compiler = PatternCompiler(text, options)
     program = try compiler.compile()
   }
 
   /// Whether the whole text fits.
   /// - Complexity: O(n × m) for n characters and m instructions.
-  func fits(_ text: String) -> Bool {
+  package func fits(_ text: String) -> Bool {
     var now = Places(count: program.count)
     var next = Places(count: program.count)
     add(0, to: &now, isStart: true, isEnd: text.isEmpty)

@@ -1,26 +1,31 @@
 import Foundation
 
 /// A test of text, with its constant prepared once.
-struct TextTest: Sendable {
+package struct TextTest: Sendable {
   private let test: Condition.TextOperator
   private let text: String
   private let options: Condition.TextOptions
   private let pattern: TextPattern?
 
-  /// Prepares a test; a regular expression that cannot be read, which `Condition.check(for:)` refuses, fits nothing.
-  init(_ test: Condition.TextOperator, _ text: String, _ options: Condition.TextOptions) {
+  /// Prepares a test; a regular expression must be one that `Condition.check(for:)` lets pass.
+  package init(_ test: Condition.TextOperator, _ text: String, _ options: Condition.TextOptions) {
     self.test = test
     self.options = options
     self.text = text.folded(options)
     switch test {
     case .like: pattern = TextPattern(wildcards: text, options: options)
-    case .matches: pattern = try? TextPattern(regularExpression: text, options: options)
+    case .matches:
+      do throws(FetchError) {
+        pattern = try TextPattern(regularExpression: text, options: options)
+      } catch {
+        preconditionFailure("A condition is evaluated before it was checked: \(error)")
+      }
     default: pattern = nil
     }
   }
 
   /// Whether a property's text passes. Texts are compared character by character, as Swift's strings are.
-  func holds(_ value: String) -> Bool {
+  package func holds(_ value: String) -> Bool {
     let folded = value.folded(options)
     switch test {
     case .equals: return folded == text

@@ -82,7 +82,8 @@ extension PredicateParser {
     guard comparator.isEquality else {
       throw failure(
         .unsupported(
-          comparator.rawValue, "The options [cd] work with ==, != and the operators of text, not with \(comparator.rawValue)."
+          comparator.rawValue,
+          "The options [cd] work with ==, != and the operators of text, not with \(comparator.rawValue)."
         ), at: place)
     }
     if case .value = left.node, case .key = right.node {
@@ -133,7 +134,8 @@ extension PredicateParser {
       var parts: [Condition] = []
       for element in list {
         let element = Operand(node: .value(element), position: right.position)
-        parts.append(try ordered(Operand(node: .masked(key, mask), position: left.position), .equal, [], element, at: place))
+        parts.append(
+          try ordered(Operand(node: .masked(key, mask), position: left.position), .equal, [], element, at: place))
       }
       return .or(parts)
     case (.value(.text), .key): return try text(right, .contains, options, left, at: place)

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 extension Date {
   /// Reads `2024-05-31T18:30:00.25+02:00` (RFC 3339); a day alone is its first instant, in UTC.
@@ -8,7 +8,7 @@ extension Date {
   /// - Parameters:
   ///   - text: the date; a blank may stand for the T.
   ///   - isWallTime: whether the offset may be left out, as for the wall time that a camera wrote.
-  init?(rfc3339 text: String, isWallTime: Bool = false) {
+  package init?(rfc3339 text: String, isWallTime: Bool = false) {
     var reader = DigitReader(bytes: Array(text.utf8))
     guard let year = reader.digits(4), reader.take("-"), let month = reader.digits(2), reader.take("-"),
       let day = reader.digits(2), (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day)

@@ -116,7 +116,8 @@ struct PredicateLexer {
   private mutating func specifier() throws(FetchError) -> Token {
     let start = index
     index += 1
-    while let byte = byte(), [UInt8(ascii: "l"), UInt8(ascii: "h"), UInt8(ascii: "q"), UInt8(ascii: "z")].contains(byte)
+    while let byte = byte(),
+      [UInt8(ascii: "l"), UInt8(ascii: "h"), UInt8(ascii: "q"), UInt8(ascii: "z")].contains(byte)
     { index += 1 }
     guard let last = byte() else { throw .malformed("%", "'%' stands at the end; write %@, %d, %f or %K.") }
     index += 1

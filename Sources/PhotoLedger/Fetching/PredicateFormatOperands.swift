@@ -130,7 +130,8 @@ extension PredicateParser {
           at: start)
       }
       if token == .symbol("[") {
-        throw failure(.unsupported(word, "'\(word)[…]' asks for a member of a collection, which no fetch supports."), at: start)
+        throw failure(
+          .unsupported(word, "'\(word)[…]' asks for a member of a collection, which no fetch supports."), at: start)
       }
       do throws(FetchError) {
         return .key(try PropertyKey(spelled: word, for: entity))

@@ -108,7 +108,8 @@ struct PredicateTranslation {
 
   static func value(_ value: Any) throws(FetchError) -> PropertyValue {
     guard case .value(let value) = try PredicateArgument(value) else {
-      throw FetchError(.wrongArgument, "\(type(of: value))", "A list cannot be compared with a property; ask whether it contains it.")
+      throw FetchError(
+        .wrongArgument, "\(type(of: value))", "A list cannot be compared with a property; ask whether it contains it.")
     }
     return value
   }

@@ -26,11 +26,12 @@ extension OptionSetContains: StandardPredicateExpression
 where Base: StandardPredicateExpression, Element: StandardPredicateExpression {}
 
 extension PredicateExpressions {
+  // swift-format-ignore: AlwaysUseLowerCamelCase
   /// What `#Predicate` makes of `contains` on an option set such as ``Asset/mediaSubtypes``.
   /// - Parameters:
   ///   - base: the set.
   ///   - element: the bits, for example a captured `MediaSubtypes.photoLive`.
-  public static func build_contains<Base, Element>(  // swift-format-ignore: AlwaysUseLowerCamelCase
+  public static func build_contains<Base, Element>(
     _ base: Base, _ element: Element
   ) -> OptionSetContains<Base, Element> {
     OptionSetContains(base: base, element: element)
@@ -77,11 +78,12 @@ extension OptionSetContains: TranslatableExpression {
   where Base: StandardPredicateExpression, Other: StandardPredicateExpression {}
 
   extension PredicateExpressions {
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     /// What `#Predicate` makes of `localizedStandardContains`, which Foundation has on Apple's systems only.
     /// - Parameters:
     ///   - base: the text that is searched.
     ///   - other: the text that is sought; in no locale, as everything in a library.
-    public static func build_localizedStandardContains<Base, Other>(  // swift-format-ignore: AlwaysUseLowerCamelCase
+    public static func build_localizedStandardContains<Base, Other>(
       _ base: Base, _ other: Other
     ) -> TextContains<Base, Other> {
       TextContains(base: base, other: other)

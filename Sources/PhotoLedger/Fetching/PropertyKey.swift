@@ -79,9 +79,9 @@ public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
   }
 
   private static let aliases: [String: PropertyKey] = [
-    "SELF": .localIdentifier, "self": .localIdentifier, "uuid": .localIdentifier,
+    "SELF": .localIdentifier, "self": .localIdentifier,
     "favorite": .isFavorite, "hidden": .isHidden, "trashed": .isTrashed,
-    "mediaSubtype": .mediaSubtypes, "title": .localizedTitle, "dateAdded": .addedDate,
+    "mediaSubtype": .mediaSubtypes, "title": .localizedTitle,
   ]
 
   /// What the values are.

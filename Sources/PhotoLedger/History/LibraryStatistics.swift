@@ -1,0 +1,93 @@
+import EventLog
+import Foundation
+import LMDB
+
+/// What a library holds and how its store stands.
+public struct LibraryStatistics: Sendable, Hashable {
+  /// Assets outside the trash, by media type; hidden ones are counted.
+  public internal(set) var assetCounts: [MediaType: Int] = [:]
+  /// Favourites outside the trash.
+  public internal(set) var favoriteCount = 0
+  /// Hidden assets outside the trash.
+  public internal(set) var hiddenCount = 0
+  /// Assets in the trash.
+  public internal(set) var trashedCount = 0
+  /// Albums.
+  public internal(set) var albumCount = 0
+  /// Folders, the root not counted.
+  public internal(set) var folderCount = 0
+  /// Resources of all assets, and how many bytes they have.
+  public internal(set) var resourceCount = 0
+  /// The bytes of all resources, each counted as often as it is named.
+  public internal(set) var resourceBytes: UInt64 = 0
+  /// Events in the log.
+  public internal(set) var eventCount: UInt64 = 0
+  /// Commits in the log.
+  public internal(set) var commitCount: UInt64 = 0
+  /// The state of now.
+  public internal(set) var token: Token
+  /// The chain hash at the head, in hexadecimal digits.
+  public internal(set) var chain: String
+  /// What is promised of a commit: `durable` or `lastCommitMayBeLost`.
+  public internal(set) var durability: String
+  /// The bytes of the store's file that are in use.
+  public internal(set) var storeBytes: Int
+  /// The bytes of the store's file that wait for reuse.
+  public internal(set) var storeFreeBytes: Int
+  /// The bytes to which the store's file may grow before its map is enlarged.
+  public internal(set) var mapBytes: Int
+  /// Reader slots in use, in all processes.
+  public internal(set) var readerCount: Int
+  /// How many LMDB transactions the oldest reader is behind: pages since then cannot be reused.
+  public internal(set) var oldestReaderLag: UInt64
+}
+
+extension PhotoLibrary {
+  /// Counts what the library holds.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(n) in assets.
+  public func statistics() throws -> LibraryStatistics {
+    let core = store.core
+    return try store.reading { t in
+      let head = try core.log.head(t)
+      let lmdb = try core.environment.statistics()
+      var statistics = LibraryStatistics(
+        token: core.token(head.commit), chain: head.chain.description,
+        durability: "\(core.environment.options.durability)",
+        storeBytes: lmdb.usedPages * lmdb.pageSize, storeFreeBytes: lmdb.freePages * lmdb.pageSize,
+        mapBytes: lmdb.mapSize, readerCount: lmdb.readers.count, oldestReaderLag: lmdb.oldestReaderLag)
+      statistics.eventCount = head.sequence
+      statistics.commitCount = head.commit
+      try t.forEach(in: core.projections.assets, from: 0) { number, bytes in
+        statistics.count(try AssetRow(number: number, bytes: bytes))
+        return .proceed
+      }
+      try t.forEach(in: core.projections.details, from: 0) { _, bytes in
+        for resource in try AssetDetails(encoded: bytes.withUnsafeBytes { Array($0) }).resources {
+          statistics.resourceCount += 1
+          statistics.resourceBytes += resource.dataSize
+        }
+        return .proceed
+      }
+      try t.forEach(in: core.projections.collections, from: rootFolder + 1) { number, bytes in
+        let row = try CollectionRow(number: number, encoded: bytes.withUnsafeBytes { Array($0) })
+        guard row.deletedDate == nil else { return .proceed }
+        if row.kind == .album { statistics.albumCount += 1 } else { statistics.folderCount += 1 }
+        return .proceed
+      }
+      return statistics
+    }
+  }
+}
+
+extension LibraryStatistics {
+  fileprivate mutating func count(_ row: AssetRow) {
+    guard row.trashedDate == nil else {
+      trashedCount += 1
+      return
+    }
+    assetCounts[row.mediaType, default: 0] += 1
+    if row.flags.contains(.favorite) { favoriteCount += 1 }
+    if row.flags.contains(.hidden) { hiddenCount += 1 }
+  }
+}

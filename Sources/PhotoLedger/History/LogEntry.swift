@@ -1,0 +1,263 @@
+public import Foundation
+
+// An event as readers of the log see it: who, when, why, which objects, and a sentence; and the whole payload as a value
+// that turns into JSON. Objects are named by their identifiers, which an event that names only numbers gets from
+// the events that created them.
+
+/// One event of the log.
+public struct LogEntry: Sendable {
+  /// The place of the event in the log, from 1.
+  public let sequence: UInt64
+  /// The state that holds the event's commit.
+  public let token: Token
+  /// The commit it belongs to: who, when and why.
+  public let commit: CommitSummary
+  /// The type of the event, such as `assets.trashed`.
+  public let type: String
+  /// The objects that it concerns, spelled as PhotoKit spells identifiers; the one acted on first.
+  public let objects: [String]
+  /// What happened, as a sentence.
+  public let sentence: String
+  /// The whole event.
+  public let details: LogValue
+}
+
+/// A value of an event's payload: what JSON can say.
+public indirect enum LogValue: Sendable, Hashable {
+  /// Nothing.
+  case null
+  /// True or false.
+  case bool(Bool)
+  /// A whole number.
+  case integer(Int64)
+  /// A number.
+  case double(Double)
+  /// Text.
+  case text(String)
+  /// An instant.
+  case date(Date)
+  /// A list.
+  case list([LogValue])
+  /// Named values in their order.
+  case object([Field])
+
+  /// A named value.
+  public struct Field: Sendable, Hashable {
+    /// The name.
+    public let name: String
+    /// The value.
+    public let value: LogValue
+
+    init(_ name: String, _ value: LogValue) {
+      self.name = name
+      self.value = value
+    }
+  }
+}
+
+/// Which events of the log are wanted.
+public struct LogFilter: Sendable {
+  /// Only events after the state of a token.
+  public var after: Token?
+  /// Only events that concern an object.
+  public var object: LocalIdentifier?
+  /// Only events of a client.
+  public var client: String?
+  /// Only events of a cause.
+  public var cause: String?
+  /// Only events whose type begins with this.
+  public var typePrefix: String?
+
+  /// Wants all events.
+  public init() {}
+}
+
+extension Event {
+  /// What happened, as a sentence, and the payload as a value.
+  func described(_ name: (ObjectNumber) -> String) -> (sentence: String, details: LogValue) {
+    switch self {
+    case .libraryCreated(let identifier, let date):
+      ("The library was created.", .object([.init("identifier", .text(identifier.uuidString)), .init("date", .date(date))]))
+    case .assetCreated(let existence):
+      ("\(existence.title) was added.", .object(existence.fields(name)))
+    case .assetPurged(let existence):
+      ("\(existence.title) was removed for good.", .object(existence.fields(name)))
+    case .assetsEdited(let edited):
+      (edited.sentence, .object(edited.fields(name)))
+    case .collectionCreated(let existence):
+      ("The \(existence.row.word) '\(existence.row.title ?? "")' was created.", .object(existence.row.fields(name)))
+    case .collectionErased(let existence):
+      ("The \(existence.row.word) '\(existence.row.title ?? "")' was unmade.", .object(existence.row.fields(name)))
+    case .collectionEdited(let edited):
+      (edited.sentence, .object(edited.fields(name)))
+    case .arranged(let arranged):
+      (arranged.sentence, .object(arranged.fields(name)))
+    case .nothingChanged: ("A block changed nothing.", .object([]))
+    }
+  }
+}
+
+private func counted(_ count: Int, _ noun: String) -> String { count == 1 ? "1 \(noun)" : "\(count) \(noun)s" }
+
+extension LogValue {
+  fileprivate init(_ value: FieldValue, isDate: Bool) {
+    switch value {
+    case .null: self = .null
+    case .bool(let value): self = .bool(value)
+    case .integer(let value): self = .integer(value)
+    case .double(let value):
+      self = isDate ? .date(Date(timeIntervalSinceReferenceDate: value)) : .double(value)
+    case .place(let location): self = LogValue(location)
+    }
+  }
+
+  fileprivate init(_ location: Location) {
+    self = .object(
+      [.init("latitude", .double(location.latitude)), .init("longitude", .double(location.longitude))]
+        + (location.altitude.map { [.init("altitude", .double($0))] } ?? []))
+  }
+
+  fileprivate static func optional(_ date: Date?) -> LogValue { date.map(LogValue.date) ?? .null }
+
+  fileprivate static func change(_ old: LogValue, _ new: LogValue) -> LogValue {
+    .object([.init("old", old), .init("new", new)])
+  }
+}
+
+extension AssetExistence {
+  fileprivate var title: String { details.resources.first.map { "'\($0.originalFilename)'" } ?? "An asset" }
+
+  fileprivate func fields(_ name: (ObjectNumber) -> String) -> [LogValue.Field] {
+    var fields: [LogValue.Field] = [.init("asset", .text(name(row.number)))]
+    for field in AssetField.allCases where row[field] != .null && row[field] != .bool(false) {
+      fields.append(.init("\(field)", LogValue(row[field], isDate: field.isDate)))
+    }
+    fields.append(.init("mediaType", .text("\(row.mediaType)")))
+    fields.append(.init("addedDate", .date(row.addedDate)))
+    fields.append(.init("resources", .list(details.resources.map { .object($0.fields) })))
+    if !places.isEmpty {
+      fields.append(.init("containers", .list(places.map { .text(name($0.container)) })))
+    }
+    return fields
+  }
+}
+
+extension AssetResource {
+  fileprivate var fields: [LogValue.Field] {
+    var fields: [LogValue.Field] = [
+      .init("type", .text(type.name)), .init("originalFilename", .text(originalFilename)),
+      .init("uniformTypeIdentifier", .text(uniformTypeIdentifier)), .init("dataSize", .integer(Int64(clamping: dataSize))),
+      .init("sha256", .text(sha256Hex)),
+    ]
+    if case .referenced(let path) = storage { fields.append(.init("path", .text(path))) }
+    if let contentIdentifier { fields.append(.init("contentIdentifier", .text(contentIdentifier))) }
+    return fields
+  }
+}
+
+extension AssetField {
+  fileprivate var isDate: Bool {
+    switch self {
+    case .creationDate, .localCreationDate, .modificationDate, .trashedDate: true
+    default: false
+    }
+  }
+}
+
+extension AssetsEdited {
+  fileprivate var sentence: String {
+    let assets = counted(edits.count, "asset")
+    switch verb {
+    case .trashed: return "\(assets) moved to the trash."
+    case .restored: return "\(assets) restored from the trash."
+    case .edited:
+      let fields = Set(edits.flatMap { $0.changes.map(\.field) }).subtracting([.modificationDate])
+      let added = edits.reduce(0) { $0 + $1.addedResources.count }
+      let names = fields.sorted { $0.rawValue < $1.rawValue }.map { "\($0)" }
+      let parts = names + (added > 0 ? [counted(added, "new resource")] : [])
+      return "\(assets) edited: \(parts.joined(separator: ", "))."
+    }
+  }
+
+  fileprivate func fields(_ name: (ObjectNumber) -> String) -> [LogValue.Field] {
+    let assets = edits.map { edit -> LogValue in
+      var fields: [LogValue.Field] = [.init("asset", .text(name(edit.number)))]
+      for change in edit.changes {
+        let isDate = change.field.isDate
+        fields.append(
+          .init(
+            "\(change.field)", .change(LogValue(change.old, isDate: isDate), LogValue(change.new, isDate: isDate))))
+      }
+      if !edit.addedResources.isEmpty {
+        fields.append(.init("addedResources", .list(edit.addedResources.map { .object($0.fields) })))
+      }
+      if !edit.removedResources.isEmpty {
+        fields.append(.init("removedResources", .list(edit.removedResources.map { .object($0.fields) })))
+      }
+      return .object(fields)
+    }
+    let counts = shifts.map { LogValue.object([.init("album", .text(name($0.album))), .init("by", .integer(Int64($0.by)))]) }
+    return [.init("assets", .list(assets))] + (counts.isEmpty ? [] : [.init("assetCounts", .list(counts))])
+  }
+}
+
+extension CollectionRow {
+  fileprivate var word: String { kind == .album ? "album" : "folder" }
+
+  fileprivate func fields(_ name: (ObjectNumber) -> String) -> [LogValue.Field] {
+    [
+      .init("collection", .text(name(number))), .init("kind", .text(word)),
+      .init("localizedTitle", title.map(LogValue.text) ?? .null), .init("parent", .text(name(parent))),
+      .init("creationDate", .date(creationDate)),
+    ]
+  }
+}
+
+extension CollectionEdited {
+  fileprivate var sentence: String {
+    if let deletedDate { return deletedDate.new == nil ? "A collection was brought back." : "A collection was deleted." }
+    return "A collection was renamed from '\(title?.old ?? "")' to '\(title?.new ?? "")'."
+  }
+
+  fileprivate func fields(_ name: (ObjectNumber) -> String) -> [LogValue.Field] {
+    var fields: [LogValue.Field] = [.init("collection", .text(name(number)))]
+    if let title {
+      fields.append(
+        .init("localizedTitle", .change(title.old.map(LogValue.text) ?? .null, title.new.map(LogValue.text) ?? .null)))
+    }
+    if let modificationDate {
+      fields.append(.init("modificationDate", .change(.date(modificationDate.old), .date(modificationDate.new))))
+    }
+    if let deletedDate {
+      fields.append(.init("deletedDate", .change(.optional(deletedDate.old), .optional(deletedDate.new))))
+    }
+    return fields
+  }
+}
+
+extension Arranged {
+  fileprivate var sentence: String {
+    let members = counted(places.count, "member")
+    switch verb {
+    case .inserted: return "\(members) put in."
+    case .removed: return "\(members) taken out."
+    case .moved: return "\(members) put elsewhere."
+    case .replaced: return "\(members) replaced or put in their place."
+    case .spread: return "\(members) given new order keys, in the same order."
+    }
+  }
+
+  fileprivate func fields(_ name: (ObjectNumber) -> String) -> [LogValue.Field] {
+    func key(_ key: OrderKey?) -> LogValue { key.map { .text(String($0.rawValue, radix: 16)) } ?? .null }
+    let members = places.map { place in
+      LogValue.object([
+        .init("member", .text(name(place.child))), .init("orderKey", .change(key(place.old), key(place.new))),
+      ])
+    }
+    return [
+      .init("container", .text(name(container))), .init("members", .list(members)),
+      .init("assetCountBy", .integer(Int64(countShift))),
+      .init("modificationDate", .change(.date(modificationDate.old), .date(modificationDate.new))),
+    ]
+  }
+}

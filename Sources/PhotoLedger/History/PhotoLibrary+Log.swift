@@ -1,0 +1,110 @@
+import EventLog
+import LMDB
+
+extension PhotoLibrary {
+  /// Goes through the events of the log that a filter wants, oldest first.
+  /// - Parameters:
+  ///   - filter: which events; by object it reads only those that concern the object.
+  ///   - body: is given each event, and says whether to go on. It must not change the library and wait for it.
+  /// - Throws: ``LibraryError``: `.invalidToken`, `.identifierNotFound` for an object that never was, `.storage`; and what
+  ///   `body` throws.
+  /// - Complexity: O(log n + m) for m events after the token, or of the object.
+  public func forEachLogEntry(_ filter: LogFilter = LogFilter(), _ body: (LogEntry) throws -> Bool) throws {
+    let after = try filter.after.map { try store.commit(of: $0) } ?? 0
+    try store.reading { t in
+      var reader = LogReader(core: store.core, filter: filter)
+      let start = after == 0 ? 0 : try store.sequence(ofCommit: after, t)
+      if let object = filter.object {
+        let number = try reader.number(of: object, t)
+        for sequence in try store.core.projections.history(of: number, after: start, in: t) {
+          guard let record = try store.core.log.event(at: sequence, in: t) else {
+            throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
+          }
+          if let entry = try reader.entry(record, t), try !body(entry) { return }
+        }
+      } else {
+        try store.core.log.read(after: start, in: t) { record in
+          guard let entry = try reader.entry(record, t) else { return .proceed }
+          return try body(entry) ? .proceed : .stop
+        }
+      }
+    }
+  }
+}
+
+/// Turns records into entries; keeps the commit and the names that it has just looked up.
+private struct LogReader {
+  let core: StoreCore
+  let filter: LogFilter
+  private var commit: CommitSummary?
+  private var names: [ObjectNumber: String] = [:]
+
+  init(core: StoreCore, filter: LogFilter) {
+    self.core = core
+    self.filter = filter
+  }
+
+  /// The number of an object, gone ones included.
+  func number(of identifier: LocalIdentifier, _ t: borrowing StoreReading) throws -> ObjectNumber {
+    if let object = try core.projections.object(identifier, in: t) { return object.number }
+    // A purged object has no row any more; its creation is still in the log.
+    var found: ObjectNumber?
+    try core.log.read(after: 0, in: t) { record in
+      guard record.type == "asset.created", case .assetCreated(let existence) = try Event(record) else { return .proceed }
+      if existence.row.identifier == identifier { found = existence.row.number }
+      return found == nil ? .proceed : .stop
+    }
+    guard let found else {
+      throw LibraryError(.identifierNotFound, "The library never had an object with the identifier \(identifier.uuidString).")
+    }
+    return found
+  }
+
+  mutating func entry(_ record: borrowing StoredEvent, _ t: borrowing StoreReading) throws -> LogEntry? {
+    let commit = try commit(record.commit, t)
+    guard filter.client ?? commit.client == commit.client, filter.cause == nil || filter.cause == commit.cause else {
+      return nil
+    }
+    let type = record.type
+    if let prefix = filter.typePrefix, !type.hasPrefix(prefix) { return nil }
+    guard record.payload != nil else {
+      return LogEntry(
+        sequence: record.sequence, token: core.token(record.commit), commit: commit, type: type, objects: [],
+        sentence: "The payload was erased.", details: .null)
+    }
+    let event = try Event(record)
+    let touched = event.touched(sequence: record.sequence)
+    for number in touched { try learn(number, t) }
+    if case .collectionCreated(let existence) = event { try learn(existence.row.parent, t) }
+    let names = names
+    let (sentence, details) = event.described { names[$0] ?? "" }
+    return LogEntry(
+      sequence: record.sequence, token: core.token(record.commit), commit: commit, type: type,
+      objects: distinct(touched).compactMap { names[$0] }, sentence: sentence, details: details)
+  }
+
+  private mutating func commit(_ number: UInt64, _ t: borrowing StoreReading) throws -> CommitSummary {
+    if let commit, commit.number == number { return commit }
+    guard let found = try core.log.commit(number, in: t) else {
+      throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
+    }
+    let summary = CommitSummary(found)
+    commit = summary
+    return summary
+  }
+
+  /// Remembers the name of an object: from its row, or from the event that created it.
+  private mutating func learn(_ number: ObjectNumber, _ t: borrowing StoreReading) throws {
+    if names[number] != nil { return }
+    if names.count > 10_000 { names.removeAll(keepingCapacity: true) }
+    if let row = try core.projections.asset(number, in: t) {
+      names[number] = row.identifier.spelled(as: .asset)
+    } else if let row = try core.projections.collection(number, in: t) {
+      names[number] = row.identifier.spelled(as: row.kind == .album ? .album : .folder)
+    } else if let record = try core.log.event(at: number, in: t),
+      case .assetCreated(let existence) = try Event(record)
+    {
+      names[number] = existence.row.identifier.spelled(as: .asset)
+    }
+  }
+}

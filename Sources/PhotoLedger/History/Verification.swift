@@ -1,0 +1,241 @@
+import EventLog
+public import Foundation
+import LMDB
+
+// Verification and rebuilding.
+//
+// The log proves itself (chain and hashes); the projections are proved by the log: a replay into a throw-away store must give
+// the same bytes. The first difference is named by database and key. A store that may have been tampered with can bring
+// LMDB itself down (it aborts on some damage), so the program verifies in a child process.
+
+/// What a verification found.
+public struct Verification: Sendable, Hashable {
+  /// A place where the store is not what it should be.
+  public struct Defect: Sendable, Hashable, CustomStringConvertible {
+    /// Where: an event, a database and key, or a file.
+    public let place: String
+    /// What is wrong there.
+    public let description: String
+  }
+
+  /// How many events were recomputed.
+  public internal(set) var eventCount: UInt64 = 0
+  /// How many commits they make.
+  public internal(set) var commitCount: UInt64 = 0
+  /// How many entries of the projections were compared.
+  public internal(set) var entryCount: UInt64 = 0
+  /// How many resources' files were looked at.
+  public internal(set) var resourceCount: UInt64 = 0
+  /// How many of those are not there: a state, not a defect of the store.
+  public internal(set) var missingResources: [String] = []
+  /// The chain hash at the head, in hexadecimal digits: compare it with one that was written down elsewhere.
+  public internal(set) var chain = ""
+  /// The first difference; nil if there is none.
+  public internal(set) var defect: Defect?
+
+  /// Whether nothing contradicts the log.
+  public var isSound: Bool { defect == nil }
+}
+
+/// How far a long task has come.
+public struct TaskProgress: Sendable, Hashable {
+  /// What is being done: `log`, `replay`, `compare`, `resources`, `rebuild`.
+  public let phase: String
+  /// How much of the phase is done, in events, entries or files.
+  public let done: UInt64
+  /// How much there is; nil if unknown.
+  public let total: UInt64?
+}
+
+extension PhotoLibrary {
+  /// Recomputes the chain of the log and every projection, and looks at every resource's file.
+  /// - Parameters:
+  ///   - scratch: a directory for the throw-away store; it needs about the space of the store itself.
+  ///   - hashesContent: whether the files are read and hashed, not only looked for.
+  ///   - progress: is told how far it is; false stops.
+  /// - Returns: what was found; a difference is returned, not thrown.
+  /// - Throws: ``LibraryError`` if reading fails or `progress` stops (`.userCancelled`).
+  /// - Complexity: O(n log n) in events.
+  public func verify(
+    scratch: URL = FileManager.default.temporaryDirectory, hashingContent hashesContent: Bool = false,
+    progress: (TaskProgress) -> Bool = { _ in true }
+  ) throws -> Verification {
+    let folder = scratch.appending(path: "photoledger-verify-\(store.core.surroundings.random())")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try store.reading { t in
+      var found = try verifyLog(t, progress)
+      guard found.isSound else { return found }
+      try verifyProjections(&found, in: folder, t, progress)
+      guard found.isSound else { return found }
+      try verifyResources(&found, hashesContent, t, progress)
+      return found
+    }
+  }
+
+  private func verifyLog(
+    _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
+  ) throws -> Verification {
+    let total = try store.core.log.head(t).sequence
+    var isStopped = false
+    let log = try store.core.log.verify(in: t) { sequence in
+      isStopped = !progress(TaskProgress(phase: "log", done: sequence, total: total))
+      return isStopped ? .stop : .proceed
+    }
+    if isStopped { throw LibraryError(.userCancelled, "The verification was stopped; nothing was changed.") }
+    var found = Verification()
+    found.eventCount = log.eventCount
+    found.commitCount = log.commitCount
+    found.chain = log.head.chain.description
+    if let defect = log.defect {
+      found.defect = Verification.Defect(place: "event \(defect.sequence)", description: defect.description)
+    }
+    return found
+  }
+
+  private func verifyProjections(
+    _ found: inout Verification, in folder: URL, _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
+  ) throws {
+    let total = try store.core.log.head(t).sequence
+    var options = LMDB.Environment.Options()
+    options.maxDatabases = 32
+    options.durability = .unsafeNoSync
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let environment = try LMDB.Environment.open(path: folder.path, options: options)
+    let replayed = try Projections(in: environment)
+    do {
+      try replayed.replay(store.core.log, through: total, from: t, into: environment) {
+        progress(TaskProgress(phase: "replay", done: $0, total: total))
+      }
+    } catch let error as LibraryError where error.code == .corrupted {
+      found.defect = Verification.Defect(place: "replay", description: error.description)
+      return
+    }
+    for (name, (live, model)) in zip(Projections.names, zip(store.core.projections.all, replayed.all)) {
+      let difference = try environment.read { other in
+        try firstDifference(name, live, t, model, other, &found.entryCount)
+      }
+      if let difference {
+        found.defect = difference
+        return
+      }
+      guard progress(TaskProgress(phase: "compare", done: found.entryCount, total: nil)) else {
+        throw LibraryError(.userCancelled, "The verification was stopped; nothing was changed.")
+      }
+    }
+  }
+
+  /// Walks two databases side by side.
+  private func firstDifference(
+    _ name: String, _ live: Database, _ t: borrowing StoreReading, _ model: Database, _ other: borrowing StoreReading,
+    _ count: inout UInt64
+  ) throws -> Verification.Defect? {
+    var one = try t.cursor(in: live)
+    var two = try other.cursor(in: model)
+    var (stored, wanted) = (try one.first(), try two.first())
+    while true {
+      switch (stored, wanted) {
+      case (nil, nil): return nil
+      case (let stored?, nil): return defect(name, stored.key, "holds an entry that the log does not give")
+      case (nil, let wanted?): return defect(name, wanted.key, "lacks an entry that the log gives")
+      case (let left?, let right?):
+        guard left.key.isEqual(to: right.key) else {
+          return defect(name, right.key, "does not have the entries that the log gives")
+        }
+        guard left.value.isEqual(to: right.value) else {
+          return defect(name, left.key, "holds another value than the log gives")
+        }
+      }
+      count += 1
+      stored = try one.next()
+      wanted = try two.next()
+    }
+  }
+
+  private func defect(_ name: String, _ key: RawSpan, _ what: String) -> Verification.Defect {
+    let digits = key.withUnsafeBytes { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+    return Verification.Defect(
+      place: "\(name) \(digits)", description: "The projection \(name) \(what), at the key \(digits); run `rebuild`.")
+  }
+
+  private func verifyResources(
+    _ found: inout Verification, _ hashesContent: Bool, _ t: borrowing StoreReading,
+    _ progress: (TaskProgress) -> Bool
+  ) throws {
+    let projections = store.core.projections
+    let total = UInt64(try t.count(of: projections.details))
+    var done: UInt64 = 0
+    try t.forEach(in: projections.details, from: 0) { _, bytes in
+      for resource in try AssetDetails(encoded: bytes.withUnsafeBytes { Array($0) }).resources {
+        found.resourceCount += 1
+        switch try store.resources.state(of: resource, hashing: hashesContent) {
+        case .present: break
+        case .missing: found.missingResources.append(store.resources.url(of: resource).path)
+        case .altered:
+          found.defect = Verification.Defect(
+            place: store.resources.url(of: resource).path,
+            description: "The file of \(resource.originalFilename) is not what was imported.")
+          return .stop
+        }
+      }
+      done += 1
+      guard progress(TaskProgress(phase: "resources", done: done, total: total)) else {
+        throw LibraryError(.userCancelled, "The verification was stopped; nothing was changed.")
+      }
+      return .proceed
+    }
+  }
+
+  /// Drops every projection and makes it again from the log, in one transaction: readers see the old ones or the new.
+  ///
+  /// - Parameter progress: is told how far it is; false stops, and the projections stay as they were.
+  /// - Throws: ``LibraryError`` `.corrupted` if the log cannot be replayed, `.userCancelled` if `progress` stops.
+  /// - Complexity: O(n log n) in events; the transaction holds all pages of the new projections.
+  public func rebuild(progress: (TaskProgress) -> Bool = { _ in true }) throws {
+    let core = store.core
+    try Self.reporting {
+      try core.environment.write { t in
+        let head = try core.log.head(t).sequence
+        for database in core.projections.all { try t.clear(database) }
+        var done: UInt64 = 0
+        while done < head {
+          let wanted = (done + 1)...min(head, done + UInt64(Projections.replayBatch))
+          let events = try core.events(wanted, t)
+          for (index, event) in events.enumerated() {
+            try core.projections.apply(event, sequence: wanted.lowerBound + UInt64(index), in: &t)
+          }
+          done = wanted.upperBound
+          guard progress(TaskProgress(phase: "rebuild", done: done, total: head)) else {
+            throw LibraryError(.userCancelled, "The rebuild was stopped; the projections are as they were.")
+          }
+        }
+      }
+    }
+  }
+
+  private static func reporting(_ body: () throws -> Void) throws {
+    do { try body() } catch { throw LibraryError(error) }
+  }
+}
+
+extension StoreCore {
+  /// The events of a stretch of the log, all of them.
+  func events<T: TransactionReading & ~Copyable>(_ sequences: ClosedRange<UInt64>, _ t: borrowing T) throws -> [Event] {
+    var events: [Event] = []
+    try log.read(after: sequences.lowerBound - 1, limit: sequences.count, in: t) { record in
+      events.append(try Event(record))
+      return .proceed
+    }
+    guard events.count == sequences.count else {
+      throw LibraryError(.corrupted, "The log lacks event \(sequences.lowerBound + UInt64(events.count)); run `verify`.")
+    }
+    return events
+  }
+}
+
+extension RawSpan {
+  fileprivate func isEqual(to other: RawSpan) -> Bool {
+    withUnsafeBytes { one in
+      other.withUnsafeBytes { two in one.count == two.count && memcmp(one.baseAddress!, two.baseAddress!, one.count) == 0 }
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import LMDB
+import Synchronization
+import Testing
+
+@Suite("Map growth")
+struct MapGrowthTests {
+  struct Wrapped: Error { var underlying: any Error }
+
+  private static let small = Environment.Options.with {
+    $0.durability = .unsafeNoSync
+    $0.mapSize = 64 << 10
+    $0.drainSeconds = 5
+  }
+
+  /// What a body does with the error that says the map is full.
+  enum Handling: CaseIterable { case passOn, wrap, swallow }
+
+  @Test("a full map is grown and the body runs again from the beginning, exactly", arguments: Handling.allCases)
+  func rerun(handling: Handling) throws {
+    try withTemporaryDirectory { path in
+      let environment = try Environment.open(path: path, options: Self.small)
+      let database = try environment.database("d")
+      try environment.write { t in try t.put([0], [0], in: database) }
+      var runs = 0
+      let result = try environment.write { t in
+        runs += 1
+        #expect(try t.dump(database) == [[0]: [0]], "each run begins with what was committed")
+        do {
+          for n in 0..<200 { try t.put(bigRow(n).key, bigRow(n).value, in: database) }
+        } catch {
+          switch handling {
+          case .passOn: throw error
+          case .wrap: throw Wrapped(underlying: Wrapped(underlying: error))
+          case .swallow: break
+          }
+        }
+        return runs
+      }
+      #expect(runs > 1 && result == runs)
+      let stored = try environment.read { t in try t.dump(database) }
+      #expect(stored.count == 201)
+      #expect(try environment.statistics().mapSize >= 200 * 4096)
+    }
+  }
+
+  @Test("readers of other threads finish first, and never see the map go")
+  func readersFinish() async throws {
+    try await withTemporaryDirectory { path in
+      let environment = try Environment.open(path: path, options: Self.small)
+      let database = try environment.database("d")
+      try environment.write { t in try t.put(bigRow(0).key, bigRow(0).value, in: database) }
+      let isDone = Atomic(false)
+      let reads = Atomic(0)
+      let damaged = Atomic(0)
+      do {
+        let threads = (0..<3).map { _ in
+          Thread {
+            while !isDone.load(ordering: .relaxed) {
+              let isSound = try? environment.read { t in
+                var isSound = true
+                try t.forEach(in: database) { key, value in
+                  isSound = isSound && value.array == bigRow(Int(key.array[6]) << 8 | Int(key.array[7])).value
+                  return .proceed
+                }
+                return isSound
+              }
+              if isSound != true { damaged.add(1, ordering: .relaxed) }
+              reads.add(1, ordering: .relaxed)
+            }
+          }
+        }
+        threads.forEach { $0.start() }
+        for n in 1..<600 {
+          try environment.write { t in try t.put(bigRow(n).key, bigRow(n).value, in: database) }
+          let target = reads.load(ordering: .relaxed) + 1
+          if n % 50 == 0 { #expect(try await eventually { reads.load(ordering: .relaxed) >= target }) }
+        }
+        isDone.store(true, ordering: .relaxed)
+        #expect(try await eventually { threads.allSatisfy(\.isFinished) })
+      }
+      #expect(damaged.load(ordering: .relaxed) == 0)
+      #expect(try environment.statistics().mapSize >= 600 * 4096)
+      #expect(try environment.read { t in try t.count(of: database) } == 600)
+    }
+  }
+
+  @Test("a reader that does not end makes growing fail in time, and everything works again once it has ended")
+  func stubbornReader() async throws {
+    try await withTemporaryDirectory { path in
+      var options = Self.small
+      options.drainSeconds = 0.1
+      let environment = try Environment.open(path: path, options: options)
+      let database = try environment.database("d")
+      let (started, start) = AsyncStream.makeStream(of: Void.self)
+      let (released, release) = AsyncStream.makeStream(of: Void.self)
+      let reader = Task.detached {
+        let read = try environment.beginRead()
+        start.finish()
+        for await _ in released {}
+        return read.transactionID
+      }
+      for await _ in started {}
+      let fill = { try environment.write { t in for n in 0..<100 { try t.put(bigRow(n).key, bigRow(n).value, in: database) } } }
+      let error = #expect(throws: LMDBError.self) { try fill() }
+      #expect(error?.code == .mapFull && error?.advice == .retry)
+      #expect(error?.description.contains("1 read transactions of this process did not end in time") == true)
+      #expect(try environment.read { t in try t.count(of: database) } == 0)
+      release.finish()
+      _ = try await reader.value
+      try fill()
+      #expect(try environment.read { t in try t.count(of: database) } == 100)
+    }
+  }
+
+  @Test("a thread that reads while it writes is told that it is in its own way")
+  func readAroundWrite() throws {
+    try withTemporaryDirectory { path in
+      var options = Self.small
+      options.drainSeconds = 0.1
+      let environment = try Environment.open(path: path, options: options)
+      let database = try environment.database("d")
+      try environment.read { _ in
+        let error = #expect(throws: LMDBError.self) {
+          try environment.write { t in for n in 0..<100 { try t.put(bigRow(n).key, bigRow(n).value, in: database) } }
+        }
+        #expect(error?.code == .mapFull)
+        #expect(error?.description.contains("1 of them begun by the thread that waits") == true)
+      }
+    }
+  }
+
+  @Test("a read inside the write that is waited for does not wait for itself")
+  func readInsideWrite() throws {
+    try withTemporaryDirectory { path in
+      let environment = try Environment.open(path: path, options: Self.small)
+      let database = try environment.database("d")
+      try environment.write { t in
+        for n in 0..<100 { try t.put(bigRow(n).key, bigRow(n).value, in: database) }
+        #expect(try environment.read { r in try r.count(of: database) } == 0)
+      }
+      #expect(try environment.read { t in try t.count(of: database) } == 100)
+    }
+  }
+
+  @Test("growing ends at mapSizeMax, and smaller transactions still fit")
+  func limit() throws {
+    try withTemporaryDirectory { path in
+      var options = Self.small
+      options.mapSizeMax = 256 << 10
+      let environment = try Environment.open(path: path, options: options)
+      let database = try environment.database("d")
+      let error = #expect(throws: LMDBError.self) {
+        try environment.write { t in for n in 0..<100 { try t.put(bigRow(n).key, bigRow(n).value, in: database) } }
+      }
+      #expect(error?.code == .mapFull)
+      #expect(error?.description.contains("mapSizeMax, 262144 bytes") == true)
+      try environment.write { t in for n in 0..<20 { try t.put(bigRow(n).key, bigRow(n).value, in: database) } }
+      #expect(try environment.read { t in try t.count(of: database) } == 20)
+    }
+  }
+
+  @Test("a store that was grown opens with the size it was grown to, whatever the options say")
+  func persists() throws {
+    try withTemporaryDirectory { path in
+      do {
+        let environment = try Environment.open(path: path, options: Self.small)
+        let database = try environment.database("d")
+        try environment.write { t in for n in 0..<200 { try t.put(bigRow(n).key, bigRow(n).value, in: database) } }
+      }
+      let environment = try Environment.open(path: path, options: Self.small)
+      #expect(try environment.statistics().mapSize >= 200 * 4096)
+    }
+  }
+}
