@@ -111,8 +111,8 @@ extension LibraryStore {
       case .createAsset(var creation, let identifier):
         creation.resources = try stage(creation.resources)
         return ChangeRequest.createAsset(creation, as: identifier)
-      case .addResources(let drafts, let identifier, let changes):
-        return .addResources(try stage(drafts), to: identifier, changes)
+      case .addResources(let drafts, let identifier, let changes, let types):
+        return .addResources(try stage(drafts), to: identifier, changes, retyping: types)
       default: return request
       }
     }

@@ -85,6 +85,20 @@ extension PhotoLibrary {
     }
   }
 
+  /// The assets that have a resource with a content identifier, oldest first, those in the trash included.
+  ///
+  /// The halves of a Live Photo share one (LP-01); an importer finds the half that came earlier by it.
+  /// - Parameter identifier: as the camera wrote it.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  public func assets(withContentIdentifier identifier: String) throws -> [Asset] {
+    try store.reading { t in
+      let commit = try store.core.log.head(t).commit
+      return try store.core.projections.assets(withContentIdentifier: identifier, in: t).compactMap { number in
+        try store.core.projections.asset(number, in: t).map { Asset(row: $0, commit: commit) }
+      }
+    }
+  }
+
   // MARK: Collections
 
   /// Fetches albums and folders in the order of their making, wherever they hang (FR-12).

@@ -94,6 +94,7 @@ extension AssetDetails {
       if resource.pixelWidth != 0 { fields.integer(6, Int64(resource.pixelWidth)) }
       if resource.pixelHeight != 0 { fields.integer(7, Int64(resource.pixelHeight)) }
       if case .referenced(let path) = resource.storage { fields.text(8, path) }
+      if let identifier = resource.contentIdentifier { fields.text(9, identifier) }
       writer.raw(fields.finish().span.bytes)
     }
     return writer.finish()
@@ -135,6 +136,7 @@ extension AssetResource {
       case 6: resource.pixelWidth = try reader.number(Int.self)
       case 7: resource.pixelHeight = try reader.number(Int.self)
       case 8: resource.storage = .referenced(path: try reader.text())
+      case 9: resource.contentIdentifier = try reader.text()
       default: throw EventCodingError(sentence: "unknown property \(key) of a resource.")
       }
     }

@@ -24,6 +24,8 @@ public struct AssetResource: Hashable, Sendable {
   public var pixelHeight: Int
   /// Where the bytes lie.
   public var storage: Storage
+  /// What the still and the video of one Live Photo share, as the camera wrote it; nil if it wrote none.
+  public var contentIdentifier: String?
 
   /// Describes one file of an asset.
   /// - Parameters:
@@ -35,9 +37,10 @@ public struct AssetResource: Hashable, Sendable {
   ///   - pixelWidth: pixels as displayed; 0 if unknown.
   ///   - pixelHeight: pixels as displayed; 0 if unknown.
   ///   - storage: where the bytes lie.
+  ///   - contentIdentifier: what the halves of a Live Photo share.
   public init(
     type: ResourceType, originalFilename: String, uniformTypeIdentifier: String, dataSize: UInt64, sha256: [UInt8],
-    pixelWidth: Int = 0, pixelHeight: Int = 0, storage: Storage = .library
+    pixelWidth: Int = 0, pixelHeight: Int = 0, storage: Storage = .library, contentIdentifier: String? = nil
   ) {
     self.type = type
     self.originalFilename = originalFilename
@@ -47,6 +50,7 @@ public struct AssetResource: Hashable, Sendable {
     self.pixelWidth = pixelWidth
     self.pixelHeight = pixelHeight
     self.storage = storage
+    self.contentIdentifier = contentIdentifier
   }
 
   /// The SHA-256 in hexadecimal digits.

@@ -68,10 +68,12 @@ public final class ChangeBlock {
   ///   - resources: the files.
   ///   - asset: the asset they belong to.
   ///   - changes: properties that the new files bring with them.
+  ///   - types: types of existing resources that become others: a video becomes a paired video when its still comes.
   public func addResources(
-    _ resources: [ResourceDraft], to asset: LocalIdentifier, changing changes: AssetChanges = AssetChanges()
+    _ resources: [ResourceDraft], to asset: LocalIdentifier, changing changes: AssetChanges = AssetChanges(),
+    retyping types: [ResourceType: ResourceType] = [:]
   ) {
-    add(.addResources(resources, to: asset, changes))
+    add(.addResources(resources, to: asset, changes, retyping: types))
   }
 
   /// Moves assets to the trash; their places in albums are kept (AS-14, PHAssetChangeRequest.deleteAssets).

@@ -7,7 +7,7 @@ public import Foundation
 package enum ChangeRequest: Sendable {
   case createAsset(AssetCreation, as: LocalIdentifier)
   case editAssets([LocalIdentifier], AssetChanges)
-  case addResources([ResourceDraft], to: LocalIdentifier, AssetChanges)
+  case addResources([ResourceDraft], to: LocalIdentifier, AssetChanges, retyping: [ResourceType: ResourceType])
   case trashAssets([LocalIdentifier])
   case restoreAssets([LocalIdentifier])
   case purgeAssets([LocalIdentifier])
@@ -164,6 +164,12 @@ public struct AssetChanges: Sendable {
   public var playbackStyle: PlaybackStyle?
   /// The length in seconds.
   public var duration: TimeInterval?
+  /// The width in pixels as displayed.
+  public var pixelWidth: Int?
+  /// The height in pixels as displayed.
+  public var pixelHeight: Int?
+  /// The kind of medium; it must fit the resources, as when a still joins a video that is half of a Live Photo.
+  public var mediaType: MediaType?
 
   /// Changes nothing yet.
   public init() {}

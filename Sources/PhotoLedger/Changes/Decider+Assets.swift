@@ -40,6 +40,9 @@ extension Decider {
       throw LibraryError(
         .invalidResource, "The resource \(resource.originalFilename) has a hash of \(resource.sha256.count) bytes, not 32.")
     }
+    guard resource.contentIdentifier.map({ (1...256).contains($0.utf8.count) }) ?? true else {
+      throw invalid("a content identifier that is empty or longer than 256 bytes")
+    }
     return resource
   }
 
@@ -78,6 +81,7 @@ extension Decider {
     var edits: [(row: AssetRow, edit: AssetEdit)] = []
     for identifier in distinct(identifiers) {
       let row = try asset(identifier, t)
+      try checkType(changes.mediaType, of: row, t)
       let edit = self.edit(of: row, changes)
       if !edit.changes.isEmpty { edits.append((row, edit)) }
     }
@@ -91,6 +95,16 @@ extension Decider {
     if let duration = changes.duration, !duration.isFinite || duration < 0 {
       throw invalid("a duration of \(duration) s")
     }
+    for side in [changes.pixelWidth, changes.pixelHeight].compactMap({ $0 }) where UInt32(exactly: side) == nil {
+      throw invalid("a side of \(side) pixels")
+    }
+  }
+
+  /// Whether the resources that an asset has can be those of another media type.
+  private func checkType(_ type: MediaType?, of row: AssetRow, _ t: borrowing WriteTransaction) throws {
+    guard let type, type != row.mediaType else { return }
+    let details = try projections.details(row.number, in: t)
+    try ResourceCombination.check(details?.resources.map(\.type) ?? [], of: type)
   }
 
   /// The edit that brings a row to the wanted properties, with a new modification date if any differs (AS-01).
@@ -109,25 +123,37 @@ extension Decider {
     want(.mediaSubtypes, wanted.mediaSubtypes.map { .integer(Int64($0.rawValue)) })
     want(.playbackStyle, wanted.playbackStyle.map { .integer(Int64($0.rawValue)) })
     want(.duration, wanted.duration.map(FieldValue.double))
+    want(.pixelWidth, wanted.pixelWidth.map { .integer(Int64($0)) })
+    want(.pixelHeight, wanted.pixelHeight.map { .integer(Int64($0)) })
+    want(.mediaType, wanted.mediaType.map { .integer(Int64($0.rawValue)) })
     if !changes.isEmpty { want(.modificationDate, .date(date)) }
     return AssetEdit(number: row.number, changes: changes)
   }
 
   mutating func add(
-    _ drafts: [ResourceDraft], to identifier: LocalIdentifier, _ changes: AssetChanges, _ t: inout WriteTransaction
+    _ drafts: [ResourceDraft], to identifier: LocalIdentifier, _ changes: AssetChanges,
+    retyping types: [ResourceType: ResourceType], _ t: inout WriteTransaction
   ) throws {
     try check(changes)
     let row = try asset(identifier, t)
     guard let details = try projections.details(row.number, in: t) else {
       throw projections.corruption("the resources of asset \(row.number)")
     }
-    let added = try drafts.map { try stored($0) }.filter { !details.resources.contains($0) }
+    let retyped = details.resources.filter { types[$0.type] != nil }
+    let kept = details.resources.filter { types[$0.type] == nil }
+    var added = try drafts.map { try stored($0) }.filter { !details.resources.contains($0) }
     guard !added.isEmpty else { return }
-    try ResourceCombination.check((details.resources + added).map(\.type), of: row.mediaType)
+    added += retyped.map { resource in
+      var resource = resource
+      resource.type = types[resource.type] ?? resource.type
+      return resource
+    }
+    try ResourceCombination.check((kept + added).map(\.type), of: changes.mediaType ?? row.mediaType)
     var edit = self.edit(of: row, changes)
     if edit.changes.isEmpty {
       edit.changes = [AssetChange(field: .modificationDate, old: row[.modificationDate], new: .date(date))]
     }
+    edit.removedResources = retyped
     edit.addedResources = added
     try record([(row, edit)], .edited, &t)
   }

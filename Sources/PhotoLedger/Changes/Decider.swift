@@ -37,7 +37,8 @@ struct Decider: ~Copyable {
     switch request {
     case .createAsset(let creation, let identifier): try create(creation, as: identifier, &t)
     case .editAssets(let identifiers, let changes): try edit(identifiers, changes, &t)
-    case .addResources(let drafts, let identifier, let changes): try add(drafts, to: identifier, changes, &t)
+    case .addResources(let drafts, let identifier, let changes, let types):
+      try add(drafts, to: identifier, changes, retyping: types, &t)
     case .trashAssets(let identifiers): try setTrashed(date, identifiers, &t)
     case .restoreAssets(let identifiers): try setTrashed(nil, identifiers, &t)
     case .purgeAssets(let identifiers): try purge(identifiers, &t)

@@ -125,6 +125,7 @@ package enum AssetField: UInt8, Sendable, CaseIterable {
   case duration = 11
   case pixelWidth = 12
   case pixelHeight = 13
+  case mediaType = 14
 }
 
 /// A value of a property, as the log holds it.

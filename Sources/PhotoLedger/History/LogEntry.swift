@@ -150,6 +150,7 @@ extension AssetResource {
       .init("sha256", .text(sha256Hex)),
     ]
     if case .referenced(let path) = storage { fields.append(.init("path", .text(path))) }
+    if let contentIdentifier { fields.append(.init("contentIdentifier", .text(contentIdentifier))) }
     return fields
   }
 }

@@ -61,7 +61,7 @@ extension Projections {
     let number = existence.row.number
     guard try asset(number, in: t) == existence.row else { throw RowMismatch(number: number, field: "row") }
     for place in existence.places { try remove(number, from: place.container, place.key, &t) }
-    for resource in existence.details.resources { try forget(resource, of: number, &t) }
+    for resource in existence.details.resources { try forget(resource, of: number, keeping: [], &t) }
     try remove(existence.row.identifier, &t)
     try t.delete(number, in: details)
     try t.delete(number, in: assets)
@@ -75,8 +75,8 @@ extension Projections {
       guard edit.changesDetails, var details = try details(edit.number, in: t) else { continue }
       try edit.apply(to: &details)
       try put(details, edit.number, &t)
-      for resource in edit.removedResources where !details.resources.contains(where: { $0.sha256 == resource.sha256 }) {
-        try forget(resource, of: edit.number, &t)
+      for resource in edit.removedResources {
+        try forget(resource, of: edit.number, keeping: details.resources, &t)
       }
       for resource in edit.addedResources { try note(resource, of: edit.number, &t) }
     }
@@ -95,17 +95,25 @@ extension Projections {
   }
 
   private func note(_ resource: AssetResource, of number: ObjectNumber, _ t: inout WriteTransaction) throws(LMDBError) {
-    try t.put(contentKey(resource, number).span.bytes, RawSpan(), in: content)
+    try t.put(key(resource.sha256, number).span.bytes, RawSpan(), in: content)
+    guard let identifier = resource.contentIdentifier else { return }
+    try t.put(key(Self.pairingKey(identifier), number).span.bytes, RawSpan(), in: pairing)
   }
 
   private func forget(
-    _ resource: AssetResource, of number: ObjectNumber, _ t: inout WriteTransaction
+    _ resource: AssetResource, of number: ObjectNumber, keeping others: [AssetResource], _ t: inout WriteTransaction
   ) throws(LMDBError) {
-    try t.delete(contentKey(resource, number).span.bytes, in: content)
+    if !others.contains(where: { $0.sha256 == resource.sha256 }) {
+      try t.delete(key(resource.sha256, number).span.bytes, in: content)
+    }
+    guard let identifier = resource.contentIdentifier else { return }
+    if !others.contains(where: { $0.contentIdentifier == identifier }) {
+      try t.delete(key(Self.pairingKey(identifier), number).span.bytes, in: pairing)
+    }
   }
 
-  private func contentKey(_ resource: AssetResource, _ number: ObjectNumber) -> [UInt8] {
-    resource.sha256 + withUnsafeBytes(of: number.bigEndian) { Array($0) }
+  private func key(_ prefix: [UInt8], _ number: ObjectNumber) -> [UInt8] {
+    prefix + withUnsafeBytes(of: number.bigEndian) { Array($0) }
   }
 
   // MARK: Identifiers

@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 package import LMDB
 
@@ -15,11 +16,13 @@ package import LMDB
 //   members       container (8) order key (8)            child (8)
 //   containers    child (8) container (8)                order key (8)
 //   content       SHA-256 (32) asset (8)                 nothing
+//   pairing       SHA-256 of a content identifier (32)   nothing
+//                 asset (8)
 //   history       object (8) sequence (8)                nothing
 //
 // `members` is the manual order; `containers` answers "where does this stand". They are each other's inverse. `history`
 // holds every event that touched an object: the way back to the values of an earlier commit. `content` finds equal
-// bytes. A member that is hidden, trashed or deleted keeps its rows in `members` and `containers`.
+// bytes, `pairing` the halves of a Live Photo. A member that is hidden, trashed or deleted keeps its rows in `members` and `containers`.
 
 /// The databases of the projections.
 package struct Projections: Sendable {
@@ -30,11 +33,12 @@ package struct Projections: Sendable {
   let members: Database
   let containers: Database
   let content: Database
+  let pairing: Database
   let history: Database
 
   /// The names of all projections' databases, in the order of the table above.
   package static let names = [
-    "assets", "details", "collections", "identifiers", "members", "containers", "content", "history",
+    "assets", "details", "collections", "identifiers", "members", "containers", "content", "pairing", "history",
   ]
 
   /// Opens the projections of a store, making those that are missing.
@@ -46,12 +50,13 @@ package struct Projections: Sendable {
     members = try environment.database("members")
     containers = try environment.database("containers")
     content = try environment.database("content")
+    pairing = try environment.database("pairing")
     history = try environment.database("history")
   }
 
   /// All databases, in the order of ``names``.
   package var all: [Database] {
-    [assets, details, collections, identifiers, members, containers, content, history]
+    [assets, details, collections, identifiers, members, containers, content, pairing, history]
   }
 }
 
@@ -138,9 +143,24 @@ extension Projections {
 
   /// The assets with a resource of the given content, oldest first.
   package func assets(withContent sha256: [UInt8], in t: borrowing some Reading) throws -> [ObjectNumber] {
+    try assets(under: sha256, of: content, in: t)
+  }
+
+  /// The assets with a resource that has a content identifier, oldest first.
+  package func assets(withContentIdentifier text: String, in t: borrowing some Reading) throws -> [ObjectNumber] {
+    try assets(under: Self.pairingKey(text), of: pairing, in: t)
+  }
+
+  static func pairingKey(_ contentIdentifier: String) -> [UInt8] {
+    SHA256.digest(of: Array(contentIdentifier.utf8)).bytes
+  }
+
+  private func assets(
+    under prefix: [UInt8], of database: Database, in t: borrowing some Reading
+  ) throws -> [ObjectNumber] {
     var found: [ObjectNumber] = []
-    try t.forEach(in: content, prefix: sha256.span.bytes) { (key, _) throws(LMDBError) in
-      found.append(key.number(at: sha256.count))
+    try t.forEach(in: database, prefix: prefix.span.bytes) { (key, _) throws(LMDBError) in
+      found.append(key.number(at: prefix.count))
       return .proceed
     }
     return found

@@ -151,6 +151,7 @@ extension AssetRow {
     case .duration: .double(duration)
     case .pixelWidth: .integer(Int64(pixelWidth))
     case .pixelHeight: .integer(Int64(pixelHeight))
+    case .mediaType: .integer(Int64(mediaType.rawValue))
     }
   }
 
@@ -178,6 +179,9 @@ extension AssetRow {
     case (.duration, .double(let seconds)): duration = seconds
     case (.pixelWidth, .integer(let pixels)): pixelWidth = UInt32(truncatingIfNeeded: pixels)
     case (.pixelHeight, .integer(let pixels)): pixelHeight = UInt32(truncatingIfNeeded: pixels)
+    case (.mediaType, .integer(let type)):
+      guard let type = MediaType(rawValue: Int(type)) else { return false }
+      mediaType = type
     default: return false
     }
     return true
