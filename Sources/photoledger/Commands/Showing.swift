@@ -1,3 +1,4 @@
+import Foundation
 import PhotoLedger
 
 extension Command {
@@ -10,9 +11,9 @@ extension Command {
     let identifier = invocation.operands[0]
     return try invocation.withLibrary { library in
       if let asset = try library.asset(identifier) {
-        try show(asset, library, invocation)
+        try describe(asset, library, invocation)
       } else if let collection = try library.collection(identifier) {
-        try show(collection, invocation)
+        try describe(collection, invocation)
       } else {
         throw LibraryError(
           .identifierNotFound, "The library has no asset, album or folder '\(identifier)'; `ls` and `albums` list them.")
@@ -22,7 +23,7 @@ extension Command {
   }
 }
 
-private func show(_ asset: Asset, _ library: PhotoLibrary, _ invocation: Invocation) throws {
+private func describe(_ asset: Asset, _ library: PhotoLibrary, _ invocation: Invocation) throws {
   let resources = try library.resources(of: asset)
   let containing = try library.fetchCollections(containing: asset)
   let albums = try containing.objects(at: 0..<containing.count)
@@ -53,7 +54,7 @@ private func show(_ asset: Asset, _ library: PhotoLibrary, _ invocation: Invocat
   try invocation.output.write(facts.text)
 }
 
-private func show(_ collection: PhotoCollection, _ invocation: Invocation) throws {
+private func describe(_ collection: PhotoCollection, _ invocation: Invocation) throws {
   guard !invocation.printsJSON else { return try invocation.output.line(JSON(collection)) }
   var facts = Facts(terminal: invocation.output.terminal)
   facts.add("identifier", collection.localIdentifier)

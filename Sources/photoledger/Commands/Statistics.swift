@@ -1,3 +1,4 @@
+import Foundation
 import PhotoLedger
 
 extension Command {

@@ -25,10 +25,11 @@ final class Interruption: Sendable {
     sigemptyset(&signals)
     for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
+    let awaited = signals
     let thread = Thread { [self] in
       var number: Int32 = 0
       while true {
-        var waited = signals
+        var waited = awaited
         guard sigwait(&waited, &number) == 0 else { continue }
         if isRequested { _exit(128 + number) }
         request()
