@@ -9,7 +9,8 @@ extension Command {
       A line is {"changes":[{"op":…},…]}, with "key" (an idempotency key) and "cause" if wanted. Each is
       one commit: all of it is done or nothing. Each is answered by one line, in order: {"line":…,
       "token":…,"created":[…]} or {"line":…,"error":{"code":…,"message":…}}; then the next goes on.
-      Operations: \(Operation.all.map(\.name).joined(separator: ", ").wrapped(at: 92, indent: "  ")).
+      Operations: \(Operation.all.map(\.name).joined(separator: ", ")).
+
       The article Commands in the documentation has every field.
       """,
     example: #"apply <<< '{"changes":[{"op":"album.create","title":"Sea"}]}'"#
@@ -107,21 +108,5 @@ private struct ApplyRun: ~Copyable {
       members.append(JSON.Member("error", JSON(failure: error)))
     }
     try output.line(.object(members))
-  }
-}
-
-extension String {
-  /// The text in lines of at most so many columns; those after the first are indented.
-  func wrapped(at columns: Int, indent: String) -> String {
-    var lines: [String] = [""]
-    for word in split(separator: " ") {
-      let last = lines[lines.count - 1]
-      if last.isEmpty || last.count + 1 + word.count <= columns {
-        lines[lines.count - 1] = last.isEmpty ? String(word) : "\(last) \(word)"
-      } else {
-        lines.append(indent + word)
-      }
-    }
-    return lines.joined(separator: "\n")
   }
 }

@@ -99,7 +99,7 @@ struct Terminal: Sendable {
 enum Style: String, Sendable {
   case heading = "1"
   case faint = "2"
-  case removed = "31;9"
+  case removed = "31;1"
   case inserted = "32;1"
   case changed = "33;1"
   case moved = "36;1"

@@ -36,26 +36,36 @@ enum Help {
       text += entry(option.spelling, option.isRepeatable ? option.help + "; may be repeated" : option.help, column: 18)
     }
     text += entry("--help", "show this", column: 18)
-    if !command.notes.isEmpty { text += "\n" + command.notes + "\n" }
+    for paragraph in command.notes.split(separator: "\n\n") {
+      text += "\n" + paragraph.replacing("\n", with: " ").wrapped(at: 80) + "\n"
+    }
     return text + "\nExample:\n  photoledger \(command.example)\n"
   }
 
   /// A name and what it means, wrapped at 80 columns.
   private static func entry(_ name: String, _ help: String, column: Int) -> String {
-    var lines: [String] = []
-    var line = "  " + name
-    if line.count > column - 2 {
-      lines.append(line)
-      line = ""
-    }
-    line += String(repeating: " ", count: column - line.count)
-    for word in help.split(separator: " ") {
-      if line.count > column, line.count + 1 + word.count > 80 {
-        lines.append(line)
-        line = String(repeating: " ", count: column)
+    let indent = String(repeating: " ", count: column)
+    let wrapped = help.wrapped(at: 80 - column).split(separator: "\n").joined(separator: "\n" + indent)
+    let head = "  " + name
+    let gap = head.count > column - 2 ? "\n" + indent : String(repeating: " ", count: column - head.count)
+    return head + gap + wrapped + "\n"
+  }
+}
+
+extension StringProtocol {
+  /// The words of the text in lines of at most so many columns.
+  func wrapped(at columns: Int) -> String {
+    var lines: [String] = [""]
+    for word in split(separator: " ") {
+      let last = lines[lines.count - 1]
+      if last.isEmpty {
+        lines[lines.count - 1] = String(word)
+      } else if TextLayout.width(last) + 1 + TextLayout.width(String(word)) <= columns {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append(String(word))
       }
-      line += line.count > column ? " \(word)" : String(word)
     }
-    return (lines + [line]).joined(separator: "\n") + "\n"
+    return lines.joined(separator: "\n")
   }
 }
