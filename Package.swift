@@ -41,7 +41,7 @@ let package = Package(
       name: "StoreMigrations", dependencies: ["EventLog", "LMDB"], path: "Migrations",
       exclude: ["Fixtures"], swiftSettings: strict),
     .target(
-      name: "PhotoLedger", dependencies: ["EventLog", "CountedTree", "StoreMigrations", "LMDB"],
+      name: "PhotoLedger", dependencies: ["EventLog", "CountedTree", "StoreMigrations", "LMDB", "CSystem"],
       swiftSettings: checked + borrowed),
 
     // What is built on it.
