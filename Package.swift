@@ -47,7 +47,7 @@ let package = Package(
     // What is built on it.
     .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),
     .executableTarget(
-      name: "photoledger", dependencies: ["PhotoLedger", "MediaImport"], swiftSettings: strict),
+      name: "photoledger", dependencies: ["PhotoLedger"], swiftSettings: strict),
     .executableTarget(
       name: "benchmarks", dependencies: ["PhotoLedger", "CountedTree"], path: "Benchmarks",
       exclude: ["README.md"], swiftSettings: strict),

@@ -9,11 +9,11 @@ import Synchronization
 // insertions and moves applied to *before* must give *after*. A demonstration that shows something untrue fails.
 
 /// One commit of the demonstration.
-private struct Scene {
+private struct Scene: Sendable {
   let title: String
   var client = PhotoLibrary.owner
   /// Asks for the changes; false if the library has too few assets for it.
-  let change: (Story.Results, ChangeBlock) throws -> Bool
+  let change: @Sendable (Story.Results, ChangeBlock) throws -> Bool
 }
 
 /// Carries the scenes out and shows what an observer of three results is told.
@@ -85,9 +85,9 @@ struct Story {
       try output.line(
         terminal.styled("\(number). \(scene.title)", .heading)
           + terminal.styled("  (durable and told in \((milliseconds * 10).rounded() / 10) ms)", .faint))
-      try show("the newest", change.changeDetails(for: results.newest)) { results.newest = $0 }
-      try show("favourites", change.changeDetails(for: results.favorites)) { results.favorites = $0 }
-      try show("the album", change.changeDetails(for: results.album)) { results.album = $0 }
+      try show("the newest", change, \.newest)
+      try show("favourites", change, \.favorites)
+      try show("the album", change, \.album)
       results.trash = try trash()
       try output.line()
       try output.flush()
@@ -103,14 +103,16 @@ struct Story {
   }
 
   private mutating func show(
-    _ name: String, _ details: ChangeDetails<Asset>?, _ hold: (FetchResult<Asset>) -> Void
+    _ name: String, _ change: LibraryChange, _ path: WritableKeyPath<Results, FetchResult<Asset>>
   ) throws {
-    guard let details else { return try output.line(output.terminal.styled("  \(name): untouched", .faint)) }
+    guard let details = try change.changeDetails(for: results[keyPath: path]) else {
+      return try output.line(output.terminal.styled("  \(name): untouched", .faint))
+    }
     try output.line("  \(name):")
     try output.write(try strip.draw(details))
     try check(details, name)
     checkedCount += 1
-    hold(details.fetchResultAfterChanges)
+    results[keyPath: path] = details.fetchResultAfterChanges
   }
 
   /// Applies a change as a client does (CD-09, CD-11).
