@@ -41,13 +41,13 @@ let package = Package(
       name: "StoreMigrations", dependencies: ["EventLog", "LMDB"], path: "Migrations",
       exclude: ["Fixtures"], swiftSettings: strict),
     .target(
-      name: "PhotoLedger", dependencies: ["EventLog", "CountedTree", "StoreMigrations", "LMDB"],
+      name: "PhotoLedger", dependencies: ["EventLog", "CountedTree", "StoreMigrations", "LMDB", "CSystem"],
       swiftSettings: checked + borrowed),
 
     // What is built on it.
     .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),
     .executableTarget(
-      name: "photoledger", dependencies: ["PhotoLedger", "MediaImport"], swiftSettings: strict),
+      name: "photoledger", dependencies: ["PhotoLedger"], swiftSettings: strict),
     .executableTarget(
       name: "benchmarks", dependencies: ["PhotoLedger", "CountedTree"], path: "Benchmarks",
       exclude: ["README.md"], swiftSettings: strict),

@@ -9,6 +9,7 @@ import StoreMigrations
 //     store/data.mdb, lock.mdb    LMDB: the log and the projections
 //     store/changes               the named pipe that wakes other processes
 //     resources/                  the bytes of photos and videos, by the SHA-256 of their content
+//     imports/                    what became of each file of each import, one text file a run
 //
 // StoreCore holds what both threads need (the writer, and the observation that follows the log); LibraryStore adds the
 // threads themselves and reading as of a commit.
@@ -66,7 +67,7 @@ extension CommitSummary {
 package final class LibraryStore: Sendable {
   package let url: URL
   let core: StoreCore
-  let resources: ResourceStore
+  package let resources: ResourceStore
   let signal: ChangeSignal
   let observation: Observation
   private let writer: Writer
@@ -78,8 +79,9 @@ package final class LibraryStore: Sendable {
     self.signal = signal
     observation = Observation(core: core, signal: signal)
     writer = Writer(
-      core: core,
-      aftermath: Writer.Aftermath(publish: { signal.notify() }, discard: { resources.discard($0) }))
+      core: core, resources: resources,
+      aftermath: Writer.Aftermath(
+        publish: { signal.notify() }, discard: { core.discard($0, from: resources) }))
   }
 
   deinit { close() }
