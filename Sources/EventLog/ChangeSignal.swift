@@ -76,7 +76,7 @@ public final class ChangeSignal: Sendable {
     for descriptor in [pipe, interrupt, epoll] where descriptor >= 0 { close(descriptor) }
   }
 
-  /// Wakes every waiter, of all processes, that is not of this object alone. Call it after a commit.
+  /// Wakes every waiter of every process, the one of this object included. Call it after a commit.
   ///
   /// Never fails: a signal that cannot be sent leaves the waiters to their time limit.
   public func notify() {
@@ -123,9 +123,15 @@ public final class ChangeSignal: Sendable {
   }
 
   private static func openPipe(_ path: String) throws(EventLogError) -> (Int32, Mechanism) {
-    if mkfifo(path, 0o600) != 0 && errno != EEXIST { return (-1, .polling(errno: errno)) }
-    let descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
-    if descriptor < 0 { return (-1, .polling(errno: errno)) }
+    var descriptor: Int32 = -1
+    if mkfifo(path, 0o600) == 0 || errno == EEXIST {
+      descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
+    }
+    if descriptor < 0 {
+      let code = errno
+      if [EPERM, EACCES, EROFS, EOPNOTSUPP, ENOSYS].contains(code) { return (-1, .polling(errno: code)) }
+      throw failure("making the named pipe \(path)", code)
+    }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
       close(descriptor)

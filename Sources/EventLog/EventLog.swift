@@ -43,6 +43,13 @@ public struct EventLog: Sendable {
     /// The chain up to the last event; `SHA256Digest.zero` when there is none.
     public let chain: SHA256Digest
 
+    /// The head with these values.
+    public init(sequence: UInt64, commit: UInt64, chain: SHA256Digest) {
+      self.sequence = sequence
+      self.commit = commit
+      self.chain = chain
+    }
+
     /// The head of an empty log.
     public static let empty = Head(sequence: 0, commit: 0, chain: .zero)
   }

@@ -30,9 +30,9 @@ public struct Entry: ~Escapable {
 
 /// Whether a scan goes on.
 public enum Continuation: Sendable {
-  /// Go on with the next entry.
+  /// With the next entry.
   case proceed
-  /// Let this entry be the last.
+  /// No further.
   case stop
 }
 

@@ -59,6 +59,8 @@ public struct LibraryError: Error, Sendable, CustomStringConvertible, Equatable 
     public static let outcomeUnknown = Code(rawValue: 10_018)
     /// Reading or writing failed.
     public static let storage = Code(rawValue: 10_019)
+    /// A file changed while it was read; try again when its writer has finished.
+    public static let resourceChanged = Code(rawValue: 10_020)
   }
 
   /// The kind of failure.

@@ -76,9 +76,14 @@ public final class PhotoLibrary: Sendable {
     cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void
   ) async throws -> CommitReceipt {
     let requests = try collect(changes)
-    return try await withCheckedThrowingContinuation { continuation in
-      enqueue(requests, cause, key) { continuation.resume(with: $0) }
+    for attempt in 1... {
+      let staging = try store.stage(requests)
+      let outcome = await withCheckedContinuation { continuation in
+        enqueue(staging.requests, cause, key) { continuation.resume(returning: $0) }
+      }
+      if let receipt = try store.settle(staging, outcome, attempt: attempt) { return receipt }
     }
+    preconditionFailure("The last attempt at a block gives its receipt or throws.")
   }
 
   /// The same, blocking the calling thread until the commit is durable.
@@ -89,16 +94,20 @@ public final class PhotoLibrary: Sendable {
     cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void
   ) throws -> CommitReceipt {
     let requests = try collect(changes)
-    let answer = Answer()
-    enqueue(requests, cause, key) { answer.give($0) }
-    return try answer.wait()
+    for attempt in 1... {
+      let staging = try store.stage(requests)
+      let answer = Answer()
+      enqueue(staging.requests, cause, key) { answer.give($0) }
+      if let receipt = try store.settle(staging, answer.wait(), attempt: attempt) { return receipt }
+    }
+    preconditionFailure("The last attempt at a block gives its receipt or throws.")
   }
 
   private func collect(_ changes: (ChangeBlock) throws -> Void) throws -> [ChangeRequest] {
     let block = ChangeBlock(makeIdentifier: store.core.surroundings.identifier)
     defer { block.close() }
     try changes(block)
-    return try store.staged(block.requests)
+    return block.requests
   }
 
   private func enqueue(
@@ -143,9 +152,9 @@ private final class Answer: @unchecked Sendable {  // `result` is guarded by the
     semaphore.signal()
   }
 
-  func wait() throws -> CommitReceipt {
+  func wait() -> Result<CommitReceipt, any Error> {
     semaphore.wait()
     guard let result else { preconditionFailure("The writer answered without an answer.") }
-    return try result.get()
+    return result
   }
 }

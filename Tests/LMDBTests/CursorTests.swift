@@ -21,8 +21,8 @@ struct CursorTests {
           let reverse = Bool.random(using: &random)
           let limit = Int.random(in: 1...20, using: &random)
           var seen: [[UInt8]] = []
-          let (from, common) = (start.span.bytes, prefix.span.bytes)
-          try t.forEach(in: database, from: from, prefix: common, reverse: reverse) { key, value in
+          try t.forEach(in: database, from: start.span.bytes, prefix: prefix.span.bytes, reverse: reverse) {
+            key, value in
             #expect(value.array == Array(key.array.reversed()))
             seen.append(key.array)
             return seen.count == limit ? .stop : .proceed

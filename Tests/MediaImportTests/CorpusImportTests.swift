@@ -15,7 +15,7 @@ struct CorpusImportTests {
     }
   }
 
-  static func asset(_ outcome: FileOutcome?) -> AssetReference? {
+  static func asset(_ outcome: FileOutcome?) -> LocalIdentifier? {
     switch outcome {
     case .asset(let asset), .resource(let asset, _): asset
     default: nil
@@ -31,11 +31,11 @@ struct CorpusImportTests {
     var rig = try Rig()
     rig.options.batchFileCount = batch
     let began = ContinuousClock.now
-    let (summary, outcomes) = try await rig.run([ImportPath(folder.path)])
+    let (summary, outcomes) = try await rig.run([FilePath(folder.path)])
     #expect(ContinuousClock.now - began < .seconds(120))
     for entry in manifest {
       let outcome = try #require(outcomes[entry.path], "\(entry.path) has an outcome")
-      let isSidecar = FolderScan.sidecarExtensions.contains(ImportPath(entry.path).pathExtension)
+      let isSidecar = FolderScan.sidecarExtensions.contains(FilePath(entry.path).pathExtension)
       if isSidecar {
         #expect(outcome == .sidecar, "\(entry.path)")
       } else if !entry.isMedia {
@@ -45,7 +45,7 @@ struct CorpusImportTests {
     try checkGroups(manifest, expected, outcomes)
     let stills = await rig.target.assets.values.filter(\.isLive)
     #expect(stills.count == expected.livePhotos.filter(\.complete).count && summary.livePhotos == stills.count)
-    let again = try await rig.run([ImportPath(folder.path)])
+    let again = try await rig.run([FilePath(folder.path)])
     #expect(again.summary.commits == 0 && again.summary.assetsAdded == 0 && again.summary.resourcesAdded == 0)
   }
 

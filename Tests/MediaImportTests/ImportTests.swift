@@ -7,19 +7,19 @@ import Testing
 /// An import of a folder into a library in memory.
 struct Rig {
   let library: TemporaryFolder
-  let files: ResourceFiles
+  let files: ResourceStore
   let tool: ExifTool
   var target = MemoryTarget()
   var options = MediaImporter.Options()
 
   init(limits: ExifToolLimits = ExifToolLimits()) throws {
     library = try TemporaryFolder()
-    files = try ResourceFiles(libraryFolder: library.path)
+    files = try ResourceStore(libraryFolder: library.path)
     tool = try ExifTool(limits: limits)
   }
 
   /// Runs an import and returns the summary with the outcome of each file by its relative path.
-  func run(_ roots: [ImportPath]) async throws -> (summary: ImportSummary, outcomes: [String: FileOutcome]) {
+  func run(_ roots: [FilePath]) async throws -> (summary: ImportSummary, outcomes: [String: FileOutcome]) {
     let outcomes = Mutex<[String: FileOutcome]>([:])
     let reports = Mutex(0)
     let importer = MediaImporter(target: target, files: files, tool: tool, options: options)
@@ -94,7 +94,7 @@ struct ImportTests {
     let still = try folder.write("m/IMG_1.JPG", Self.still())
     let name = arrival == .movieInEarlierFolder ? "a/other.mov" : "m/IMG_1.MOV"
     let movie = try folder.write(name, TinyMedia.movie(contentIdentifier: Self.identifier))
-    let rounds: [[ImportPath]] =
+    let rounds: [[FilePath]] =
       switch arrival {
       case .together, .movieInEarlierFolder: [[folder.asRoot]]
       case .stillFirst: [[still], [movie]]
@@ -246,7 +246,7 @@ struct ImportTests {
     rig.options.leavesFilesInPlace = true
     _ = try await rig.run([folder.asRoot])
     let resources = await rig.target.assets.values.flatMap(\.imported.resources)
-    let canonical = ImportPath(URL(filePath: path.description).resolvingSymlinksInPath().path)
+    let canonical = FilePath(URL(filePath: path.description).resolvingSymlinksInPath().path)
     #expect(resources.map(\.stored.location) == [.reference(canonical)])
     #expect(try FileManager.default.contentsOfDirectory(atPath: rig.library.path + "/resources") == ["incoming"])
   }
@@ -257,7 +257,7 @@ struct ImportTests {
     try folder.write("a.jpg", Self.still())
     try folder.write("library/resources/ab/photo", Self.still("inside"))
     var rig = try Rig()
-    rig.options.excludedFolders = [ImportPath("\(folder.path)/library")]
+    rig.options.excludedFolders = [FilePath("\(folder.path)/library")]
     #expect(try await rig.run([folder.asRoot]).summary.filesFound == 1)
   }
 

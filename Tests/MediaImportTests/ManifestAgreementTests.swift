@@ -18,7 +18,7 @@ struct ManifestAgreementTests {
     guard let folder = Corpus.folder else { return [] }
     let tool = try ExifTool()
     return try Corpus.manifest().map { entry in
-      let path = ImportPath(folder.appending(path: entry.path).path)
+      let path = FilePath(folder.appending(path: entry.path).path)
       return Reading(
         entry: entry, content: try FileContent(of: path),
         metadata: entry.bytes == 0 ? nil : MediaMetadata(try tool.tags(of: path)))

@@ -7,10 +7,10 @@ actor MemoryTarget: ImportTarget {
     var isLive: Bool { imported.others.contains { $0.kind == .pairedVideo } }
   }
 
-  private(set) var assets: [AssetReference: Asset] = [:]
-  private(set) var order: [AssetReference] = []
+  private(set) var assets: [LocalIdentifier: Asset] = [:]
+  private(set) var order: [LocalIdentifier] = []
   private(set) var batches: [ImportBatch] = []
-  private var contents: [ContentDigest: AssetReference] = [:]
+  private var contents: [[UInt8]: LocalIdentifier] = [:]
   /// Called before each recording with the number of batches recorded so far.
   private let beforeRecording: @Sendable (Int) async throws -> Void
 
@@ -25,7 +25,7 @@ actor MemoryTarget: ImportTarget {
     self.beforeLookUp = beforeLookUp
   }
 
-  func assets(holding contents: [ContentDigest]) -> [ContentDigest: AssetReference] {
+  func assets(holding contents: [[UInt8]]) -> [[UInt8]: LocalIdentifier] {
     beforeLookUp(batches.count)
     return self.contents.filter { contents.contains($0.key) }
   }
@@ -41,7 +41,7 @@ actor MemoryTarget: ImportTarget {
     return halves
   }
 
-  func record(_ batch: ImportBatch) async throws -> [AssetReference] {
+  func record(_ batch: ImportBatch) async throws -> [LocalIdentifier] {
     try await beforeRecording(batches.count)
     batches.append(batch)
     return batch.changes.map { change in
@@ -52,10 +52,10 @@ actor MemoryTarget: ImportTarget {
     }
   }
 
-  private func apply(_ change: ImportChange) -> AssetReference {
+  private func apply(_ change: ImportChange) -> LocalIdentifier {
     switch change {
     case .asset(let asset):
-      let reference = AssetReference(identifier: "asset-\(order.count)")
+      let reference = LocalIdentifier(identifier: "asset-\(order.count)")
       assets[reference] = Asset(imported: asset)
       order.append(reference)
       return reference

@@ -4,7 +4,7 @@ import Testing
 @testable import MediaImport
 
 @Suite("placing bytes")
-struct ResourceFilesTests {
+struct ResourceStoreTests {
   static func incoming(_ folder: TemporaryFolder) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path + "/resources/incoming")
   }
@@ -24,14 +24,14 @@ struct ResourceFilesTests {
   @Test("a stored file is whole, read-only, named by its hash, and leaves nothing behind")
   func store() throws {
     let folder = try TemporaryFolder()
-    let files = try ResourceFiles(libraryFolder: folder.path)
+    let files = try ResourceStore(libraryFolder: folder.path)
     let data = Data((0..<3_000_001).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     let path = try folder.write("source", data)
     let digest = try FileContent(of: path).digest
     let stored = try files.store(fileAt: path, expecting: digest)
     try files.synchronize()
     #expect(stored.sha256 == digest && stored.byteCount == 3_000_001)
-    #expect(stored.location == .library(ResourceFiles.relativePath(of: digest)))
+    #expect(stored.location == .library(ResourceStore.relativePath(of: digest)))
     #expect(try Data(contentsOf: URL(filePath: files.path(of: digest))) == data)
     var status = stat()
     #expect(stat(files.path(of: digest), &status) == 0 && status.st_mode & 0o222 == 0)
@@ -43,7 +43,7 @@ struct ResourceFilesTests {
   @Test("a file that no longer holds what was read is refused and not stored")
   func changed() throws {
     let folder = try TemporaryFolder()
-    let files = try ResourceFiles(libraryFolder: folder.path)
+    let files = try ResourceStore(libraryFolder: folder.path)
     let path = try folder.write("source", Data("before".utf8))
     let digest = try FileContent(of: path).digest
     try folder.write("source", Data("after!".utf8))
@@ -70,7 +70,7 @@ struct ResourceFilesTests {
   @Test("many threads storing one content make one file")
   func contention() async throws {
     let folder = try TemporaryFolder()
-    let files = try ResourceFiles(libraryFolder: folder.path)
+    let files = try ResourceStore(libraryFolder: folder.path)
     let paths = try (0..<16).map { try folder.write("copy\($0)", Data(repeating: 7, count: 500_000)) }
     let stored = try await onThreads(paths, width: 8) { path throws(ImportError) in try files.store(fileAt: path) }
     #expect(Set(stored).count == 1 && stored.count == 16)
@@ -86,7 +86,7 @@ struct ResourceFilesTests {
     child.waitUntilExit()
     try folder.write("resources/incoming/\(child.processIdentifier).1", Data("half".utf8))
     try folder.write("resources/incoming/1.1", Data("another's".utf8))
-    _ = try ResourceFiles(libraryFolder: folder.path)
+    _ = try ResourceStore(libraryFolder: folder.path)
     #expect(try Self.incoming(folder) == ["1.1"])
   }
 
@@ -100,7 +100,7 @@ struct ResourceFilesTests {
 
   @Test("a library that is not there is an error that names the folder")
   func noLibrary() {
-    let error = #expect(throws: ImportError.self) { try ResourceFiles(libraryFolder: "/no/such/library") }
+    let error = #expect(throws: ImportError.self) { try ResourceStore(libraryFolder: "/no/such/library") }
     #expect(error?.code == .cannotStore)
     #expect(error?.description.contains("/no/such/library") == true)
   }

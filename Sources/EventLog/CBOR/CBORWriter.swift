@@ -23,12 +23,12 @@ public struct CBORWriter: Sendable {
   /// The bytes written; in debug builds after checking that they are deterministic CBOR.
   public consuming func finish() -> [UInt8] {
     #if INTERNAL_CHECKS
-    do throws(CBORError) {
-      var reader = CBORReader(bytes.span.bytes)
-      while !reader.isAtEnd { _ = try reader.skip() }
-    } catch {
-      preconditionFailure("The writer is used so that its bytes are deterministic CBOR: \(error)")
-    }
+      do throws(CBORError) {
+        var reader = CBORReader(bytes.span.bytes)
+        while !reader.isAtEnd { _ = try reader.skip() }
+      } catch {
+        preconditionFailure("The writer is used so that its bytes are deterministic CBOR: \(error)")
+      }
     #endif
     return bytes
   }

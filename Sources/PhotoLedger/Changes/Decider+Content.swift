@@ -137,7 +137,8 @@ extension Decider {
   }
 
   private func isShown(_ child: ObjectNumber, in contents: Contents, _ t: borrowing WriteTransaction) throws -> Bool {
-    contents.holdsAssets
+    if contents.holdsAssets, contents.row.assetCount == contents.row.memberCount { return true }
+    return contents.holdsAssets
       ? try projections.asset(child, in: t)?.isVisible ?? false
       : try projections.collection(child, in: t)?.deletedDate == nil
   }

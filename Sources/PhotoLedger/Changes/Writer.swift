@@ -34,6 +34,7 @@ final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarde
   private var queue: [Job] = []
   private var isClosing = false
   private let core: StoreCore
+  private let resources: ResourceStore
   private let aftermath: Aftermath
   private let finished = DispatchSemaphore(value: 0)
 
@@ -42,8 +43,9 @@ final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarde
   /// After this many events a transaction takes no further block.
   static let eventLimit = 5000
 
-  init(core: StoreCore, aftermath: Aftermath) {
+  init(core: StoreCore, resources: ResourceStore, aftermath: Aftermath) {
     self.core = core
+    self.resources = resources
     self.aftermath = aftermath
     let thread = Thread { [unowned self] in run() }
     thread.name = "photoledger-writer"
@@ -166,7 +168,8 @@ final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarde
         time: date.microseconds, client: job.client, cause: job.cause ?? "", process: core.surroundings.process,
         key: job.key), in: &t)
     var decider = Decider(
-      projections: core.projections, date: date, appender: appender, makeSalt: core.surroundings.salt)
+      projections: core.projections, resources: resources, date: date, appender: appender,
+      makeSalt: core.surroundings.salt)
     let first = decider.nextNumber
     for request in job.requests { try decider.carryOut(request, &t) }
     if decider.nextNumber == first {
