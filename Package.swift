@@ -59,6 +59,7 @@ let package = Package(
     .testTarget(name: "EventLogTests", dependencies: ["EventLog", "LMDB", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "PhotoLedgerTests", dependencies: ["PhotoLedger", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "CommandTests", dependencies: ["photoledger"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )
