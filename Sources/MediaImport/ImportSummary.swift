@@ -1,13 +1,15 @@
+public import PhotoLedger
+
 /// What became of one file. Every file that the walk met has exactly one outcome.
 public enum FileOutcome: Sendable, Hashable {
   /// A new asset, whose primary resource this file is.
-  case asset(AssetReference)
+  case asset(LocalIdentifier)
   /// A further resource of an asset, new or known.
-  case resource(AssetReference, ResourceKind)
+  case resource(LocalIdentifier, ResourceType)
   /// The same bytes as another file of this import.
-  case duplicateOfFile(ImportPath)
+  case duplicateOfFile(FilePath)
   /// The same bytes as a resource of an asset that the library had before.
-  case duplicateOfAsset(AssetReference)
+  case duplicateOfAsset(LocalIdentifier)
   /// Describes another file; left aside.
   case sidecar
   /// Not taken, for a reason.
@@ -24,9 +26,9 @@ public enum SkipReason: String, Sendable, Hashable, Codable, CaseIterable {
 /// A file with its outcome.
 public struct FileReport: Sendable, Hashable {
   /// Where the file is.
-  public let path: ImportPath
+  public let path: FilePath
   /// The path below the folder that was named.
-  public let relativePath: ImportPath
+  public let relativePath: FilePath
   /// What became of it.
   public let outcome: FileOutcome
 }
@@ -43,6 +45,10 @@ public struct SkippedFile: Sendable, Hashable, Codable {
 
 /// What an import did. Encodes to one JSON object.
 public struct ImportSummary: Sendable, Hashable, Codable {
+  /// The name of the import; the cause of its commits holds it, unless another was given.
+  public var run = ""
+  /// Where the outcome of every file is written down, one JSON object a line.
+  public var reportFile = ""
   /// Files that the walk met; each is counted once below, a new asset by its primary file.
   public var filesFound = 0
   /// New assets, each the outcome of its primary file.
@@ -90,9 +96,9 @@ public struct ImportSummary: Sendable, Hashable, Codable {
   }
 
   mutating func count(_ change: ImportChange) {
-    bytesAdded += change.resources.reduce(0) { $0 + $1.stored.byteCount }
+    bytesAdded += change.resources.reduce(0) { $0 + Int64($1.stored.dataSize) }
     switch change {
-    case .asset(let asset): if asset.others.contains(where: { $0.kind == .pairedVideo }) { livePhotos += 1 }
+    case .asset(let asset): if asset.others.contains(where: { $0.type == .pairedVideo }) { livePhotos += 1 }
     case .pairedVideo, .pairedStill: livePhotos += 1
     }
   }

@@ -92,6 +92,9 @@ package final class LibraryStore: Sendable {
     observation.close()
   }
 
+  /// The clock, chance and the name of the process that the library was opened with.
+  package var surroundings: LibraryEnvironment { core.surroundings }
+
   func token(_ commit: UInt64) -> Token { core.token(commit) }
 
   /// The commit that a token names.
