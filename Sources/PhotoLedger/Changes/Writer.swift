@@ -8,11 +8,11 @@ import LMDB
 // commit costs. So blocks queue up here, and whatever waits when the thread is free is carried out in one transaction
 // and made durable by one sync; each caller is answered only after that (group commit).
 //
-// Every block is its own commit all the same, and fails alone. A block that cannot be carried out spoils the transaction
-// it ran in, so the transaction is given up, the blocks before it (known to be good) are run again and committed, the
-// failed one is answered, and the rest goes on in a new transaction. No block runs more than twice because of another.
-// Refused: nested transactions (LMDB shadows pages for each), and checking blocks without carrying them out
-// (a second description of every rule).
+// Every block is its own commit all the same, and fails alone. A block that cannot be carried out spoils the
+// transaction it ran in, so the transaction is given up, the blocks before it (known to be good) are run again and
+// committed, the failed one is answered, and the rest goes on in a new transaction. No block runs more than twice
+// because of another. Refused: nested transactions (LMDB shadows pages for each), and checking blocks without
+// carrying them out (a second description of every rule).
 
 /// Queues change blocks and carries them out on a thread of its own.
 final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarded by `condition`; the rest is constant
