@@ -47,7 +47,7 @@ let package = Package(
     // What is built on it.
     .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),
     .executableTarget(
-      name: "photoledger", dependencies: ["PhotoLedger"], swiftSettings: strict),
+      name: "photoledger", dependencies: ["PhotoLedger", "MediaImport"], swiftSettings: strict),
     .executableTarget(
       name: "benchmarks", dependencies: ["PhotoLedger", "CountedTree"], path: "Benchmarks",
       exclude: ["README.md"], swiftSettings: strict),
@@ -68,6 +68,7 @@ let package = Package(
       name: "SimulationTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "CommandTests", dependencies: ["photoledger"], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

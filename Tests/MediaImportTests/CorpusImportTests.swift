@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import PhotoLedger
 @testable import MediaImport
 
 @Suite("importing the whole corpus", .enabled(if: Corpus.isPresent))
@@ -69,7 +70,7 @@ struct CorpusImportTests {
       }
     }
     // Where the file called `.NEF` holds a JPEG, as all of these do, there is no RAW to stand behind the other.
-    let rawPaths = Set(manifest.filter { UniformType.isRaw(fileType: $0.fileType ?? "") }.map(\.path))
+    let rawPaths = Set(manifest.filter { MediaMetadata.rawTypes.contains($0.fileType ?? "") }.map(\.path))
     for stack in expected.rawJpegStacks {
       let assets = Set(stack.compactMap { Self.asset(outcomes[$0]) })
       #expect(assets.count == (rawPaths.isDisjoint(with: stack) ? 2 : 1), "\(stack)")

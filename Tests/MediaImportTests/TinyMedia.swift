@@ -1,5 +1,6 @@
 import Foundation
 
+import PhotoLedger
 @testable import MediaImport
 
 /// Files of a few hundred bytes that carry the metadata a test needs and no picture.

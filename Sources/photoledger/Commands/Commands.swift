@@ -3,7 +3,7 @@ enum Commands {
   static let all: [Command] = reading + assetEdits + albumEdits + folderEdits
 
   private static let reading: [Command] = [
-    .demo, .initialize, .stat, .verify, .verifyHere, .rebuild, .list, .show, .albums, .apply, .watch, .log,
+    .demo, .initialize, .import, .stat, .verify, .verifyHere, .rebuild, .list, .show, .albums, .apply, .watch, .log,
   ]
 
   static let groups: [(title: String, names: [String])] = [

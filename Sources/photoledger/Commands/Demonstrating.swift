@@ -47,6 +47,8 @@ private struct Demonstration {
     if let folder {
       try output.line("Importing \(folder) …")
       try output.flush()
+      let summary = try Importing(library: library, interruption: interruption).run([folder], isByReference: false)
+      try output.line(Importing.text(summary))
     } else {
       try InventedLibrary.fill(library, seed: seed) { interruption.isRequested }
       try output.line(

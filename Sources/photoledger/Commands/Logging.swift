@@ -45,8 +45,11 @@ struct LogPrinter {
       token = entry.token
       let who = entry.commit.cause.map { "\(entry.commit.client): \($0)" } ?? entry.commit.client
       let date = DateText.wallTime(entry.commit.date).prefix(19).replacing("T", with: " ")
-      let heading = TextLayout.printable("\(date)  \(who)")
-      try output.line(terminal.styled(heading, .heading) + "  " + terminal.styled(entry.token.description, .faint))
+      let name = entry.token.description
+      var heading = TextLayout.printable("\(date)  \(who)")
+      let room = terminal.width.map { $0 - name.count - 2 } ?? .max
+      if TextLayout.width(heading) > room { heading = TextLayout.fitted(heading, max(20, room)) }
+      try output.line(terminal.styled(heading, .heading) + "  " + terminal.styled(name, .faint))
     }
     try output.line("  " + TextLayout.printable(entry.sentence))
   }

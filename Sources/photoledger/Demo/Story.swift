@@ -69,7 +69,7 @@ struct Story {
     let terminal = output.terminal
     try output.line(
       "An observer looks at three results: the newest \(results.newest.count) photos, the favourites,\n"
-        + "and the album 'Best of'. Tiles are numbered by age. \(strip.legend)\n")
+        + "and the album 'Best of'. Tiles are numbered by age, the oldest photo is 001.\n\(strip.legend)\n")
     var number = 0
     for scene in Self.scenes where !isStopped() {
       var isPossible = false

@@ -1,5 +1,5 @@
 import Foundation
-
+import MediaImport
 import PhotoLedger
 
 /// The program: finds the command, runs it, and turns what went wrong into a sentence and an exit status.
@@ -86,7 +86,7 @@ enum Program {
   static func sentence(of error: any Error) -> String {
     switch error {
     case let error as LibraryError: error.description
-
+    case let error as ImportError: error.description
     case let error as CocoaError: error.localizedDescription
     default: "\(error)"
     }
