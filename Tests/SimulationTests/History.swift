@@ -209,6 +209,7 @@ final class History {
   }
 
   private func releaseHeldUp() async throws {
+    guard lastHeldUp < commit else { return }
     heldUp.setOpen(true)
     try await waitUntil("the observer that was held up catches up") { heldUp.lastCommit == commit }
     heldUp.setOpen(false)
