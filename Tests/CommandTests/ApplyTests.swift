@@ -71,7 +71,8 @@ struct ApplyTests {
 
   @Test("each line is answered before the next is waited for")
   func conversation() throws {
-    let running = try Running(Sandbox(), ["apply"])
+    let sandbox = try Sandbox()
+    let running = try Running(sandbox, ["apply"])
     for index in 1...5 {
       try running.send(#"{"changes":[{"op":"album.create","title":"\#(index)"}]}"# + "\n")
       #expect(try jsonObject(running.line())["line"] as? Int == index)
