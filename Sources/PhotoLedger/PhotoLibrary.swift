@@ -50,7 +50,7 @@ public final class PhotoLibrary: Sendable {
   /// The directory of the library.
   public var url: URL { store.url }
 
-  /// Carries out what is queued and ends all observation; later calls throw `.closed`.
+  /// Carries out what is queued and ends all observation; later changes throw `.closed`, results stay readable.
   public func close() { store.close() }
 
   /// The state of now (PH-01).
@@ -104,9 +104,14 @@ public final class PhotoLibrary: Sendable {
   }
 
   private func collect(_ changes: (ChangeBlock) throws -> Void) throws -> [ChangeRequest] {
+    guard !ChangeBlock.isCollecting else {
+      throw LibraryError(
+        .changeNotSupported,
+        "A change block was begun inside another; put its requests into the outer block, or wait until that has returned.")
+    }
     let block = ChangeBlock(makeIdentifier: store.core.surroundings.identifier)
     defer { block.close() }
-    try changes(block)
+    try ChangeBlock.$isCollecting.withValue(true) { try changes(block) }
     return block.requests
   }
 

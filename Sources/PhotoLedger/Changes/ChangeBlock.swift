@@ -8,6 +8,9 @@ public import Foundation
 ///
 /// A block belongs to the call that made it: it is not Sendable, and requests after the call has returned trap (CB-02).
 public final class ChangeBlock {
+  /// Whether a block is being collected in this task or thread: another one inside it is refused (CB-03).
+  @TaskLocal static var isCollecting = false
+
   package private(set) var requests: [ChangeRequest] = []
   package private(set) var created: [LocalIdentifier] = []
   private let makeIdentifier: () -> LocalIdentifier

@@ -94,6 +94,8 @@ struct DeltaReader {
       try loadAsset(existence.row.number, event, in: t)
       for place in existence.places { try loadCollection(place.container, event, in: t) }
       places[existence.row.number] = []
+      // The albums look the same without it, but a result of its albums loses them.
+      for place in existence.places { try loadCollection(place.container, event, in: t) }
     case .assetsEdited(let edited):
       for edit in edited.edits { try loadAsset(edit.number, event, in: t) }
       for shift in edited.shifts { try loadCollection(shift.album, event, in: t) }
