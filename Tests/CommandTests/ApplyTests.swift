@@ -39,7 +39,10 @@ struct ApplyTests {
       (#"{"op":"asset.create","mediaType":"film","resources":[]}"#, "'mediaType' must be image"),
       (#"{"op":"asset.create","mediaType":"image","resources":[{"type":"foto","data":""}]}"#, "'type' must be"),
       (#"{"op":"asset.create","mediaType":"image","resources":[{"type":"photo"}]}"#, "either 'path' or 'data'"),
-      (#"{"op":"asset.create","mediaType":"image","resources":[{"type":"photo","path":"/nowhere/a.jpg"}]}"#, "/nowhere/a.jpg"),
+      (
+        #"{"op":"asset.create","mediaType":"image","resources":[{"type":"photo","path":"/nowhere/a.jpg"}]}"#,
+        "/nowhere/a.jpg"
+      ),
       (#"{"op":"asset.create","mediaType":"image","resources":[]}"#, "at least one resource"),
       (#"{"op":"asset.edit","assets":["x"],"isFavorite":true}"#, "'x' is no identifier"),
       (#"{"op":"asset.edit","assets":["$x"],"isFavorite":true}"#, #"is called "$x""#),

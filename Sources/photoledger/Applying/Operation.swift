@@ -69,7 +69,8 @@ extension Operation {
       throw LibraryError(.malformedRequest, "\(place): an operation is an object, not \(change.kind).")
     }
     guard let name = change["op"]?.textValue else {
-      throw LibraryError(.malformedRequest, "\(place): 'op' is missing; it names the operation, such as \"album.create\".")
+      throw LibraryError(
+        .malformedRequest, "\(place): 'op' is missing; it names the operation, such as \"album.create\".")
     }
     guard let operation = byName[name] else {
       let suggestion = Suggestion.sentence(for: name, among: all.map(\.name))

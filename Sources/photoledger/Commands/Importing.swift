@@ -75,7 +75,8 @@ private final class ProgressLine: Sendable {
   private let bar = Mutex(ProgressBar())
 
   func show(_ progress: ImportProgress) {
-    let note = "\(TextLayout.bytes(UInt64(clamping: progress.bytesDone))), \(TextLayout.counted(progress.assetsAdded, "asset"))"
+    let note =
+      "\(TextLayout.bytes(UInt64(clamping: progress.bytesDone))), \(TextLayout.counted(progress.assetsAdded, "asset"))"
     bar.withLock { $0.show("importing", done: progress.filesDone, total: progress.filesFound, note: note) }
   }
 

@@ -21,9 +21,8 @@ extension Command {
 private func text(_ statistics: LibraryStatistics, _ library: PhotoLibrary, _ terminal: Terminal) -> String {
   var facts = Facts(terminal: terminal)
   facts.add("library", library.url.path)
-  for type in MediaType.allCases {
-    let count = statistics.assetCounts[type] ?? 0
-    if count > 0 || type == .image { facts.add("\(type)s", TextLayout.grouped(count)) }
+  for (type, name) in [(MediaType.image, "images"), (.video, "videos"), (.audio, "sound recordings")] {
+    facts.add(name, TextLayout.grouped(statistics.assetCounts[type] ?? 0))
   }
   facts.add("favourites", TextLayout.grouped(statistics.favoriteCount))
   facts.add("hidden", TextLayout.grouped(statistics.hiddenCount))
@@ -34,14 +33,16 @@ private func text(_ statistics: LibraryStatistics, _ library: PhotoLibrary, _ te
     "resources", "\(TextLayout.grouped(statistics.resourceCount)), \(TextLayout.bytes(statistics.resourceBytes))")
   facts.add(
     "history",
-    "\(TextLayout.counted(Int(statistics.eventCount), "event")) in \(TextLayout.counted(Int(statistics.commitCount), "commit"))")
+    "\(TextLayout.counted(Int(statistics.eventCount), "event")) in \(TextLayout.counted(Int(statistics.commitCount), "commit"))"
+  )
   facts.add("token", statistics.token.description)
   facts.add("chain", statistics.chain)
   facts.add("durability", statistics.durability)
   let (used, free) = (UInt64(statistics.storeBytes), UInt64(statistics.storeFreeBytes))
   facts.add(
     "store",
-    "\(TextLayout.bytes(used)) used, \(TextLayout.bytes(free)) to reuse, of a map of \(TextLayout.bytes(UInt64(statistics.mapBytes)))")
+    "\(TextLayout.bytes(used)) used, \(TextLayout.bytes(free)) to reuse, of a map of \(TextLayout.bytes(UInt64(statistics.mapBytes)))"
+  )
   facts.add(
     "readers", "\(statistics.readerCount), the oldest \(statistics.oldestReaderLag) transactions behind")
   return facts.text

@@ -42,12 +42,13 @@ struct InventedPicture {
 
         """
     }
-    svg = shapes + """
-      <text x="\(width - 12)" y="\(height - 12)" text-anchor="end" font-family="sans-serif" font-size="18" \
-      fill="white">\(caption)</text>
-      </svg>
+    svg =
+      shapes + """
+        <text x="\(width - 12)" y="\(height - 12)" text-anchor="end" font-family="sans-serif" font-size="18" \
+        fill="white">\(caption)</text>
+        </svg>
 
-      """
+        """
   }
 
   /// The points of a line of hills.

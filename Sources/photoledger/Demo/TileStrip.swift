@@ -74,7 +74,9 @@ struct TileStrip {
 
   private func summary(_ details: ChangeDetails<Asset>) -> String {
     func list(_ positions: IndexSet?) -> String {
-      let ranges = (positions ?? []).rangeView.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)–\($0.upperBound - 1)" }
+      let ranges = (positions ?? []).rangeView.map {
+        $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)–\($0.upperBound - 1)"
+      }
       return ranges.isEmpty ? "–" : ranges.joined(separator: ", ")
     }
     let moves = details.moves.map { "\($0.from)→\($0.to)" }.joined(separator: ", ")

@@ -22,7 +22,8 @@ struct AssetTable {
   }
 
   func row(_ asset: Asset, _ resources: [AssetResource]) -> String {
-    let marks = (asset.isFavorite ? "♥" : " ") + (asset.isHidden ? "◌" : " ")
+    let marks =
+      (asset.isFavorite ? "♥" : " ") + (asset.isHidden ? "◌" : " ")
       + (asset.mediaSubtypes.contains(.photoLive) ? "◉" : " ")
     let taken = (asset.localCreationDate ?? asset.creationDate).map(DateText.minute) ?? "no date"
     let name = resources.first?.originalFilename ?? ""
