@@ -8,6 +8,7 @@ struct ApplyTests {
   @Test("answers come in order, one a line, and a refused line does not stop the next")
   func answers() throws {
     let sandbox = try Sandbox()
+    let nobody = "00000000-0000-4000-8000-000000000000"
     let result = try sandbox.run(
       ["apply"],
       input: """
@@ -15,7 +16,7 @@ struct ApplyTests {
 
         nonsense
         {"changes":[{"op":"album.creat","title":"Two"}]}
-        {"changes":[{"op":"album.create","title":"Three"},{"op":"asset.trash","assets":["00000000-0000-4000-8000-000000000000"]}]}
+        {"changes":[{"op":"album.create","title":"Three"},{"op":"album.rename","album":"\(nobody)","title":"x"}]}
         {"changes":[{"op":"album.create","title":"Four"}]}
         """)
     #expect(result.status == 1)

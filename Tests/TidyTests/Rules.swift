@@ -132,7 +132,8 @@ extension Rule {
   /// The rooms of the house: folders that a file may lie in.
   static let rooms: Set<String> = [
     "CLMDB", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR", "MediaImport", "Photos", "GalleryServer",
-    "photoledger", "PhotoLedger", "PhotoLedger/Events", "PhotoLedger/Projections", "PhotoLedger/Assets",
+    "photoledger", "photoledger/Program", "photoledger/Commands", "photoledger/Applying", "photoledger/Printing",
+    "photoledger/Demo", "PhotoLedger", "PhotoLedger/Events", "PhotoLedger/Projections", "PhotoLedger/Assets",
     "PhotoLedger/Albums", "PhotoLedger/Permissions", "PhotoLedger/Picking", "PhotoLedger/History",
     "PhotoLedger/Fetching", "PhotoLedger/Changes", "PhotoLedger/Observation",
   ]

@@ -53,7 +53,7 @@ private struct Demonstration {
     } else {
       try InventedLibrary.fill(library, seed: seed) { interruption.isRequested }
       try output.line(
-        "\(InventedLibrary.assetCount) invented photos in 6 commits. The same seed invents the same library, bit by bit."
+        "\(InventedLibrary.assetCount) invented photos in 6 commits. The same seed invents the same library."
       )
     }
     if interruption.isRequested { return }

@@ -93,7 +93,7 @@ struct Story {
       try output.flush()
     }
     try output.line(
-      "Checked: \(TextLayout.counted(checkedCount, "change")) above, applied to the result before, gave the result after."
+      "Checked: each of the \(checkedCount) changes above, applied to the result before, gave the result after."
     )
   }
 

@@ -74,9 +74,8 @@ enum Program {
     guard words.count > 1, !words[1].hasPrefix("--") else {
       throw UsageError("'\(words[0])' needs one more word: \(siblings.joined(separator: ", ")).")
     }
-    throw UsageError(
-      "There is no command '\(words[0]) \(words[1])'\(Suggestion.sentence(for: words[1], among: siblings, prefix: "\(words[0]) "))"
-    )
+    let suggestion = Suggestion.sentence(for: words[1], among: siblings, prefix: "\(words[0]) ")
+    throw UsageError("There is no command '\(words[0]) \(words[1])'\(suggestion)")
   }
 
   private static func report(_ error: any Error, _ output: Output) -> ExitStatus {
