@@ -53,12 +53,23 @@ let package = Package(
       exclude: ["README.md"], swiftSettings: strict),
 
     // Proof.
-    .target(name: "TestSupport", dependencies: ["PhotoLedger"], path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["PhotoLedger", "CountedTree", "EventLog", "LMDB"],
+      path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "CountedTreeTests", dependencies: ["CountedTree", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "EventLogTests", dependencies: ["EventLog", "LMDB", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "PhotoLedgerTests", dependencies: ["PhotoLedger", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "EventLogTests", dependencies: ["EventLog", "LMDB", "TestSupport"], exclude: ["Golden"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PhotoLedgerTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "SimulationTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "CommandTests", dependencies: ["photoledger"], swiftSettings: strict),
+    .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -20,7 +20,12 @@ public enum FileOutcome: Sendable, Hashable {
 
 /// Why a file was not taken.
 public enum SkipReason: String, Sendable, Hashable, Codable, CaseIterable {
-  case notMedia, empty, unusable, vanished, unreadable, changedWhileRead, toolTimeout, toolCrashed, toolOutputTooLarge
+  /// No photo, video or sound recording, or a file of no bytes, or one that the metadata tool can make nothing of.
+  case notMedia, empty, unusable
+  /// Gone before it was read, not readable by this user, or written to while it was read.
+  case vanished, unreadable, changedWhileRead
+  /// The metadata tool took too long, ended by a signal, or said more than is believed of it.
+  case toolTimeout, toolCrashed, toolOutputTooLarge
 }
 
 /// A file with its outcome.

@@ -1,7 +1,7 @@
 /// Why the library did not do what was asked.
 ///
-/// One struct for the whole module: ``code`` says what kind of failure it is (the number is PhotoKit's where PhotoKit has
-/// one, photokit a.7), ``description`` is a sentence that names the thing and what to do.
+/// One struct for the whole module: ``code`` says what kind of failure it is (the number is PhotoKit's where PhotoKit
+/// has one, photokit a.7), ``description`` is a sentence that names the thing and what to do.
 public struct LibraryError: Error, Sendable, CustomStringConvertible, Equatable {
   /// The kind of a failure; its number is PHPhotosError's where that exists, and above 10,000 where it is our own.
   public struct Code: RawRepresentable, Hashable, Sendable {

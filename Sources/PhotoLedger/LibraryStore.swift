@@ -127,6 +127,9 @@ package final class LibraryStore: Sendable {
 
   // MARK: As of an event
 
+  /// Stands for the last event, whichever it is: nothing has to be taken back.
+  static let now = UInt64.max
+
   /// The row of an asset as it was after an event.
   func assetRow(
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
@@ -176,6 +179,7 @@ package final class LibraryStore: Sendable {
   private func goBack(
     _ number: ObjectNumber, to sequence: UInt64, _ t: borrowing StoreReading, _ undo: (Event) throws -> Void
   ) throws {
+    if sequence == Self.now { return }
     for later in try core.projections.history(of: number, after: sequence, in: t).reversed() {
       guard let record = try core.log.event(at: later, in: t) else {
         throw LibraryError(.corrupted, "The log lacks event \(later), which touched object \(number); run `verify`.")

@@ -28,8 +28,8 @@ extension PhotoLibrary {
   ///   - predicate: nil: all.
   ///   - sort: the order; none: the order of addition (FR-11).
   ///   - limit: the most assets; 0: all.
-  /// - Throws: ``FetchError`` for a predicate or sort that is not supported (FR-09), ``LibraryError`` if the store cannot
-  ///   be read.
+  /// - Throws: ``FetchError`` for a predicate or sort that is not supported (FR-09), ``LibraryError`` if the store
+  ///   cannot be read.
   /// - Complexity: O(n log n) in the assets of the library; O(1) while an equal query is followed.
   public func fetchAssets(
     where predicate: Predicate<Asset>? = nil, sortedBy sort: [SortDescriptor<Asset>] = [], limit: Int = 0

@@ -3,9 +3,9 @@ public import Foundation
 
 // The front door.
 //
-// A library object is a client's view of an opened directory: who asks, and the engine that answers. `as(_:)` gives the same
-// engine under another name. Everything below reads like PhotoKit with the Swift of today: blocks take a `ChangeBlock`,
-// fetches take `#Predicate` and `SortDescriptor`, and changes are asynchronous sequences.
+// A library object is a client's view of an opened directory: who asks, and the engine that answers. `as(_:)` gives
+// the same engine under another name. Everything below reads like PhotoKit with the Swift of today: blocks take a
+// `ChangeBlock`, fetches take `#Predicate` and `SortDescriptor`, and changes are asynchronous sequences.
 
 /// A photo library kept as a history (PHPhotoLibrary).
 public final class PhotoLibrary: Sendable {
@@ -50,7 +50,7 @@ public final class PhotoLibrary: Sendable {
   /// The directory of the library.
   public var url: URL { store.url }
 
-  /// Carries out what is queued and ends all observation; later calls throw `.closed`.
+  /// Carries out what is queued and ends all observation; later changes throw `.closed`, results stay readable.
   public func close() { store.close() }
 
   /// The state of now (PH-01).
@@ -63,7 +63,8 @@ public final class PhotoLibrary: Sendable {
 
   /// Carries out all requests of a block as one commit, or none (CB-01, CB-06).
   ///
-  /// Returns when the commit is durable; blocks that wait at the same time share one sync.
+  /// The block is called at once, where the caller is (OB-05). Returns when the commit is durable; blocks that wait at the
+  /// same time share one sync.
   /// - Parameters:
   ///   - cause: why, for the log: an import, a scan, a request.
   ///   - key: an idempotency key: a block whose key is known has been carried out, and its receipt is given again.
@@ -71,7 +72,7 @@ public final class PhotoLibrary: Sendable {
   /// - Returns: the new state and the identifiers of what was created.
   /// - Throws: ``LibraryError`` for a request that cannot be carried out, and if the store cannot be written.
   @discardableResult
-  public func performChanges(
+  nonisolated(nonsending) public func performChanges(
     cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void
   ) async throws -> CommitReceipt {
     let requests = try collect(changes)
@@ -103,9 +104,14 @@ public final class PhotoLibrary: Sendable {
   }
 
   private func collect(_ changes: (ChangeBlock) throws -> Void) throws -> [ChangeRequest] {
+    guard !ChangeBlock.isCollecting else {
+      throw LibraryError(
+        .changeNotSupported,
+        "A change block was begun inside another; put its requests into the outer block, or wait until that has returned.")
+    }
     let block = ChangeBlock(makeIdentifier: store.core.surroundings.identifier)
     defer { block.close() }
-    try changes(block)
+    try ChangeBlock.$isCollecting.withValue(true) { try changes(block) }
     return block.requests
   }
 

@@ -6,8 +6,8 @@ extension PhotoLibrary {
   /// - Parameters:
   ///   - filter: which events; by object it reads only those that concern the object.
   ///   - body: is given each event, and says whether to go on. It must not change the library and wait for it.
-  /// - Throws: ``LibraryError``: `.invalidToken`, `.identifierNotFound` for an object that never was, `.storage`; and what
-  ///   `body` throws.
+  /// - Throws: ``LibraryError``: `.invalidToken`, `.identifierNotFound` for an object that never was, `.storage`; and
+  ///   what `body` throws.
   /// - Complexity: O(log n + m) for m events after the token, or of the object.
   public func forEachLogEntry(_ filter: LogFilter = LogFilter(), _ body: (LogEntry) throws -> Bool) throws {
     let after = try filter.after.map { try store.commit(of: $0) } ?? 0
@@ -50,12 +50,15 @@ private struct LogReader {
     // A purged object has no row any more; its creation is still in the log.
     var found: ObjectNumber?
     try core.log.read(after: 0, in: t) { record in
-      guard record.type == "asset.created", case .assetCreated(let existence) = try Event(record) else { return .proceed }
+      guard record.type == "asset.created", case .assetCreated(let existence) = try Event(record) else {
+        return .proceed
+      }
       if existence.row.identifier == identifier { found = existence.row.number }
       return found == nil ? .proceed : .stop
     }
     guard let found else {
-      throw LibraryError(.identifierNotFound, "The library never had an object with the identifier \(identifier.uuidString).")
+      throw LibraryError(
+        .identifierNotFound, "The library never had an object with the identifier \(identifier.uuidString).")
     }
     return found
   }

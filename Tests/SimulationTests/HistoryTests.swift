@@ -1,0 +1,37 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a run draws from: set in the environment to run one history again, or more of them.
+enum Seeds {
+  /// PHOTOLEDGER_SIMULATION_SEED: one number, or several with commas.
+  static var chosen: [UInt64]? {
+    ProcessInfo.processInfo.environment["PHOTOLEDGER_SIMULATION_SEED"]?.split(separator: ",").compactMap { UInt64($0) }
+  }
+
+  /// PHOTOLEDGER_SIMULATION_COMMITS: commits of one history.
+  static var commits: Int {
+    ProcessInfo.processInfo.environment["PHOTOLEDGER_SIMULATION_COMMITS"].flatMap { Int($0) } ?? 2_600
+  }
+}
+
+@Suite("Random histories")
+struct HistoryTests {
+  @Test(
+    "every live result is told exactly what a model finds out by comparing lists",
+    .timeLimit(.minutes(20)), arguments: Seeds.chosen ?? Array(1...8))
+  func exactness(seed: UInt64) async throws {
+    let history = try History(seed: seed)
+    do {
+      try history.watch()
+      try await history.run(commits: Seeds.commits)
+      #expect(history.refusals > Seeds.commits / 100, "Hardly a block was refused: the generator has lost its mistakes.")
+    } catch {
+      Issue.record(
+        """
+        seed \(seed), after \(history.commits) commits: \(error)
+        Run it again: PHOTOLEDGER_SIMULATION_SEED=\(seed) swift test --filter HistoryTests
+        """)
+    }
+  }
+}

@@ -1,0 +1,190 @@
+package import Foundation
+package import PhotoLedger
+
+// The library as a child would write it: arrays of things, searched from front to back.
+//
+// The model is what the real library is compared with, so it shares nothing with it but the names of the properties and
+// the requests. It has no log, no keys and no counts: an album is a list of identifiers, a fetch goes through everything
+// there is, and a block works on a copy that is thrown away when a request is refused.
+//
+//   ModelLibrary.swift           what there is
+//   ModelLibrary+Assets.swift    creation, edits, trash, purge
+//   ModelLibrary+Content.swift   albums and folders, and what stands in them
+//   ModelQuery.swift             fetches
+//
+// It is a value: a test keeps the model of an earlier commit by keeping a copy.
+
+/// Why the model refuses a request: the code that the library must answer with.
+package struct ModelRefusal: Error, Equatable {
+  package let code: LibraryError.Code
+}
+
+/// An asset with everything that a client can see of it.
+package struct ModelAsset: Equatable, Sendable {
+  package var id: LocalIdentifier
+  package var mediaType: MediaType
+  package var mediaSubtypes: MediaSubtypes
+  package var playbackStyle: PlaybackStyle
+  package var pixelWidth: Int
+  package var pixelHeight: Int
+  package var duration: TimeInterval
+  package var creationDate: Date?
+  package var localCreationDate: Date?
+  package var timeZoneOffset: Int?
+  package var addedDate: Date
+  package var modificationDate: Date?
+  package var trashedDate: Date?
+  package var location: Location?
+  package var isFavorite: Bool
+  package var isHidden: Bool
+  package var burstIdentifier: String?
+  package var representsBurst: Bool
+
+  package var isShown: Bool { trashedDate == nil && !isHidden }
+
+  /// What the library shows of an asset.
+  package init(_ asset: Asset) {
+    id = asset.id
+    mediaType = asset.mediaType
+    mediaSubtypes = asset.mediaSubtypes
+    playbackStyle = asset.playbackStyle
+    pixelWidth = asset.pixelWidth
+    pixelHeight = asset.pixelHeight
+    duration = asset.duration
+    creationDate = asset.creationDate
+    localCreationDate = asset.localCreationDate
+    timeZoneOffset = asset.timeZoneOffset
+    addedDate = asset.addedDate
+    modificationDate = asset.modificationDate
+    trashedDate = asset.trashedDate
+    location = asset.location
+    isFavorite = asset.isFavorite
+    isHidden = asset.isHidden
+    burstIdentifier = asset.burstIdentifier
+    representsBurst = asset.representsBurst
+  }
+
+  init(_ creation: AssetCreation, _ id: LocalIdentifier, _ date: Date) {
+    self.id = id
+    mediaType = creation.mediaType
+    mediaSubtypes = creation.mediaSubtypes
+    playbackStyle = creation.mediaType == .video ? .video : creation.mediaType == .image ? .image : .unsupported
+    pixelWidth = creation.pixelWidth
+    pixelHeight = creation.pixelHeight
+    duration = creation.duration
+    creationDate = creation.creationDate
+    localCreationDate = creation.localCreationDate
+    timeZoneOffset = creation.timeZoneOffset
+    addedDate = date
+    modificationDate = date
+    trashedDate = nil
+    location = creation.location
+    isFavorite = creation.isFavorite
+    isHidden = creation.isHidden
+    burstIdentifier = creation.burstIdentifier
+    representsBurst = creation.representsBurst
+  }
+}
+
+/// What a client can see of an album or folder itself.
+package struct ModelCollection: Equatable, Sendable {
+  package var id: LocalIdentifier
+  package var kind: PhotoCollection.Kind
+  package var title: String?
+  package var creationDate: Date
+  package var modificationDate: Date
+  /// How many assets an ordinary fetch in it shows.
+  package var count: Int
+
+  /// What the library shows of a collection.
+  package init(_ collection: PhotoCollection) {
+    id = collection.id
+    kind = collection.kind
+    title = collection.localizedTitle
+    creationDate = collection.creationDate
+    modificationDate = collection.modificationDate
+    count = collection.estimatedAssetCount
+  }
+
+  init(_ kind: PhotoCollection.Kind, _ title: String, _ id: LocalIdentifier, _ date: Date) {
+    self.id = id
+    self.kind = kind
+    self.title = title
+    creationDate = date
+    modificationDate = date
+    count = 0
+  }
+}
+
+/// A library in plain arrays and dictionaries.
+package struct ModelLibrary: Sendable {
+  /// All assets, the trash included.
+  package internal(set) var assets: [LocalIdentifier: ModelAsset] = [:]
+  /// All albums and folders, the deleted ones included.
+  package internal(set) var collections: [LocalIdentifier: ModelCollection] = [:]
+  /// The deleted collections.
+  package internal(set) var deleted: Set<LocalIdentifier> = []
+  /// The members of each album and the children of each folder in their order, shown or not.
+  package internal(set) var members: [LocalIdentifier: [LocalIdentifier]] = [:]
+  /// The children of the root folder.
+  package internal(set) var topLevel: [LocalIdentifier] = []
+  /// All assets and collections in the order of their making.
+  package internal(set) var order: [LocalIdentifier: Int] = [:]
+  /// The files of each asset.
+  package internal(set) var resources: [LocalIdentifier: [AssetResource]] = [:]
+  /// The assets whose files were changed since the mark was last cleared.
+  package var newFiles: Set<LocalIdentifier> = []
+  /// The objects that requests gave or took a place in a manual order since the mark was last cleared.
+  package var placed: Set<LocalIdentifier> = []
+
+  package init() {}
+
+  /// What stands in a container, nil for the root, shown or not.
+  package func content(of container: LocalIdentifier?) -> [LocalIdentifier] {
+    container.map { members[$0] ?? [] } ?? topLevel
+  }
+
+  mutating func setContent(of container: LocalIdentifier?, _ content: [LocalIdentifier]) {
+    if let container { members[container] = content } else { topLevel = content }
+  }
+
+  /// What is shown of a container: neither hidden, trashed nor deleted.
+  package func shown(in container: LocalIdentifier?) -> [LocalIdentifier] {
+    content(of: container).filter { assets[$0]?.isShown ?? !deleted.contains($0) }
+  }
+
+  /// The containers that an object stands in; nil is the root.
+  package func containers(of object: LocalIdentifier) -> [LocalIdentifier?] {
+    let found: [LocalIdentifier?] = members.filter { $0.value.contains(object) }.map(\.key)
+    return topLevel.contains(object) ? found + [nil] : found
+  }
+
+  /// The collections that are not deleted, oldest first.
+  package func living(_ kind: PhotoCollection.Kind) -> [LocalIdentifier] {
+    collections.values.filter { $0.kind == kind && !deleted.contains($0.id) }.map(\.id).sorted { order[$0]! < order[$1]! }
+  }
+
+  /// All assets that satisfy a condition, oldest first.
+  package func assets(where condition: (ModelAsset) -> Bool) -> [LocalIdentifier] {
+    assets.values.filter(condition).map(\.id).sorted { order[$0]! < order[$1]! }
+  }
+
+  /// Sets the counts of all albums by counting.
+  mutating func recount() {
+    for (id, content) in members where collections[id]?.kind == .album {
+      collections[id]?.count = content.count { assets[$0]?.isShown ?? false }
+    }
+  }
+
+  /// The objects that are in both models and look different, or whose files are different.
+  package func changed(since earlier: ModelLibrary) -> Set<LocalIdentifier> {
+    var found = newFiles
+    for (id, asset) in assets {
+      if let before = earlier.assets[id], before != asset { found.insert(id) }
+    }
+    for (id, collection) in collections {
+      if let before = earlier.collections[id], before != collection { found.insert(id) }
+    }
+    return found
+  }
+}
