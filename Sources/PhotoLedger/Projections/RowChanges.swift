@@ -64,7 +64,7 @@ extension Arranged {
     row.modificationDate = modificationDate.new
     row.assetCount += countShift
     for place in places { row.memberCount += (place.new == nil ? 0 : 1) - (place.old == nil ? 0 : 1) }
-    guard (0...row.memberCount).contains(row.assetCount) else {
+    guard row.assetCount >= 0, row.assetCount <= row.memberCount else {
       throw RowMismatch(number: container, field: "assetCount")
     }
   }
