@@ -55,13 +55,14 @@ struct DocumentationTests {
   @Test("the predicates of an article are read, or refused where it says so", arguments: articles)
   func predicates(_ path: String) throws {
     for line in Self.blocks("predicate", in: try Self.text(path)).joined() where !line.isEmpty {
-      let entity: Entity = line.contains("localizedTitle") || line.contains("estimatedAssetCount") ? .collection : .asset
+      let isOfCollections = line.contains("localizedTitle") || line.contains("estimatedAssetCount")
+      let entity: Entity = isOfCollections ? .collection : .asset
       let arguments: [PredicateArgument] = try line.matches(of: #/%[@dKf]/#).map { specifier in
         switch specifier.output {
         case "%d": 8
         case "%K": "duration"
         case "%f": 2.5
-        default: line.contains("IN %@") ? .list([.integer(1), .integer(2)]) : try PredicateArgument(Date(timeIntervalSince1970: 0))
+        default: line.contains("IN %@") ? [.integer(1), .integer(2)] : try PredicateArgument(Date.distantPast)
         }
       }
       #expect(throws: Never.self, "\(path): \(line)") {
