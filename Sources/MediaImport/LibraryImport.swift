@@ -130,5 +130,9 @@ private final class ImportTurn: Sendable {
     }
   }
 
-  func end() { close(number) }
+  /// Gives the lock back by name: a child that is being started may hold a copy of the descriptor for a moment.
+  func end() {
+    flock(number, LOCK_UN)
+    close(number)
+  }
 }

@@ -44,11 +44,7 @@ extension Decider {
     guard resource.contentIdentifier.map({ (1...256).contains($0.utf8.count) }) ?? true else {
       throw invalid("a content identifier that is empty or longer than 256 bytes")
     }
-    guard resources.holds(resource) else {
-      throw LibraryError(
-        .missingResource,
-        "The library does not hold the \(resource.dataSize) bytes of \(resource.originalFilename); store them first.")
-    }
+    guard resources.holds(resource) else { throw MissingBytes(resource: resource) }
     return resource
   }
 
