@@ -172,6 +172,12 @@ struct DocumentationTests {
       let resource = try #require(try library.resources(of: photo).first)
       #expect(try Data(contentsOf: library.url(of: resource)) == Data("the bytes of a photo".utf8))
       #expect(try Examples.verify(library).isSound)
+      var updated: Set<String> = []
+      let caughtUp = try Examples.catchUp(library, start.description) { _, changed, _ in
+        updated.formUnion(changed)
+      }
+      #expect(updated.isSuperset(of: [photos[0], photos[1], photos[2]].map { "\($0.uuidString)/L0/001" }))
+      #expect(caughtUp == (try library.currentToken))
       let conditions = try Examples.condition()
       #expect(conditions[0] == conditions[1], "\(conditions)")
     }
