@@ -131,7 +131,7 @@ public final class PhotoLibrary: Sendable {
   /// The exact changes of a result from now on, and of what happened since it was fetched.
   /// - Parameters:
   ///   - result: a result of this library.
-  ///   - composingBeyond: how many commits that touch it are told one by one before they are composed into one change.
+  ///   - backlogLimit: how many commits that touch it are told one by one before they are composed into one change.
   public func changes<Element>(
     to result: FetchResult<Element>, composingBeyond backlogLimit: Int = 8
   ) -> ResultChanges<Element> {

@@ -188,6 +188,20 @@ enum Examples {
     return [was, now, before.token == after.token]
   }
 
+  static func catchUp(
+    _ library: PhotoLibrary, _ saved: String, _ back: (Set<String>, Set<String>, Set<String>) -> Void
+  ) throws -> Token {
+    // example: catch up
+    var token = try Token(saved)  // written down when the work was last done
+    for change in try library.fetchPersistentChanges(since: token) {
+      let assets = change.changeDetails(for: .asset)
+      back(assets.insertedLocalIdentifiers, assets.updatedLocalIdentifiers, assets.deletedLocalIdentifiers)
+      token = change.changeToken
+    }
+    // end
+    return token
+  }
+
   static func history(in library: PhotoLibrary, since token: Token) throws -> [String] {
     // example: history
     var filter = LogFilter()

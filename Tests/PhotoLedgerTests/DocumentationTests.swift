@@ -55,13 +55,14 @@ struct DocumentationTests {
   @Test("the predicates of an article are read, or refused where it says so", arguments: articles)
   func predicates(_ path: String) throws {
     for line in Self.blocks("predicate", in: try Self.text(path)).joined() where !line.isEmpty {
-      let entity: Entity = line.contains("localizedTitle") || line.contains("estimatedAssetCount") ? .collection : .asset
+      let isOfCollections = line.contains("localizedTitle") || line.contains("estimatedAssetCount")
+      let entity: Entity = isOfCollections ? .collection : .asset
       let arguments: [PredicateArgument] = try line.matches(of: #/%[@dKf]/#).map { specifier in
         switch specifier.output {
         case "%d": 8
         case "%K": "duration"
         case "%f": 2.5
-        default: line.contains("IN %@") ? .list([.integer(1), .integer(2)]) : try PredicateArgument(Date(timeIntervalSince1970: 0))
+        default: line.contains("IN %@") ? [.integer(1), .integer(2)] : try PredicateArgument(Date.distantPast)
         }
       }
       #expect(throws: Never.self, "\(path): \(line)") {
@@ -171,6 +172,12 @@ struct DocumentationTests {
       let resource = try #require(try library.resources(of: photo).first)
       #expect(try Data(contentsOf: library.url(of: resource)) == Data("the bytes of a photo".utf8))
       #expect(try Examples.verify(library).isSound)
+      var updated: Set<String> = []
+      let caughtUp = try Examples.catchUp(library, start.description) { _, changed, _ in
+        updated.formUnion(changed)
+      }
+      #expect(updated.isSuperset(of: [photos[0], photos[1], photos[2]].map { "\($0.uuidString)/L0/001" }))
+      #expect(caughtUp == (try library.currentToken))
       let conditions = try Examples.condition()
       #expect(conditions[0] == conditions[1], "\(conditions)")
     }

@@ -41,7 +41,9 @@ struct PersistentChangeTests {
     #expect(try Token(changes[1].changeToken.description) == changes[1].changeToken)
   }
 
-  @Test("a token of another library, or one that is none, is refused with a sentence", arguments: ["t1-0000000000000000-1", "x", "t1-zz-1", ""])
+  @Test(
+    "a token of another library, or one that is none, is refused with a sentence",
+    arguments: ["t1-0000000000000000-1", "x", "t1-zz-1", ""])
   func refusesForeignTokens(_ text: String) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "pl-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }

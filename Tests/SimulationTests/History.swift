@@ -6,10 +6,10 @@ import TestSupport
 
 // A random history: one library, one model, some forty live results.
 //
-// Each round draws a block of requests and has the library and the model carry it out. If the model refuses, the library must
-// refuse with the same code, and nothing may have happened. If it commits, every live result is compared with the model
-// (`LiveWatch`). Everything is drawn from one seed, and the clock is the history's own: the same seed is the same history,
-// byte for byte.
+// Each round draws a block of requests and has the library and the model carry it out. If the model refuses, the
+// library must refuse with the same code, and nothing may have happened. If it commits, every live result is compared
+// with the model (`LiveWatch`). Everything is drawn from one seed, and the clock is the history's own: the same seed
+// is the same history, byte for byte.
 
 final class History {
   let seed: UInt64
@@ -146,7 +146,9 @@ final class History {
       if let key { receipts.append((key, receipt)) }
       try await accept(receipt, draft)
     case (.failure(let error as LibraryError), let refusal?):
-      try demand(error.code == refusal.code, "A block failed with \(error.code.rawValue) (\(error)), not \(refusal.code.rawValue).")
+      try demand(
+        error.code == refusal.code,
+        "A block failed with \(error.code.rawValue) (\(error)), not \(refusal.code.rawValue).")
       try demand(library.currentToken.commit == commit, "A block that failed left a commit (CB-06).")
       refusals += 1
     case (.success, let refusal?): throw Divergence("A block succeeded that had to fail with \(refusal.code.rawValue).")
@@ -191,7 +193,8 @@ final class History {
     let number = receipt.token.commit
     let changed = after.changed(since: model)
     if number == commit {
-      return try demand(changed.isEmpty && after.assets == model.assets, "A block that changed something made no commit.")
+      return try demand(
+        changed.isEmpty && after.assets == model.assets, "A block that changed something made no commit.")
     }
     try demand(number == commit + 1, "Commit \(commit) was followed by \(number).")
     defer { (model, commit, commits) = (after, number, commits + 1) }

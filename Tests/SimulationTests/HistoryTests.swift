@@ -27,7 +27,8 @@ struct HistoryTests {
     do {
       try history.watch()
       try await history.run(commits: Seeds.commits)
-      #expect(history.refusals > Seeds.commits / 100, "Hardly a block was refused: the generator has lost its mistakes.")
+      #expect(
+        history.refusals > Seeds.commits / 100, "Hardly a block was refused: the generator has lost its mistakes.")
     } catch {
       Issue.record(
         """

@@ -94,7 +94,9 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
   private var lazyLedger: Ledger
   private var old: [OldResult<Element>] = []
 
-  init(_ query: ModelQuery, _ library: PhotoLibrary, _ reader: PhotoLibrary, _ model: ModelLibrary, slowLimit: Int) throws {
+  init(_ query: ModelQuery, _ library: PhotoLibrary, _ reader: PhotoLibrary, _ model: ModelLibrary, slowLimit: Int)
+    throws
+  {
     self.query = query
     self.library = library
     self.reader = reader
@@ -139,7 +141,8 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
   /// The details that a callback observer is given.
   private func tell(_ change: ListChange<LocalIdentifier>, _ fact: Fact, _ facts: CommitFacts) throws {
     let details = try facts.change.changeDetails(for: told)
-    try demand((details != nil) == change.isTouched, "The observer's details are \(details == nil ? "nil" : "there") (CD-01).")
+    try demand(
+      (details != nil) == change.isTouched, "The observer's details are \(details == nil ? "nil" : "there") (CD-01).")
     guard let details else { return }
     try demand(details.fetchResultBeforeChanges.numbers == told.numbers, "Before is not what was passed in (CD-02).")
     try check(details, change, fact, facts, sort: true)
@@ -149,7 +152,9 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
   private func follow(_ change: ListChange<LocalIdentifier>, _ fact: Fact, _ facts: CommitFacts) async throws {
     guard let details = try await prompt.next() else { throw Divergence("The sequence of changes ended.") }
     let numbers = details.commits.map(\.number)
-    try demand(numbers == [facts.number], "A prompt follower was told of the commits \(numbers) instead of \(facts.number) (CD-23).")
+    try demand(
+      numbers == [facts.number],
+      "A prompt follower was told of the commits \(numbers) instead of \(facts.number) (CD-23).")
     try demand(details.fetchResultBeforeChanges.numbers == promptHeld.numbers, "Before is not what was held (CD-02).")
     try check(details, change, fact, facts, sort: true)
     promptHeld = details.fetchResultAfterChanges
@@ -162,13 +167,16 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
     try change.check(details, touched: fact.touched, exactly: !query.hasManualOrder)
     try verify(details.fetchResultAfterChanges, shows: change.after, in: facts.after, whole: false)
     try demand(
-      details.insertedObjects().map(\.seen) == change.inserted.map { Element.expected(change.after[$0], in: facts.after) },
+      details.insertedObjects().map(\.seen)
+        == change.inserted.map { Element.expected(change.after[$0], in: facts.after) },
       "The inserted objects are wrong (CD-08).")
     try demand(
-      details.changedObjects().map(\.seen) == change.changed.map { Element.expected(change.after[$0], in: facts.after) },
+      details.changedObjects().map(\.seen)
+        == change.changed.map { Element.expected(change.after[$0], in: facts.after) },
       "The changed objects are wrong (CD-08).")
     try demand(
-      details.removedObjects().map(\.seen) == change.removed.map { Element.expected(change.before[$0], in: facts.before) },
+      details.removedObjects().map(\.seen)
+        == change.removed.map { Element.expected(change.before[$0], in: facts.before) },
       "The removed objects are wrong (CD-08).")
   }
 
@@ -279,7 +287,8 @@ struct OldResult<Element: CheckedObject> {
     guard let other else { return }
     let found = try Element.index(of: other, in: result)
     try demand(
-      found == list.firstIndex(of: other.id), "An old result has \(other.id.short) at \(String(describing: found)) (FR-03).")
+      found == list.firstIndex(of: other.id),
+      "An old result has \(other.id.short) at \(String(describing: found)) (FR-03).")
   }
 }
 

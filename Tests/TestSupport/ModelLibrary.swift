@@ -4,8 +4,8 @@ package import PhotoLedger
 // The library as a child would write it: arrays of things, searched from front to back.
 //
 // The model is what the real library is compared with, so it shares nothing with it but the names of the properties and
-// the requests. It has no log, no keys and no counts: an album is a list of identifiers, a fetch goes through everything
-// there is, and a block works on a copy that is thrown away when a request is refused.
+// the requests. It has no log, no keys and no counts: an album is a list of identifiers, a fetch goes through
+// everything there is, and a block works on a copy that is thrown away when a request is refused.
 //
 //   ModelLibrary.swift           what there is
 //   ModelLibrary+Assets.swift    creation, edits, trash, purge
@@ -161,7 +161,9 @@ package struct ModelLibrary: Sendable {
 
   /// The collections that are not deleted, oldest first.
   package func living(_ kind: PhotoCollection.Kind) -> [LocalIdentifier] {
-    collections.values.filter { $0.kind == kind && !deleted.contains($0.id) }.map(\.id).sorted { order[$0]! < order[$1]! }
+    collections.values.filter { $0.kind == kind && !deleted.contains($0.id) }.map(\.id).sorted {
+      order[$0]! < order[$1]!
+    }
   }
 
   /// All assets that satisfy a condition, oldest first.

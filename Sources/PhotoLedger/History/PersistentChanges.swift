@@ -4,12 +4,12 @@ import LMDB
 
 // What changed since a token: identifiers by kind of object and of change, commit by commit.
 //
-// Change details follow a result that somebody holds; this follows nothing. A backup client that was away for a month reads
-// it from the log, which never forgets, so a token does not expire until the history itself is compacted (PH-06). The
-// sets come from the events alone: no row is read, and the cost is that of the events passed.
+// Change details follow a result that somebody holds; this follows nothing. A backup client that was away for a month
+// reads it from the log, which never forgets, so a token does not expire until the history itself is compacted
+// (PH-06). The sets come from the events alone: no row is read, and the cost is that of the events passed.
 //
-// Within one commit the three sets of a kind are disjoint (PH-03): what came and went leaves no trace, what came and was
-// changed is inserted, what was changed and went is deleted. Trash and hiding are updates (PH-04); a purge is the
+// Within one commit the three sets of a kind are disjoint (PH-03): what came and went leaves no trace, what came and
+// was changed is inserted, what was changed and went is deleted. Trash and hiding are updates (PH-04); a purge is the
 // deletion (PH-05, our decision). A membership change updates the album, whose count of assets it changes (CD-22).
 
 /// The kinds of object that history tells apart (PHObjectType, photokit a.2).

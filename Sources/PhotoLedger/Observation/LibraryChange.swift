@@ -64,8 +64,8 @@ final class ObserverBox: Sendable {
   private struct State {
     /// The last commit that it was told of.
     var delivered: UInt64 = 0
-    /// The last commit that there is to tell of. Kept here, so that a commit that comes while the last one is being told
-    /// is seen before `isScheduled` is taken back.
+    /// The last commit that there is to tell of. Kept here, so that a commit that comes while the last one is being
+    /// told is seen before `isScheduled` is taken back.
     var head: UInt64 = 0
     var isScheduled = false
   }

@@ -10,8 +10,8 @@ import PhotoLedger
 //     removed 1   inserted 3   changed –   moves 2→1
 //
 // On a terminal with colours a tile has a colour of its photo's month, so that the eye follows it. The last line is
-// what an observer is given, in the coordinates of CD-10: removed in *before*, the rest in *after*, moves between the list
-// with removals and insertions applied and *after*.
+// what an observer is given, in the coordinates of CD-10: removed in *before*, the rest in *after*, moves between the
+// list with removals and insertions applied and *after*.
 
 /// Draws results and their changes as strips of tiles.
 struct TileStrip {
