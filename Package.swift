@@ -41,7 +41,7 @@ let package = Package(
       name: "StoreMigrations", dependencies: ["EventLog", "LMDB"], path: "Migrations",
       exclude: ["Fixtures"], swiftSettings: strict),
     .target(
-      name: "PhotoLedger", dependencies: ["EventLog", "CountedTree", "StoreMigrations", "LMDB"],
+      name: "PhotoLedger", dependencies: ["EventLog", "CountedTree", "StoreMigrations", "LMDB", "CSystem"],
       swiftSettings: checked + borrowed),
 
     // What is built on it.
@@ -58,12 +58,18 @@ let package = Package(
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "CountedTreeTests", dependencies: ["CountedTree", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "EventLogTests", dependencies: ["EventLog", "LMDB", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "PhotoLedgerTests", dependencies: ["PhotoLedger", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "EventLogTests", dependencies: ["EventLog", "LMDB", "TestSupport"], exclude: ["Golden"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PhotoLedgerTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "SimulationTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "CommandTests", dependencies: ["photoledger"], swiftSettings: strict),
+    .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,8 +1,8 @@
 // Learning at once that somebody committed, also in another process.
 //
-// The log is the truth; the signal is only a hint to look at it. Beside the store lies a named pipe that every process opens
-// for reading and writing. Whoever has committed empties it and writes one byte; everybody waits on it with an
-// epoll of his own, edge-triggered: each write is an edge for all, and nobody needs to consume the byte.
+// The log is the truth; the signal is only a hint to look at it. Beside the store lies a named pipe that every
+// process opens for reading and writing. Whoever has committed empties it and writes one byte; everybody waits on it
+// with an epoll of his own, edge-triggered: each write is an edge for all, and nobody needs to consume the byte.
 //
 //     writer          commit ── empty the pipe ── write 1 byte
 //     each waiter     look at the log ── wait(edge | interrupt | time is up) ── look at the log …
@@ -11,12 +11,13 @@
 // edge go by: then the next commit's edge, or the time limit (500 ms is the custom), brings the waiter back. Edges
 // coalesce, and may come without a commit. Neither matters to somebody who compares the head.
 //
-// Measured on two cores: woken after 8 us (median) and 32 us (99 of 100); the writer pays 5 to 7 us. Refused: inotify on the
-// data file (fires before the commit is visible, and 59 of 60 lone commits were missed), `poll` (one shared byte stays
-// readable for all), a futex in shared memory (2 us faster, one more C shim).
+// Measured on two cores: woken after 8 us (median) and 32 us (99 of 100); the writer pays 5 to 7 us. Refused: inotify
+// on the data file (fires before the commit is visible, and 59 of 60 lone commits were missed), `poll` (one shared
+// byte stays readable for all), a futex in shared memory (2 us faster, one more C shim).
 //
-// Where no pipe can be made (some network and FAT file systems) a waiter polls: `wait` returns every `pollMilliseconds`.
-// `mechanism` says so. The name of the pipe stays away from `lock.mdb`, which nobody but LMDB may open.
+// Where no pipe can be made (some network and FAT file systems) a waiter polls: `wait` returns every
+// `pollMilliseconds`. `mechanism` says so. The name of the pipe stays away from `lock.mdb`, which nobody but LMDB may
+// open.
 
 import CSystem
 import Glibc
@@ -75,7 +76,7 @@ public final class ChangeSignal: Sendable {
     for descriptor in [pipe, interrupt, epoll] where descriptor >= 0 { close(descriptor) }
   }
 
-  /// Wakes every waiter, of all processes, that is not of this object alone. Call it after a commit.
+  /// Wakes every waiter of every process, the one of this object included. Call it after a commit.
   ///
   /// Never fails: a signal that cannot be sent leaves the waiters to their time limit.
   public func notify() {
@@ -122,9 +123,15 @@ public final class ChangeSignal: Sendable {
   }
 
   private static func openPipe(_ path: String) throws(EventLogError) -> (Int32, Mechanism) {
-    if mkfifo(path, 0o600) != 0 && errno != EEXIST { return (-1, .polling(errno: errno)) }
-    let descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
-    if descriptor < 0 { return (-1, .polling(errno: errno)) }
+    var descriptor: Int32 = -1
+    if mkfifo(path, 0o600) == 0 || errno == EEXIST {
+      descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
+    }
+    if descriptor < 0 {
+      let code = errno
+      if [EPERM, EACCES, EROFS, EOPNOTSUPP, ENOSYS].contains(code) { return (-1, .polling(errno: code)) }
+      throw failure("making the named pipe \(path)", code)
+    }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
       close(descriptor)

@@ -2,8 +2,8 @@ public import LMDB
 
 // One commit being written, event by event.
 //
-// The domain decides one event after the other and needs to know the sequence of each before it can decide the next (the
-// number of a new object is the sequence of the event that made it): `nextSequence` says it. Since only `finish`
+// The domain decides one event after the other and needs to know the sequence of each before it can decide the next
+// (the number of a new object is the sequence of the event that made it): `nextSequence` says it. Since only `finish`
 // knows which event was the last, the appender holds each event back until the following one arrives; what was
 // appended last is therefore not yet to be read from the transaction.
 //

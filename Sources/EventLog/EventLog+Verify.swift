@@ -2,8 +2,8 @@ public import LMDB
 
 // Verification recomputes everything and stops at the first difference.
 //
-// One pass over the events, carrying what the next one must continue: sequence, commit, index, chain. Of the three hashes in a
-// record each covers the one before, so where they disagree tells which part was changed:
+// One pass over the events, carrying what the next one must continue: sequence, commit, index, chain. Of the three
+// hashes in a record each covers the one before, so where they disagree tells which part was changed:
 //
 //     salt ‖ payload ──▶ commitment ──▶ leaf ◀── header        leaf ──▶ chain ◀── chain of the event before
 //
@@ -13,7 +13,8 @@ public import LMDB
 //     leaf wrong, chain right with the computed leaf                 the leaf
 //     chain wrong                                                     the chain, or the whole record
 //
-// The tables derived from the events are compared in the same pass, and counted at its end: a row too many has no event.
+// The tables derived from the events are compared in the same pass, and counted at its end: a row too many has no
+// event.
 //
 // What this cannot find: whoever can write the file can recompute all of it. Against that helps only a head that was
 // written down elsewhere; compare `head` of the result with it.

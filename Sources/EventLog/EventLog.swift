@@ -13,9 +13,9 @@
 //
 //     begin(expectedHead) … append … finish   ·   events(after)   ·   head   ·   waitForChange
 //
-// Invariants, all checked by `verify`: sequences are 1, 2, 3 … without a gap, and so are commits; the events of a commit are
-// neighbours; each record's hashes are those of EventRecord; the head is the last event; the derived tables follow
-// from the events.
+// Invariants, all checked by `verify`: sequences are 1, 2, 3 … without a gap, and so are commits; the events of a
+// commit are neighbours; each record's hashes are those of EventRecord; the head is the last event; the derived
+// tables follow from the events.
 
 public import LMDB
 
@@ -42,6 +42,13 @@ public struct EventLog: Sendable {
     public let commit: UInt64
     /// The chain up to the last event; `SHA256Digest.zero` when there is none.
     public let chain: SHA256Digest
+
+    /// The head with these values.
+    public init(sequence: UInt64, commit: UInt64, chain: SHA256Digest) {
+      self.sequence = sequence
+      self.commit = commit
+      self.chain = chain
+    }
 
     /// The head of an empty log.
     public static let empty = Head(sequence: 0, commit: 0, chain: .zero)

@@ -8,39 +8,38 @@
 //     leaf        = SHA-256(0x00 ‖ header ‖ commitment)                     RFC 9162 leaf prefix
 //     chain       = SHA-256(0x02 ‖ chain of the event before ‖ leaf)        32 zero bytes before the first event
 //
-// `header` stands in the leaf with its own encoded bytes. Salt and payload are hashed as the contents of their byte strings.
+// `header` stands in the leaf with its own encoded bytes. Salt and payload are hashed as the contents of their byte
+// strings.
 //
 // What each part is for:
 //   * The salt (16 random bytes, one an event) keeps a payload from being guessed from its commitment.
-//   * Erasing an event replaces salt and payload by null. Header, commitment, leaf and chain stay, and so does the chain.
+//   * Erasing an event replaces salt and payload by null. Header, commitment, leaf and chain stay, and so does the
+//     chain.
 //   * The leaf is what an RFC 9162 tree will be built of, without rewriting a record.
-//   * `index` counts the events of a commit from 0, `isLast` marks the last. A log that was cut off inside a commit ends
-//     with `isLast` false. A count in the first event would tell the same, but a commit is written while its events
-//     are being decided, and nobody knows their number yet. A log cut off between commits is complete in itself: only
-//     a head kept elsewhere (an exported checkpoint) shows that.
+//   * `index` counts the events of a commit from 0, `isLast` marks the last. A log that was cut off inside a commit
+//     ends with `isLast` false. A count in the first event would tell the same, but a commit is written while its
+//     events are being decided, and nobody knows their number yet. A log cut off between commits is complete in
+//     itself: only a head kept elsewhere (an exported checkpoint) shows that.
 //   * Nothing derived and nothing that may change is hashed.
 //
-// Invariant: the encoding is deterministic (RFC 8949 section 4.2.1), so the bytes of a record can be reproduced from its
-// values by any tool.
+// Invariant: the encoding is deterministic (RFC 8949 section 4.2.1), so the bytes of a record can be reproduced from
+// its values by any tool.
 
 /// Sixteen random bytes that hide a payload behind its commitment. The caller draws them.
 public struct Salt: Sendable, Hashable {
   /// The number of bytes.
   public static let byteCount = 16
 
-  let words: InlineBytes
-
-  struct InlineBytes: Hashable {
-    let high: UInt64
-    let low: UInt64
-  }
+  private let high: UInt64  // both with the highest byte first in memory
+  private let low: UInt64
 
   /// The salt of two random numbers, `high` first, each with its highest byte first.
   public init(_ high: UInt64, _ low: UInt64) {
-    words = InlineBytes(high: high.bigEndian, low: low.bigEndian)
+    self.high = high.bigEndian
+    self.low = low.bigEndian
   }
 
-  func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R { Swift.withUnsafeBytes(of: words, body) }
+  func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R { Swift.withUnsafeBytes(of: (high, low), body) }
 }
 
 /// An event before it has a place in the log.

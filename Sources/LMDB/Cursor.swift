@@ -7,9 +7,9 @@
 // entry. Here a failed movement leaves the cursor outside, on the side it left by, and moving back gives the outermost
 // entry.
 //
-// The cursor and its entries borrow the transaction, so neither can be used too late, and nothing can be written while a
-// cursor is open on a write transaction. To delete while scanning, use `WriteTransaction.delete` with a prefix, or collect
-// the keys first.
+// The cursor and its entries borrow the transaction, so neither can be used too late, and nothing can be written
+// while a cursor is open on a write transaction. To delete while scanning, use `WriteTransaction.delete` with a
+// prefix, or collect the keys first.
 
 /// One entry of a database, in place.
 public struct Entry: ~Escapable {
@@ -30,7 +30,10 @@ public struct Entry: ~Escapable {
 
 /// Whether a scan goes on.
 public enum Continuation: Sendable {
-  case proceed, stop
+  /// With the next entry.
+  case proceed
+  /// No further.
+  case stop
 }
 
 /// A position in a database, moved in key order.

@@ -45,8 +45,8 @@ extension Environment {
   ///
   /// When the map is full, the map is grown and `body` runs again in a new transaction: it may do nothing that cannot
   /// be done twice, and starts from what it is given, not from what an earlier run left.
-  /// - Throws: what `body` throws; `mapFull`, `diskFull`, `panic`, `permission`, `closed`, `openedInAnotherProcess`. After
-  ///   a failed commit look at `outcomeUnknown`.
+  /// - Throws: what `body` throws; `mapFull`, `diskFull`, `panic`, `permission`, `closed`,
+  ///   `openedInAnotherProcess`. After a failed commit look at `outcomeUnknown`.
   public func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
     try write(mapping: { $0 as any Error }, body)
   }

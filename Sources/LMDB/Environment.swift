@@ -5,7 +5,7 @@
 //     one environment a process and file      EnvironmentRegistry: a second open gives the first one
 //     not across fork                         Gate.checkProcess, at each begin
 //     map full, map grown by another process  Gate.drain: everybody out, mdb_env_set_mapsize, the body runs again
-//     stale readers of dead processes         reader check at open, once a minute of writing, and when something is full
+//     stale readers of dead processes         reader check at open, each minute of writing, and when full
 //     a meta page that could not be written   every call fails with `panic` until `reopen()`
 //     a file that is none, or is cut short    FileHead, before LMDB maps it
 //     remote file systems                     statfs at open
@@ -36,7 +36,7 @@ public final class Environment: Sendable {
   }
 
   deinit {
-    guard gate.generation == currentForkGeneration() else { return }
+    guard gate.isInOwnProcess else { return }
     gate.monitor.withLock { Self.close(&$0) }
     EnvironmentRegistry.shared.remove(serial: serial)
   }
@@ -176,6 +176,8 @@ extension Environment {
     _ name: String, integerKeys: Bool = false, create: Bool = true
   ) throws(LMDBError) -> Database {
     if let known = try knownDatabase(name, integerKeys) { return known }
+    let writerThread = gate.monitor.withLock { $0.writerThread }
+    precondition(writerThread != psys_thread_id(), "A database is opened before a write transaction, not inside it.")
     return try opening.withLock { (_) throws(LMDBError) in
       if let known = try knownDatabase(name, integerKeys) { return known }
       let index: UInt32

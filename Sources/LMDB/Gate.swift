@@ -8,9 +8,9 @@
 //               │                └── time is up: `busy`, open again
 //               └── newcomers wait, except on a thread that is inside already: it would wait for itself
 //
-// Invariant: the pointer to the MDB_env is used only by somebody counted in `readers`, `writers` or `visitors`, or under
-// the lock. Whoever waits for LMDB's writer lock is counted as a writer: he would otherwise begin in the middle of a
-// resize.
+// Invariant: the pointer to the MDB_env is used only by somebody counted in `readers`, `writers` or `visitors`, or
+// under the lock. Whoever waits for LMDB's writer lock is counted as a writer: he would otherwise begin in the middle
+// of a resize.
 //
 // Reader slots: beginning a read transaction takes a slot of the shared table under a lock of all processes; renewing a
 // reset one does not. Ended transactions are therefore kept, reset (which pins nothing), and renewed: each has an index
@@ -70,15 +70,18 @@ final class Gate: Sendable {
 
   init(_ handle: OpaquePointer, path: String) {
     self.path = path
-    generation = currentForkGeneration()
+    generation = psys_fork_generation()
     var state = GateState()
     state.handle = handle
     monitor = Monitor(state)
   }
 
+  /// Whether no fork lies between the opening and the caller.
+  var isInOwnProcess: Bool { generation == psys_fork_generation() }
+
   /// Refuses the child of a fork: LMDB's locks and its reader table belong to the parent.
   func checkProcess(_ operation: String) throws(LMDBError) {
-    if generation != currentForkGeneration() { throw LMDBError(.openedInAnotherProcess, operation, path: path) }
+    if !isInOwnProcess { throw LMDBError(.openedInAnotherProcess, operation, path: path) }
   }
 
   /// Counts the caller in, when the gate is open.
@@ -187,7 +190,7 @@ extension Gate {
 
   /// Ends a read transaction and keeps it for the next reader.
   func endRead(_ transaction: OpaquePointer?, slot: Int) {
-    if generation != currentForkGeneration() { return }
+    guard isInOwnProcess else { return }
     if slot < keptTransactionsMax {
       if let transaction { mdb_txn_reset(transaction) }
     } else if let transaction {
@@ -218,7 +221,6 @@ extension Gate {
 
   /// Counts the writer out, after its transaction was committed or aborted.
   func endWrite() {
-    if generation != currentForkGeneration() { return }
     monitor.withLock { state in
       // The next writer may have begun already: LMDB's lock was free since the commit.
       if state.writerThread == psys_thread_id() { state.writerThread = 0 }
@@ -226,6 +228,3 @@ extension Gate {
     leave(.writer)
   }
 }
-
-@inline(__always)
-func currentForkGeneration() -> UInt32 { psys_fork_generation() }

@@ -10,7 +10,8 @@
 // A read costs one call into this module and no allocation. The public faces are inlinable so that generic readers in
 // other modules specialise; the calls into C stay behind `fetch`, so lmdb.h is seen by this module alone.
 
-/// What both kinds of transaction can do. Write readers as `func f(_ t: borrowing some TransactionReading & ~Copyable)`.
+/// What both kinds of transaction can do. Write readers as `func f(_ t: borrowing some TransactionReading &
+/// ~Copyable)`.
 public protocol TransactionReading: ~Copyable {
   /// The transaction inside LMDB, for this module.
   var handle: TransactionHandle { get }

@@ -32,6 +32,7 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
   }
 
   deinit {
+    guard environment.gate.isInOwnProcess else { return }  // a fork inside the body: the parent's to end
     if isOpen { mdb_txn_abort(handle.pointer) }
     environment.gate.endWrite()
   }
@@ -70,6 +71,16 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
     _ key: [UInt8], _ value: [UInt8], in database: Database, mode: Mode = .overwrite
   ) throws(LMDBError) {
     try put(key.span.bytes, value.span.bytes, in: database, mode: mode)
+  }
+
+  /// Puts a copy of `value` at the number `key` of a database of integers.
+  ///
+  /// - Throws: as `put(_:_:in:mode:)`.
+  /// - Complexity: O(log n); O(1) amortised when appending.
+  public mutating func put(
+    _ key: UInt64, _ value: [UInt8], in database: Database, mode: Mode = .overwrite
+  ) throws(LMDBError) {
+    try put(key, value.span.bytes, in: database, mode: mode)
   }
 
   /// Puts a value of `count` bytes that `fill` writes in place, into zeroes (MDB_RESERVE).
@@ -223,12 +234,5 @@ extension WriteTransaction {
     // environment is now in panic: then it was the meta page that could not be written.
     error.outcomeUnknown = environment.isPanicked || (code > 0 && error.code != .diskFull)
     throw error
-  }
-
-  /// Gives the transaction up, and its writer lock with it.
-  mutating func abort() {
-    guard isOpen else { return }
-    isOpen = false
-    mdb_txn_abort(handle.pointer)
   }
 }

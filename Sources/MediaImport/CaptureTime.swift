@@ -18,24 +18,24 @@
 // neither is the time of the file itself, which every copy changes; that one is a fact of its own.
 
 /// A date and a time of day on some clock, without a zone.
-public struct WallClock: Hashable, Sendable, Comparable, CustomStringConvertible {
+struct WallClock: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// 1 to 9999.
-  public let year: Int
+  let year: Int
   /// 1 to 12.
-  public let month: Int
+  let month: Int
   /// 1 to 31.
-  public let day: Int
+  let day: Int
   /// 0 to 23.
-  public let hour: Int
+  let hour: Int
   /// 0 to 59.
-  public let minute: Int
+  let minute: Int
   /// 0 to 59.
-  public let second: Int
+  let second: Int
   /// The fraction of the second, in nanoseconds.
-  public let nanosecond: Int
+  let nanosecond: Int
 
   /// Creates a clock reading; nil when there is no such day or time of day (years 1 to 9999, no leap seconds).
-  public init?(_ year: Int, _ month: Int, _ day: Int, _ hour: Int, _ minute: Int, _ second: Int, nanosecond: Int = 0) {
+  init?(_ year: Int, _ month: Int, _ day: Int, _ hour: Int, _ minute: Int, _ second: Int, nanosecond: Int = 0) {
     guard (1...9999).contains(year), (1...12).contains(month), (0..<24).contains(hour), (0..<60).contains(minute),
       (0..<60).contains(second), (0..<1_000_000_000).contains(nanosecond), day >= 1,
       day <= Self.dayCount(year: year, month: month)
@@ -53,7 +53,7 @@ public struct WallClock: Hashable, Sendable, Comparable, CustomStringConvertible
   }
 
   /// Seconds from 1970-01-01 00:00:00 on the same clock.
-  public var secondsSince1970: Int64 {
+  var secondsSince1970: Int64 {
     // Days from civil: years begin in March, so that the leap day comes last.
     let shifted = month > 2 ? (year, month - 3) : (year - 1, month + 9)
     let era = shifted.0 / 400
@@ -64,7 +64,7 @@ public struct WallClock: Hashable, Sendable, Comparable, CustomStringConvertible
   }
 
   /// RFC 3339 without the offset; the fraction only when there is one.
-  public var description: String {
+  var description: String {
     func padded(_ value: Int, _ width: Int) -> String {
       String(repeating: "0", count: max(0, width - String(value).count)) + String(value)
     }
@@ -78,15 +78,15 @@ public struct WallClock: Hashable, Sendable, Comparable, CustomStringConvertible
   }
 
   /// Earlier first.
-  public static func < (left: WallClock, right: WallClock) -> Bool {
+  static func < (left: WallClock, right: WallClock) -> Bool {
     (left.secondsSince1970, left.nanosecond) < (right.secondsSince1970, right.nanosecond)
   }
 }
 
 /// When a photo or video was taken, and how the file says so.
-public struct CaptureTime: Hashable, Sendable {
+struct CaptureTime: Hashable, Sendable {
   /// Which clock a reading is from.
-  public enum Clock: Hashable, Sendable {
+  enum Clock: Hashable, Sendable {
     /// The camera's, showing local time.
     case local
     /// Coordinated universal time; what the local clock showed is not known.
@@ -94,24 +94,24 @@ public struct CaptureTime: Hashable, Sendable {
   }
 
   /// What the clock read.
-  public let reading: WallClock
+  let reading: WallClock
   /// Which clock that was.
-  public let clock: Clock
+  let clock: Clock
   /// Local time minus UTC in seconds, when the file states it; nil otherwise, and for readings in UTC.
-  public let offsetSeconds: Int?
+  let offsetSeconds: Int?
   /// The tag it was taken from, as `Group:Tag`.
-  public let source: String
+  let source: String
 
   /// Creates a capture time.
-  public init(reading: WallClock, clock: Clock, offsetSeconds: Int?, source: String) {
+  init(reading: WallClock, clock: Clock, offsetSeconds: Int?, source: String) {
     (self.reading, self.clock, self.offsetSeconds, self.source) = (reading, clock, offsetSeconds, source)
   }
 
   /// What the clock on the wall showed; nil when only UTC is known.
-  public var localReading: WallClock? { clock == .local ? reading : nil }
+  var localReading: WallClock? { clock == .local ? reading : nil }
 
   /// Seconds and nanoseconds since 1970-01-01T00:00:00Z, when the instant is known: with an offset, or in UTC.
-  public var instant: (seconds: Int64, nanoseconds: Int)? {
+  var instant: (seconds: Int64, nanoseconds: Int)? {
     switch clock {
     case .utc: (reading.secondsSince1970, reading.nanosecond)
     case .local: offsetSeconds.map { (reading.secondsSince1970 - Int64($0), reading.nanosecond) }

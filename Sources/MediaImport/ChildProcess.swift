@@ -22,6 +22,7 @@
 
 internal import CSystem
 internal import Glibc
+internal import PhotoLedger
 
 /// A running child process. Not for use by two threads at once.
 struct ChildProcess: ~Copyable {
@@ -36,7 +37,7 @@ struct ChildProcess: ~Copyable {
 
   /// Starts `executable`, with at most `memoryByteCount` of address space.
   /// - Throws: `toolFailed` when the process cannot be made.
-  init(executable: String, arguments: [String], pathArguments: [ImportPath] = [], memoryByteCount: Int)
+  init(executable: String, arguments: [String], pathArguments: [FilePath] = [], memoryByteCount: Int)
     throws(ImportError)
   {
     let talk = try Self.socketPair(executable)
@@ -103,7 +104,7 @@ struct ChildProcess: ~Copyable {
 
   private static func failure(_ executable: String, _ code: Int32) -> ImportError {
     ImportError(
-      .toolFailed, path: executable, "\(executable) cannot be started: \(ImportError.reason(code)).")
+      .toolFailed, path: executable, "\(executable) cannot be started: \(LibraryError.reason(code)).")
   }
 
   /// Sends bytes to the child. False when it no longer listens, or does not take them before `deadline`.

@@ -1,13 +1,14 @@
 internal import Dispatch
 internal import Glibc
+internal import PhotoLedger
 internal import Synchronization
 
 /// Reads the metadata of photos and videos with several exiftool processes, each kept running between files.
 ///
 /// - Important: exiftool parses hostile bytes; it does so in children with limits on time, memory and output.
-public final class ExifTool: Sendable {
+final class ExifTool: Sendable {
   /// The number of processes that work at the same time, at most.
-  public let processCount: Int
+  let processCount: Int
   private let executable: String
   private let limits: ExifToolLimits
   /// Counts the processes that may still be taken out; a thread that finds none waits for one to come back.
@@ -21,7 +22,7 @@ public final class ExifTool: Sendable {
   ///   - processCount: How many run at the same time; nil for one per processor.
   ///   - limits: What one file may cost.
   /// - Throws: `toolMissing` when it is not installed.
-  public init(executable: String? = nil, processCount: Int? = nil, limits: ExifToolLimits = ExifToolLimits())
+  init(executable: String? = nil, processCount: Int? = nil, limits: ExifToolLimits = ExifToolLimits())
     throws(ImportError)
   {
     if let executable { self.executable = executable } else { self.executable = try Self.find() }
@@ -51,7 +52,7 @@ public final class ExifTool: Sendable {
   /// Reads the metadata of one file. May be called from several threads; each uses a process of its own.
   /// - Parameter path: An absolute path.
   /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run.
-  func tags(of path: ImportPath) throws(ImportError) -> ExifTags {
+  func tags(of path: FilePath) throws(ImportError) -> ExifTags {
     places.wait()
     let process = idle.withLock { $0.popLast() } ?? ExifToolProcess(executable: executable, limits: limits)
     defer {
@@ -68,11 +69,11 @@ public final class ExifTool: Sendable {
   }
 
   /// Ends the idle processes. The next question starts new ones.
-  public func close() {
+  func close() {
     idle.withLock { $0.removeAll() }
   }
 
-  private func readability(of path: ImportPath) -> Int32 {
+  private func readability(of path: FilePath) -> Int32 {
     path.withCString { Glibc.access($0, R_OK) } == 0 ? 0 : errno
   }
 }

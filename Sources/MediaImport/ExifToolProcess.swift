@@ -11,6 +11,7 @@
 // own, with the path as an argument. Paths are absolute, so none can look like an option.
 
 internal import Glibc
+internal import PhotoLedger
 
 /// How exiftool is run, and what it may cost.
 public struct ExifToolLimits: Sendable {
@@ -48,7 +49,7 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   /// Asks for the tags of one file.
   /// - Returns: exiftool's JSON, an array with one object.
   /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run.
-  func answer(about path: ImportPath) throws(ImportError) -> [UInt8] {
+  func answer(about path: FilePath) throws(ImportError) -> [UInt8] {
     precondition(path.isAbsolute, "exiftool is given absolute paths, lest one look like an option.")
     let deadline = ContinuousClock.now + limits.timePerFile
     if path.bytes.contains(where: { $0 == 0x0A || $0 == 0x0D }) { return try answerAlone(path, deadline) }
@@ -65,7 +66,7 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   }
 
   private func exchange(
-    _ request: [UInt8], ending: [UInt8], _ path: ImportPath, _ deadline: ContinuousClock.Instant
+    _ request: [UInt8], ending: [UInt8], _ path: FilePath, _ deadline: ContinuousClock.Instant
   ) throws(ImportError) -> [UInt8] {
     guard child?.send(request, before: deadline) == true else {
       throw ContinuousClock.now < deadline ? crashed(path) : timedOut(path)
@@ -83,7 +84,7 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   }
 
   /// Runs a process for this one path, whose name cannot be said in the line protocol.
-  private func answerAlone(_ path: ImportPath, _ deadline: ContinuousClock.Instant) throws(ImportError) -> [UInt8] {
+  private func answerAlone(_ path: FilePath, _ deadline: ContinuousClock.Instant) throws(ImportError) -> [UInt8] {
     let alone = try start(Self.commonArguments, path)
     var answer: [UInt8] = []
     while true {
@@ -96,23 +97,23 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
     }
   }
 
-  private func start(_ arguments: [String], _ path: ImportPath? = nil) throws(ImportError) -> ChildProcess {
+  private func start(_ arguments: [String], _ path: FilePath? = nil) throws(ImportError) -> ChildProcess {
     try ChildProcess(
       executable: executable, arguments: ["-config", ""] + arguments, pathArguments: path.map { [$0] } ?? [],
       memoryByteCount: limits.memoryByteCount)
   }
 
-  private func crashed(_ path: ImportPath) -> ImportError {
+  private func crashed(_ path: FilePath) -> ImportError {
     ImportError(.toolCrashed, path: path.description, "exiftool ended while it read \(path); the file was passed over.")
   }
 
-  private func timedOut(_ path: ImportPath) -> ImportError {
+  private func timedOut(_ path: FilePath) -> ImportError {
     ImportError(
       .toolTimeout, path: path.description,
       "exiftool did not finish \(path) within \(limits.timePerFile) and was ended; the file was passed over.")
   }
 
-  private func tooLarge(_ path: ImportPath) -> ImportError {
+  private func tooLarge(_ path: FilePath) -> ImportError {
     ImportError(
       .toolOutputTooLarge, path: path.description,
       "exiftool had more than \(limits.outputByteCount) bytes to say about \(path); the file was passed over.")

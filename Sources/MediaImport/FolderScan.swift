@@ -16,11 +16,12 @@
 // The names decide only what is a sidecar; whether a file is a photo is for the metadata tool to say, from its bytes.
 
 internal import Glibc
+internal import PhotoLedger
 
 /// A file that the walk met.
-public struct ScannedFile: Sendable, Equatable {
+struct ScannedFile: Sendable, Equatable {
   /// What the walk can tell from the name and the kind of file alone.
-  public enum Role: Sendable, Equatable {
+  enum Role: Sendable, Equatable {
     /// May be a photo or video; its bytes will tell.
     case candidate
     /// Says something about another file, by its name: XMP, AAE, Takeout JSON.
@@ -30,30 +31,30 @@ public struct ScannedFile: Sendable, Equatable {
   }
 
   /// The absolute path, for opening.
-  public let path: ImportPath
+  let path: FilePath
   /// The path below the folder that was named, for people.
-  public let relativePath: ImportPath
+  let relativePath: FilePath
   /// What the walk can tell of it.
-  public let role: Role
+  let role: Role
   /// The size in bytes at the time of the walk; 0 for what is no file.
-  public let byteCount: Int64
+  let byteCount: Int64
 }
 
 /// Walks files and folders in byte order.
-public struct FolderScan: Sendable {
+struct FolderScan: Sendable {
   /// Folders that are passed over, such as the library itself when it lies in the folder being imported.
-  public var excluded: [ImportPath] = []
+  var excluded: [FilePath] = []
   /// The most files one walk may find.
-  public var maximumFileCount = 20_000_000
+  var maximumFileCount = 20_000_000
 
   /// Creates a walk with the usual limits.
-  public init() {}
+  init() {}
 
   /// Finds every file below `roots`, in byte order of the relative path, root by root.
   /// - Parameter roots: Files or folders, absolute or relative to the working directory.
   /// - Throws: `notFound` when a root does not exist, `tooManyFiles` above the limit.
   /// - Complexity: O(n log d) for n files with at most d in one folder.
-  public func files(in roots: [ImportPath]) throws(ImportError) -> [ScannedFile] {
+  func files(in roots: [FilePath]) throws(ImportError) -> [ScannedFile] {
     var walk = Walk(maximumFileCount: maximumFileCount, seen: roots.count > 1 ? [] : nil)
     for folder in excluded { walk.exclude(folder) }
     for root in roots { try walk.enter(root: root) }
@@ -75,44 +76,44 @@ private struct Walk {
   var found: [ScannedFile] = []
   var visited: Set<FolderIdentity> = []
   /// The files found, when there are several roots, one of which may be a file inside another; nil for one root.
-  var seen: Set<ImportPath>?
+  var seen: Set<FilePath>?
 
-  init(maximumFileCount: Int, seen: Set<ImportPath>?) {
+  init(maximumFileCount: Int, seen: Set<FilePath>?) {
     self.maximumFileCount = maximumFileCount
     self.seen = seen
   }
 
-  mutating func exclude(_ folder: ImportPath) {
+  mutating func exclude(_ folder: FilePath) {
     var status = stat()
     guard folder.withCString({ stat($0, &status) }) == 0 else { return }
     visited.insert(FolderIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)))
   }
 
-  mutating func enter(root: ImportPath) throws(ImportError) {
+  mutating func enter(root: FilePath) throws(ImportError) {
     var status = stat()
     guard root.withCString({ stat($0, &status) }) == 0 else {
       throw ImportError(
         .notFound, path: root.description,
-        "\(root) cannot be imported: \(ImportError.reason(errno)). Name an existing file or folder.")
+        "\(root) cannot be imported: \(LibraryError.reason(errno)). Name an existing file or folder.")
     }
     if status.st_mode & S_IFMT == S_IFDIR {
       try list(canonical(root), relative: [], status)
     } else {
-      let folder = root.folderBytes.isEmpty && !root.isAbsolute ? ImportPath(".") : ImportPath(bytes: root.folderBytes)
-      let path = canonical(folder.bytes.isEmpty ? ImportPath("/") : folder).appending(root.nameBytes)
+      let folder = root.folderBytes.isEmpty && !root.isAbsolute ? FilePath(".") : FilePath(bytes: root.folderBytes)
+      let path = canonical(folder.bytes.isEmpty ? FilePath("/") : folder).appending(root.nameBytes)
       try add(path, relative: Array(root.nameBytes), status)
     }
   }
 
-  func canonical(_ path: ImportPath) -> ImportPath {
+  func canonical(_ path: FilePath) -> FilePath {
     path.withCString { text in
       guard let resolved = realpath(text, nil) else { return path }
       defer { free(resolved) }
-      return ImportPath(bytes: UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
+      return FilePath(bytes: UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
     }
   }
 
-  mutating func add(_ path: ImportPath, relative: [UInt8], _ status: stat) throws(ImportError) {
+  mutating func add(_ path: FilePath, relative: [UInt8], _ status: stat) throws(ImportError) {
     if seen?.insert(path).inserted == false { return }
     guard found.count < maximumFileCount else {
       throw ImportError(
@@ -123,27 +124,27 @@ private struct Walk {
     let isSidecar = FolderScan.sidecarExtensions.contains(path.pathExtension)
     found.append(
       ScannedFile(
-        path: path, relativePath: ImportPath(bytes: relative),
+        path: path, relativePath: FilePath(bytes: relative),
         role: !isFile ? .unusable("It is no regular file.") : isSidecar ? .sidecar : .candidate,
         byteCount: isFile ? Int64(status.st_size) : 0))
   }
 
-  mutating func addUnusable(_ path: ImportPath, relative: [UInt8], _ reason: String) {
+  mutating func addUnusable(_ path: FilePath, relative: [UInt8], _ reason: String) {
     found.append(
-      ScannedFile(path: path, relativePath: ImportPath(bytes: relative), role: .unusable(reason), byteCount: 0))
+      ScannedFile(path: path, relativePath: FilePath(bytes: relative), role: .unusable(reason), byteCount: 0))
   }
 
   /// Walks one folder. The recursion is as deep as the tree; the kernel's limit on path length bounds it.
-  mutating func list(_ folder: ImportPath, relative: [UInt8], _ status: stat) throws(ImportError) {
+  mutating func list(_ folder: FilePath, relative: [UInt8], _ status: stat) throws(ImportError) {
     let identity = FolderIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     guard visited.insert(identity).inserted else { return }
     guard let names = namesSorted(in: folder) else {
-      addUnusable(folder, relative: relative, "The folder cannot be listed: \(ImportError.reason(errno)).")
+      addUnusable(folder, relative: relative, "The folder cannot be listed: \(LibraryError.reason(errno)).")
       return
     }
     for entry in names {
       let path = folder.appending(entry.name)
-      let below = relative.isEmpty ? entry.name : relative + [ImportPath.slash] + entry.name
+      let below = relative.isEmpty ? entry.name : relative + [FilePath.slash] + entry.name
       switch entry.kind {
       case .folder(let status): try list(path, relative: below, status)
       case .file(let status): try add(path, relative: below, status)
@@ -161,13 +162,13 @@ private struct Walk {
     let kind: Kind
 
     var sortKey: [UInt8] {
-      if case .folder = kind { return name + [ImportPath.slash] }
+      if case .folder = kind { return name + [FilePath.slash] }
       return name
     }
   }
 
   /// The entries of a folder in walking order, or nil with `errno` set when it cannot be listed.
-  func namesSorted(in folder: ImportPath) -> [Entry]? {
+  func namesSorted(in folder: FilePath) -> [Entry]? {
     guard let stream = folder.withCString({ opendir($0) }) else { return nil }
     defer { closedir(stream) }
     var entries: [Entry] = []
@@ -178,22 +179,22 @@ private struct Walk {
       let start = UnsafeRawPointer(record) + offset
       let length = strlen(start.assumingMemoryBound(to: CChar.self))
       let name = Array(UnsafeRawBufferPointer(start: start, count: length))
-      if name == [ImportPath.dot] || name == [ImportPath.dot, ImportPath.dot] { continue }
+      if name == [FilePath.dot] || name == [FilePath.dot, FilePath.dot] { continue }
       entries.append(Entry(name: name, kind: kind(of: folder.appending(name))))
     }
     guard errno == 0 else { return nil }
     return entries.map { ($0.sortKey, $0) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
   }
 
-  func kind(of path: ImportPath) -> Entry.Kind {
+  func kind(of path: FilePath) -> Entry.Kind {
     var status = stat()
     guard path.withCString({ lstat($0, &status) }) == 0 else {
-      return .unusable("It cannot be examined: \(ImportError.reason(errno)).")
+      return .unusable("It cannot be examined: \(LibraryError.reason(errno)).")
     }
     if status.st_mode & S_IFMT == S_IFDIR { return .folder(status) }
     guard status.st_mode & S_IFMT == S_IFLNK else { return .file(status) }
     guard path.withCString({ stat($0, &status) }) == 0 else {
-      return .unusable("It is a symbolic link that leads nowhere: \(ImportError.reason(errno)).")
+      return .unusable("It is a symbolic link that leads nowhere: \(LibraryError.reason(errno)).")
     }
     if status.st_mode & S_IFMT == S_IFDIR {
       return .unusable("It is a symbolic link to a folder, which is not followed; import that folder by its name.")

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PhotoLedger
 
 /// A failure of an import, saying what failed, on which file, and what to do.
 ///
@@ -32,8 +33,10 @@ public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let toolOutputTooLarge = Code(description: "toolOutputTooLarge")
     /// The library's disk is full. Make room and import again: what is recorded is kept and found as known.
     public static let diskFull = Code(description: "diskFull")
-    /// The library's folder of resources cannot be written.
+    /// The library cannot store files or record assets; the sentence is the library's own.
     public static let cannotStore = Code(description: "cannotStore")
+    /// Another import into the same library is under way.
+    public static let importRunning = Code(description: "importRunning")
   }
 
   /// What kind of failure it is.
@@ -63,28 +66,24 @@ public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   /// The failure of a system call on a source file.
-  static func source(_ path: ImportPath, _ action: String, errno code: Int32) -> ImportError {
+  static func source(_ path: FilePath, _ action: String, errno code: Int32) -> ImportError {
     if code == ENOENT || code == ENOTDIR {
       return ImportError(.vanished, path: path.description, "\(path) is no longer there; it was when the walk began.")
     }
     return ImportError(
-      .unreadable, path: path.description, "\(path) cannot be \(action): \(reason(code)).")
+      .unreadable, path: path.description, "\(path) cannot be \(action): \(LibraryError.reason(code)).")
   }
 
-  /// The failure of a system call inside the library's folder of resources.
-  static func store(_ path: String, _ action: String, errno code: Int32) -> ImportError {
-    if code == ENOSPC || code == EDQUOT {
-      return ImportError(
-        .diskFull, path: path,
-        "There is no room to \(action) \(path). Make room and import again; what is recorded stays recorded.")
-    }
-    return ImportError(.cannotStore, path: path, "The library cannot \(action) \(path): \(reason(code)).")
-  }
-
-  /// What the C library says about an errno value.
-  static func reason(_ code: Int32) -> String {
-    var buffer = [CChar](repeating: 0, count: 256)
-    guard strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
-    return buffer.withUnsafeBufferPointer { text in text.baseAddress.map { String(cString: $0) } ?? "" }
+  /// The failure of the library while it read, stored or recorded a file.
+  init(_ error: LibraryError, path: FilePath? = nil) {
+    let code: Code =
+      switch error.code {
+      case .missingResource where path != nil: .vanished
+      case .invalidResource where path != nil: .unreadable
+      case .resourceChanged where path != nil: .changedWhileRead
+      case .notEnoughSpace: .diskFull
+      default: .cannotStore
+      }
+    self.init(code, path: path?.description ?? "", error.description)
   }
 }

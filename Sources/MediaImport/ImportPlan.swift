@@ -1,3 +1,5 @@
+internal import PhotoLedger
+
 // What belongs together.
 //
 // Pure decisions over files whose bytes and metadata are known; no file is touched here. The state that goes from
@@ -17,18 +19,15 @@
 struct PreparedFile: Sendable {
   /// Its index in the walk.
   let index: Int
-  let path: ImportPath
-  let stored: StoredResource
+  let path: FilePath
+  let stored: StoredContent
   let metadata: MediaMetadata
-  let fileModifiedNanoseconds: Int64
 
-  func resource(_ kind: ResourceKind) -> ImportedResource {
-    ImportedResource(
-      kind: kind, stored: stored, originalFilename: path.name, source: path,
-      fileModifiedNanoseconds: fileModifiedNanoseconds, metadata: metadata)
+  func resource(_ type: ResourceType) -> ImportedResource {
+    ImportedResource(type: type, stored: stored, originalFilename: path.name, source: path, metadata: metadata)
   }
 
-  var ownKind: ResourceKind { metadata.kind == .image ? .photo : .video }
+  var ownType: ResourceType { metadata.mediaType == .image ? .photo : .video }
 }
 
 /// The changes of one batch, with the files that each consists of.
@@ -63,7 +62,7 @@ struct ImportPlanner: Sendable {
     return units.filter { $0.waitsFor == nil }.map { unit in
       let movie = movies.removeValue(forKey: unit.primary.index)
       let identifier = unit.primary.metadata.contentIdentifier
-      if movie == nil, unit.primary.metadata.kind == .image, let identifier,
+      if movie == nil, unit.primary.metadata.mediaType == .image, let identifier,
         let video = Self.take(.video, from: &halves[identifier])
       {
         return unit.planned { .pairedStill($0, video: video) }
@@ -90,8 +89,8 @@ struct ImportPlanner: Sendable {
     return waitingMovies.values.flatMap { $0 }.sorted { $0.index < $1.index }
   }
 
-  private static func take(_ kind: MediaKind, from halves: inout [LivePhotoHalf]?) -> AssetReference? {
-    guard let position = halves?.firstIndex(where: { $0.kind == kind }) else { return nil }
+  private static func take(_ mediaType: MediaType, from halves: inout [LivePhotoHalf]?) -> LocalIdentifier? {
+    guard let position = halves?.firstIndex(where: { $0.mediaType == mediaType }) else { return nil }
     return halves?.remove(at: position).asset
   }
 
@@ -99,7 +98,7 @@ struct ImportPlanner: Sendable {
   /// - Returns: The movie of each still, by the still's file index.
   private mutating func movies(for units: [Unit]) -> [Int: PreparedFile] {
     var chosen: [Int: PreparedFile] = [:]
-    let stills = Dictionary(grouping: units.filter { $0.primary.metadata.kind == .image }) {
+    let stills = Dictionary(grouping: units.filter { $0.primary.metadata.mediaType == .image }) {
       $0.primary.metadata.contentIdentifier
     }
     for case (let identifier?, let stills) in stills {
@@ -127,7 +126,7 @@ struct ImportPlanner: Sendable {
     return best.map { ($0.still, $0.movie) }
   }
 
-  private static func nearness(_ still: ImportPath, _ movie: ImportPath) -> Int {
+  private static func nearness(_ still: FilePath, _ movie: FilePath) -> Int {
     if still.stemBytes == movie.stemBytes { return 2 }
     return still.folderBytes == movie.folderBytes ? 1 : 0
   }
@@ -136,11 +135,11 @@ struct ImportPlanner: Sendable {
 /// One asset in the making.
 private struct Unit {
   let primary: PreparedFile
-  var others: [(file: PreparedFile, kind: ResourceKind)] = []
+  var others: [(file: PreparedFile, type: ResourceType)] = []
 
   /// The content identifier of the still that a movie waits for; nil for everything else.
   var waitsFor: String? {
-    primary.metadata.kind == .video ? primary.metadata.contentIdentifier : nil
+    primary.metadata.mediaType == .video ? primary.metadata.contentIdentifier : nil
   }
 
   func with(_ movie: PreparedFile?) -> Unit {
@@ -150,7 +149,7 @@ private struct Unit {
 
   func planned(_ change: (ImportedAsset) -> ImportChange) -> PlannedChange {
     let asset = ImportedAsset(
-      primary: primary.resource(primary.ownKind), others: others.map { $0.file.resource($0.kind) })
+      primary: primary.resource(primary.ownType), others: others.map { $0.file.resource($0.type) })
     return PlannedChange(change: change(asset), files: [primary.index] + others.map(\.file.index))
   }
 }
@@ -158,7 +157,7 @@ private struct Unit {
 extension ImportPlanner {
   /// Joins RAW files with their compressed companions; everything else is a unit of its own.
   private static func units(_ files: [PreparedFile]) -> [Unit] {
-    let companions = Dictionary(grouping: files.filter { $0.metadata.kind == .image }) { $0.path.stemBytes }
+    let companions = Dictionary(grouping: files.filter { $0.metadata.mediaType == .image }) { $0.path.stemBytes }
     var raws: [Int: PreparedFile] = [:]
     for group in companions.values where group.count == 2 {
       guard let raw = group.first(where: \.metadata.isRaw), let compressed = group.first(where: { !$0.metadata.isRaw }),

@@ -1,25 +1,29 @@
+internal import PhotoLedger
+
+/// Is told of files with their outcomes, a batch at a time, in the order of the walk.
+typealias ReportFiles = @Sendable ([FileReport]) throws -> Void
+
 /// One import under way. Used by one task; only the file work in `prepare` and `hash` is on other threads.
 final class ImportRun {
   private let found: [ScannedFile]
   private let target: any ImportTarget
-  private let files: ResourceFiles
+  private let resources: ResourceStore
   private let tool: ExifTool
-  private let options: MediaImporter.Options
+  private let options: LibraryImport.Options
   private let stop: StopFlag
   private let progress: ProgressCounter
-  private let report: @Sendable (FileReport) -> Void
+  private let report: ReportFiles
 
   private var planner = ImportPlanner()
   private var summary = ImportSummary()
   /// The file of this import that each new content was taken from.
-  private var taken: [ContentDigest: Int] = [:]
+  private var taken: [[UInt8]: Int] = [:]
 
   init(
-    found: [ScannedFile], target: any ImportTarget, files: ResourceFiles, tool: ExifTool,
-    options: MediaImporter.Options, stop: StopFlag, progress: ProgressCounter,
-    report: @escaping @Sendable (FileReport) -> Void
+    found: [ScannedFile], target: any ImportTarget, resources: ResourceStore, tool: ExifTool,
+    options: LibraryImport.Options, stop: StopFlag, progress: ProgressCounter, report: @escaping ReportFiles
   ) {
-    (self.found, self.target, self.files, self.tool) = (found, target, files, tool)
+    (self.found, self.target, self.resources, self.tool) = (found, target, resources, tool)
     (self.options, self.stop, self.progress, self.report) = (options, stop, progress, report)
   }
 
@@ -33,8 +37,8 @@ final class ImportRun {
       start = end
     }
     if start == found.count { try await recordWaiting() }
-    for movie in planner.takeWaiting() { settle(movie.index, .notReached) }
-    for index in start..<found.count { settle(index, .notReached) }
+    let open = planner.takeWaiting().map(\.index) + Array(start..<found.count)
+    try settleAll(Dictionary(uniqueKeysWithValues: open.map { ($0, .notReached) }))
     summary.wasInterrupted = summary.notReached > 0
     return summary
   }
@@ -57,16 +61,13 @@ final class ImportRun {
     return end
   }
 
-  /// Gives a file its one outcome.
-  private func settle(_ index: Int, _ outcome: FileOutcome) {
-    let file = FileReport(path: found[index].path, relativePath: found[index].relativePath, outcome: outcome)
-    summary.count(file)
-    report(file)
-  }
-
-  /// Gives files their outcomes in the order of the walk; a movie that waited may be from an earlier batch.
-  private func settleAll(_ outcomes: [Int: FileOutcome]) {
-    for (index, outcome) in outcomes.sorted(by: { $0.key < $1.key }) { settle(index, outcome) }
+  /// Gives files their one outcome, in the order of the walk; a movie that waited may be from an earlier batch.
+  private func settleAll(_ outcomes: [Int: FileOutcome]) throws {
+    let reports = outcomes.sorted { $0.key < $1.key }.map { index, outcome in
+      FileReport(path: found[index].path, relativePath: found[index].relativePath, outcome: outcome)
+    }
+    for file in reports { summary.count(file) }
+    if !reports.isEmpty { try report(reports) }
   }
 
   private func planAndRecord(_ batch: Range<Int>) async throws -> Bool {
@@ -85,7 +86,7 @@ final class ImportRun {
     prepared.sort { $0.index < $1.index }
     let halves = try await halves(of: prepared)
     try await record(planner.plan(prepared, halves: halves), &outcomes)
-    settleAll(outcomes)
+    try settleAll(outcomes)
     return true
   }
 
@@ -97,17 +98,17 @@ final class ImportRun {
   /// Records planned changes as one commit. A cancelled task does not cancel the recording: it is done or not begun.
   private func record(_ planned: [PlannedChange], _ outcomes: inout [Int: FileOutcome]) async throws {
     if planned.isEmpty { return }
-    try files.synchronize()
+    try resources.synchronize()
     let batch = ImportBatch(changes: planned.map(\.change))
-    let references = try await Task { [target] in try await target.record(batch) }.value
-    precondition(references.count == planned.count, "A target returns one asset for each change it recorded.")
-    for (planned, reference) in zip(planned, references) {
-      summary.count(planned.change)
-      for (file, resource) in zip(planned.files, planned.change.resources) {
-        if case .asset = planned.change, file == planned.files.first {
-          outcomes[file] = .asset(reference)
+    let recorded = try await Task { [target] in try await target.record(batch) }.value
+    precondition(recorded.count == planned.count, "A target tells what it did for each change.")
+    for (planned, recorded) in zip(planned, recorded) {
+      summary.count(recorded.change)
+      for (file, resource) in zip(planned.files, recorded.change.resources) {
+        if case .asset = recorded.change, file == planned.files.first {
+          outcomes[file] = .asset(recorded.asset)
         } else {
-          outcomes[file] = .resource(reference, resource.kind)
+          outcomes[file] = .resource(recorded.asset, resource.type)
         }
       }
     }
@@ -123,10 +124,10 @@ final class ImportRun {
       var outcomes: [Int: FileOutcome] = [:]
       let halves = try await halves(of: batch)
       try await record(planner.planWaiting(batch, halves: halves), &outcomes)
-      settleAll(outcomes)
+      try settleAll(outcomes)
       movies = movies.dropFirst(batch.count)
     }
-    for movie in movies { settle(movie.index, .notReached) }
+    try settleAll(Dictionary(uniqueKeysWithValues: movies.map { ($0.index, .notReached) }))
   }
 }
 
@@ -135,7 +136,7 @@ extension ImportRun {
   /// A file whose content is known.
   struct HashedFile: Sendable {
     let index: Int
-    let path: ImportPath
+    let path: FilePath
     let content: FileContent
   }
 
@@ -149,7 +150,7 @@ extension ImportRun {
 
   /// Reads the candidates of a batch to their end.
   private func hash(_ batch: Range<Int>, _ outcomes: inout [Int: FileOutcome]) async throws -> [HashedFile] {
-    var candidates: [(index: Int, path: ImportPath)] = []
+    var candidates: [(index: Int, path: FilePath)] = []
     for index in batch {
       switch found[index].role {
       case .candidate: candidates.append((index, found[index].path))
@@ -176,11 +177,11 @@ extension ImportRun {
     return hashed
   }
 
-  private static func hashed(_ index: Int, _ path: ImportPath) -> Result<HashedFile, ImportError> {
-    do throws(ImportError) {
+  private static func hashed(_ index: Int, _ path: FilePath) -> Result<HashedFile, ImportError> {
+    do throws(LibraryError) {
       return .success(HashedFile(index: index, path: path, content: try FileContent(of: path)))
     } catch {
-      return .failure(error)
+      return .failure(ImportError(error, path: path))
     }
   }
 
@@ -193,12 +194,12 @@ extension ImportRun {
   private func newContents(_ files: [HashedFile], _ outcomes: inout [Int: FileOutcome]) async throws
     -> [[HashedFile]]
   {
-    let unseen = Set(files.lazy.map(\.content.digest)).filter { taken[$0] == nil }
-    let known = unseen.isEmpty ? [:] : try await target.assets(holding: unseen.sorted())
-    var positions: [ContentDigest: Int] = [:]
+    let unseen = Set(files.lazy.map(\.content.sha256)).filter { taken[$0] == nil }
+    let known = unseen.isEmpty ? [:] : try await target.assets(holding: unseen)
+    var positions: [[UInt8]: Int] = [:]
     var groups: [[HashedFile]] = []
     for file in files {
-      let digest = file.content.digest
+      let digest = file.content.sha256
       if let first = taken[digest] {
         finish(file.index, .duplicateOfFile(found[first].path), &outcomes)
       } else if let asset = known[digest] {
@@ -215,7 +216,7 @@ extension ImportRun {
 
   /// Reads the metadata of each new content and puts its bytes into the library.
   private func prepare(_ groups: [[HashedFile]]) async throws -> [Attempt] {
-    let work = FileWork(files: files, tool: tool, leavesFilesInPlace: options.leavesFilesInPlace)
+    let work = FileWork(resources: resources, tool: tool, leavesFilesInPlace: options.leavesFilesInPlace)
     let (stop, progress) = (stop, progress)
     return try await onThreads(groups, width: width) { group throws(ImportError) -> Attempt in
       var attempt = Attempt()
@@ -243,7 +244,7 @@ struct FileWork: Sendable {
     case skipped(FileOutcome)
   }
 
-  let files: ResourceFiles
+  let resources: ResourceStore
   let tool: ExifTool
   let leavesFilesInPlace: Bool
 
@@ -251,23 +252,25 @@ struct FileWork: Sendable {
   func prepare(_ file: ImportRun.HashedFile) throws(ImportError) -> Outcome {
     do throws(ImportError) {
       let tags = try tool.tags(of: file.path)
-      guard let metadata = MediaMetadata(tags), metadata.kind != .audio else {
+      guard let metadata = MediaMetadata(tags), metadata.mediaType != .audio else {
         let type = tags.text("MIMEType") ?? tags.text("Error") ?? "unknown"
         return .skipped(.skipped(.notMedia, "\(file.path) is not a photo or video (\(type))."))
       }
-      let digest = file.content.digest
-      let stored =
-        leavesFilesInPlace
-        ? try files.reference(fileAt: file.path, expecting: digest)
-        : try files.store(fileAt: file.path, expecting: digest)
-      let stamp = file.content.stamp
-      return .taken(
-        PreparedFile(
-          index: file.index, path: file.path, stored: stored, metadata: metadata,
-          fileModifiedNanoseconds: stamp.modifiedSeconds * 1_000_000_000 + stamp.modifiedNanoseconds))
+      let stored = try place(file)
+      return .taken(PreparedFile(index: file.index, path: file.path, stored: stored, metadata: metadata))
     } catch {
       guard error.concernsOneFile else { throw error }
       return .skipped(.skipped(SkipReason(error), error.description))
+    }
+  }
+
+  private func place(_ file: ImportRun.HashedFile) throws(ImportError) -> StoredContent {
+    do throws(LibraryError) {
+      return leavesFilesInPlace
+        ? try resources.reference(fileAt: file.path, expecting: file.content.sha256)
+        : try resources.store(fileAt: file.path, expecting: file.content.sha256)
+    } catch {
+      throw ImportError(error, path: file.path)
     }
   }
 }

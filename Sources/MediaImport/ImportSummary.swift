@@ -1,13 +1,15 @@
+public import PhotoLedger
+
 /// What became of one file. Every file that the walk met has exactly one outcome.
 public enum FileOutcome: Sendable, Hashable {
   /// A new asset, whose primary resource this file is.
-  case asset(AssetReference)
+  case asset(LocalIdentifier)
   /// A further resource of an asset, new or known.
-  case resource(AssetReference, ResourceKind)
+  case resource(LocalIdentifier, ResourceType)
   /// The same bytes as another file of this import.
-  case duplicateOfFile(ImportPath)
+  case duplicateOfFile(FilePath)
   /// The same bytes as a resource of an asset that the library had before.
-  case duplicateOfAsset(AssetReference)
+  case duplicateOfAsset(LocalIdentifier)
   /// Describes another file; left aside.
   case sidecar
   /// Not taken, for a reason.
@@ -18,15 +20,20 @@ public enum FileOutcome: Sendable, Hashable {
 
 /// Why a file was not taken.
 public enum SkipReason: String, Sendable, Hashable, Codable, CaseIterable {
-  case notMedia, empty, unusable, vanished, unreadable, changedWhileRead, toolTimeout, toolCrashed, toolOutputTooLarge
+  /// No photo, video or sound recording, or a file of no bytes, or one that the metadata tool can make nothing of.
+  case notMedia, empty, unusable
+  /// Gone before it was read, not readable by this user, or written to while it was read.
+  case vanished, unreadable, changedWhileRead
+  /// The metadata tool took too long, ended by a signal, or said more than is believed of it.
+  case toolTimeout, toolCrashed, toolOutputTooLarge
 }
 
 /// A file with its outcome.
 public struct FileReport: Sendable, Hashable {
   /// Where the file is.
-  public let path: ImportPath
+  public let path: FilePath
   /// The path below the folder that was named.
-  public let relativePath: ImportPath
+  public let relativePath: FilePath
   /// What became of it.
   public let outcome: FileOutcome
 }
@@ -43,6 +50,10 @@ public struct SkippedFile: Sendable, Hashable, Codable {
 
 /// What an import did. Encodes to one JSON object.
 public struct ImportSummary: Sendable, Hashable, Codable {
+  /// The name of the import; the cause of its commits holds it, unless another was given.
+  public var run = ""
+  /// Where the outcome of every file is written down, one JSON object a line.
+  public var reportFile = ""
   /// Files that the walk met; each is counted once below, a new asset by its primary file.
   public var filesFound = 0
   /// New assets, each the outcome of its primary file.
@@ -90,9 +101,9 @@ public struct ImportSummary: Sendable, Hashable, Codable {
   }
 
   mutating func count(_ change: ImportChange) {
-    bytesAdded += change.resources.reduce(0) { $0 + $1.stored.byteCount }
+    bytesAdded += change.resources.reduce(0) { $0 + Int64($1.stored.dataSize) }
     switch change {
-    case .asset(let asset): if asset.others.contains(where: { $0.kind == .pairedVideo }) { livePhotos += 1 }
+    case .asset(let asset): if asset.others.contains(where: { $0.type == .pairedVideo }) { livePhotos += 1 }
     case .pairedVideo, .pairedStill: livePhotos += 1
     }
   }

@@ -1,3 +1,5 @@
+internal import PhotoLedger
+
 // The seam between an import and a library.
 //
 // The importer decides what the files are and what belongs together; the library decides what that means as events.
@@ -13,89 +15,68 @@
 // In the last case the movie's asset becomes the Live Photo: it keeps its identity, albums and marks, and its video
 // becomes the paired one (LP-01). A second asset beside it would show the movie twice.
 
-/// An asset of the library, by its identifier.
-public struct AssetReference: Sendable, Hashable, Codable {
-  /// The local identifier that the library gave it.
-  public let identifier: String
-
-  /// Names an asset.
-  public init(identifier: String) { self.identifier = identifier }
-}
-
-/// What a resource is to its asset, numbered as `PHAssetResourceType` (AS-06).
-public enum ResourceKind: Int, Sendable, Hashable, Codable {
-  /// The still.
-  case photo = 1
-  /// The movie of a video asset.
-  case video = 2
-  /// The RAW beside a compressed photo (AS-16).
-  case alternatePhoto = 4
-  /// The movie of a Live Photo (LP-01).
-  case pairedVideo = 9
-}
-
 /// A file that is to be a resource of an asset. Its bytes are durable already.
-public struct ImportedResource: Sendable, Hashable {
+struct ImportedResource: Sendable, Hashable {
   /// What it is to its asset.
-  public var kind: ResourceKind
+  var type: ResourceType
   /// Its content and where that lies.
-  public var stored: StoredResource
+  var stored: StoredContent
   /// The name it had, without folders.
-  public var originalFilename: String
+  var originalFilename: String
   /// Where it was found.
-  public var source: ImportPath
-  /// When the file was last written, in nanoseconds since 1970; a fact about the file, not about the photo.
-  public var fileModifiedNanoseconds: Int64
+  var source: FilePath
   /// What the file says about itself.
-  public var metadata: MediaMetadata
-
-  /// Creates a resource.
-  public init(
-    kind: ResourceKind, stored: StoredResource, originalFilename: String, source: ImportPath,
-    fileModifiedNanoseconds: Int64, metadata: MediaMetadata
-  ) {
-    (self.kind, self.stored, self.originalFilename, self.source) = (kind, stored, originalFilename, source)
-    (self.fileModifiedNanoseconds, self.metadata) = (fileModifiedNanoseconds, metadata)
-  }
+  var metadata: MediaMetadata
 }
 
 /// A new asset: a primary resource and what belongs to it.
-public struct ImportedAsset: Sendable, Hashable {
+struct ImportedAsset: Sendable, Hashable {
   /// The photo or video that the asset is; its metadata are the asset's, but for the form that pairing gives.
-  public var primary: ImportedResource
+  var primary: ImportedResource
   /// A RAW beside the photo, a Live Photo's movie.
-  public var others: [ImportedResource]
+  var others: [ImportedResource]
 
   /// Creates an asset.
-  public init(primary: ImportedResource, others: [ImportedResource] = []) {
+  init(primary: ImportedResource, others: [ImportedResource] = []) {
     (self.primary, self.others) = (primary, others)
   }
 
   /// The primary first.
-  public var resources: [ImportedResource] { [primary] + others }
+  var resources: [ImportedResource] { [primary] + others }
 
-  private var isLive: Bool { others.contains { $0.kind == .pairedVideo } }
+  private var isLive: Bool { others.contains { $0.type == .pairedVideo } }
 
   /// The forms of the asset: what the primary says of itself, and `photoLive` with a paired video.
-  public var subtypes: MediaSubtypes {
+  var subtypes: MediaSubtypes {
     isLive ? primary.metadata.subtypes.union(.photoLive) : primary.metadata.subtypes
   }
 
   /// How the asset is meant to be played.
-  public var playbackStyle: PlaybackStyle { isLive ? .livePhoto : primary.metadata.playbackStyle }
+  var playbackStyle: PlaybackStyle { isLive ? .livePhoto : primary.metadata.playbackStyle }
 }
 
 /// One thing for the library to do.
-public enum ImportChange: Sendable, Hashable {
+enum ImportChange: Sendable, Hashable {
   /// Make a new asset.
   case asset(ImportedAsset)
   /// Give an existing still its movie.
-  case pairedVideo(ImportedResource, asset: AssetReference)
+  case pairedVideo(ImportedResource, asset: LocalIdentifier)
   /// Give an existing video its still: that asset becomes a Live Photo.
-  case pairedStill(ImportedAsset, video: AssetReference)
+  case pairedStill(ImportedAsset, video: LocalIdentifier)
+
+  /// The same files without the asset that they were to complete: for the case that it is no longer there to be completed.
+  var standingAlone: ImportChange {
+    switch self {
+    case .asset: return self
+    case .pairedStill(let still, _): return .asset(still)
+    case .pairedVideo(var movie, _):
+      movie.type = .video
+      return .asset(ImportedAsset(primary: movie))
+    }
+  }
 
   /// The resources that the change brings.
-  public var resources: [ImportedResource] {
+  var resources: [ImportedResource] {
     switch self {
     case .asset(let asset), .pairedStill(let asset, _): asset.resources
     case .pairedVideo(let resource, _): [resource]
@@ -104,43 +85,41 @@ public enum ImportChange: Sendable, Hashable {
 }
 
 /// What is recorded as one commit.
-public struct ImportBatch: Sendable {
+struct ImportBatch: Sendable {
   /// In the order of the walk.
-  public let changes: [ImportChange]
-  /// The same for the same contents in the same roles, so that a batch sent twice can be recorded once.
-  public let key: String
+  let changes: [ImportChange]
 
-  /// Creates a batch.
-  public init(changes: [ImportChange]) {
-    self.changes = changes
-    var hasher = ContentHasher()
-    for resource in changes.flatMap(\.resources) {
-      (resource.stored.sha256.bytes + [UInt8(resource.kind.rawValue)]).withUnsafeBytes { hasher.update($0) }
-    }
-    key = "import-\(hasher.finish())"
+  /// The same for the same contents in the same roles, so that a batch of one run sent twice can be recorded once.
+  var digest: [UInt8] {
+    changes.flatMap(\.resources).flatMap { $0.stored.sha256 + [UInt8(truncatingIfNeeded: $0.type.rawValue)] }.sha256
   }
 }
 
-/// An asset that is, or could be, half of a Live Photo.
-public struct LivePhotoHalf: Sendable, Hashable {
+/// A change that was recorded, and the asset that it made or completed.
+struct RecordedChange: Sendable, Hashable {
+  /// What was done: what was asked for, or the same files as an asset of their own.
+  let change: ImportChange
   /// The asset.
-  public let asset: AssetReference
-  /// Image for a still that has no movie yet, video for a movie that is an asset of its own.
-  public let kind: MediaKind
+  let asset: LocalIdentifier
+}
 
-  /// Creates a half.
-  public init(asset: AssetReference, kind: MediaKind) { (self.asset, self.kind) = (asset, kind) }
+/// An asset that is, or could be, half of a Live Photo.
+struct LivePhotoHalf: Sendable, Hashable {
+  /// The asset.
+  let asset: LocalIdentifier
+  /// Image for a still that has no movie yet, video for a movie that is an asset of its own.
+  let mediaType: MediaType
 }
 
 /// A library as an import sees it.
-public protocol ImportTarget: Sendable {
-  /// Finds the assets that have a resource with one of these contents, those in the trash included.
-  func assets(holding contents: [ContentDigest]) async throws -> [ContentDigest: AssetReference]
+protocol ImportTarget: Sendable {
+  /// Finds the assets that have a resource with one of these contents (SHA-256), those in the trash included.
+  func assets(holding contents: Set<[UInt8]>) async throws -> [[UInt8]: LocalIdentifier]
 
   /// Finds the unpaired halves of Live Photos with these content identifiers (upper case), oldest first.
   func unpairedHalves(contentIdentifiers: [String]) async throws -> [String: [LivePhotoHalf]]
 
   /// Records a batch as one commit, durably, or throws and records nothing.
-  /// - Returns: For each change, the asset that it made or completed.
-  func record(_ batch: ImportBatch) async throws -> [AssetReference]
+  /// - Returns: What was done for each change, in their order.
+  func record(_ batch: ImportBatch) async throws -> [RecordedChange]
 }

@@ -19,56 +19,45 @@
 //
 // A failure that concerns one file is that file's outcome. One that concerns the library (no room) ends the import.
 
+internal import PhotoLedger
 internal import Synchronization
 
 /// Imports files and folders into a library.
-public struct MediaImporter: Sendable {
-  /// How an import goes about it.
-  public struct Options: Sendable {
-    /// The number of files recorded as one commit, about.
-    public var batchFileCount = 200
-    /// Leaves the bytes where they are and records their absolute paths.
-    public var leavesFilesInPlace = false
-    /// Folders that are passed over, such as the library's own.
-    public var excludedFolders: [ImportPath] = []
-    /// The number of threads that read files; nil for two a processor.
-    public var threadCount: Int?
-
-    /// The usual way.
-    public init() {}
-  }
-
+struct MediaImporter: Sendable {
   private let target: any ImportTarget
-  private let files: ResourceFiles
+  private let resources: ResourceStore
   private let tool: ExifTool
-  private let options: Options
+  private let options: LibraryImport.Options
 
   /// Prepares an import.
   /// - Parameters:
   ///   - target: The library that records the assets.
-  ///   - files: The library's folder of resources.
+  ///   - resources: The library's files.
   ///   - tool: Reads metadata.
-  public init(target: any ImportTarget, files: ResourceFiles, tool: ExifTool, options: Options = Options()) {
-    (self.target, self.files, self.tool, self.options) = (target, files, tool, options)
+  init(
+    target: any ImportTarget, resources: ResourceStore, tool: ExifTool,
+    options: LibraryImport.Options = LibraryImport.Options()
+  ) {
+    (self.target, self.resources, self.tool, self.options) = (target, resources, tool, options)
   }
 
   /// Imports everything below `roots`.
   /// - Parameters:
   ///   - roots: Files or folders.
   ///   - progress: Called from any thread, after each file and each commit.
-  ///   - report: Called once for each file, in batches, in no particular thread but one call at a time.
+  ///   - report: Called with each file once, a batch at a time; what it throws ends the import.
   /// - Returns: What was done; `wasInterrupted` when the task was cancelled.
-  /// - Throws: `ImportError` for what ends an import, and what the target throws. Recorded batches stay recorded.
-  public func run(
-    _ roots: [ImportPath], progress: @escaping @Sendable (ImportProgress) -> Void = { _ in },
-    report: @escaping @Sendable (FileReport) -> Void = { _ in }
+  /// - Throws: What ends an import: `ImportError`, and what the target and `report` throw. Recorded batches stay.
+  func run(
+    _ roots: [FilePath], progress: @escaping @Sendable (ImportProgress) -> Void = { _ in },
+    report: @escaping ReportFiles = { _ in }
   ) async throws -> ImportSummary {
     var scan = FolderScan()
     scan.excluded = options.excludedFolders
     let found = try scan.files(in: roots)
     let stop = StopFlag()
     let run = ImportRun(
-      found: found, target: target, files: files, tool: tool, options: options, stop: stop,
+      found: found, target: target, resources: resources, tool: tool, options: options, stop: stop,
       progress: ProgressCounter(found, progress), report: report)
     return try await withTaskCancellationHandler {
       try await run.run()

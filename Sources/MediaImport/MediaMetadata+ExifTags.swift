@@ -1,3 +1,5 @@
+internal import PhotoLedger
+
 // From exiftool's tags to facts.
 //
 // Which way up. For all but HEIF and movies, EXIF orientation turns the stored pixels into displayed ones; 5 to 8 swap
@@ -14,29 +16,29 @@
 extension MediaMetadata {
   /// The facts, or nil when the file is neither image, video nor audio.
   init?(_ tags: ExifTags) {
-    guard let mimeType = tags.text("MIMEType"), let kind = Self.kind(mimeType: mimeType),
+    guard let mimeType = tags.text("MIMEType"), let mediaType = Self.mediaType(mimeType: mimeType),
       let fileType = tags.text("FileType"), !Self.documentTypes.contains(fileType)
     else { return nil }
-    self.kind = kind
+    self.mediaType = mediaType
     self.mimeType = mimeType
     self.fileType = fileType
-    uniformTypeIdentifier = UniformType.identifier(
-      fileType: fileType, fallbackExtension: tags.text("FileTypeExtension")?.lowercased() ?? "")
-    isRaw = UniformType.isRaw(fileType: fileType)
-    orientation = Self.orientation(tags, kind: kind, mimeType: mimeType)
+    uniformTypeIdentifier = Self.uniformType(
+      fileType: fileType, filenameExtension: tags.text("FileTypeExtension")).identifier
+    isRaw = Self.rawTypes.contains(fileType)
+    orientation = Self.orientation(tags, mediaType: mediaType, mimeType: mimeType)
     storedSize = Self.storedSize(tags)
     displayedSize = storedSize.map { [orientation] in
       orientation > 4 ? PixelSize(width: $0.height, height: $0.width) : $0
     }
-    duration = kind == .image ? 0 : max(0, tags.number("Duration") ?? 0)
+    duration = mediaType == .image ? 0 : tags.number("Duration").flatMap { $0.isFinite ? max(0, $0) : nil } ?? 0
     captureTime = CaptureTime(tags)
-    coordinates = Coordinates(tags)
-    contentIdentifier = (tags.text("ContentIdentifier") ?? tags.text("MediaGroupUUID"))?.uppercased()
-    burstIdentifier = tags.text("BurstUUID") ?? tags.text("BurstID")
+    location = Location(tags)
+    contentIdentifier = Self.identifier(tags, "ContentIdentifier", "MediaGroupUUID")?.uppercased()
+    burstIdentifier = Self.identifier(tags, "BurstUUID", "BurstID")
     isBurstPrimary = tags.integer("BurstPrimary") == 1 || tags.text("BurstPrimary")?.lowercased() == "true"
-    subtypes = Self.subtypes(tags, kind: kind, fileType: fileType, mimeType: mimeType)
-    playbackStyle = kind == .image ? (subtypes.contains(.photoAnimation) ? .imageAnimated : .image) : .video
-    isMotionPhoto = kind == .image && (tags.integer("MotionPhoto") == 1 || tags.integer("MicroVideo") == 1)
+    subtypes = Self.subtypes(tags, mediaType: mediaType, fileType: fileType, mimeType: mimeType)
+    playbackStyle = mediaType == .image ? (subtypes.contains(.photoAnimation) ? .imageAnimated : .image) : .video
+    isMotionPhoto = mediaType == .image && (tags.integer("MotionPhoto") == 1 || tags.integer("MicroVideo") == 1)
     (make, model, lensModel) = (tags.text("Make"), tags.text("Model"), tags.text("LensModel"))
     title = tags.text("Title") ?? tags.text("ObjectName")
     caption = tags.text("Description") ?? tags.text("ImageDescription") ?? tags.text("Caption-Abstract")
@@ -48,7 +50,7 @@ extension MediaMetadata {
   /// Types that call themselves images and are documents: scripts and other files inside.
   private static let documentTypes: Set<String> = ["SVG", "DJVU", "AI", "EPS"]
 
-  private static func kind(mimeType: String) -> MediaKind? {
+  private static func mediaType(mimeType: String) -> MediaType? {
     switch mimeType.prefix(while: { $0 != "/" }) {
     case "image": .image
     case "video": .video
@@ -57,12 +59,12 @@ extension MediaMetadata {
     }
   }
 
-  private static func orientation(_ tags: ExifTags, kind: MediaKind, mimeType: String) -> Int {
+  private static func orientation(_ tags: ExifTags, mediaType: MediaType, mimeType: String) -> Int {
     let isContainerRotated = ["image/heic", "image/heif", "image/avif"].contains { mimeType.hasPrefix($0) }
-    if kind == .image && !isContainerRotated {
+    if mediaType == .image && !isContainerRotated {
       return tags.integer("Orientation").flatMap { (1...8).contains($0) ? $0 : nil } ?? 1
     }
-    switch (tags.integer("Rotation"), kind) {
+    switch (tags.integer("Rotation"), mediaType) {
     case (90, .video), (270, .image): return 6
     case (180, _): return 3
     case (270, .video), (90, .image): return 8
@@ -71,11 +73,32 @@ extension MediaMetadata {
   }
 
   private static func storedSize(_ tags: ExifTags) -> PixelSize? {
-    guard let width = tags.integer("ImageWidth"), let height = tags.integer("ImageHeight"), width > 0, height > 0 else {
-      return nil
-    }
+    let sides = 1...Int(UInt32.max)
+    guard let width = tags.integer("ImageWidth"), let height = tags.integer("ImageHeight"), sides.contains(width),
+      sides.contains(height)
+    else { return nil }
     return PixelSize(width: width, height: height)
   }
+
+  /// The first of two tags that is there, unless it is longer than any identifier that a camera writes.
+  private static func identifier(_ tags: ExifTags, _ first: String, _ second: String) -> String? {
+    (tags.text(first) ?? tags.text(second)).flatMap { (1...256).contains($0.utf8.count) ? $0 : nil }
+  }
+
+  /// The type of the content, by the extension that exiftool says goes with it; never by the file's name, so that a JPEG
+  /// called `.png` is `public.jpeg`.
+  static func uniformType(fileType: String, filenameExtension: String?) -> UniformType {
+    let ending = (filenameExtension ?? "").isEmpty ? fileType : filenameExtension ?? fileType
+    // FLIR's format shares its extension with Hasselblad's.
+    return fileType == "FLIR" ? UniformType(undeclared: "fff") : UniformType(filenameExtension: ending)
+  }
+
+  /// What exiftool calls sensor data straight from a camera (AS-16).
+  static let rawTypes: Set<String> = [
+    "DNG", "CR2", "CR3", "CRW", "NEF", "NRW", "ARW", "ARQ", "SR2", "SRF", "RAF", "RW2", "RAW", "RWL", "PEF", "ORF",
+    "ORI", "SRW", "3FR", "FFF", "IIQ", "MOS", "ERF", "DCR", "KDC", "K25", "MRW", "MEF", "MDC", "GPR", "X3F", "RWZ",
+    "REV", "EIP",
+  ]
 
   private static func keywords(_ tags: ExifTags) -> [String] {
     var seen: Set<String> = []
@@ -84,16 +107,16 @@ extension MediaMetadata {
   }
 
   /// Forms that tags tell. Apple's cameras tell theirs in EXIF CustomRendered, beyond the values that EXIF defines.
-  private static func subtypes(_ tags: ExifTags, kind: MediaKind, fileType: String, mimeType: String)
+  private static func subtypes(_ tags: ExifTags, mediaType: MediaType, fileType: String, mimeType: String)
     -> MediaSubtypes
   {
     var subtypes: MediaSubtypes = []
-    if kind == .video {
+    if mediaType == .video {
       if tags.number("VideoFrameRate") ?? 0 >= 100 { subtypes.insert(.videoHighFrameRate) }
       if tags.text("Author") == "ReplayKitRecording" { subtypes.insert(.videoScreenRecording) }
       return subtypes
     }
-    guard kind == .image else { return subtypes }
+    guard mediaType == .image else { return subtypes }
     let rendering = tags.text("Make") == "Apple" ? tags.integer("CustomRendered") : nil
     if rendering == 6 || tags.text("ProjectionType") != nil { subtypes.insert(.photoPanorama) }
     if [2, 3, 7].contains(rendering) || tags.integer("HDRImageType") == 3 { subtypes.insert(.photoHDR) }
@@ -109,12 +132,14 @@ extension MediaMetadata {
   private static let animatedTypes: Set<String> = ["APNG", "HEIFS", "HEICS", "AVIFS"]
 }
 
-extension Coordinates {
+extension Location {
   /// The place that a file states; nil when either half is missing, no number, or not on the earth.
   fileprivate init?(_ tags: ExifTags) {
     guard let latitude = tags.number("GPSLatitude"), let longitude = tags.number("GPSLongitude"),
       (-90...90).contains(latitude), (-180...180).contains(longitude)
     else { return nil }
-    self.init(latitude: latitude, longitude: longitude, altitude: tags.number("GPSAltitude"))
+    self.init(
+      latitude: latitude, longitude: longitude,
+      altitude: tags.number("GPSAltitude").flatMap { $0.isFinite ? $0 : nil })
   }
 }

@@ -1,121 +1,66 @@
-/// What an asset is, spelled and numbered as `PHAssetMediaType`.
-public enum MediaKind: Int, Sendable, Hashable {
-  case image = 1
-  case video = 2
-  case audio = 3
-}
-
-/// Special forms of media, bits as in `PHAssetMediaSubtype`.
-public struct MediaSubtypes: OptionSet, Sendable, Hashable {
-  /// PhotoKit's bits.
-  public let rawValue: UInt
-
-  /// Creates a set from PhotoKit's bits.
-  public init(rawValue: UInt) { self.rawValue = rawValue }
-
-  /// A panorama: marked so by the camera, or with a projection in its XMP.
-  public static let photoPanorama = MediaSubtypes(rawValue: 1 << 0)
-  /// Joined from several exposures by the camera.
-  public static let photoHDR = MediaSubtypes(rawValue: 1 << 1)
-  /// A picture of the device's own screen.
-  public static let photoScreenshot = MediaSubtypes(rawValue: 1 << 2)
-  /// A still with its movie (LP-01); known once the two are paired.
-  public static let photoLive = MediaSubtypes(rawValue: 1 << 3)
-  /// A portrait with depth.
-  public static let photoDepthEffect = MediaSubtypes(rawValue: 1 << 4)
-  /// A still format with several frames.
-  public static let photoAnimation = MediaSubtypes(rawValue: 1 << 6)
-  /// A movie with 100 frames a second or more.
-  public static let videoHighFrameRate = MediaSubtypes(rawValue: 1 << 17)
-  /// A recording of the device's own screen.
-  public static let videoScreenRecording = MediaSubtypes(rawValue: 1 << 19)
-}
-
-/// How an asset is meant to be played, numbered as `PHAsset.PlaybackStyle`.
-public enum PlaybackStyle: Int, Sendable, Hashable {
-  case unsupported = 0
-  case image = 1
-  case imageAnimated = 2
-  case livePhoto = 3
-  case video = 4
-}
+internal import PhotoLedger
 
 /// A size in pixels.
-public struct PixelSize: Sendable, Hashable {
+struct PixelSize: Sendable, Hashable {
   /// Pixels from left to right.
-  public let width: Int
+  let width: Int
   /// Pixels from top to bottom.
-  public let height: Int
+  let height: Int
 
   /// Creates a size.
-  public init(width: Int, height: Int) { (self.width, self.height) = (width, height) }
-}
-
-/// A place on the earth (WGS 84), as the file states it; zero and zero is a place too.
-public struct Coordinates: Sendable, Hashable {
-  /// Degrees, north positive.
-  public let latitude: Double
-  /// Degrees, east positive.
-  public let longitude: Double
-  /// Metres above sea level, when stated.
-  public let altitude: Double?
-
-  /// Creates a place.
-  public init(latitude: Double, longitude: Double, altitude: Double?) {
-    (self.latitude, self.longitude, self.altitude) = (latitude, longitude, altitude)
-  }
+  init(width: Int, height: Int) { (self.width, self.height) = (width, height) }
 }
 
 /// What a file says about itself, in one form for every kind of file.
-public struct MediaMetadata: Sendable, Hashable {
+struct MediaMetadata: Sendable, Hashable {
   /// Image, video or audio.
-  public var kind: MediaKind
+  var mediaType: MediaType
   /// Apple's name for the type of the content, not of the file name.
-  public var uniformTypeIdentifier: String
+  var uniformTypeIdentifier: String
   /// The Internet media type of the content.
-  public var mimeType: String
+  var mimeType: String
   /// exiftool's name for the type of the content, such as `JPEG` or `CR2`.
-  public var fileType: String
+  var fileType: String
   /// True for sensor data straight from a camera.
-  public var isRaw: Bool
+  var isRaw: Bool
   /// The size in the file; nil when the file does not tell, as a damaged one may not.
-  public var storedSize: PixelSize?
+  var storedSize: PixelSize?
   /// The size as displayed, with orientation or rotation applied (AS-02).
-  public var displayedSize: PixelSize?
+  var displayedSize: PixelSize?
   /// EXIF orientation, 1 to 8, that turns the stored pixels into the displayed ones; 1 when none is stated.
-  public var orientation: Int
+  var orientation: Int
   /// Seconds; 0 for images (AS-03) and where a movie does not tell.
-  public var duration: Double
+  var duration: Double
   /// When it was taken; nil when the file does not tell.
-  public var captureTime: CaptureTime?
-  /// Where it was taken; nil when the file does not tell.
-  public var coordinates: Coordinates?
+  var captureTime: CaptureTime?
+  /// Where it was taken, as the file states it (zero and zero is a place too); nil when it does not tell.
+  var location: Location?
   /// What the two halves of a Live Photo have in common (Apple's content identifier), in upper case.
-  public var contentIdentifier: String?
+  var contentIdentifier: String?
   /// What the pictures of one burst have in common.
-  public var burstIdentifier: String?
+  var burstIdentifier: String?
   /// True when the camera says that this picture stands for its burst.
-  public var isBurstPrimary: Bool
+  var isBurstPrimary: Bool
   /// Special forms that the tags tell.
-  public var subtypes: MediaSubtypes
+  var subtypes: MediaSubtypes
   /// How the file by itself is meant to be played.
-  public var playbackStyle: PlaybackStyle
+  var playbackStyle: PlaybackStyle
   /// True for a still with a movie inside the same file.
-  public var isMotionPhoto: Bool
+  var isMotionPhoto: Bool
   /// The maker of the camera.
-  public var make: String?
+  var make: String?
   /// The camera.
-  public var model: String?
+  var model: String?
   /// The lens.
-  public var lensModel: String?
+  var lensModel: String?
   /// The title that was written into the file.
-  public var title: String?
+  var title: String?
   /// The description that was written into the file.
-  public var caption: String?
+  var caption: String?
   /// Keywords written into the file, in its order, each once.
-  public var keywords: [String]
+  var keywords: [String]
   /// 0 to 5 stars, or −1 for rejected, as XMP has it.
-  public var rating: Int?
+  var rating: Int?
   /// What exiftool found wrong with the file; the file was taken all the same.
-  public var warnings: [String]
+  var warnings: [String]
 }

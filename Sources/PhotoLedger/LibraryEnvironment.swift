@@ -45,11 +45,11 @@ public struct LibraryEnvironment: Sendable {
   }
 
   /// The time, rounded down to the microsecond, as the log and the rows hold it.
-  func date() -> Date {
+  package func date() -> Date {
     Date(microseconds: now().microseconds)
   }
 
-  func identifier() -> LocalIdentifier {
+  package func identifier() -> LocalIdentifier {
     var generator = Generator(draw: random)
     return LocalIdentifier(using: &generator)
   }

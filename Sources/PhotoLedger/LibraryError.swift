@@ -1,7 +1,7 @@
 /// Why the library did not do what was asked.
 ///
-/// One struct for the whole module: ``code`` says what kind of failure it is (the number is PhotoKit's where PhotoKit has
-/// one, photokit a.7), ``description`` is a sentence that names the thing and what to do.
+/// One struct for the whole module: ``code`` says what kind of failure it is (the number is PhotoKit's where PhotoKit
+/// has one, photokit a.7), ``description`` is a sentence that names the thing and what to do.
 public struct LibraryError: Error, Sendable, CustomStringConvertible, Equatable {
   /// The kind of a failure; its number is PHPhotosError's where that exists, and above 10,000 where it is our own.
   public struct Code: RawRepresentable, Hashable, Sendable {
@@ -59,6 +59,8 @@ public struct LibraryError: Error, Sendable, CustomStringConvertible, Equatable 
     public static let outcomeUnknown = Code(rawValue: 10_018)
     /// Reading or writing failed.
     public static let storage = Code(rawValue: 10_019)
+    /// A file changed while it was read; try again when its writer has finished.
+    public static let resourceChanged = Code(rawValue: 10_020)
   }
 
   /// The kind of failure.

@@ -93,32 +93,6 @@ extension LibraryStore {
     }
     return identifier
   }
-
-  // MARK: Staging
-
-  /// The requests with the bytes of every resource in their place: hashed, durable, and named by their hash.
-  func staged(_ requests: [ChangeRequest]) throws -> [ChangeRequest] {
-    var storesBytes = false
-    func stage(_ drafts: [ResourceDraft]) throws -> [ResourceDraft] {
-      try drafts.map { draft in
-        if case .stored = draft.source { return draft }
-        storesBytes = true
-        return .stored(try resources.store(draft))
-      }
-    }
-    let staged = try requests.map { request in
-      switch request {
-      case .createAsset(var creation, let identifier):
-        creation.resources = try stage(creation.resources)
-        return ChangeRequest.createAsset(creation, as: identifier)
-      case .addResources(let drafts, let identifier, let changes, let types):
-        return .addResources(try stage(drafts), to: identifier, changes, retyping: types)
-      default: return request
-      }
-    }
-    if storesBytes { try resources.synchronize() }
-    return staged
-  }
 }
 
 extension StoreCore {

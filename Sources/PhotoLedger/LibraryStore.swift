@@ -9,6 +9,7 @@ import StoreMigrations
 //     store/data.mdb, lock.mdb    LMDB: the log and the projections
 //     store/changes               the named pipe that wakes other processes
 //     resources/                  the bytes of photos and videos, by the SHA-256 of their content
+//     imports/                    what became of each file of each import, one text file a run
 //
 // StoreCore holds what both threads need (the writer, and the observation that follows the log); LibraryStore adds the
 // threads themselves and reading as of a commit.
@@ -66,7 +67,7 @@ extension CommitSummary {
 package final class LibraryStore: Sendable {
   package let url: URL
   let core: StoreCore
-  let resources: ResourceStore
+  package let resources: ResourceStore
   let signal: ChangeSignal
   let observation: Observation
   private let writer: Writer
@@ -78,8 +79,9 @@ package final class LibraryStore: Sendable {
     self.signal = signal
     observation = Observation(core: core, signal: signal)
     writer = Writer(
-      core: core,
-      aftermath: Writer.Aftermath(publish: { signal.notify() }, discard: { resources.discard($0) }))
+      core: core, resources: resources,
+      aftermath: Writer.Aftermath(
+        publish: { signal.notify() }, discard: { core.discard($0, from: resources) }))
   }
 
   deinit { close() }
@@ -89,6 +91,9 @@ package final class LibraryStore: Sendable {
     writer.close()
     observation.close()
   }
+
+  /// The clock, chance and the name of the process that the library was opened with.
+  package var surroundings: LibraryEnvironment { core.surroundings }
 
   func token(_ commit: UInt64) -> Token { core.token(commit) }
 
@@ -121,6 +126,9 @@ package final class LibraryStore: Sendable {
   }
 
   // MARK: As of an event
+
+  /// Stands for the last event, whichever it is: nothing has to be taken back.
+  static let now = UInt64.max
 
   /// The row of an asset as it was after an event.
   func assetRow(
@@ -171,6 +179,7 @@ package final class LibraryStore: Sendable {
   private func goBack(
     _ number: ObjectNumber, to sequence: UInt64, _ t: borrowing StoreReading, _ undo: (Event) throws -> Void
   ) throws {
+    if sequence == Self.now { return }
     for later in try core.projections.history(of: number, after: sequence, in: t).reversed() {
       guard let record = try core.log.event(at: later, in: t) else {
         throw LibraryError(.corrupted, "The log lacks event \(later), which touched object \(number); run `verify`.")

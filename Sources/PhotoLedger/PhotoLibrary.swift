@@ -3,9 +3,9 @@ public import Foundation
 
 // The front door.
 //
-// A library object is a client's view of an opened directory: who asks, and the engine that answers. `as(_:)` gives the same
-// engine under another name. Everything below reads like PhotoKit with the Swift of today: blocks take a `ChangeBlock`,
-// fetches take `#Predicate` and `SortDescriptor`, and changes are asynchronous sequences.
+// A library object is a client's view of an opened directory: who asks, and the engine that answers. `as(_:)` gives
+// the same engine under another name. Everything below reads like PhotoKit with the Swift of today: blocks take a
+// `ChangeBlock`, fetches take `#Predicate` and `SortDescriptor`, and changes are asynchronous sequences.
 
 /// A photo library kept as a history (PHPhotoLibrary).
 public final class PhotoLibrary: Sendable {
@@ -50,7 +50,7 @@ public final class PhotoLibrary: Sendable {
   /// The directory of the library.
   public var url: URL { store.url }
 
-  /// Carries out what is queued and ends all observation; later calls throw `.closed`.
+  /// Carries out what is queued and ends all observation; later changes throw `.closed`, results stay readable.
   public func close() { store.close() }
 
   /// The state of now (PH-01).
@@ -63,7 +63,8 @@ public final class PhotoLibrary: Sendable {
 
   /// Carries out all requests of a block as one commit, or none (CB-01, CB-06).
   ///
-  /// Returns when the commit is durable; blocks that wait at the same time share one sync.
+  /// The block is called at once, where the caller is (OB-05). Returns when the commit is durable; blocks that wait
+  /// at the same time share one sync.
   /// - Parameters:
   ///   - cause: why, for the log: an import, a scan, a request.
   ///   - key: an idempotency key: a block whose key is known has been carried out, and its receipt is given again.
@@ -71,33 +72,51 @@ public final class PhotoLibrary: Sendable {
   /// - Returns: the new state and the identifiers of what was created.
   /// - Throws: ``LibraryError`` for a request that cannot be carried out, and if the store cannot be written.
   @discardableResult
-  public func performChanges(
+  nonisolated(nonsending) public func performChanges(
     cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void
   ) async throws -> CommitReceipt {
     let requests = try collect(changes)
-    return try await withCheckedThrowingContinuation { continuation in
-      enqueue(requests, cause, key) { continuation.resume(with: $0) }
+    for attempt in 1... {
+      let staging = try store.stage(requests)
+      let outcome = await withCheckedContinuation { continuation in
+        enqueue(staging.requests, cause, key) { continuation.resume(returning: $0) }
+      }
+      if let receipt = try store.settle(staging, outcome, attempt: attempt) { return receipt }
     }
+    preconditionFailure("The last attempt at a block gives its receipt or throws.")
   }
 
   /// The same, blocking the calling thread until the commit is durable.
   ///
   /// Not for code that runs on an actor or in a task: it would block a thread that others need.
+  /// - Throws: as ``performChanges(cause:key:_:)``.
   @discardableResult
   public func performChangesAndWait(
     cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void
   ) throws -> CommitReceipt {
     let requests = try collect(changes)
-    let answer = Answer()
-    enqueue(requests, cause, key) { answer.give($0) }
-    return try answer.wait()
+    for attempt in 1... {
+      let staging = try store.stage(requests)
+      let answer = Answer()
+      enqueue(staging.requests, cause, key) { answer.give($0) }
+      if let receipt = try store.settle(staging, answer.wait(), attempt: attempt) { return receipt }
+    }
+    preconditionFailure("The last attempt at a block gives its receipt or throws.")
   }
 
   private func collect(_ changes: (ChangeBlock) throws -> Void) throws -> [ChangeRequest] {
+    guard !ChangeBlock.isCollecting else {
+      throw LibraryError(
+        .changeNotSupported,
+        """
+        A change block was begun inside another; put its requests into the outer block, \
+        or wait until that has returned.
+        """)
+    }
     let block = ChangeBlock(makeIdentifier: store.core.surroundings.identifier)
     defer { block.close() }
-    try changes(block)
-    return try store.staged(block.requests)
+    try ChangeBlock.$isCollecting.withValue(true) { try changes(block) }
+    return block.requests
   }
 
   private func enqueue(
@@ -142,9 +161,9 @@ private final class Answer: @unchecked Sendable {  // `result` is guarded by the
     semaphore.signal()
   }
 
-  func wait() throws -> CommitReceipt {
+  func wait() -> Result<CommitReceipt, any Error> {
     semaphore.wait()
     guard let result else { preconditionFailure("The writer answered without an answer.") }
-    return try result.get()
+    return result
   }
 }

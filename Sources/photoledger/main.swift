@@ -1,1 +1,3 @@
-print("photoledger")
+import Foundation
+
+exit(Program.run(Array(CommandLine.arguments.dropFirst())))

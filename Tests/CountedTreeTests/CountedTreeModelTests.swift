@@ -61,7 +61,9 @@ import Testing
     let rest = model.array.filter { element in !removing.contains(element) }
     let candidates = (0..<Int.random(in: 0...12, using: &random)).map { _ in Int.random(in: 0..<keys, using: &random) }
     var inserting: [Element] = []
-    for element in Set(candidates).sorted().map(key).sorted() where !rest.contains(element) { inserting.append(element) }
+    for element in Set(candidates).sorted().map(key).sorted() where !rest.contains(element) {
+      inserting.append(element)
+    }
     model.apply(removing: removing, inserting: inserting)
   }
 }

@@ -4,7 +4,9 @@ import Testing
 /// Cursors and scans against a sorted array.
 @Suite("Cursors")
 struct CursorTests {
-  @Test("scans from anywhere, with any prefix, both ways, give what a sorted array gives", arguments: 0..<40 as Range<UInt64>)
+  @Test(
+    "scans from anywhere, with any prefix, both ways, give what a sorted array gives",
+    arguments: 0..<40 as Range<UInt64>)
   func scans(seed: UInt64) throws {
     try withTemporaryDirectory { path in
       var random = SeededGenerator(seed: seed)
@@ -14,11 +16,13 @@ struct CursorTests {
       try environment.read { t in
         for _ in 0..<100 {
           let start = Bool.random(using: &random) ? [] : randomKey(&random)
-          let prefix = start.isEmpty ? Array(randomKey(&random).prefix(2).dropFirst(Int.random(in: 0...2, using: &random))) : []
+          let prefix =
+            start.isEmpty ? Array(randomKey(&random).prefix(2).dropFirst(Int.random(in: 0...2, using: &random))) : []
           let reverse = Bool.random(using: &random)
           let limit = Int.random(in: 1...20, using: &random)
           var seen: [[UInt8]] = []
-          try t.forEach(in: database, from: start.span.bytes, prefix: prefix.span.bytes, reverse: reverse) { key, value in
+          try t.forEach(in: database, from: start.span.bytes, prefix: prefix.span.bytes, reverse: reverse) {
+            key, value in
             #expect(value.array == Array(key.array.reversed()))
             seen.append(key.array)
             return seen.count == limit ? .stop : .proceed
@@ -26,9 +30,11 @@ struct CursorTests {
           let ordered = reverse ? keys.reversed() : keys
           let expected = ordered.filter { key in
             key.starts(with: prefix)
-              && (start.isEmpty || (reverse ? !start.lexicographicallyPrecedes(key) : !key.lexicographicallyPrecedes(start)))
+              && (start.isEmpty
+                || (reverse ? !start.lexicographicallyPrecedes(key) : !key.lexicographicallyPrecedes(start)))
           }
-          #expect(seen == Array(expected.prefix(limit)), "seed \(seed), from \(start), prefix \(prefix), reverse \(reverse)")
+          #expect(
+            seen == Array(expected.prefix(limit)), "seed \(seed), from \(start), prefix \(prefix), reverse \(reverse)")
         }
       }
     }

@@ -73,6 +73,8 @@ struct DamageTests {
       #expect(error?.code == .diskFull && error?.advice == .retry && error?.outcomeUnknown == false)
       #expect(rows > 100)
       #expect(!environment.isPanicked)
+      #expect(try code { try environment.copy(to: path + "/copy") } == .diskFull)
+      #expect(!FileManager.default.fileExists(atPath: path + "/copy"))
       let stored = try environment.read { t in try t.dump(database) }
       #expect(stored == Dictionary(uniqueKeysWithValues: (0..<rows).map { bigRow($0) }.map { ($0.key, $0.value) }))
       for n in 0..<rows / 2 { try environment.write { t in _ = try t.delete(bigRow(n).key, in: database) } }

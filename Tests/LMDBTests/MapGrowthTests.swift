@@ -101,7 +101,9 @@ struct MapGrowthTests {
         return read.transactionID
       }
       for await _ in started {}
-      let fill = { try environment.write { t in for n in 0..<100 { try t.put(bigRow(n).key, bigRow(n).value, in: database) } } }
+      let fill = {
+        try environment.write { t in for n in 0..<100 { try t.put(bigRow(n).key, bigRow(n).value, in: database) } }
+      }
       let error = #expect(throws: LMDBError.self) { try fill() }
       #expect(error?.code == .mapFull && error?.advice == .retry)
       #expect(error?.description.contains("1 read transactions of this process did not end in time") == true)

@@ -87,9 +87,9 @@ extension FixedWidthInteger {
 
 /// How a process ends whose precondition does not hold.
 #if arch(x86_64)
-let trap = ExitTest.Condition.signal(SIGILL)
+  let trap = ExitTest.Condition.signal(SIGILL)
 #else
-let trap = ExitTest.Condition.signal(SIGTRAP)
+  let trap = ExitTest.Condition.signal(SIGTRAP)
 #endif
 
 /// Rows that each fill a page, so that a store of few pages is full soon.

@@ -86,8 +86,9 @@ struct TransactionTests {
       let database = try environment.database("d")
       let key: [UInt8] = [9]
       try environment.write { t in
-        try t.put([8], [UInt8](repeating: 0xEE, count: 300), in: database)
-        try t.delete([8], in: database)
+        try t.put([7], [7], in: database)
+        try t.put([9], [UInt8](repeating: 0xEE, count: 300), in: database)
+        try t.delete([9], in: database)
         try t.put(key.span.bytes, reserving: 300, in: database) { span in
           span.storeBytes(of: 0xAA, toByteOffset: 299, as: UInt8.self)
         }

@@ -1,5 +1,6 @@
 import Foundation
 
+import PhotoLedger
 @testable import MediaImport
 
 /// The folder of real photos that some tests are judged by; nil where it is not at hand.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import PhotoLedger
 @testable import MediaImport
 
 @Suite("importing the whole corpus", .enabled(if: Corpus.isPresent))
@@ -15,7 +16,7 @@ struct CorpusImportTests {
     }
   }
 
-  static func asset(_ outcome: FileOutcome?) -> AssetReference? {
+  static func asset(_ outcome: FileOutcome?) -> LocalIdentifier? {
     switch outcome {
     case .asset(let asset), .resource(let asset, _): asset
     default: nil
@@ -31,11 +32,11 @@ struct CorpusImportTests {
     var rig = try Rig()
     rig.options.batchFileCount = batch
     let began = ContinuousClock.now
-    let (summary, outcomes) = try await rig.run([ImportPath(folder.path)])
+    let (summary, outcomes) = try await rig.run([FilePath(folder.path)])
     #expect(ContinuousClock.now - began < .seconds(120))
     for entry in manifest {
       let outcome = try #require(outcomes[entry.path], "\(entry.path) has an outcome")
-      let isSidecar = FolderScan.sidecarExtensions.contains(ImportPath(entry.path).pathExtension)
+      let isSidecar = FolderScan.sidecarExtensions.contains(FilePath(entry.path).pathExtension)
       if isSidecar {
         #expect(outcome == .sidecar, "\(entry.path)")
       } else if !entry.isMedia {
@@ -45,7 +46,7 @@ struct CorpusImportTests {
     try checkGroups(manifest, expected, outcomes)
     let stills = await rig.target.assets.values.filter(\.isLive)
     #expect(stills.count == expected.livePhotos.filter(\.complete).count && summary.livePhotos == stills.count)
-    let again = try await rig.run([ImportPath(folder.path)])
+    let again = try await rig.run([FilePath(folder.path)])
     #expect(again.summary.commits == 0 && again.summary.assetsAdded == 0 && again.summary.resourcesAdded == 0)
   }
 
@@ -69,7 +70,7 @@ struct CorpusImportTests {
       }
     }
     // Where the file called `.NEF` holds a JPEG, as all of these do, there is no RAW to stand behind the other.
-    let rawPaths = Set(manifest.filter { UniformType.isRaw(fileType: $0.fileType ?? "") }.map(\.path))
+    let rawPaths = Set(manifest.filter { MediaMetadata.rawTypes.contains($0.fileType ?? "") }.map(\.path))
     for stack in expected.rawJpegStacks {
       let assets = Set(stack.compactMap { Self.asset(outcomes[$0]) })
       #expect(assets.count == (rawPaths.isDisjoint(with: stack) ? 2 : 1), "\(stack)")

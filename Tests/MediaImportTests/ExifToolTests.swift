@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import PhotoLedger
 @testable import MediaImport
 
 @Suite("asking exiftool")
@@ -149,7 +150,7 @@ struct ExifToolTests {
     let executable = try Self.standIn(folder, script)
     await #expect(processExitsWith: .signal(SIGKILL)) { [executable = executable as String] in
       let tool = try ExifTool(executable: executable, processCount: 1)
-      _ = try tool.tags(of: ImportPath(executable))
+      _ = try tool.tags(of: FilePath(executable))
       kill(getpid(), SIGKILL)
     }
     let started = try String(contentsOfFile: executable + ".started", encoding: .utf8)
@@ -160,7 +161,7 @@ struct ExifToolTests {
 
   @Test("a file that vanished is reported as such")
   func vanished() throws {
-    let error = #expect(throws: ImportError.self) { try ExifTool(processCount: 1).tags(of: ImportPath("/no/such.jpg")) }
+    let error = #expect(throws: ImportError.self) { try ExifTool(processCount: 1).tags(of: FilePath("/no/such.jpg")) }
     #expect(error?.code == .vanished)
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import PhotoLedger
 @testable import MediaImport
 
 @Suite("walking folders")
@@ -34,7 +35,7 @@ struct FolderScanTests {
     let folder = try TemporaryFolder()
     try folder.write("a/b/x.jpg", Data("x".utf8))
     try folder.write("a/y.jpg", Data("y".utf8))
-    let roots = ["a/b/x.jpg", "a", "a/b", "a/y.jpg", "."].map { ImportPath("\(folder.path)/\($0)") }
+    let roots = ["a/b/x.jpg", "a", "a/b", "a/y.jpg", "."].map { FilePath("\(folder.path)/\($0)") }
     #expect(try FolderScan().files(in: roots).map(\.path.name).sorted() == ["x.jpg", "y.jpg"])
   }
 
@@ -63,7 +64,7 @@ struct FolderScanTests {
 
   @Test("a folder that does not exist is an error that names it")
   func missing() throws {
-    let path = ImportPath("/no/such/folder of photos")
+    let path = FilePath("/no/such/folder of photos")
     let error = #expect(throws: ImportError.self) { try FolderScan().files(in: [path]) }
     #expect(error?.code == .notFound)
     #expect(error?.description.contains("/no/such/folder of photos") == true)

@@ -2,38 +2,38 @@ import Foundation
 import Synchronization
 import Testing
 
+import PhotoLedger
 @testable import MediaImport
 
 /// An import of a folder into a library in memory.
 struct Rig {
   let library: TemporaryFolder
-  let files: ResourceFiles
+  let files: ResourceStore
   let tool: ExifTool
   var target = MemoryTarget()
-  var options = MediaImporter.Options()
+  var options = LibraryImport.Options()
 
   init(limits: ExifToolLimits = ExifToolLimits()) throws {
     library = try TemporaryFolder()
-    files = try ResourceFiles(libraryFolder: library.path)
+    files = try ResourceStore(library: URL(filePath: library.path))
     tool = try ExifTool(limits: limits)
   }
 
   /// Runs an import and returns the summary with the outcome of each file by its relative path.
-  func run(_ roots: [ImportPath]) async throws -> (summary: ImportSummary, outcomes: [String: FileOutcome]) {
+  func run(_ roots: [FilePath]) async throws -> (summary: ImportSummary, outcomes: [String: FileOutcome]) {
     let outcomes = Mutex<[String: FileOutcome]>([:])
     let reports = Mutex(0)
-    let importer = MediaImporter(target: target, files: files, tool: tool, options: options)
+    let importer = MediaImporter(target: target, resources: files, tool: tool, options: options)
     let summary = try await importer.run(
       roots,
-      report: { report in
-        outcomes.withLock { $0[report.relativePath.description] = report.outcome }
-        reports.withLock { $0 += 1 }
+      report: { files in
+        for file in files { outcomes.withLock { $0[file.relativePath.description] = file.outcome } }
+        reports.withLock { $0 += files.count }
       })
     #expect(reports.withLock { $0 } == summary.filesFound, "Every file has exactly one outcome.")
-    let counts = [
-      summary.assetsAdded, summary.resourcesAdded, summary.duplicates, summary.sidecars, summary.notReached,
-    ]
-    #expect((counts + summary.skipped.values).reduce(0, +) == summary.filesFound)
+    let skipped = summary.skipped.values.reduce(0, +)
+    let others = summary.duplicates + summary.sidecars + summary.notReached
+    #expect(summary.assetsAdded + summary.resourcesAdded + skipped + others == summary.filesFound)
     return (summary, outcomes.withLock { $0 })
   }
 }
@@ -75,10 +75,10 @@ struct ImportTests {
     #expect(summary.assetsAdded == 2)
     #expect(outcomes["b/copy of x.png"] == .duplicateOfFile(path))
     let content = try FileContent(of: path)
-    let stored = rig.files.path(of: content.digest)
+    let stored = rig.files.path(ofContent: content.sha256)
     #expect(try Data(contentsOf: URL(filePath: stored)) == Self.still())
-    #expect(
-      stored.hasSuffix("resources/\(content.digest.description.prefix(2))/\(content.digest.description.dropFirst(2))"))
+    let digits = content.sha256.hexadecimal
+    #expect(stored.hasSuffix("resources/\(digits.prefix(2))/\(digits.dropFirst(2))"))
   }
 
   enum Arrival: CaseIterable {
@@ -94,7 +94,7 @@ struct ImportTests {
     let still = try folder.write("m/IMG_1.JPG", Self.still())
     let name = arrival == .movieInEarlierFolder ? "a/other.mov" : "m/IMG_1.MOV"
     let movie = try folder.write(name, TinyMedia.movie(contentIdentifier: Self.identifier))
-    let rounds: [[ImportPath]] =
+    let rounds: [[FilePath]] =
       switch arrival {
       case .together, .movieInEarlierFolder: [[folder.asRoot]]
       case .stillFirst: [[still], [movie]]
@@ -106,7 +106,7 @@ struct ImportTests {
     let assets = await rig.target.assets
     #expect(assets.count == 1)
     let asset = try #require(assets.values.first?.imported)
-    #expect(asset.primary.kind == .photo && asset.others.map(\.kind) == [.pairedVideo])
+    #expect(asset.primary.type == .photo && asset.others.map(\.type) == [.pairedVideo])
     #expect(asset.subtypes.contains(.photoLive) && asset.playbackStyle == .livePhoto)
     #expect(asset.primary.metadata.duration == 0)
     #expect(try await rig.run([folder.asRoot]).summary.commits == 0)
@@ -194,7 +194,7 @@ struct ImportTests {
       if count == batches { running.withLock { $0?.cancel() } }
     })
     rig.target = target
-    let importer = MediaImporter(target: target, files: rig.files, tool: rig.tool, options: rig.options)
+    let importer = MediaImporter(target: target, resources: rig.files, tool: rig.tool, options: rig.options)
     // The lock is held while the task begins, so that it can be cancelled from its own first recording.
     let task = running.withLock { running in
       let task = Task { try await importer.run([folder.asRoot]) }
@@ -216,7 +216,7 @@ struct ImportTests {
     rig.options.batchFileCount = 2
     let running = Mutex<Task<ImportSummary, any Error>?>(nil)
     rig.target = MemoryTarget(beforeLookUp: { count in if count == 1 { running.withLock { $0?.cancel() } } })
-    let importer = MediaImporter(target: rig.target, files: rig.files, tool: rig.tool, options: rig.options)
+    let importer = MediaImporter(target: rig.target, resources: rig.files, tool: rig.tool, options: rig.options)
     let task = running.withLock { running in
       let task = Task { try await importer.run([folder.asRoot]) }
       running = task
@@ -246,8 +246,8 @@ struct ImportTests {
     rig.options.leavesFilesInPlace = true
     _ = try await rig.run([folder.asRoot])
     let resources = await rig.target.assets.values.flatMap(\.imported.resources)
-    let canonical = ImportPath(URL(filePath: path.description).resolvingSymlinksInPath().path)
-    #expect(resources.map(\.stored.location) == [.reference(canonical)])
+    let canonical = FilePath(URL(filePath: path.description).resolvingSymlinksInPath().path)
+    #expect(resources.map(\.stored.storage) == [.referenced(path: canonical.description)])
     #expect(try FileManager.default.contentsOfDirectory(atPath: rig.library.path + "/resources") == ["incoming"])
   }
 
@@ -257,7 +257,7 @@ struct ImportTests {
     try folder.write("a.jpg", Self.still())
     try folder.write("library/resources/ab/photo", Self.still("inside"))
     var rig = try Rig()
-    rig.options.excludedFolders = [ImportPath("\(folder.path)/library")]
+    rig.options.excludedFolders = [FilePath("\(folder.path)/library")]
     #expect(try await rig.run([folder.asRoot]).summary.filesFound == 1)
   }
 
@@ -268,7 +268,7 @@ struct ImportTests {
     for index in 0..<12 { try folder.write("p\(index / 2).jpg\(index % 2)", Self.still("\(index / 2)")) }
     try folder.write("t.txt", Data("text".utf8))
     let last = Mutex(ImportProgress())
-    let importer = MediaImporter(target: rig.target, files: rig.files, tool: rig.tool)
+    let importer = MediaImporter(target: rig.target, resources: rig.files, tool: rig.tool)
     _ = try await importer.run(
       [folder.asRoot],
       progress: { progress in

@@ -1,5 +1,6 @@
 import Testing
 
+import PhotoLedger
 @testable import MediaImport
 
 @Suite("JSON as exiftool writes it")

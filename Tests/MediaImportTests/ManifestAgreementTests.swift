@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import PhotoLedger
 @testable import MediaImport
 
 // The manifest was made by exiftool and ffprobe with its own program, not by this one. Where both could be wrong alike
@@ -18,7 +19,7 @@ struct ManifestAgreementTests {
     guard let folder = Corpus.folder else { return [] }
     let tool = try ExifTool()
     return try Corpus.manifest().map { entry in
-      let path = ImportPath(folder.appending(path: entry.path).path)
+      let path = FilePath(folder.appending(path: entry.path).path)
       return Reading(
         entry: entry, content: try FileContent(of: path),
         metadata: entry.bytes == 0 ? nil : MediaMetadata(try tool.tags(of: path)))
@@ -56,20 +57,20 @@ struct ManifestAgreementTests {
     }
     let entry = reading.entry
     check("bytes", reading.content.byteCount, entry.bytes)
-    check("sha256", reading.content.digest.description, entry.sha256)
+    check("sha256", reading.content.sha256.hexadecimal, entry.sha256)
     check("taken", reading.metadata != nil, entry.isMedia)
     guard let metadata = reading.metadata, entry.isMedia else { return found }
     check("mimeType", metadata.mimeType, entry.mimeType)
     check("fileType", metadata.fileType, entry.fileType)
-    check("kind", metadata.kind, entry.isVideo ? .video : .image)
+    check("kind", metadata.mediaType, entry.isVideo ? .video : .image)
     check("stored size", metadata.storedSize, size(entry.width, entry.height))
     check("displayed size", metadata.displayedSize, size(entry.displayWidth, entry.displayHeight))
     check("orientation", metadata.orientation, orientation(entry))
     check("duration", rounded(metadata.duration), rounded(entry.isVideo ? entry.duration ?? 0 : 0))
-    check("latitude", rounded(metadata.coordinates?.latitude), rounded(entry.gpsLatitude))
-    check("longitude", rounded(metadata.coordinates?.longitude), rounded(entry.gpsLongitude))
+    check("latitude", rounded(metadata.location?.latitude), rounded(entry.gpsLatitude))
+    check("longitude", rounded(metadata.location?.longitude), rounded(entry.gpsLongitude))
     if entry.gpsLatitude != nil {
-      check("altitude", rounded(metadata.coordinates?.altitude), rounded(entry.gpsAltitude))
+      check("altitude", rounded(metadata.location?.altitude), rounded(entry.gpsAltitude))
     }
     check("make", metadata.make, entry.make.flatMap { ExifTags.trimmed($0.text) })
     check("model", metadata.model, entry.model.flatMap { ExifTags.trimmed($0.text) })

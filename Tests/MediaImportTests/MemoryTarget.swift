@@ -1,16 +1,17 @@
+import PhotoLedger
 @testable import MediaImport
 
 /// A library that remembers what an import recorded.
 actor MemoryTarget: ImportTarget {
   struct Asset {
     var imported: ImportedAsset
-    var isLive: Bool { imported.others.contains { $0.kind == .pairedVideo } }
+    var isLive: Bool { imported.others.contains { $0.type == .pairedVideo } }
   }
 
-  private(set) var assets: [AssetReference: Asset] = [:]
-  private(set) var order: [AssetReference] = []
+  private(set) var assets: [LocalIdentifier: Asset] = [:]
+  private(set) var order: [LocalIdentifier] = []
   private(set) var batches: [ImportBatch] = []
-  private var contents: [ContentDigest: AssetReference] = [:]
+  private var contents: [[UInt8]: LocalIdentifier] = [:]
   /// Called before each recording with the number of batches recorded so far.
   private let beforeRecording: @Sendable (Int) async throws -> Void
 
@@ -25,7 +26,7 @@ actor MemoryTarget: ImportTarget {
     self.beforeLookUp = beforeLookUp
   }
 
-  func assets(holding contents: [ContentDigest]) -> [ContentDigest: AssetReference] {
+  func assets(holding contents: Set<[UInt8]>) -> [[UInt8]: LocalIdentifier] {
     beforeLookUp(batches.count)
     return self.contents.filter { contents.contains($0.key) }
   }
@@ -36,26 +37,26 @@ actor MemoryTarget: ImportTarget {
       guard let asset = assets[reference], !asset.isLive else { continue }
       let metadata = asset.imported.primary.metadata
       guard let identifier = metadata.contentIdentifier, contentIdentifiers.contains(identifier) else { continue }
-      halves[identifier, default: []].append(LivePhotoHalf(asset: reference, kind: metadata.kind))
+      halves[identifier, default: []].append(LivePhotoHalf(asset: reference, mediaType: metadata.mediaType))
     }
     return halves
   }
 
-  func record(_ batch: ImportBatch) async throws -> [AssetReference] {
+  func record(_ batch: ImportBatch) async throws -> [RecordedChange] {
     try await beforeRecording(batches.count)
     batches.append(batch)
     return batch.changes.map { change in
       for resource in change.resources { precondition(contents[resource.stored.sha256] == nil, "No content twice.") }
       let reference = apply(change)
       for resource in change.resources { contents[resource.stored.sha256] = reference }
-      return reference
+      return RecordedChange(change: change, asset: reference)
     }
   }
 
-  private func apply(_ change: ImportChange) -> AssetReference {
+  private func apply(_ change: ImportChange) -> LocalIdentifier {
     switch change {
     case .asset(let asset):
-      let reference = AssetReference(identifier: "asset-\(order.count)")
+      let reference = LocalIdentifier(high: 0, low: UInt64(order.count))
       assets[reference] = Asset(imported: asset)
       order.append(reference)
       return reference
@@ -64,7 +65,7 @@ actor MemoryTarget: ImportTarget {
       return reference
     case .pairedStill(let still, let video):
       guard var movie = assets[video]?.imported.primary else { preconditionFailure("The video is in the library.") }
-      movie.kind = .pairedVideo
+      movie.type = .pairedVideo
       assets[video] = Asset(imported: ImportedAsset(primary: still.primary, others: still.others + [movie]))
       return video
     }

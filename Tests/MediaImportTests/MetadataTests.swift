@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import PhotoLedger
 @testable import MediaImport
 
 @Suite("from tags to facts")
@@ -72,7 +73,7 @@ struct MetadataTests {
     let created: UInt32 = 2_082_844_800 + 1_577_934_245
     let plain = try Self.metadata("x.mov", TinyMedia.movie(created: created))
     #expect(plain.captureTime?.clock == .utc && plain.captureTime?.instant?.seconds == 1_577_934_245)
-    #expect(plain.kind == .video && plain.duration == 2.5 && plain.uniformTypeIdentifier == "com.apple.quicktime-movie")
+    #expect(plain.mediaType == .video && plain.duration == 2.5 && plain.uniformTypeIdentifier == "com.apple.quicktime-movie")
     let keyed = try Self.metadata(
       "x.mov", TinyMedia.movie(creationDate: "2020-01-02T05:04:05+0200", created: created))
     #expect(keyed.captureTime?.reading.description == "2020-01-02T05:04:05")
@@ -91,8 +92,8 @@ struct MetadataTests {
     "a type that Apple does not declare has the identifier that Apple would make",
     arguments: [("kdbx", "dyn.ah62d4rv4ge8003dcta"), ("docp", "dyn.ah62d4rv4ge80k55dsa")])
   func dynamicType(name: String, identifier: String) {
-    #expect(UniformType.dynamic(extension: name) == identifier)
-    #expect(UniformType.identifier(fileType: "JPEG", fallbackExtension: "jpg") == "public.jpeg")
+    #expect(UniformType(undeclared: name).identifier == identifier)
+    #expect(MediaMetadata.uniformType(fileType: "JPEG", filenameExtension: nil).identifier == "public.jpeg")
   }
 
   @Test(
@@ -111,8 +112,8 @@ struct MetadataTests {
     let json = #"[{"File:MIMEType":"image/jpeg","File:FileType":"JPEG",\#(members)}]"#
     let tags = try #require(ExifTags(json: Array(json.utf8)))
     let metadata = try #require(MediaMetadata(tags))
-    #expect((metadata.coordinates != nil) == isPlace)
-    #expect(metadata.coordinates?.altitude == nil)
+    #expect((metadata.location != nil) == isPlace)
+    #expect(metadata.location?.altitude == nil)
   }
 
   @Test("exiftool's preferred value comes first, its copies after")

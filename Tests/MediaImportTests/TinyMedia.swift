@@ -1,5 +1,6 @@
 import Foundation
 
+import PhotoLedger
 @testable import MediaImport
 
 /// Files of a few hundred bytes that carry the metadata a test needs and no picture.
@@ -146,12 +147,12 @@ final class TemporaryFolder: Sendable {
 
   /// Writes a file, making the folders above it, and returns its path.
   @discardableResult
-  func write(_ relative: String, _ content: Data) throws -> ImportPath {
+  func write(_ relative: String, _ content: Data) throws -> FilePath {
     let url = URL(filePath: path).appending(path: relative)
     try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
     try content.write(to: url)
-    return ImportPath("\(path)/\(relative)")
+    return FilePath("\(path)/\(relative)")
   }
 
-  var asRoot: ImportPath { ImportPath(path) }
+  var asRoot: FilePath { FilePath(path) }
 }

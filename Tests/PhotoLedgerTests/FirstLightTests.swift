@@ -48,6 +48,7 @@ extension AssetResource {
   static func invented(_ seed: Int) -> AssetResource {
     AssetResource(
       type: .photo, originalFilename: "IMG_\(seed).jpg", uniformTypeIdentifier: "public.jpeg", dataSize: 1,
-      sha256: (0..<32).map { UInt8(truncatingIfNeeded: seed >> ($0 % 4 * 8)) }, storage: .referenced(path: "/invented/\(seed)"))
+      sha256: (0..<32).map { UInt8(truncatingIfNeeded: seed >> ($0 % 4 * 8)) },
+      storage: .referenced(path: "/invented/\(seed)"))
   }
 }

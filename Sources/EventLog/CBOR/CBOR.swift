@@ -1,4 +1,7 @@
 /// A CBOR value of the deterministic profile, as a tree: convenient where speed does not matter.
+///
+/// Two values are equal when their encodings are: the order of pairs does not count, 0.0 and -0.0 differ, and the one
+/// NaN equals itself.
 public indirect enum CBOR: Sendable, Hashable {
   /// A key of a map with its value.
   public struct Pair: Sendable, Hashable {
@@ -14,16 +17,23 @@ public indirect enum CBOR: Sendable, Hashable {
     }
   }
 
+  /// The integer n.
   case unsigned(UInt64)
   /// The integer -1 - n.
   case negative(UInt64)
+  /// A byte string.
   case bytes([UInt8])
+  /// A text string, UTF-8 when encoded.
   case text(String)
+  /// Values in order.
   case array([CBOR])
   /// Pairs in any order, without a key twice; decoding gives them in the order of the encoding.
   case map([Pair])
+  /// True or false.
   case bool(Bool)
+  /// Null.
   case null
+  /// A floating-point number.
   case double(Double)
 
   /// The integer `value`.
@@ -50,6 +60,12 @@ public indirect enum CBOR: Sendable, Hashable {
     write(to: &writer)
     return writer.finish()
   }
+
+  /// Whether both have the same encoding.
+  public static func == (a: CBOR, b: CBOR) -> Bool { a.encoded == b.encoded }
+
+  /// Feeds the encoding.
+  public func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
 
   private func write(to writer: inout CBORWriter) {
     switch self {

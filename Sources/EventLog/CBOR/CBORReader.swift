@@ -1,13 +1,15 @@
 // The strict counterpart of CBORWriter: takes deterministic CBOR and nothing else.
 //
-// Whatever bytes it is given, it either returns an item or throws; it never traps, never allocates more than the bytes it
-// was given could hold, and never looks at a byte twice. Strings are handed out in place, as spans that live as long as
-// the bytes. Structures of fixed shape are read item by item; `skip` checks an item whole, with everything inside.
+// Whatever bytes it is given, it either returns an item or throws; it never traps, never allocates more than the
+// bytes it was given could hold, and never looks at a byte twice. Strings are handed out in place, as spans that live
+// as long as the bytes. Structures of fixed shape are read item by item; `skip` checks an item whole, with everything
+// inside.
 
 /// Reads deterministic CBOR items one after another.
 public struct CBORReader: ~Escapable {
   /// The kinds of items of the profile.
   public enum Kind: Sendable, Hashable {
+    /// One of the cases of ``CBOR``, by its name.
     case unsigned, negative, bytes, text, array, map, bool, null, double
   }
 

@@ -8,9 +8,9 @@
 //     arrays, maps, strings  with their length in front, never "indefinite"
 //     map keys               in ascending order of their encoded bytes, none twice
 //
-// Tags, `undefined` and the other simple values are not used. The writer has no tree behind it: the caller says how many
-// items follow and writes them. It cannot see the order of map keys that way; `CBOR.encoded` sorts, and the strict
-// reader refuses a map out of order, which debug builds use to check what `finish` hands out.
+// Tags, `undefined` and the other simple values are not used. The writer has no tree behind it: the caller says how
+// many items follow and writes them. It cannot see the order of map keys that way; `CBOR.encoded` sorts, and the
+// strict reader refuses a map out of order, which debug builds use to check what `finish` hands out.
 
 /// Appends deterministic CBOR items to a byte array.
 public struct CBORWriter: Sendable {
@@ -23,12 +23,12 @@ public struct CBORWriter: Sendable {
   /// The bytes written; in debug builds after checking that they are deterministic CBOR.
   public consuming func finish() -> [UInt8] {
     #if INTERNAL_CHECKS
-    do throws(CBORError) {
-      var reader = CBORReader(bytes.span.bytes)
-      while !reader.isAtEnd { _ = try reader.skip() }
-    } catch {
-      preconditionFailure("The writer is used so that its bytes are deterministic CBOR: \(error)")
-    }
+      do throws(CBORError) {
+        var reader = CBORReader(bytes.span.bytes)
+        while !reader.isAtEnd { _ = try reader.skip() }
+      } catch {
+        preconditionFailure("The writer is used so that its bytes are deterministic CBOR: \(error)")
+      }
     #endif
     return bytes
   }

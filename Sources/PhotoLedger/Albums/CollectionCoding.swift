@@ -14,6 +14,7 @@ extension CollectionRow {
     if let deletedDate { fields.date(6, deletedDate) }
     fields.unsigned(7, parent)
     fields.unsigned(8, UInt64(assetCount))
+    fields.unsigned(9, UInt64(memberCount))
     return fields.finish()
   }
 
@@ -45,10 +46,11 @@ extension CollectionRow {
       case 6: row.deletedDate = try reader.date()
       case 7: row.parent = try reader.unsigned()
       case 8: row.assetCount = try reader.number(Int.self)
+      case 9: row.memberCount = try reader.number(Int.self)
       default: throw EventCodingError(sentence: "unknown property \(key) of a collection.")
       }
     }
-    guard found.isSuperset(of: [1, 2, 4, 5, 7, 8]) else {
+    guard found.isSuperset(of: [1, 2, 4, 5, 7, 8, 9]) else {
       throw EventCodingError(sentence: "a collection lacks a property.")
     }
     self = row

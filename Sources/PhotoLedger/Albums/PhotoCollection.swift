@@ -71,8 +71,12 @@ package struct CollectionRow: Equatable, Sendable {
   package var parent: ObjectNumber
   /// The number of visible assets in an album.
   package var assetCount: Int
+  /// The number of members, visible or not; equal to `assetCount` where indexes can be counted without looking at rows.
+  package var memberCount: Int
 
-  package init(number: ObjectNumber, identifier: LocalIdentifier, kind: PhotoCollection.Kind, title: String?, date: Date) {
+  package init(
+    number: ObjectNumber, identifier: LocalIdentifier, kind: PhotoCollection.Kind, title: String?, date: Date
+  ) {
     self.number = number
     self.identifier = identifier
     self.kind = kind
@@ -82,6 +86,7 @@ package struct CollectionRow: Equatable, Sendable {
     deletedDate = nil
     parent = 0
     assetCount = 0
+    memberCount = 0
   }
 
   /// What a client can see of the row, for ``PhotoCollection/hasSameProperties(as:)`` and for change details (CD-22).

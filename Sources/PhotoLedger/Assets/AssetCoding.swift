@@ -1,8 +1,8 @@
 import EventLog
 import Foundation
 
-// An asset's row and resources in CBOR, as events hold them. The projections keep the same resources' bytes, and the row
-// in a fixed layout of its own (AssetRow+Bytes.swift).
+// An asset's row and resources in CBOR, as events hold them. The projections keep the same resources' bytes, and the
+// row in a fixed layout of its own (AssetRow+Bytes.swift).
 
 extension AssetRow {
   /// The row as a map; properties that are absent or have their default are left out. The number is the event's.
@@ -140,7 +140,9 @@ extension AssetResource {
       default: throw EventCodingError(sentence: "unknown property \(key) of a resource.")
       }
     }
-    guard found.isSuperset(of: [1, 2, 3, 4, 5]) else { throw EventCodingError(sentence: "a resource lacks a property.") }
+    guard found.isSuperset(of: [1, 2, 3, 4, 5]) else {
+      throw EventCodingError(sentence: "a resource lacks a property.")
+    }
     self = resource
   }
 }

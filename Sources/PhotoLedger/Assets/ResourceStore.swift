@@ -1,17 +1,214 @@
+import CSystem
 import EventLog
 package import Foundation
+import Glibc
+import Synchronization
 
-/// The bytes of photos and videos, by the SHA-256 of their content.
+// Where the bytes of photos lie.
+//
+//     LIBRARY/resources/
+//       ab/cdef0123…        62 hexadecimal digits: the rest of the SHA-256 of the file's content; read-only
+//       incoming/PID.N      being written; belongs to nobody once its process is gone
+//
+// The name is a function of the content and of nothing else, without an extension: whoever knows a digest knows the
+// path, equal contents are one file whatever they were called, and a check needs no table. The original name and type
+// are facts of the event that names the resource.
+//
+// Invariant: a file under its final name is whole, durable, and hashes to its name. So bytes go to `incoming` first,
+// are hashed on their way (what is hashed is what is written, not what was read before), fsynced, renamed. The folder
+// entries become durable in `synchronize`, once for a batch of files, and that must happen before the event that
+// names them commits; an unnamed file is garbage, a name without its file would be a loss.
+//
+// Purging removes files, and that is where a loss could come from: between "the bytes are there already" and the commit
+// that names them, another thread or process may purge the last asset that had them. LMDB's writer lock, which all
+// processes share, decides. The remover looks at the `content` projection and unlinks inside a write transaction; the
+// decider of a commit looks whether each file it is about to name is there, inside its own. Whichever comes first is
+// seen by the other: either the file has a name and stays, or it is gone, and the block stores its bytes again
+// (LibraryStore+Staging.swift). A process that dies between the purge and the removal leaves garbage, never a loss. The
+// alternative, locks on files or counts of users in memory, would hold in one process only.
+//
+// Where the file system shares blocks (FICLONE on btrfs, XFS, bcachefs) no bytes are copied; the clone is then hashed
+// where it lies. copy_file_range is left out on purpose: the bytes must pass through the hash in any case.
+//
+// A referenced file is not copied: the resource is its absolute path, and its content may go missing or change behind
+// the library's back, which is a state that `verify` reports. Nothing here ever removes or changes such a file.
+//
+//   ResourceStore.swift            names, durability, states, removal
+//   ResourceStore+Placing.swift    bytes into their place
+//   ResourceStore+Drafts.swift     the drafts of a change block
+
+/// Bytes that are in their place.
+package struct StoredContent: Sendable, Hashable {
+  /// The 32 bytes of the SHA-256.
+  package let sha256: [UInt8]
+  /// The size in bytes.
+  package let dataSize: UInt64
+  /// Where they are.
+  package let storage: AssetResource.Storage
+}
+
+/// The files of a library that hold the bytes of photos and videos, named by their content.
 package final class ResourceStore: Sendable {
-  private let folder: URL
-  init(library: URL) throws { folder = library.appending(path: "resources") }
-  func store(_ draft: ResourceDraft) throws -> AssetResource {
-    if case .stored(let r) = draft.source { return r }
-    fatalError("being written")
+  let library: String
+  private let names = Mutex(Names())
+  private let synchronizing = Mutex(())
+
+  private struct Names {
+    /// Folders with entries that may not be durable yet, by name below `resources`; "" is `resources` itself.
+    var unsynchronized: Set<String> = []
+    /// Folders whose own entry in `resources` is known to be durable.
+    var anchored: Set<String> = []
   }
-  func synchronize() throws {}
-  package func url(of resource: AssetResource) -> URL { folder }
-  enum State { case present, missing, altered }
-  func state(of resource: AssetResource, hashing: Bool) throws -> State { .present }
-  func discard(_ resources: [AssetResource]) {}
+
+  /// Opens the folder of resources of a library, making it where it is missing, and removes what processes that are
+  /// gone left unfinished.
+  /// - Throws: ``LibraryError`` `.storage`, `.notEnoughSpace`.
+  package init(library: URL) throws(LibraryError) {
+    self.library = library.path
+    try makeFolder("resources")
+    try makeFolder("resources/incoming")
+    try makeDurable(folder: self.library)
+    try makeDurable(folder: "\(self.library)/resources")
+    removeLeftovers()
+  }
+
+  // MARK: Names
+
+  /// The file that holds the bytes of a resource; it may be missing.
+  package func url(of resource: AssetResource) -> URL {
+    URL(filePath: path(of: resource), directoryHint: .notDirectory)
+  }
+
+  func path(of resource: AssetResource) -> String {
+    switch resource.storage {
+    case .library: path(ofContent: resource.sha256)
+    case .referenced(let path): path
+    }
+  }
+
+  /// The path of content in the library, whether or not it is there.
+  package func path(ofContent sha256: [UInt8]) -> String {
+    let digits = sha256.hexadecimal
+    return "\(library)/resources/\(digits.prefix(2))/\(digits.dropFirst(2))"
+  }
+
+  /// Whether the library's own folder has the bytes that a resource claims; a referenced file is not looked at.
+  /// - Complexity: One system call.
+  package func holds(_ resource: AssetResource) -> Bool {
+    guard resource.storage == .library else { return true }
+    return holds(resource.sha256, byteCount: resource.dataSize)
+  }
+
+  func holds(_ sha256: [UInt8], byteCount: UInt64) -> Bool {
+    var status = stat()
+    return stat(path(ofContent: sha256), &status) == 0 && UInt64(status.st_size) == byteCount
+  }
+
+  // MARK: Durability
+
+  /// Makes the names of everything stored so far durable. Call it before the commit that names the resources.
+  /// - Throws: ``LibraryError`` `.storage`, `.notEnoughSpace`.
+  /// - Complexity: One fsync for each folder touched since the last call, 257 at most.
+  package func synchronize() throws(LibraryError) {
+    // A second caller waits: its names may be among those that the first is about to make durable.
+    try synchronizing.withLock { (_) throws(LibraryError) in
+      let folders = names.withLock { names in
+        let folders = names.unsynchronized
+        names.unsynchronized = []
+        return folders
+      }
+      do throws(LibraryError) {
+        for folder in folders.sorted() { try makeDurable(folder: "\(library)/resources/\(folder)") }
+      } catch {
+        names.withLock { $0.unsynchronized.formUnion(folders) }
+        throw error
+      }
+      if folders.contains("") { names.withLock { $0.anchored.formUnion(folders) } }
+    }
+  }
+
+  private func makeDurable(folder path: String) throws(LibraryError) {
+    let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard number >= 0 else { throw LibraryError.store(path, "open the folder", errno: errno) }
+    let descriptor = Descriptor(number)
+    guard fsync(descriptor.number) == 0 else { throw LibraryError.store(path, "make durable", errno: errno) }
+  }
+
+  /// Content under its final name. Its name may not be durable yet even if the file was found there: another process
+  /// may just have put it there.
+  func stored(_ sha256: [UInt8], byteCount: UInt64) -> StoredContent {
+    let folder = String(sha256.hexadecimal.prefix(2))
+    names.withLock { names in
+      names.unsynchronized.insert(folder)
+      if !names.anchored.contains(folder) { names.unsynchronized.insert("") }
+    }
+    return StoredContent(sha256: sha256, dataSize: byteCount, storage: .library)
+  }
+
+  func makeFolder(_ relative: String) throws(LibraryError) {
+    let path = "\(library)/\(relative)"
+    guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+      throw LibraryError.store(path, "make the folder", errno: errno)
+    }
+  }
+
+  // MARK: States
+
+  /// What became of the bytes of a resource.
+  package enum State: Sendable {
+    /// The file is there, with the size and, if asked for, the hash that was recorded.
+    case present
+    /// No file can be opened under its path.
+    case missing
+    /// The file is there with other bytes, or its bytes cannot be read.
+    case altered
+  }
+
+  /// Looks at the file of a resource.
+  /// - Parameter hashing: whether its bytes are read and hashed; otherwise its size decides.
+  /// - Complexity: O(bytes) with `hashing`.
+  package func state(of resource: AssetResource, hashing: Bool) -> State {
+    let number = open(path(of: resource), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+    guard number >= 0 else { return .missing }
+    let descriptor = Descriptor(number)
+    var status = stat()
+    guard fstat(descriptor.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      UInt64(status.st_size) == resource.dataSize
+    else { return .altered }
+    guard hashing else { return .present }
+    let digest = try? descriptor.sha256()
+    return digest == resource.sha256 ? .present : .altered
+  }
+
+  // MARK: Removal
+
+  /// Removes the library's own file of a content. Only for content that nothing names, inside a write transaction.
+  /// - Returns: false if there is such a file still; it is garbage then, and no harm.
+  func remove(_ sha256: [UInt8]) -> Bool {
+    unlink(path(ofContent: sha256)) == 0 || errno == ENOENT
+  }
+
+  /// Removes files in `incoming` whose process no longer runs.
+  private func removeLeftovers() {
+    let folder = "\(library)/resources/incoming"
+    guard let stream = opendir(folder) else { return }
+    defer { closedir(stream) }
+    while let record = readdir(stream) {
+      guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { continue }
+      let name = String(cString: (UnsafeRawPointer(record) + offset).assumingMemoryBound(to: CChar.self))
+      guard let owner = name.split(separator: ".").first.flatMap({ pid_t($0) }), owner > 0 else { continue }
+      if kill(owner, 0) != 0 && errno == ESRCH { unlink("\(folder)/\(name)") }
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Two lower-case hexadecimal digits for each byte.
+  package var hexadecimal: String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+
+  /// The 32 bytes of the SHA-256 of these bytes.
+  package var sha256: [UInt8] { SHA256.digest(of: self).bytes }
 }

@@ -2,12 +2,15 @@ public import Foundation
 
 /// The requests of one atomic change, as they are collected in `performChanges` (PHAssetChangeRequest and its kin).
 ///
-/// Nothing happens until the block returns; then all of it does, or nothing (CB-01, CB-06). A new object's identifier is
-/// known at once and may be used by later requests of the same block (CB-07). Indexes count on the state as the earlier
-/// requests of the block left it, or on the result that an editor was made with (AL-05).
+/// Nothing happens until the block returns; then all of it does, or nothing (CB-01, CB-06). A new object's identifier
+/// is known at once and may be used by later requests of the same block (CB-07). Indexes count on the state as the
+/// earlier requests of the block left it, or on the result that an editor was made with (AL-05).
 ///
 /// A block belongs to the call that made it: it is not Sendable, and requests after the call has returned trap (CB-02).
 public final class ChangeBlock {
+  /// Whether a block is being collected in this task or thread: another one inside it is refused (CB-03).
+  @TaskLocal static var isCollecting = false
+
   package private(set) var requests: [ChangeRequest] = []
   package private(set) var created: [LocalIdentifier] = []
   private let makeIdentifier: () -> LocalIdentifier

@@ -2,8 +2,8 @@ public import Foundation
 
 /// What a caller asks of the library, as data: a change block is a list of these.
 ///
-/// A request names objects by identifier, because the block may run again on a newer state, and because the objects that
-/// the same block creates have an identifier before they exist (CB-07).
+/// A request names objects by identifier, because the block may run again on a newer state, and because the objects
+/// that the same block creates have an identifier before they exist (CB-07).
 package enum ChangeRequest: Sendable {
   case createAsset(AssetCreation, as: LocalIdentifier)
   case editAssets([LocalIdentifier], AssetChanges)

@@ -38,11 +38,13 @@ extension Decider {
     }
     guard resource.sha256.count == 32 else {
       throw LibraryError(
-        .invalidResource, "The resource \(resource.originalFilename) has a hash of \(resource.sha256.count) bytes, not 32.")
+        .invalidResource,
+        "The resource \(resource.originalFilename) has a hash of \(resource.sha256.count) bytes, not 32.")
     }
     guard resource.contentIdentifier.map({ (1...256).contains($0.utf8.count) }) ?? true else {
       throw invalid("a content identifier that is empty or longer than 256 bytes")
     }
+    guard resources.holds(resource) else { throw MissingBytes(resource: resource) }
     return resource
   }
 
@@ -51,7 +53,9 @@ extension Decider {
     guard sides.contains(creation.pixelWidth), sides.contains(creation.pixelHeight) else {
       throw invalid("a size of \(creation.pixelWidth) × \(creation.pixelHeight) pixels")
     }
-    guard creation.duration.isFinite, creation.duration >= 0 else { throw invalid("a duration of \(creation.duration) s") }
+    guard creation.duration.isFinite, creation.duration >= 0 else {
+      throw invalid("a duration of \(creation.duration) s")
+    }
     try check(creation.creationDate, creation.localCreationDate, creation.timeZoneOffset, creation.location)
     guard creation.burstIdentifier.map({ (1...256).contains($0.utf8.count) }) ?? true else {
       throw invalid("a burst identifier that is empty or longer than 256 bytes")
@@ -232,7 +236,8 @@ enum ResourceCombination {
   /// - Throws: ``LibraryError`` `.missingResource` without any file, `.invalidResource` for files that do not fit.
   static func check(_ types: [ResourceType], of mediaType: MediaType) throws {
     guard !types.isEmpty else {
-      throw LibraryError(.missingResource, "An asset needs at least one resource; add its file to the creation request.")
+      throw LibraryError(
+        .missingResource, "An asset needs at least one resource; add its file to the creation request.")
     }
     let primary: ResourceType? =
       switch mediaType {

@@ -55,7 +55,10 @@ extension Decider {
     guard newcomers.count == indexes.count, Set(newcomers).count == newcomers.count else {
       throw LibraryError(
         .changeNotSupported,
-        "Replacing in \(contents.name) needs as many different members as indexes; got \(newcomers.count) for \(indexes.count).")
+        """
+        Replacing in \(contents.name) needs as many different members as indexes; \
+        got \(newcomers.count) for \(indexes.count).
+        """)
     }
     // A member of the passed result that has been taken out meanwhile leaves no place to fill.
     let slots = try zip(members(at: indexes, in: contents, t), newcomers).compactMap { outgoing, newcomer in
@@ -134,7 +137,8 @@ extension Decider {
   }
 
   private func isShown(_ child: ObjectNumber, in contents: Contents, _ t: borrowing WriteTransaction) throws -> Bool {
-    contents.holdsAssets
+    if contents.holdsAssets, contents.row.assetCount == contents.row.memberCount { return true }
+    return contents.holdsAssets
       ? try projections.asset(child, in: t)?.isVisible ?? false
       : try projections.collection(child, in: t)?.deletedDate == nil
   }

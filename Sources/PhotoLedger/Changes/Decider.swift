@@ -18,6 +18,7 @@ import LMDB
 /// Carries one change block out in a write transaction.
 struct Decider: ~Copyable {
   let projections: Projections
+  let resources: ResourceStore
   let date: Date
   var appender: EventAppender
   let makeSalt: () -> Salt
@@ -26,8 +27,12 @@ struct Decider: ~Copyable {
   /// The resource files that nothing refers to once the block is durable.
   var orphans: [AssetResource] = []
 
-  init(projections: Projections, date: Date, appender: consuming EventAppender, makeSalt: @escaping () -> Salt) {
+  init(
+    projections: Projections, resources: ResourceStore, date: Date, appender: consuming EventAppender,
+    makeSalt: @escaping () -> Salt
+  ) {
     self.projections = projections
+    self.resources = resources
     self.date = date
     self.appender = appender
     self.makeSalt = makeSalt

@@ -89,8 +89,10 @@ struct DeltaReader {
       collections.updateValue(existence.row, forKey: existence.row.number)
       places[existence.row.number] = [ContainerPlace(container: existence.row.parent, key: existence.key)]
       createdHere.insert(existence.row.number)
+      try loadCollection(existence.row.parent, event, in: t)
     case .assetPurged(let existence):
       try loadAsset(existence.row.number, event, in: t)
+      for place in existence.places { try loadCollection(place.container, event, in: t) }
       places[existence.row.number] = []
       // The albums look the same without it, but a result of its albums loses them.
       for place in existence.places { try loadCollection(place.container, event, in: t) }
@@ -230,6 +232,9 @@ private func checked(_ body: () throws(RowMismatch) -> Void) throws {
   } catch {
     throw LibraryError(
       .corrupted,
-      "The log and the store disagree about the \(error.field) of object \(error.number); run `verify`, then `rebuild`.")
+      """
+      The log and the store disagree about the \(error.field) of object \(error.number); \
+      run `verify`, then `rebuild`.
+      """)
   }
 }

@@ -6,7 +6,8 @@ extension IndexChanges {
   ///   - arrivals: the inserted objects in the order of `inserted`.
   /// - Returns: the new list.
   package func appliedInOrder<Object>(to list: [Object], inserting arrivals: [Object]) -> [Object] {
-    precondition(list.count == beforeCount && arrivals.count == inserted.count, "The lists must be those of the change.")
+    precondition(
+      list.count == beforeCount && arrivals.count == inserted.count, "The lists must be those of the change.")
     let kept = Self.removing(removed, from: list)
     let middle = Self.inserting(arrivals, at: inserted, into: kept)
     let sources = moves.map(\.from).sorted()
@@ -22,7 +23,8 @@ extension IndexChanges {
   ///   - arrivals: the inserted objects in the order of `inserted`.
   /// - Returns: the new list.
   package func appliedAtOnce<Object>(to list: [Object], inserting arrivals: [Object]) -> [Object] {
-    precondition(list.count == beforeCount && arrivals.count == inserted.count, "The lists must be those of the change.")
+    precondition(
+      list.count == beforeCount && arrivals.count == inserted.count, "The lists must be those of the change.")
     let rest = Self.removing((removed + moved.map(\.before)).sorted(), from: list)
     let placed = zip(inserted, arrivals).map { (position: $0, object: $1) }
       + moved.map { (position: $0.after, object: list[$0.before]) }

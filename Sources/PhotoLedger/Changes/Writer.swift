@@ -8,11 +8,11 @@ import LMDB
 // commit costs. So blocks queue up here, and whatever waits when the thread is free is carried out in one transaction
 // and made durable by one sync; each caller is answered only after that (group commit).
 //
-// Every block is its own commit all the same, and fails alone. A block that cannot be carried out spoils the transaction
-// it ran in, so the transaction is given up, the blocks before it (known to be good) are run again and committed, the
-// failed one is answered, and the rest goes on in a new transaction. No block runs more than twice because of another.
-// Refused: nested transactions (LMDB shadows pages for each), and checking blocks without carrying them out
-// (a second description of every rule).
+// Every block is its own commit all the same, and fails alone. A block that cannot be carried out spoils the
+// transaction it ran in, so the transaction is given up, the blocks before it (known to be good) are run again and
+// committed, the failed one is answered, and the rest goes on in a new transaction. No block runs more than twice
+// because of another. Refused: nested transactions (LMDB shadows pages for each), and checking blocks without
+// carrying them out (a second description of every rule).
 
 /// Queues change blocks and carries them out on a thread of its own.
 final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarded by `condition`; the rest is constant
@@ -34,16 +34,20 @@ final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarde
   private var queue: [Job] = []
   private var isClosing = false
   private let core: StoreCore
+  private let resources: ResourceStore
   private let aftermath: Aftermath
   private let finished = DispatchSemaphore(value: 0)
 
+  /// How often an idle writer frees the reader slots of processes that died: until then they pin pages.
+  static let readerCheckSeconds = 60.0
   /// The most blocks that share a sync.
   static let groupLimit = 1024
   /// After this many events a transaction takes no further block.
   static let eventLimit = 5000
 
-  init(core: StoreCore, aftermath: Aftermath) {
+  init(core: StoreCore, resources: ResourceStore, aftermath: Aftermath) {
     self.core = core
+    self.resources = resources
     self.aftermath = aftermath
     let thread = Thread { [unowned self] in run() }
     thread.name = "photoledger-writer"
@@ -86,7 +90,7 @@ final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarde
     defer { condition.unlock() }
     while queue.isEmpty {
       if isClosing { return nil }
-      condition.wait()
+      if !condition.wait(until: Date(timeIntervalSinceNow: Self.readerCheckSeconds)) { freeReaders() }
     }
     let group = Array(queue.prefix(Self.groupLimit))
     queue.removeFirst(group.count)
@@ -115,12 +119,34 @@ final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarde
       } catch let found as BlockFailure {
         failure = found
       } catch {
+        recover(from: error)
         for job in attempt { job.answer(.failure(LibraryError(error))) }
         waiting = waiting.dropFirst(attempt.count)
         failure?.index -= attempt.count
       }
     }
   }
+
+  /// Opens the store anew after LMDB has given it up; if that fails, the next block meets the same error.
+  private func recover(from error: any Error) {
+    guard core.environment.isPanicked else { return }
+    do {
+      try core.environment.reopen()
+    } catch {
+      report("The store could not be opened anew after a failed write: \(error)")
+    }
+  }
+
+  private func freeReaders() {
+    do {
+      _ = try core.environment.readerCheck()
+    } catch {
+      report("The readers of the store could not be checked: \(error)")
+    }
+  }
+
+  /// What concerns no caller goes where the process reports trouble.
+  private func report(_ sentence: String) { FileHandle.standardError.write(Data((sentence + "\n").utf8)) }
 
   /// A block that could not be carried out, and its place in the attempt.
   private struct BlockFailure: Error {
@@ -166,7 +192,8 @@ final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarde
         time: date.microseconds, client: job.client, cause: job.cause ?? "", process: core.surroundings.process,
         key: job.key), in: &t)
     var decider = Decider(
-      projections: core.projections, date: date, appender: appender, makeSalt: core.surroundings.salt)
+      projections: core.projections, resources: resources, date: date, appender: appender,
+      makeSalt: core.surroundings.salt)
     let first = decider.nextNumber
     for request in job.requests { try decider.carryOut(request, &t) }
     if decider.nextNumber == first {

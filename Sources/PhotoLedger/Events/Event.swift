@@ -14,7 +14,8 @@ package import Foundation
 //      the same bytes.
 //
 // Objects are named by number: the sequence of the event that created them. A list in one event is held to
-// `Event.objectLimit` objects, so that whoever wants the history of one object never decodes the work of a whole import.
+// `Event.objectLimit` objects, so that whoever wants the history of one object never decodes the work of a whole
+// import.
 
 /// One fact about a library.
 package enum Event: Equatable, Sendable {

@@ -123,7 +123,9 @@ extension CBORReader {
   @_lifetime(self: copy self)
   mutating func number<Value: FixedWidthInteger>(_ type: Value.Type) throws -> Value {
     let value = try integer()
-    guard let number = Value(exactly: value) else { throw EventCodingError(sentence: "the number \(value) is too large.") }
+    guard let number = Value(exactly: value) else {
+      throw EventCodingError(sentence: "the number \(value) is too large.")
+    }
     return number
   }
 }

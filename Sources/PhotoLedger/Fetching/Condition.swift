@@ -1,21 +1,22 @@
-// A condition is the query tree of a fetch: what #Predicate, NSPredicate's format strings and the permission of a client
-// all become before anything is planned or evaluated.
+// A condition is the query tree of a fetch: what #Predicate, NSPredicate's format strings and the permission of a
+// client all become before anything is planned or evaluated.
 //
 //   #Predicate ─ PredicateTranslation ─┐
 //   "isFavorite == YES" ─ PredicateFormat ─┤→ Condition ─ check(for:) ─ normalized() ─→ live trees, planner, evaluator
 //   code ──────────────────────────────┘        │
 //                                               └ description: a format string that reads back as the same condition
 //
-// Logic is two-valued, as NSPredicate's is: a comparison with a missing value is false, except `== NULL`, and `!=` is the
-// negation of `==`. So `duration < 5` and `NOT duration >= 5` differ for an object without a duration: the first is
-// false, the second true. SQL's third value was refused: no PhotoKit client expects it, and it would make NOT of a
+// Logic is two-valued, as NSPredicate's is: a comparison with a missing value is false, except `== NULL`, and `!=` is
+// the negation of `==`. So `duration < 5` and `NOT duration >= 5` differ for an object without a duration: the first
+// is false, the second true. SQL's third value was refused: no PhotoKit client expects it, and it would make NOT of a
 // membership test depend on what a row lacks.
 //
 // Equal queries share one live tree, so equality must see through spelling. `normalized()` gives one form to conditions
 // that differ in order, nesting, double negation, constants or number kinds. It does not prove theorems:
 // `pixelWidth > 100` and `pixelWidth >= 101` stay two trees, which costs memory and never an answer.
 //
-// Invariant: for every row, `c.normalized()` holds exactly when `c` does, and so does what `c.description` reads back as.
+// Invariant: for every row, `c.normalized()` holds exactly when `c` does, and so does what `c.description` reads back
+// as.
 
 /// The condition of a fetch, as a tree (FR-09, FR-10).
 public indirect enum Condition: Hashable, Sendable {

@@ -5,12 +5,12 @@ import Foundation
 // A fetch without an index asks it a million times, and every commit asks it for each touched row of each live tree, so
 // a row must cost tens of nanoseconds. Two choices make that so:
 //
-//   sentinels   readers give Int64 and Double, never an optional or a PropertyValue; a missing value is Int64.min or NaN,
-//               which compares as SQL's NULL would, at no cost; the normal form has no constant Int64.min
+//   sentinels   readers give Int64 and Double, never an optional or a PropertyValue; a missing value is Int64.min or
+//               NaN, which compares as SQL's NULL would, at no cost; the normal form has no constant Int64.min
 //   closures    a tree of closures, with the shapes of two and three parts unrolled
 //
-// Measured in release, three leaves, loading the row included (22 ns): this 27 ns, a walk over the tree with boxed values
-// 60 ns, Foundation's Predicate.evaluate 500 to 800 ns.
+// Measured in release, three leaves, loading the row included (22 ns): this 27 ns, a walk over the tree with boxed
+// values 60 ns, Foundation's Predicate.evaluate 500 to 800 ns.
 //
 // Invariant: the closure agrees with a plain walk over the tree on every row (ConditionEvaluatorTests).
 

@@ -2,11 +2,12 @@ import Foundation
 
 // The normal form of a condition. From the leaves up:
 //
-//   leaf    constants take the kind of their key (5.0 for an integer key becomes 5, 5.5 moves to the next whole number);
-//           what no value or every value satisfies becomes never or always
-//   not     goes down to the leaves (De Morgan); it stays only on a leaf whose negation has no comparator of its own: an
-//           ordering of a property that may be missing, a membership, a test of text
-//   and/or  flat, without duplicates, sorted by description; one part stands for itself; `x AND NOT x` is not searched for
+//   leaf    constants take the kind of their key (5.0 for an integer key becomes 5, 5.5 moves to the next whole
+//           number); what no value or every value satisfies becomes never or always
+//   not     goes down to the leaves (De Morgan); it stays only on a leaf whose negation has no comparator of its own:
+//           an ordering of a property that may be missing, a membership, a test of text
+//   and/or  flat, without duplicates, sorted by description; one part stands for itself; `x AND NOT x` is not searched
+//           for
 //   also    equalities of one key become one membership: a == 1 OR a == 2 is a IN {1, 2}; a != 1 AND a != 2 is its NOT
 
 extension Condition {

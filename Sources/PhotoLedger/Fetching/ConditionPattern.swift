@@ -8,10 +8,10 @@
 //   .  [a-z]  any, set                        x*    L1: split L2 L3; L2: x; jump L1; L3:
 //   \d \w \s  sets                            x{2,3}  x x x?, written out
 //
-// Invariant: time is at most O(characters × instructions), and a program has at most 4096 instructions. Back references,
-// looking around, word boundaries, named classes and inline flags have no place in that scheme or no user; they are
-// refused by name. Greedy and lazy repetition fit the same texts, so a lazy mark is read and ignored. Swift's Regex was
-// refused because it backtracks.
+// Invariant: time is at most O(characters × instructions), and a program has at most 4096 instructions. Back
+// references, looking around, word boundaries, named classes and inline flags have no place in that scheme or no
+// user; they are refused by name. Greedy and lazy repetition fit the same texts, so a lazy mark is read and ignored.
+// Swift's Regex was refused because it backtracks.
 
 /// A compiled pattern that fits whole texts in bounded time.
 package struct TextPattern: Sendable {

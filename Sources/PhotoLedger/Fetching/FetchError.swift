@@ -1,4 +1,5 @@
-/// Why a fetch was refused: an unknown key, a malformed or unsupported predicate, an argument of the wrong kind (FR-09).
+/// Why a fetch was refused: an unknown key, a malformed or unsupported predicate, an argument of the wrong kind
+/// (FR-09).
 public struct FetchError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What was wrong; new codes may come.
   public struct Code: Hashable, Sendable {

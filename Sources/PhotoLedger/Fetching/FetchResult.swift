@@ -1,9 +1,10 @@
+import EventLog
 public import Foundation
 
-// A fetch result is a value (design, decision 3): the root of a persistent tree of keys, and the number of the commit it
-// belongs to. It never changes; `PhotoLibrary.changes(to:)` tells how the next one differs. Objects are read when they are
-// asked for, and are as they were at the result's commit however late that is: rows that changed since are taken
-// back with the inverses of the events that changed them (`LibraryStore.row(_:at:)`).
+// A fetch result is a value (design, decision 3): the root of a persistent tree of keys, and the number of the commit
+// it belongs to. It never changes; `PhotoLibrary.changes(to:)` tells how the next one differs. Objects are read when
+// they are asked for, and are as they were at the result's commit however late that is: rows that changed since are
+// taken back with the inverses of the events that changed them (`LibraryStore.row(_:at:)`).
 
 /// The ordered objects that a fetch found, as of one commit (PHFetchResult, FR-01).
 public struct FetchResult<Element: Hashable & Sendable>: Sendable {
@@ -52,8 +53,9 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
         "Position \(position) is past the end of a fetch result of \(shown.count) objects.")
     }
     return try store.reading { t in
-      try positions.map { position in
-        try load.load(store, core.order.number(at: shown.lowerBound + position), core, t)
+      let sequence = try store.core.log.head(t).sequence == core.sequence ? LibraryStore.now : core.sequence
+      return try positions.map { position in
+        try load.load(store, core.order.number(at: shown.lowerBound + position), (core.commit, sequence), t)
       }
     }
   }
@@ -100,19 +102,20 @@ extension FetchResult where Element == PhotoCollection {
 
 /// How an object of a result is read as of the result's commit.
 struct ObjectLoader<Element: Sendable>: Sendable {
-  let load: @Sendable (LibraryStore, ObjectNumber, ResultCore, borrowing StoreReading) throws -> Element
+  typealias Moment = (commit: UInt64, sequence: UInt64)
+  let load: @Sendable (LibraryStore, ObjectNumber, Moment, borrowing StoreReading) throws -> Element
 }
 
 extension ObjectLoader<Asset> {
-  static let asset = ObjectLoader { store, number, core, t in
-    guard let row = try store.assetRow(number, at: core.sequence, t) else { throw store.vanished(number) }
-    return Asset(row: row, commit: core.commit)
+  static let asset = ObjectLoader { store, number, moment, t in
+    guard let row = try store.assetRow(number, at: moment.sequence, t) else { throw store.vanished(number) }
+    return Asset(row: row, commit: moment.commit)
   }
 }
 
 extension ObjectLoader<PhotoCollection> {
-  static let collection = ObjectLoader { store, number, core, t in
-    guard let row = try store.collectionRow(number, at: core.sequence, t) else { throw store.vanished(number) }
-    return PhotoCollection(row: row, commit: core.commit)
+  static let collection = ObjectLoader { store, number, moment, t in
+    guard let row = try store.collectionRow(number, at: moment.sequence, t) else { throw store.vanished(number) }
+    return PhotoCollection(row: row, commit: moment.commit)
   }
 }

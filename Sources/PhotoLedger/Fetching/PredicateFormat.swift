@@ -5,7 +5,7 @@
 //   negation    = (NOT | !) negation | comparison
 //   comparison  = operand [ operator [ [cd] ] operand ]
 //   operator    = == = != <> < <= =< > >= => IN BETWEEN CONTAINS BEGINSWITH ENDSWITH LIKE MATCHES
-//   operand     = unary { (& | ^ << >> + - * / **) unary }         by precedence; all but `key & mask` on constants only
+//   operand     = unary { (& | ^ << >> + - * / **) unary }   by precedence; all but `key & mask` on constants only
 //   unary       = - unary | ~ unary | primary
 //   primary     = ( predicate ) | key | literal | { list } | CAST(seconds, "NSDate") | %@ %K %d %f …
 //               | TRUEPREDICATE | FALSEPREDICATE

@@ -7,8 +7,8 @@ public enum PredicateArgument: Hashable, Sendable {
   /// Several values, for IN and BETWEEN.
   case list([PropertyValue])
 
-  /// Takes over a value of any type: numbers, flags, dates, text, identifiers, assets, collections, enumerations and bit
-  /// sets of integers, optionals and sequences of these, and what is ``PredicateArgumentConvertible``.
+  /// Takes over a value of any type: numbers, flags, dates, text, identifiers, assets, collections, enumerations and
+  /// bit sets of integers, optionals and sequences of these, and what is ``PredicateArgumentConvertible``.
   /// - Parameter value: for `%@` and its like.
   /// - Throws: ``FetchError`` `wrongArgument` naming the type of what it cannot take.
   public init(_ value: Any) throws(FetchError) {

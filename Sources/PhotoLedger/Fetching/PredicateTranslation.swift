@@ -2,9 +2,9 @@ public import Foundation
 
 // #Predicate becomes a condition.
 //
-// The macro builds a tree of generic types, `Conjunction<Equal<KeyPath<Variable<Asset>, MediaType>, Value<MediaType>>, …>`,
-// and Foundation evaluates it at 680 ns an object. So the tree is read once instead: each of its types answers
-// `translate` with a `PredicateTerm`, which says what that part means for a row:
+// The macro builds a tree of generic types, `Conjunction<Equal<KeyPath<Variable<Asset>, MediaType>,
+// Value<MediaType>>, …>`, and Foundation evaluates it at 680 ns an object. So the tree is read once instead: each of
+// its types answers `translate` with a `PredicateTerm`, which says what that part means for a row:
 //
 //   $0                      object          $0.creationDate ?? past    defaulted(creationDate, past)
 //   $0.creationDate         key             a && b, x == y             condition

@@ -17,37 +17,71 @@ public enum Entity: Hashable, Sendable {
 ///
 /// The raw value is the canonical spelling. PhotoKit's other spellings are aliases, see ``init(spelled:for:)``.
 public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
+  /// The identity of the object, in any of its spellings; it has no order.
   case localIdentifier
+  /// The instant of capture, or at which a collection was made.
   case creationDate
+  /// The instant of the last change.
   case modificationDate
+
   // Assets only.
+
+  /// The instant of the commit that added the asset.
   case addedDate
+  /// The wall time as the camera wrote it, as though it were UTC.
   case localCreationDate
+  /// The instant at which the asset was moved to the trash.
   case trashedDate
+  /// The kind of medium, as the number of ``MediaType``.
   case mediaType
+  /// The bits of ``MediaSubtypes``.
   case mediaSubtypes
+  /// How the asset is played, as the number of ``PlaybackStyle``.
   case playbackStyle
+  /// The bits of ``SourceTypes``.
   case sourceType
+  /// The length in seconds; 0 for photos.
   case duration
+  /// The width in pixels as displayed; 0 if unknown.
   case pixelWidth
+  /// The height in pixels as displayed; 0 if unknown.
   case pixelHeight
+  /// Whether the asset is a favourite.
   case isFavorite
+  /// Whether the asset is hidden.
   case isHidden
+  /// Whether the asset lies in the trash.
   case isTrashed
+  /// What the members of one burst share.
   case burstIdentifier
+  /// Whether the asset stands for its burst.
   case representsBurst
+  /// The number of stars; 0 if none were given.
   case rating
+  /// Degrees north of the equator.
   case latitude
+  /// Degrees east of Greenwich.
   case longitude
+  /// Metres above sea level.
   case altitude
+  /// The offset from UTC that the camera wrote, in seconds.
   case timeZoneOffset
+
   // Collections only.
+
+  /// The title of the collection.
   case localizedTitle
+  /// Always missing (FR-15).
   case startDate
+  /// Always missing (FR-15).
   case endDate
+  /// The number of assets that an ordinary fetch in the album shows.
   case estimatedAssetCount
+  /// Album or folder, as the number of ``PhotoCollection/Kind``.
   case kind
+  /// Whether the collection is an album.
   case canContainAssets
+  /// Whether the collection is a folder.
   case canContainCollections
 
   /// What the values of a key are.

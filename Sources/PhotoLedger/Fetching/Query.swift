@@ -1,8 +1,8 @@
 // A query says which objects a result holds and in what order; a window says which stretch of it is shown.
 //
-// Equality of queries decides which results share one live tree, so a query is normalised when it is made: the condition
-// in its normal form, the hidden and trash flags as they are. Windows are kept apart: two results that differ only in
-// their limit share a tree.
+// Equality of queries decides which results share one live tree, so a query is normalised when it is made: the
+// condition in its normal form, the hidden and trash flags as they are. Windows are kept apart: two results that
+// differ only in their limit share a tree.
 
 /// Which objects a result holds, and in what order.
 package struct Query: Hashable, Sendable {

@@ -1,7 +1,7 @@
 // Sort keys: what the trees and indexes compare instead of rows.
 //
-// A key is written so that unsigned comparison of words, or of bytes, is the order that the terms ask for. One term over
-// a number, a date or a flag is one UInt64, which the trees keep beside the object's number:
+// A key is written so that unsigned comparison of words, or of bytes, is the order that the terms ask for. One term
+// over a number, a date or a flag is one UInt64, which the trees keep beside the object's number:
 //
 //   missing    0
 //   flag       0 or 1

@@ -1,8 +1,8 @@
 public import Foundation
 
-// An event as readers of the log see it: who, when, why, which objects, and a sentence; and the whole payload as a value
-// that turns into JSON. Objects are named by their identifiers, which an event that names only numbers gets from
-// the events that created them.
+// An event as readers of the log see it: who, when, why, which objects, and a sentence; and the whole payload as a
+// value that turns into JSON. Objects are named by their identifiers, which an event that names only numbers gets
+// from the events that created them.
 
 /// One event of the log.
 public struct LogEntry: Sendable {
@@ -77,7 +77,10 @@ extension Event {
   func described(_ name: (ObjectNumber) -> String) -> (sentence: String, details: LogValue) {
     switch self {
     case .libraryCreated(let identifier, let date):
-      ("The library was created.", .object([.init("identifier", .text(identifier.uuidString)), .init("date", .date(date))]))
+      (
+        "The library was created.",
+        .object([.init("identifier", .text(identifier.uuidString)), .init("date", .date(date))])
+      )
     case .assetCreated(let existence):
       ("\(existence.title) was added.", .object(existence.fields(name)))
     case .assetPurged(let existence):
@@ -146,8 +149,8 @@ extension AssetResource {
   fileprivate var fields: [LogValue.Field] {
     var fields: [LogValue.Field] = [
       .init("type", .text(type.name)), .init("originalFilename", .text(originalFilename)),
-      .init("uniformTypeIdentifier", .text(uniformTypeIdentifier)), .init("dataSize", .integer(Int64(clamping: dataSize))),
-      .init("sha256", .text(sha256Hex)),
+      .init("uniformTypeIdentifier", .text(uniformTypeIdentifier)),
+      .init("dataSize", .integer(Int64(clamping: dataSize))), .init("sha256", .text(sha256Hex)),
     ]
     if case .referenced(let path) = storage { fields.append(.init("path", .text(path))) }
     if let contentIdentifier { fields.append(.init("contentIdentifier", .text(contentIdentifier))) }
@@ -196,7 +199,9 @@ extension AssetsEdited {
       }
       return .object(fields)
     }
-    let counts = shifts.map { LogValue.object([.init("album", .text(name($0.album))), .init("by", .integer(Int64($0.by)))]) }
+    let counts = shifts.map { shift in
+      LogValue.object([.init("album", .text(name(shift.album))), .init("by", .integer(Int64(shift.by)))])
+    }
     return [.init("assets", .list(assets))] + (counts.isEmpty ? [] : [.init("assetCounts", .list(counts))])
   }
 }
@@ -215,7 +220,9 @@ extension CollectionRow {
 
 extension CollectionEdited {
   fileprivate var sentence: String {
-    if let deletedDate { return deletedDate.new == nil ? "A collection was brought back." : "A collection was deleted." }
+    if let deletedDate {
+      return deletedDate.new == nil ? "A collection was brought back." : "A collection was deleted."
+    }
     return "A collection was renamed from '\(title?.old ?? "")' to '\(title?.new ?? "")'."
   }
 

@@ -6,8 +6,8 @@ extension PhotoLibrary {
   /// - Parameters:
   ///   - filter: which events; by object it reads only those that concern the object.
   ///   - body: is given each event, and says whether to go on. It must not change the library and wait for it.
-  /// - Throws: ``LibraryError``: `.invalidToken`, `.identifierNotFound` for an object that never was, `.storage`; and what
-  ///   `body` throws.
+  /// - Throws: ``LibraryError``: `.invalidToken`, `.identifierNotFound` for an object that never was, `.storage`; and
+  ///   what `body` throws.
   /// - Complexity: O(log n + m) for m events after the token, or of the object.
   public func forEachLogEntry(_ filter: LogFilter = LogFilter(), _ body: (LogEntry) throws -> Bool) throws {
     let after = try filter.after.map { try store.commit(of: $0) } ?? 0
@@ -37,11 +37,12 @@ private struct LogReader {
   let core: StoreCore
   let filter: LogFilter
   private var commit: CommitSummary?
-  private var names: [ObjectNumber: String] = [:]
+  private var names: ObjectNames
 
   init(core: StoreCore, filter: LogFilter) {
     self.core = core
     self.filter = filter
+    names = ObjectNames(core: core)
   }
 
   /// The number of an object, gone ones included.
@@ -50,12 +51,15 @@ private struct LogReader {
     // A purged object has no row any more; its creation is still in the log.
     var found: ObjectNumber?
     try core.log.read(after: 0, in: t) { record in
-      guard record.type == "asset.created", case .assetCreated(let existence) = try Event(record) else { return .proceed }
+      guard record.type == "asset.created", case .assetCreated(let existence) = try Event(record) else {
+        return .proceed
+      }
       if existence.row.identifier == identifier { found = existence.row.number }
       return found == nil ? .proceed : .stop
     }
     guard let found else {
-      throw LibraryError(.identifierNotFound, "The library never had an object with the identifier \(identifier.uuidString).")
+      throw LibraryError(
+        .identifierNotFound, "The library never had an object with the identifier \(identifier.uuidString).")
     }
     return found
   }
@@ -74,13 +78,11 @@ private struct LogReader {
     }
     let event = try Event(record)
     let touched = event.touched(sequence: record.sequence)
-    for number in touched { try learn(number, t) }
-    if case .collectionCreated(let existence) = event { try learn(existence.row.parent, t) }
-    let names = names
-    let (sentence, details) = event.described { names[$0] ?? "" }
+    let known = try touched.reduce(into: [:]) { $0[$1] = try names.name(of: $1, t)?.spelling }
+    let (sentence, details) = event.described { known[$0] ?? "" }
     return LogEntry(
       sequence: record.sequence, token: core.token(record.commit), commit: commit, type: type,
-      objects: distinct(touched).compactMap { names[$0] }, sentence: sentence, details: details)
+      objects: distinct(touched).compactMap { known[$0] }, sentence: sentence, details: details)
   }
 
   private mutating func commit(_ number: UInt64, _ t: borrowing StoreReading) throws -> CommitSummary {
@@ -91,20 +93,5 @@ private struct LogReader {
     let summary = CommitSummary(found)
     commit = summary
     return summary
-  }
-
-  /// Remembers the name of an object: from its row, or from the event that created it.
-  private mutating func learn(_ number: ObjectNumber, _ t: borrowing StoreReading) throws {
-    if names[number] != nil { return }
-    if names.count > 10_000 { names.removeAll(keepingCapacity: true) }
-    if let row = try core.projections.asset(number, in: t) {
-      names[number] = row.identifier.spelled(as: .asset)
-    } else if let row = try core.projections.collection(number, in: t) {
-      names[number] = row.identifier.spelled(as: row.kind == .album ? .album : .folder)
-    } else if let record = try core.log.event(at: number, in: t),
-      case .assetCreated(let existence) = try Event(record)
-    {
-      names[number] = existence.row.identifier.spelled(as: .asset)
-    }
   }
 }

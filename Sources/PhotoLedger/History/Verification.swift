@@ -4,9 +4,9 @@ import LMDB
 
 // Verification and rebuilding.
 //
-// The log proves itself (chain and hashes); the projections are proved by the log: a replay into a throw-away store must give
-// the same bytes. The first difference is named by database and key. A store that may have been tampered with can bring
-// LMDB itself down (it aborts on some damage), so the program verifies in a child process.
+// The log proves itself (chain and hashes); the projections are proved by the log: a replay into a throw-away store
+// must give the same bytes. The first difference is named by database and key. A store that may have been tampered
+// with can bring LMDB itself down (it aborts on some damage), so the program verifies in a child process.
 
 /// What a verification found.
 public struct Verification: Sendable, Hashable {
@@ -167,7 +167,7 @@ extension PhotoLibrary {
     try t.forEach(in: projections.details, from: 0) { _, bytes in
       for resource in try AssetDetails(encoded: bytes.withUnsafeBytes { Array($0) }).resources {
         found.resourceCount += 1
-        switch try store.resources.state(of: resource, hashing: hashesContent) {
+        switch store.resources.state(of: resource, hashing: hashesContent) {
         case .present: break
         case .missing: found.missingResources.append(store.resources.url(of: resource).path)
         case .altered:
@@ -226,7 +226,8 @@ extension StoreCore {
       return .proceed
     }
     guard events.count == sequences.count else {
-      throw LibraryError(.corrupted, "The log lacks event \(sequences.lowerBound + UInt64(events.count)); run `verify`.")
+      let missing = sequences.lowerBound + UInt64(events.count)
+      throw LibraryError(.corrupted, "The log lacks event \(missing); run `verify`.")
     }
     return events
   }
@@ -235,7 +236,9 @@ extension StoreCore {
 extension RawSpan {
   fileprivate func isEqual(to other: RawSpan) -> Bool {
     withUnsafeBytes { one in
-      other.withUnsafeBytes { two in one.count == two.count && memcmp(one.baseAddress!, two.baseAddress!, one.count) == 0 }
+      other.withUnsafeBytes { two in
+        one.count == two.count && memcmp(one.baseAddress!, two.baseAddress!, one.count) == 0
+      }
     }
   }
 }

@@ -67,5 +67,7 @@ final class LiveQuery: @unchecked Sendable {  // guarded by Observation's state 
 
   func finish() { for listener in listeners.withLock({ Array($0.values) }) { listener.finish(nil) } }
 
-  func fail(_ error: LibraryError) { for listener in listeners.withLock({ Array($0.values) }) { listener.finish(error) } }
+  func fail(_ error: LibraryError) {
+    for listener in listeners.withLock({ Array($0.values) }) { listener.finish(error) }
+  }
 }

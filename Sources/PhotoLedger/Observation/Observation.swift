@@ -6,9 +6,9 @@ import Synchronization
 // Following the log.
 //
 // One thread for each opened library sleeps on the change signal. Whenever some process has committed, it reads the
-// new commits as deltas, lets every live query step from commit to commit, and wakes whoever subscribed to a query that was
-// touched, and the observers. The log is the truth and the signal a hint: a lost hint is repaired by looking at the head
-// twice a second, and commits of this process come by the same road as those of others.
+// new commits as deltas, lets every live query step from commit to commit, and wakes whoever subscribed to a query
+// that was touched, and the observers. The log is the truth and the signal a hint: a lost hint is repaired by looking
+// at the head twice a second, and commits of this process come by the same road as those of others.
 //
 //     signal ─→ pump ─→ deltas of the new commits ─→ live queries step ─→ subscriptions, observers are woken
 //                                                                            │

@@ -1,11 +1,12 @@
 import Synchronization
 
-/// The changes of one fetch result, from the one that is held on: an endless asynchronous sequence (FR-17, OB-01, OB-03).
+/// The changes of one fetch result, from the one that is held on: an endless asynchronous sequence (FR-17, OB-01,
+/// OB-03).
 ///
-/// Each element is exact and names the result it starts from and the one it leads to; the next one starts from there. While
-/// the consumer keeps up, every commit that touches the result is one element. When it has fallen more than
-/// ``backlogLimit`` such commits behind, they come as one composed element. The sequence ends when the library is closed
-/// and throws if the log can no longer be read.
+/// Each element is exact and names the result it starts from and the one it leads to; the next one starts from there.
+/// While the consumer keeps up, every commit that touches the result is one element. When it has fallen more than
+/// ``backlogLimit`` such commits behind, they come as one composed element. The sequence ends when the library is
+/// closed and throws if the log can no longer be read.
 public struct ResultChanges<Element: Hashable & Sendable>: AsyncSequence, Sendable {
   let held: FetchResult<Element>
   /// How many touching commits are told one by one before they are composed.

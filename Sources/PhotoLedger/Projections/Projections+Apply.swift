@@ -54,13 +54,19 @@ extension Projections {
     try put(existence.details, number, &t)
     try put(existence.row.identifier, .asset, number, &t)
     for resource in existence.details.resources { try note(resource, of: number, &t) }
-    for place in existence.places { try put(number, in: place.container, place.key, &t) }
+    for place in existence.places {
+      try put(number, in: place.container, place.key, &t)
+      try update(place.container, &t) { (row) throws(RowMismatch) in row.memberCount += 1 }
+    }
   }
 
   private func purge(_ existence: AssetExistence, _ t: inout WriteTransaction) throws {
     let number = existence.row.number
     guard try asset(number, in: t) == existence.row else { throw RowMismatch(number: number, field: "row") }
-    for place in existence.places { try remove(number, from: place.container, place.key, &t) }
+    for place in existence.places {
+      try remove(number, from: place.container, place.key, &t)
+      try update(place.container, &t) { (row) throws(RowMismatch) in row.memberCount -= 1 }
+    }
     for resource in existence.details.resources { try forget(resource, of: number, keeping: [], &t) }
     try remove(existence.row.identifier, &t)
     try t.delete(number, in: details)
@@ -138,11 +144,13 @@ extension Projections {
     try put(row, &t)
     try put(row.identifier, row.kind == .album ? .album : .folder, row.number, &t)
     try put(row.number, in: row.parent, existence.key, &t)
+    try update(row.parent, &t) { (row) throws(RowMismatch) in row.memberCount += 1 }
   }
 
   private func erase(_ existence: CollectionExistence, _ t: inout WriteTransaction) throws {
     let row = existence.row
     try remove(row.number, from: row.parent, existence.key, &t)
+    try update(row.parent, &t) { (row) throws(RowMismatch) in row.memberCount -= 1 }
     try remove(row.identifier, &t)
     try t.delete(row.number, in: collections)
   }

@@ -22,7 +22,8 @@ package import LMDB
 //
 // `members` is the manual order; `containers` answers "where does this stand". They are each other's inverse. `history`
 // holds every event that touched an object: the way back to the values of an earlier commit. `content` finds equal
-// bytes, `pairing` the halves of a Live Photo. A member that is hidden, trashed or deleted keeps its rows in `members` and `containers`.
+// bytes, `pairing` the halves of a Live Photo. A member that is hidden, trashed or deleted keeps its rows in
+// `members` and `containers`.
 
 /// The databases of the projections.
 package struct Projections: Sendable {

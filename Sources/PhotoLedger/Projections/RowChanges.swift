@@ -63,7 +63,10 @@ extension Arranged {
     }
     row.modificationDate = modificationDate.new
     row.assetCount += countShift
-    guard row.assetCount >= 0 else { throw RowMismatch(number: container, field: "assetCount") }
+    for place in places { row.memberCount += (place.new == nil ? 0 : 1) - (place.old == nil ? 0 : 1) }
+    guard (0...row.memberCount).contains(row.assetCount) else {
+      throw RowMismatch(number: container, field: "assetCount")
+    }
   }
 
   /// Carries out on a child collection's row what its new place means for it.
@@ -115,6 +118,14 @@ func apply(_ event: Event, toCollection number: ObjectNumber, _ row: inout Colle
   switch event {
   case .collectionCreated(let existence) where existence.row.number == number: row = existence.row
   case .collectionErased(let existence) where existence.row.number == number: row = nil
+  case .collectionCreated(let existence) where existence.row.parent == number:
+    try edit { (row) throws(RowMismatch) in row.memberCount += 1 }
+  case .collectionErased(let existence) where existence.row.parent == number:
+    try edit { (row) throws(RowMismatch) in row.memberCount -= 1 }
+  case .assetPurged(let existence) where existence.places.contains { $0.container == number }:
+    try edit { (row) throws(RowMismatch) in row.memberCount -= 1 }
+  case .assetCreated(let existence) where existence.places.contains { $0.container == number }:
+    try edit { (row) throws(RowMismatch) in row.memberCount += 1 }
   case .collectionEdited(let edited) where edited.number == number:
     try edit { (row) throws(RowMismatch) in try edited.apply(to: &row) }
   case .assetsEdited(let edited):

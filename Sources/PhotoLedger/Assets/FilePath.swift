@@ -2,10 +2,10 @@
 //
 // A file name on Linux is any sequence of bytes but `/` and NUL. A Swift String cannot hold one that is not UTF-8
 // without changing it, and compares `é` written in two ways as equal, though they are two files. So paths stay bytes
-// from the walk to the library; text is made only for people to read.
+// from the walk of an import to the library; text is made only for people to read.
 
 /// A file path, as the bytes the kernel has for it.
-public struct ImportPath: Hashable, Sendable, Comparable, CustomStringConvertible {
+public struct FilePath: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The bytes, without a terminating NUL.
   public let bytes: [UInt8]
 
@@ -23,33 +23,33 @@ public struct ImportPath: Hashable, Sendable, Comparable, CustomStringConvertibl
   public var description: String { String(decoding: bytes, as: UTF8.self) }
 
   /// Byte order, as `memcmp` has it.
-  public static func < (left: ImportPath, right: ImportPath) -> Bool {
+  public static func < (left: FilePath, right: FilePath) -> Bool {
     left.bytes.lexicographicallyPrecedes(right.bytes)
   }
 
   /// The last component, as text.
   public var name: String { String(decoding: nameBytes, as: UTF8.self) }
 
-  var nameBytes: ArraySlice<UInt8> {
+  package var nameBytes: ArraySlice<UInt8> {
     guard let slash = bytes.lastIndex(of: Self.slash) else { return bytes[...] }
     return bytes[(slash + 1)...]
   }
 
   /// Everything before the last component, without the slash between.
-  var folderBytes: ArraySlice<UInt8> {
+  package var folderBytes: ArraySlice<UInt8> {
     guard let slash = bytes.lastIndex(of: Self.slash) else { return bytes[..<0] }
     return bytes[..<slash]
   }
 
   /// The path without its file name extension: what a RAW file and its JPEG have in common.
-  var stemBytes: ArraySlice<UInt8> {
+  package var stemBytes: ArraySlice<UInt8> {
     let name = nameBytes
     guard let dot = name.lastIndex(of: Self.dot), dot > name.startIndex else { return bytes[...] }
     return bytes[..<dot]
   }
 
   /// The file name extension in lower case without its dot; empty when there is none or it is not ASCII.
-  var pathExtension: String {
+  package var pathExtension: String {
     let name = nameBytes
     guard let dot = name.lastIndex(of: Self.dot), dot > name.startIndex else { return "" }
     let ending = name[(dot + 1)...]
@@ -57,16 +57,16 @@ public struct ImportPath: Hashable, Sendable, Comparable, CustomStringConvertibl
     return String(decoding: ending, as: UTF8.self).lowercased()
   }
 
-  var isAbsolute: Bool { bytes.first == Self.slash }
+  package var isAbsolute: Bool { bytes.first == Self.slash }
 
-  func appending(_ component: some Sequence<UInt8>) -> ImportPath {
+  package func appending(_ component: some Sequence<UInt8>) -> FilePath {
     var joined = bytes
     if let last = joined.last, last != Self.slash { joined.append(Self.slash) }
     joined.append(contentsOf: component)
-    return ImportPath(bytes: joined)
+    return FilePath(bytes: joined)
   }
 
-  func withCString<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
+  package func withCString<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
     var terminated = bytes
     terminated.append(0)
     return try terminated.withUnsafeBytes { raw in
@@ -77,6 +77,6 @@ public struct ImportPath: Hashable, Sendable, Comparable, CustomStringConvertibl
     }
   }
 
-  static let slash = UInt8(ascii: "/")
-  static let dot = UInt8(ascii: ".")
+  package static let slash = UInt8(ascii: "/")
+  package static let dot = UInt8(ascii: ".")
 }

@@ -1,0 +1,87 @@
+internal import Foundation
+internal import PhotoLedger
+
+// From what a file says to what the library holds.
+//
+//   the file says                     creationDate        localCreationDate    timeZoneOffset
+//   local clock and offset            the instant         the clock            the offset
+//   local clock alone                 the clock as UTC    the clock            nil
+//   UTC alone (a movie's header)      the instant         nil                  nil
+//   nothing                           nil                 nil                  nil
+//
+// "The clock" is held as though it were UTC. Sizes are as displayed; what a damaged file does not tell is 0.
+
+extension AssetCreation {
+  /// The asset that a group of files makes.
+  init(_ imported: ImportedAsset) {
+    let metadata = imported.primary.metadata
+    self.init(
+      mediaType: metadata.mediaType, resources: imported.resources.map { .stored(AssetResource($0)) })
+    mediaSubtypes = imported.subtypes
+    playbackStyle = imported.playbackStyle
+    pixelWidth = metadata.displayedSize?.width ?? 0
+    pixelHeight = metadata.displayedSize?.height ?? 0
+    duration = metadata.duration
+    creationDate = metadata.captureTime?.date
+    localCreationDate = metadata.captureTime?.localReading?.date
+    timeZoneOffset = metadata.captureTime?.offsetSeconds
+    location = metadata.location
+    burstIdentifier = metadata.burstIdentifier
+    representsBurst = metadata.isBurstPrimary && metadata.burstIdentifier != nil
+  }
+}
+
+extension AssetChanges {
+  /// What changes in a video that becomes a Live Photo by its still. What it knows of its time and place stays: a person
+  /// may have edited it.
+  init(completing video: Asset, with still: ImportedAsset) {
+    let metadata = still.primary.metadata
+    self.init()
+    mediaType = .image
+    mediaSubtypes = still.subtypes.union(.photoLive)
+    playbackStyle = .livePhoto
+    pixelWidth = metadata.displayedSize?.width ?? 0
+    pixelHeight = metadata.displayedSize?.height ?? 0
+    duration = 0
+    if video.creationDate == nil, let time = metadata.captureTime {
+      creationDate = .set(time.date)
+      localCreationDate = time.localReading.map { .set($0.date) }
+      timeZoneOffset = time.offsetSeconds.map { .set($0) }
+    }
+    if video.location == nil, let location = metadata.location { self.location = .set(location) }
+  }
+}
+
+extension AssetResource {
+  /// The resource that a file becomes.
+  init(_ imported: ImportedResource) {
+    let metadata = imported.metadata
+    self.init(
+      type: imported.type, originalFilename: imported.originalFilename,
+      uniformTypeIdentifier: metadata.uniformTypeIdentifier, dataSize: imported.stored.dataSize,
+      sha256: imported.stored.sha256, pixelWidth: metadata.displayedSize?.width ?? 0,
+      pixelHeight: metadata.displayedSize?.height ?? 0, storage: imported.stored.storage,
+      contentIdentifier: metadata.contentIdentifier)
+  }
+}
+
+extension CaptureTime {
+  /// The instant; a local clock whose offset is not known is read as UTC.
+  var date: Date {
+    guard let instant else { return reading.date }
+    return Date(secondsSince1970: instant.seconds, nanoseconds: instant.nanoseconds)
+  }
+}
+
+extension WallClock {
+  /// The reading, held as though the clock showed UTC.
+  var date: Date { Date(secondsSince1970: secondsSince1970, nanoseconds: nanosecond) }
+}
+
+extension Date {
+  /// The closest date: whole seconds are exact, and a fraction is off by less than a microsecond.
+  fileprivate init(secondsSince1970 seconds: Int64, nanoseconds: Int) {
+    let seconds = Double(seconds - Int64(Self.timeIntervalBetween1970AndReferenceDate))
+    self.init(timeIntervalSinceReferenceDate: seconds + Double(nanoseconds) / 1e9)
+  }
+}

@@ -1,0 +1,137 @@
+internal import Foundation
+internal import Glibc
+internal import PhotoLedger
+internal import Synchronization
+
+// What became of every file, written down.
+//
+//     LIBRARY/imports/20261120T110447Z-5D6A2B4C.jsonl
+//       {"import":"2026…","cause":"import 2026…","client":"owner"}                        first line
+//       {"path":"/p/a.jpg","outcome":"asset","asset":"…/L0/001"}                          one line for each file
+//       {"path":"/p/a.mov","outcome":"resource","asset":"…/L0/001","type":"pairedVideo"}
+//       {"path":"/p/b.jpg","outcome":"duplicate","of":"/p/a.jpg"}                         or "asset", if it was known
+//       {"path":"/p/c.jpg","outcome":"skipped","reason":"empty","message":"/p/c.jpg is empty."}
+//       {"path":"/p/c.xmp","outcome":"sidecar"}
+//       {"path":"/p/z.jpg","outcome":"notReached"}                                        of an interrupted import
+//       {"summary":{…}}                                                                   last line, of one that ended
+//
+// The log of the library says what was taken; this file says what was not, and why, which is a fact about the folder and
+// not about the library. It is read by people and by scripts, never by the library. The lines of a batch follow its
+// commit and are durable before the next batch begins, so a file without a last line is of an import that was killed,
+// and lacks at most the batch it was killed in. A path that is not UTF-8 has its bytes beside it, in `pathBytes`, as
+// hexadecimal digits. Nothing is written for an import that found no file, or could not begin.
+
+/// The file that an import writes its outcomes to.
+final class ImportReportFile: Sendable {
+  let path: String
+  private let folder: String
+  private let head: Line
+  private let descriptor = Mutex<Int32?>(nil)
+
+  /// One line; what does not apply is left out.
+  private struct Line: Encodable {
+    var `import`: String?
+    var cause: String?
+    var client: String?
+    var path: String?
+    var pathBytes: String?
+    var outcome: String?
+    var asset: String?
+    var type: String?
+    var of: String?
+    var reason: SkipReason?
+    var message: String?
+    var summary: ImportSummary?
+  }
+
+  /// The folder of a library's import files, made if it is missing.
+  static func folder(of library: URL) throws(LibraryError) -> String {
+    let path = library.path + "/imports"
+    guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+      throw LibraryError.store(path, "make the folder", errno: errno)
+    }
+    return path
+  }
+
+  init(library: URL, run: String, cause: String, client: String) {
+    folder = library.path + "/imports"
+    path = "\(folder)/\(run).jsonl"
+    head = Line(import: run, cause: cause, client: client)
+  }
+
+  deinit { descriptor.withLock { if let number = $0 { close(number) } } }
+
+  /// Writes down the files of a batch, durably.
+  func append(_ reports: [FileReport]) throws { try write(reports.map(Self.line)) }
+
+  /// Writes down that the import ended.
+  func finish(_ summary: ImportSummary) throws {
+    var counts = summary
+    counts.skippedFiles = []
+    try write([Line(summary: counts)])
+  }
+
+  private func write(_ lines: [Line]) throws {
+    try descriptor.withLock { descriptor in
+      let isNew = descriptor == nil
+      let number = try descriptor ?? make()
+      descriptor = number
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
+      var text = Data()
+      for line in isNew ? [head] + lines : lines { text += try encoder.encode(line) + [UInt8(ascii: "\n")] }
+      try Self.write(text, to: number, path)
+      guard fsync(number) == 0 else { throw LibraryError.store(path, "make durable", errno: errno) }
+    }
+  }
+
+  private func make() throws(LibraryError) -> Int32 {
+    let number = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o644)
+    guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
+    let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { if parent >= 0 { close(parent) } }
+    guard parent >= 0, fsync(parent) == 0 else {
+      let code = errno
+      close(number)
+      throw LibraryError.store(folder, "make durable", errno: code)
+    }
+    return number
+  }
+
+  private static func write(_ text: Data, to number: Int32, _ path: String) throws(LibraryError) {
+    var rest = text[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+      if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR {
+        throw LibraryError.store(path, "write", errno: errno)
+      }
+    }
+  }
+
+  private static func line(_ report: FileReport) -> Line {
+    var line = Line(path: report.path.description)
+    if String(validating: report.path.bytes, as: UTF8.self) == nil { line.pathBytes = report.path.bytes.hexadecimal }
+    switch report.outcome {
+    case .asset(let asset):
+      line.outcome = "asset"
+      line.asset = asset.spelled(as: .asset)
+    case .resource(let asset, let type):
+      line.outcome = "resource"
+      line.asset = asset.spelled(as: .asset)
+      line.type = type.name
+    case .duplicateOfFile(let path):
+      line.outcome = "duplicate"
+      line.of = path.description
+    case .duplicateOfAsset(let asset):
+      line.outcome = "duplicate"
+      line.asset = asset.spelled(as: .asset)
+    case .sidecar: line.outcome = "sidecar"
+    case .skipped(let reason, let message):
+      line.outcome = "skipped"
+      line.reason = reason
+      line.message = message
+    case .notReached: line.outcome = "notReached"
+    }
+    return line
+  }
+}

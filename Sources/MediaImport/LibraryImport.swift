@@ -1,0 +1,138 @@
+internal import Foundation
+internal import Glibc
+public import PhotoLedger
+
+// The front door of this module: folders into a library.
+//
+//     let summary = try await LibraryImport(into: library).run([FilePath("Pictures")])
+//
+// One import into a library at a time, whichever process runs it: what is a duplicate is decided before it is recorded,
+// and two imports of one folder that decide at the same time would both take it. A lock on a file says whose turn it is;
+// the kernel takes it back from a process that dies. The other import is refused rather than kept waiting, because
+// whoever started it by mistake should hear so.
+//
+// A failed or interrupted import leaves whole batches, each one commit, and the next one goes on where it ended. What
+// ends it is thrown as one `ImportError`, whether a folder, the metadata tool or the library was the reason.
+
+/// Imports files and folders into a library.
+public struct LibraryImport: Sendable {
+  /// How an import goes about it.
+  public struct Options: Sendable {
+    /// The number of files recorded as one commit, about.
+    public var batchFileCount = 200
+    /// Leaves the bytes where they are and records their absolute paths.
+    public var leavesFilesInPlace = false
+    /// Folders that are passed over; the library's own always is.
+    public var excludedFolders: [FilePath] = []
+    /// The number of threads that read files; nil for two a processor.
+    public var threadCount: Int?
+    /// What reading the metadata of one file may cost.
+    public var metadataLimits = ExifToolLimits()
+
+    /// The usual way.
+    public init() {}
+  }
+
+  private let library: PhotoLibrary
+  private let options: Options
+  private let tool: ExifTool
+
+  /// Prepares imports into a library.
+  /// - Parameters:
+  ///   - library: the view of the client that imports; its name stands in every commit.
+  ///   - options: how to go about it.
+  /// - Throws: ``ImportError`` `.toolMissing` when exiftool is not installed.
+  public init(into library: PhotoLibrary, options: Options = Options()) throws(ImportError) {
+    self.library = library
+    self.options = options
+    tool = try ExifTool(limits: options.metadataLimits)
+  }
+
+  /// Imports everything below `roots`. Cancelling the task stops it between two files.
+  /// - Parameters:
+  ///   - roots: files or folders.
+  ///   - cause: stands in every commit of the import, at most 1024 bytes; nil: `import` and the name of the run.
+  ///   - progress: called from any thread, after each file and each commit.
+  ///   - report: called once for each file, in the order of the walk, when its batch is recorded.
+  /// - Returns: what was done; `wasInterrupted` when the task was cancelled.
+  /// - Throws: ``ImportError`` for what ends an import. Batches that were recorded stay recorded.
+  /// - Complexity: O(bytes) of all files: each is read once to tell whether its content is known.
+  public func run(
+    _ roots: [FilePath], cause: String? = nil, progress: @escaping @Sendable (ImportProgress) -> Void = { _ in },
+    report: @escaping @Sendable (FileReport) -> Void = { _ in }
+  ) async throws(ImportError) -> ImportSummary {
+    do {
+      return try await runAlone(roots, cause, progress, report)
+    } catch let error as ImportError {
+      throw error
+    } catch {
+      throw ImportError(LibraryError(error))
+    }
+  }
+
+  private func runAlone(
+    _ roots: [FilePath], _ cause: String?, _ progress: @escaping @Sendable (ImportProgress) -> Void,
+    _ report: @escaping @Sendable (FileReport) -> Void
+  ) async throws -> ImportSummary {
+    let turn = try ImportTurn(library.url)
+    defer { turn.end() }
+    let name = runName()
+    let cause = cause ?? "import \(name)"
+    let file = ImportReportFile(library: library.url, run: name, cause: cause, client: library.client)
+    let target = LibraryTarget(library: library, cause: cause, run: name)
+    var options = options
+    options.excludedFolders.append(FilePath(library.url.path))
+    let importer = MediaImporter(target: target, resources: library.store.resources, tool: tool, options: options)
+    defer { tool.close() }
+    var summary = try await importer.run(
+      roots, progress: progress,
+      report: { reports in
+        try file.append(reports)
+        for one in reports { report(one) }
+      })
+    summary.run = name
+    summary.reportFile = file.path
+    try file.finish(summary)
+    return summary
+  }
+
+  /// A name that sorts by time and is not used twice: `20261120T110447Z-5D6A2B4C`.
+  private func runName() -> String {
+    let surroundings = library.store.surroundings
+    var seconds = time_t(surroundings.date().timeIntervalSince1970.rounded(.down))
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    func padded(_ value: Int32, _ width: Int = 2) -> String {
+      String(repeating: "0", count: max(0, width - String(value).count)) + String(value)
+    }
+    let date = padded(parts.tm_year + 1900, 4) + padded(parts.tm_mon + 1) + padded(parts.tm_mday)
+    let time = padded(parts.tm_hour) + padded(parts.tm_min) + padded(parts.tm_sec)
+    return "\(date)T\(time)Z-\(surroundings.identifier().uuidString.prefix(8))"
+  }
+}
+
+/// The right to import into a library, held while an import runs.
+private final class ImportTurn: Sendable {
+  private let number: Int32
+
+  init(_ library: URL) throws {
+    let folder = try ImportReportFile.folder(of: library)
+    let path = "\(folder)/lock"
+    number = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+    guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
+    guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
+      let code = errno
+      close(number)
+      guard code == EWOULDBLOCK else { throw LibraryError.store(path, "lock", errno: code) }
+      throw ImportError(
+        .importRunning, path: library.path,
+        "Another import into \(library.path) is under way; start this one again when it has ended.")
+    }
+  }
+
+  /// Gives the lock back by name: a child that is being started may hold a copy of the descriptor for a moment.
+  func end() {
+    flock(number, LOCK_UN)
+    close(number)
+  }
+}

@@ -1,0 +1,122 @@
+internal import PhotoLedger
+
+// How an import's batches become commits.
+//
+// A batch is one change block under a key of its own within the run: if it is not known whether the commit took effect,
+// sending the block again gives the receipt of the first time. The key holds the run's name because the same files may
+// rightly be recorded again by a later run, after they were purged.
+//
+// Between the look-up and the commit the library may be changed by others. Where that leaves the batch wrong, it is not
+// given up: bytes that were purged meanwhile are stored again, and halves of Live Photos whose other half has been taken
+// or trashed or purged become assets of their own. A file is never lost for somebody else's edit.
+
+/// A library as the target of one import.
+struct LibraryTarget: ImportTarget {
+  let library: PhotoLibrary
+  let cause: String
+  let run: String
+
+  func assets(holding contents: Set<[UInt8]>) throws -> [[UInt8]: LocalIdentifier] {
+    var known: [[UInt8]: LocalIdentifier] = [:]
+    for content in contents { known[content] = try library.assets(withContent: content).first?.id }
+    return known
+  }
+
+  /// A half in the trash does not count: completing it would put the file that comes out of sight.
+  func unpairedHalves(contentIdentifiers: [String]) throws -> [String: [LivePhotoHalf]] {
+    var found: [String: [LivePhotoHalf]] = [:]
+    for identifier in contentIdentifiers {
+      for asset in try library.assets(withContentIdentifier: identifier) where !asset.isTrashed {
+        let resources = try library.resources(of: asset)
+        let isHalf =
+          switch asset.mediaType {
+          case .image: !resources.contains { $0.type == .pairedVideo }
+          case .video: resources.contains { $0.type == .video && $0.contentIdentifier == identifier }
+          case .audio, .unknown: false
+          }
+        if isHalf { found[identifier, default: []].append(LivePhotoHalf(asset: asset.id, mediaType: asset.mediaType)) }
+      }
+    }
+    return found
+  }
+
+  func record(_ batch: ImportBatch) async throws -> [RecordedChange] {
+    do {
+      return try await commit(batch)
+    } catch let error as LibraryError where Self.staleCodes.contains(error.code) {
+      let alone = ImportBatch(changes: batch.changes.map(\.standingAlone))
+      guard alone.changes != batch.changes else { throw error }
+      return try await commit(alone)
+    }
+  }
+
+  /// How an asset that was to be completed and is no longer what it was makes a block fail.
+  private static let staleCodes: Set<LibraryError.Code> = [.identifierNotFound, .changeNotSupported, .invalidResource]
+
+  /// How often a batch is sent again for a reason that sending it again can cure.
+  private static let attemptLimit = 8
+
+  private func commit(_ batch: ImportBatch) async throws -> [RecordedChange] {
+    let key = "import \(run) \(batch.digest.hexadecimal)"
+    for attempt in 1... {
+      do {
+        let receipt = try await library.performChanges(cause: cause, key: key) { block in
+          for change in batch.changes { try request(change, in: block) }
+        }
+        return recorded(batch, receipt)
+      } catch let error as LibraryError where attempt < Self.attemptLimit {
+        switch error.code {
+        case .outcomeUnknown: continue
+        case .missingResource: try storeAgain(batch)
+        default: throw error
+        }
+      }
+    }
+    preconditionFailure("The last attempt at a batch returns or throws.")
+  }
+
+  /// Stores what a purge has taken away since it was stored, unless somebody else has by now.
+  private func storeAgain(_ batch: ImportBatch) throws {
+    let files = library.store.resources
+    let missing = batch.changes.flatMap(\.resources).filter { !files.holds(AssetResource($0)) }
+    for resource in missing { _ = try files.store(fileAt: resource.source, expecting: resource.stored.sha256) }
+    try files.synchronize()
+  }
+
+  /// The assets by the receipt, which is the first one's when the block had been carried out before.
+  private func recorded(_ batch: ImportBatch, _ receipt: CommitReceipt) -> [RecordedChange] {
+    var created = receipt.created.compactMap { LocalIdentifier($0) }[...]
+    return batch.changes.map { change in
+      switch change {
+      case .asset:
+        guard let asset = created.popFirst() else {
+          preconditionFailure("A receipt names every asset that its block created.")
+        }
+        return RecordedChange(change: change, asset: asset)
+      case .pairedVideo(_, let asset), .pairedStill(_, let asset): return RecordedChange(change: change, asset: asset)
+      }
+    }
+  }
+
+  private func request(_ change: ImportChange, in block: ChangeBlock) throws {
+    switch change {
+    case .asset(let asset): block.createAsset(AssetCreation(asset))
+    case .pairedVideo(let movie, let still):
+      var changes = AssetChanges()
+      changes.mediaSubtypes = try existing(still).mediaSubtypes.union(.photoLive)
+      changes.playbackStyle = .livePhoto
+      block.addResources([.stored(AssetResource(movie))], to: still, changing: changes)
+    case .pairedStill(let still, let video):
+      block.addResources(
+        still.resources.map { .stored(AssetResource($0)) }, to: video,
+        changing: AssetChanges(completing: try existing(video), with: still), retyping: [.video: .pairedVideo])
+    }
+  }
+
+  private func existing(_ identifier: LocalIdentifier) throws -> Asset {
+    guard let asset = try library.asset(identifier.uuidString) else {
+      throw LibraryError(.identifierNotFound, "The asset \(identifier.uuidString) was purged while its other half came.")
+    }
+    return asset
+  }
+}

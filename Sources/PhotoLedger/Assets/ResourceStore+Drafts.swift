@@ -1,0 +1,78 @@
+import Foundation
+import Glibc
+
+// From the drafts of a change block to resources whose bytes are in their place.
+//
+// A file that is to be moved (CB-08) is copied (or its blocks shared) and taken away after the commit that names its
+// bytes, never before: a block that fails leaves every file where it was. One that has other hard links is refused,
+// since taking one name away would not move it. Whether another process has the file open cannot be asked on Linux
+// without the danger of a signal (a lease); so a file that is no longer the one that was copied, by its stamp, is
+// left in place as well.
+
+/// A file that is to be taken away once its bytes have a name in the library.
+struct MovedFile: Sendable {
+  let path: FilePath
+  let stamp: FileStamp
+  let sha256: [UInt8]
+}
+
+/// The requests of a block with their bytes in place, ready for the writer.
+struct Staging: Sendable {
+  var requests: [ChangeRequest] = []
+  /// What was stored for them, to be looked for if the block fails.
+  var stored: [AssetResource] = []
+  /// What is taken away if it succeeds.
+  var moved: [MovedFile] = []
+}
+
+extension ResourceStore {
+  /// Puts the bytes of a draft into their place and notes them.
+  /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, `.resourceChanged`, `.notEnoughSpace`, `.storage`.
+  func stage(_ draft: ResourceDraft, _ staging: inout Staging) throws(LibraryError) -> AssetResource {
+    let content: StoredContent
+    var name = draft.originalFilename
+    switch draft.source {
+    case .stored(let resource): return resource
+    case .data(let data): content = try store(data)
+    case .file(let url, let shouldMove):
+      guard url.isFileURL else {
+        throw LibraryError(.invalidResource, "\(url) does not name a file; pass a file URL, or the bytes themselves.")
+      }
+      let source = try SourceFile(FilePath(url.path))
+      if shouldMove { try checkMovable(source) }
+      content = try store(source)
+      name = name ?? url.lastPathComponent
+      if shouldMove {
+        staging.moved.append(MovedFile(path: source.path, stamp: source.stamp, sha256: content.sha256))
+      }
+    }
+    let type = draft.uniformTypeIdentifier ?? name.flatMap(UniformType.init(filename:))?.identifier
+    let resource = AssetResource(
+      type: draft.type, originalFilename: name ?? draft.type.name,
+      uniformTypeIdentifier: type ?? UniformType(draft.type).identifier, dataSize: content.dataSize,
+      sha256: content.sha256, storage: content.storage)
+    staging.stored.append(resource)
+    return resource
+  }
+
+  private func checkMovable(_ source: borrowing SourceFile) throws(LibraryError) {
+    guard source.stamp.linkCount == 1 else {
+      throw LibraryError(
+        .invalidResource, "\(source.path) cannot be moved, because it has \(source.stamp.linkCount) hard links; copy it.")
+    }
+    let folder = FilePath(bytes: source.path.folderBytes.isEmpty ? [FilePath.slash] : source.path.folderBytes)
+    guard folder.withCString({ access($0, W_OK) }) == 0 else {
+      throw LibraryError(
+        .invalidResource, "\(source.path) cannot be moved, because its folder cannot be written; copy it.")
+    }
+  }
+
+  /// Takes a file away that is still the one that was copied.
+  /// - Returns: whether it is gone; one that is not stays where it was, which loses nothing.
+  @discardableResult
+  func takeAway(_ moved: MovedFile) -> Bool {
+    var status = stat()
+    guard moved.path.withCString({ lstat($0, &status) }) == 0, FileStamp(status) == moved.stamp else { return false }
+    return moved.path.withCString { unlink($0) } == 0
+  }
+}

@@ -1,0 +1,154 @@
+import EventLog
+import Glibc
+
+/// What tells one state of a file from another, as `fstat` reports it.
+///
+/// Two equal stamps, one taken before a read and one after, mean that nobody wrote in between, as far as the file
+/// system's clock can tell; the content hash, taken again while the bytes are copied, covers the rest.
+package struct FileStamp: Equatable, Sendable {
+  package let device: UInt64
+  package let inode: UInt64
+  package let byteCount: Int64
+  package let modifiedSeconds: Int64
+  package let modifiedNanoseconds: Int64
+  package let changedSeconds: Int64
+  package let changedNanoseconds: Int64
+  package let linkCount: Int
+
+  init(_ status: stat) {
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+    byteCount = Int64(status.st_size)
+    modifiedSeconds = Int64(status.st_mtim.tv_sec)
+    modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
+    changedSeconds = Int64(status.st_ctim.tv_sec)
+    changedNanoseconds = Int64(status.st_ctim.tv_nsec)
+    linkCount = Int(status.st_nlink)
+  }
+}
+
+/// An open descriptor, closed when it goes out of scope.
+package struct Descriptor: ~Copyable {
+  package let number: Int32
+
+  package init(_ number: Int32) {
+    precondition(number >= 0, "A descriptor is made from a successful open.")
+    self.number = number
+  }
+
+  deinit { close(number) }
+}
+
+/// A source file opened for reading, with its stamp at that moment.
+package struct SourceFile: ~Copyable {
+  package let path: FilePath
+  package let descriptor: Descriptor
+  package let stamp: FileStamp
+
+  /// Opens a regular file; `O_NONBLOCK` keeps a FIFO that took a file's place from hanging the reader.
+  package init(_ path: FilePath) throws(LibraryError) {
+    let number = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
+    guard number >= 0 else { throw LibraryError.source(path, "opened", errno: errno) }
+    let descriptor = Descriptor(number)
+    var status = stat()
+    guard fstat(number, &status) == 0 else { throw LibraryError.source(path, "examined", errno: errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw LibraryError(.invalidResource, "\(path) is not a regular file.")
+    }
+    posix_fadvise(number, 0, 0, POSIX_FADV_SEQUENTIAL)
+    self.path = path
+    self.descriptor = descriptor
+    self.stamp = FileStamp(status)
+  }
+
+  /// Reads from the current position into `buffer`. Returns the number of bytes, 0 at the end.
+  package func read(into buffer: UnsafeMutableRawBufferPointer) throws(LibraryError) -> Int {
+    while true {
+      let count = Glibc.read(descriptor.number, buffer.baseAddress, buffer.count)
+      if count >= 0 { return count }
+      if errno != EINTR { throw LibraryError.source(path, "read", errno: errno) }
+    }
+  }
+
+  /// Throws when the file is no longer as it was when it was opened, or when not all of it was read.
+  package func checkUnchanged(bytesRead: Int64) throws(LibraryError) {
+    var status = stat()
+    guard fstat(descriptor.number, &status) == 0 else { throw LibraryError.source(path, "examined", errno: errno) }
+    guard FileStamp(status) == stamp, bytesRead == stamp.byteCount else { throw Self.changed(path) }
+  }
+
+  package static func changed(_ path: FilePath) -> LibraryError {
+    LibraryError(.resourceChanged, "\(path) changed while it was read; try again when its writer has finished.")
+  }
+}
+
+/// What a file held when it was read to its end: digest, size, and the stamp that says which state of it that was.
+package struct FileContent: Sendable, Equatable {
+  /// The 32 bytes of the SHA-256.
+  package let sha256: [UInt8]
+  package let stamp: FileStamp
+
+  package var byteCount: Int64 { stamp.byteCount }
+
+  /// Reads a file to its end.
+  /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource` for a file that cannot be read,
+  ///   `.resourceChanged` when its size or times differ at the end.
+  /// - Complexity: O(bytes), in a fixed buffer.
+  package init(of path: FilePath) throws(LibraryError) {
+    let file = try SourceFile(path)
+    var hash = SHA256()
+    let total = try file.forEachChunk { (chunk) throws(LibraryError) in hash.update(chunk) }
+    try file.checkUnchanged(bytesRead: total)
+    sha256 = hash.digest().bytes
+    stamp = file.stamp
+  }
+}
+
+extension SourceFile {
+  /// Gives the bytes from the current position to the end, in large pieces.
+  /// - Returns: how many there were.
+  /// - Throws: what `body` throws, and `.resourceChanged` for a file that grows while it is read.
+  package func forEachChunk(
+    _ body: (UnsafeRawBufferPointer) throws(LibraryError) -> Void
+  ) throws(LibraryError) -> Int64 {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBufferByteCount, alignment: 64)
+    defer { buffer.deallocate() }
+    var total: Int64 = 0
+    while true {
+      let count = try read(into: buffer)
+      if count == 0 { return total }
+      total += Int64(count)
+      // A file that is being appended to must not keep us here for ever.
+      guard total <= stamp.byteCount else { throw Self.changed(path) }
+      try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+  }
+}
+
+/// The size of the buffer that bytes pass through: large enough that system calls cost nothing beside hashing.
+let copyBufferByteCount = 1 << 20
+
+extension LibraryError {
+  /// The failure of a system call on a file that is being read.
+  static func source(_ path: FilePath, _ action: String, errno code: Int32) -> LibraryError {
+    if code == ENOENT || code == ENOTDIR {
+      return LibraryError(.missingResource, "\(path) is not there; check the path, or restore the file.")
+    }
+    return LibraryError(.invalidResource, "\(path) cannot be \(action): \(reason(code)).")
+  }
+
+  /// The failure of a system call inside the library's folders of files.
+  package static func store(_ path: String, _ action: String, errno code: Int32) -> LibraryError {
+    if code == ENOSPC || code == EDQUOT {
+      return LibraryError(.notEnoughSpace, "There is no room to \(action) \(path); make room and try again.")
+    }
+    return LibraryError(.storage, "The library cannot \(action) \(path): \(reason(code)).")
+  }
+
+  /// What the C library says about an errno value.
+  package static func reason(_ code: Int32) -> String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    guard strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
+    return buffer.withUnsafeBufferPointer { text in text.baseAddress.map { String(cString: $0) } ?? "" }
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import LMDB
+
+// Bytes before events.
+//
+//   stage ──▶ bytes of every draft stored, hashed, durable ──▶ the writer decides and commits ──▶ settle
+//                                                                      │ a file was purged in between
+//     ▲                                                                ▼
+//     └──────────────────────────── stage again ◀───────── the block failed, nothing happened
+//
+// The bytes are stored on the caller's thread: the writer's must not wait for a copy. What the writer then looks for is
+// told in ResourceStore.swift, with the reason why it can be gone.
+
+extension LibraryStore {
+  /// How often a block's bytes are stored before a purge that takes them away each time is given in to.
+  static let stagingLimit = 16
+
+  /// The requests with the bytes of every resource in their place: hashed, durable, and named by their hash.
+  /// - Throws: ``LibraryError`` for a file that is not there, cannot be read or moved, or finds no room.
+  func stage(_ requests: [ChangeRequest]) throws -> Staging {
+    var staging = Staging()
+    staging.requests = try requests.map { request in
+      switch request {
+      case .createAsset(var creation, let identifier):
+        creation.resources = try creation.resources.map { .stored(try resources.stage($0, &staging)) }
+        return .createAsset(creation, as: identifier)
+      case .addResources(let drafts, let identifier, let changes, let types):
+        let stored = try drafts.map { ResourceDraft.stored(try resources.stage($0, &staging)) }
+        return .addResources(stored, to: identifier, changes, retyping: types)
+      default: return request
+      }
+    }
+    if !staging.stored.isEmpty { try resources.synchronize() }
+    return staging
+  }
+
+  /// What comes of a block's outcome: the receipt, or nil when its bytes were purged meanwhile and must be stored again.
+  /// - Parameter attempt: how often they have been stored, from 1.
+  func settle(
+    _ staging: Staging, _ outcome: Result<CommitReceipt, any Error>, attempt: Int
+  ) throws -> CommitReceipt? {
+    switch outcome {
+    case .success(let receipt):
+      for moved in staging.moved where try names(content: moved.sha256) { resources.takeAway(moved) }
+      return receipt
+    case .failure(let error as MissingBytes):
+      if attempt < Self.stagingLimit, staging.stored.contains(error.resource) { return nil }
+      throw error.described
+    case .failure(let error): throw error
+    }
+  }
+
+  private func names(content sha256: [UInt8]) throws -> Bool {
+    try reading { t in try !core.projections.assets(withContent: sha256, in: t).isEmpty }
+  }
+}
+
+/// How the decider refuses to name bytes that are not there.
+struct MissingBytes: Error {
+  let resource: AssetResource
+
+  var described: LibraryError {
+    LibraryError(
+      .missingResource,
+      "The library does not hold the \(resource.dataSize) bytes of \(resource.originalFilename); store them first.")
+  }
+}
+
+extension StoreCore {
+  /// Removes the files of purged resources whose content nothing names any more.
+  ///
+  /// A file that cannot be removed, because the store cannot be written or the folder cannot, is garbage: it takes room
+  /// and is used again when its content comes back. The purge itself is durable, so there is nobody to tell.
+  /// - Complexity: O(n) in resources; the other writers wait.
+  func discard(_ purged: [AssetResource], from resources: ResourceStore) {
+    do {
+      try environment.write { t in
+        for resource in purged where try projections.assets(withContent: resource.sha256, in: t).isEmpty {
+          _ = resources.remove(resource.sha256)
+        }
+      }
+    } catch {
+      return
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import PhotoLedger
+
+// From JSON to a change block: the one path of every change that the program makes.
+//
+//     {"op": "album.insert", "album": "$a", "assets": ["…"], "index": 0}
+//        └ names an entry of `Operation.all`   └ placeholder: what an earlier op of the block called "as": "$a"
+//
+// An operation is a name and a function that reads its fields and asks the block. Whether a request can be carried out
+// is the library's to say; here only the form is checked, so that no rule is written down twice. One rule is needed
+// here: album.rename and album.delete do not take a folder, though the library's own request takes both, since a person
+// who deletes an album must never delete a tree of folders by a slip of the identifier.
+
+/// One kind of change that a line of `apply` can ask for.
+struct Operation: Sendable {
+  /// The name, such as `album.insert`.
+  let name: String
+  /// Reads the fields and asks the block; gives the identifier of what it creates.
+  let ask: @Sendable (inout OperationFields, OperationContext) throws -> LocalIdentifier?
+}
+
+/// What the operations of one block share.
+final class OperationContext {
+  let library: PhotoLibrary
+  let block: ChangeBlock
+  /// The objects that earlier operations of the block created, by the names they gave them.
+  private(set) var placeholders: [String: (identifier: LocalIdentifier, kind: String)] = [:]
+
+  init(library: PhotoLibrary, block: ChangeBlock) { (self.library, self.block) = (library, block) }
+
+  func name(_ identifier: LocalIdentifier, _ name: String, kind: String) { placeholders[name] = (identifier, kind) }
+
+  /// The object that an identifier or a placeholder names.
+  func identifier(_ text: String, _ fields: OperationFields) throws -> LocalIdentifier {
+    if text.hasPrefix("$") {
+      guard let placeholder = placeholders[text] else {
+        throw fields.malformed("no earlier operation of the block is called \"\(text)\"; give it \"as\": \"\(text)\".")
+      }
+      return placeholder.identifier
+    }
+    guard let identifier = LocalIdentifier(text) else {
+      throw fields.malformed("'\(text.prefix(80))' is no identifier; pass one that the library gave, or a placeholder.")
+    }
+    return identifier
+  }
+
+  /// Whether a name stands for an album or folder of the given kind, as far as is known.
+  func isKind(_ kind: String, _ text: String) throws -> Bool {
+    if let placeholder = placeholders[text] { return placeholder.kind == kind }
+    return try library.collection(text).map { "\($0.kind)" == kind } ?? true
+  }
+}
+
+extension Operation {
+  static let all: [Operation] = assetOperations + collectionOperations("album") + collectionOperations("folder")
+
+  private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+  /// Asks a block for all changes of a list.
+  /// - Throws: ``LibraryError`` `.malformedRequest` that names the operation and the field.
+  static func ask(_ changes: [JSON], of block: ChangeBlock, for library: PhotoLibrary) throws {
+    let context = OperationContext(library: library, block: block)
+    for (index, change) in changes.enumerated() { try ask(change, at: index, context) }
+  }
+
+  private static func ask(_ change: JSON, at index: Int, _ context: OperationContext) throws {
+    let place = "changes[\(index)]"
+    guard let members = change.objectValue else {
+      throw LibraryError(.malformedRequest, "\(place): an operation is an object, not \(change.kind).")
+    }
+    guard let name = change["op"]?.textValue else {
+      throw LibraryError(
+        .malformedRequest, "\(place): 'op' is missing; it names the operation, such as \"album.create\".")
+    }
+    guard let operation = byName[name] else {
+      let suggestion = Suggestion.sentence(for: name, among: all.map(\.name))
+      throw LibraryError(.malformedRequest, "\(place): there is no operation '\(name.prefix(80))'\(suggestion)")
+    }
+    var fields = OperationFields(members, place: "\(place) (\(name))")
+    _ = fields.take("op")
+    let created = try operation.ask(&fields, context)
+    if let created { try takeName(of: created, kind: String(name.prefix { $0 != "." }), &fields, context) }
+    try fields.finish()
+  }
+
+  private static func takeName(
+    of created: LocalIdentifier, kind: String, _ fields: inout OperationFields, _ context: OperationContext
+  ) throws {
+    let name = try fields.optional("as", "a placeholder such as \"$a\"") { json in
+      json.textValue.flatMap { $0.hasPrefix("$") && $0.utf8.count > 1 ? $0 : nil }
+    }
+    guard let name else { return }
+    guard context.placeholders[name] == nil else {
+      throw fields.malformed("the block has two objects that are called \"\(name)\".")
+    }
+    context.name(created, name, kind: kind)
+  }
+}
+
+extension OperationFields {
+  mutating func identifier(_ name: String, _ context: OperationContext) throws -> LocalIdentifier {
+    let text = try required(name, "an identifier", \.textValue)
+    return try context.identifier(text, self)
+  }
+
+  mutating func identifiers(_ name: String, _ context: OperationContext) throws -> [LocalIdentifier] {
+    try names(name).map { try context.identifier($0, self) }
+  }
+
+  /// Identifiers and placeholders as they were written.
+  mutating func names(_ name: String) throws -> [String] {
+    try required(name, "a list of identifiers") { json in
+      guard let texts = json.listValue?.map(\.textValue), !texts.contains(nil) else { return nil }
+      return texts.compactMap { $0 }
+    }
+  }
+}

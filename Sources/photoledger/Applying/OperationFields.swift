@@ -1,0 +1,117 @@
+import Foundation
+import PhotoLedger
+
+/// The fields of one JSON object, read one by one; each wrong one is an error that names it.
+///
+/// Invariant: every field that was not asked for is an error too (`finish`), so a misspelt field is never passed over.
+struct OperationFields {
+  /// What the fields belong to, for sentences: `changes[2] (album.insert)`.
+  let place: String
+  private let members: [String: JSON]
+  private(set) var asked: [String] = []
+
+  init(_ object: [JSON.Member], place: String) {
+    members = Dictionary(object.map { ($0.key, $0.value) }) { first, _ in first }
+    self.place = place
+  }
+
+  /// A request that does not follow the schema.
+  func malformed(_ what: String) -> LibraryError { LibraryError(.malformedRequest, "\(place): \(what)") }
+
+  private func wrong(_ name: String, _ wanted: String, _ found: JSON) -> LibraryError {
+    let shown = found.description
+    let excerpt = shown.count <= 60 ? shown : String(shown.prefix(60)) + "…"
+    return malformed("'\(name)' must be \(wanted), not \(excerpt).")
+  }
+
+  /// The value of a field, whatever it is; nil if it is not given.
+  mutating func take(_ name: String) -> JSON? {
+    if !asked.contains(name) { asked.append(name) }
+    return members[name]
+  }
+
+  /// Reads a field with a function that gives nil for what it cannot take.
+  mutating func optional<Value>(_ name: String, _ wanted: String, _ read: (JSON) -> Value?) throws -> Value? {
+    guard let json = take(name) else { return nil }
+    guard let value = read(json) else { throw wrong(name, wanted, json) }
+    return value
+  }
+
+  mutating func required<Value>(_ name: String, _ wanted: String, _ read: (JSON) -> Value?) throws -> Value {
+    guard let value = try optional(name, wanted, read) else {
+      throw malformed("'\(name)' is missing; it must be \(wanted).")
+    }
+    return value
+  }
+
+  /// Reads a field that null empties.
+  mutating func assignment<Value: Sendable>(
+    _ name: String, _ wanted: String, _ read: (JSON) -> Value?
+  ) throws -> AssetChanges.Assignment<Value>? {
+    try optional(name, wanted + ", or null") { json in
+      json == .null ? .clear : read(json).map { .set($0) }
+    }
+  }
+
+  /// Checks that every field was asked for.
+  func finish() throws {
+    let known = Set(asked)
+    guard let stranger = members.keys.filter({ !known.contains($0) }).min() else { return }
+    throw malformed(
+      "'\(stranger)' is no field of it; the fields are \(asked.joined(separator: ", ")).")
+  }
+}
+
+/// What a value must be, and how it is read.
+extension JSON {
+  var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
+
+  var textValue: String? { if case .text(let value) = self { value } else { nil } }
+
+  var listValue: [JSON]? { if case .list(let values) = self { values } else { nil } }
+
+  var objectValue: [Member]? { if case .object(let members) = self { members } else { nil } }
+
+  var wholeValue: Int? { if case .integer(let value) = self { Int(value) } else { nil } }
+
+  var numberValue: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .number(let value): value
+    default: nil
+    }
+  }
+
+  /// A whole number, 0 or more.
+  var positionValue: Int? { wholeValue.flatMap { $0 >= 0 ? $0 : nil } }
+
+  /// Positions, each once.
+  var positionsValue: IndexSet? {
+    guard let values = listValue else { return nil }
+    let positions = values.compactMap(\.positionValue)
+    let set = IndexSet(positions)
+    return positions.count == values.count && set.count == positions.count ? set : nil
+  }
+
+  var locationValue: Location? {
+    guard let members = objectValue, Set(members.map(\.key)).isSubset(of: ["latitude", "longitude", "altitude"]),
+      let latitude = self["latitude"]?.numberValue, let longitude = self["longitude"]?.numberValue
+    else { return nil }
+    guard let altitude = self["altitude"], altitude != .null else {
+      return Location(latitude: latitude, longitude: longitude)
+    }
+    return altitude.numberValue.map { Location(latitude: latitude, longitude: longitude, altitude: $0) }
+  }
+
+  /// The names of subtypes, as ``MediaSubtypes/names`` gives them.
+  var subtypesValue: MediaSubtypes? {
+    guard let names = listValue?.map(\.textValue) else { return nil }
+    var subtypes: MediaSubtypes = []
+    for name in names {
+      guard let bit = (0..<32).map({ MediaSubtypes(rawValue: 1 << UInt32($0)) }).first(where: { [name] == $0.names })
+      else { return nil }
+      subtypes.formUnion(bit)
+    }
+    return subtypes
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import PhotoLedger
+
+extension Command {
+  static let demo = Command(
+    words: ["demo"], summary: "make a library and show what an observer sees while it changes",
+    operands: [Operand("FOLDER", .optional, "photos to import; a few hundred invented ones if left out")],
+    options: [
+      Option("library", "PATH", "keep the library there; a temporary one is removed at the end"),
+      Option("seed", "N", "another set of invented photos; 1 if left out"),
+    ],
+    notes: "Photos of FOLDER are copied; nothing in it is changed.", example: "demo ~/Pictures"
+  ) { invocation in
+    let seed = try invocation.count("seed") ?? 1
+    let interruption = Interruption()
+    let kept = invocation.text("library").map { URL(filePath: $0, directoryHint: .isDirectory) }
+    let url = kept ?? FileManager.default.temporaryDirectory.appending(path: "photoledger-demo-\(getpid())")
+    let surroundings: LibraryEnvironment = invocation.operands.isEmpty ? .seeded(UInt64(seed)) : .system
+    let library = try PhotoLibrary.create(at: url, environment: surroundings)
+    defer {
+      library.close()
+      if kept == nil { remove(url) }
+    }
+    try Demonstration(library: library, output: invocation.output, interruption: interruption)
+      .run(folder: invocation.operands.first, seed: UInt64(seed), isKept: kept != nil)
+    guard interruption.isRequested else { return .done }
+    Output.complain("photoledger: The demonstration was stopped; what it had committed is durable.\n")
+    return .failed
+  }
+}
+
+private func remove(_ url: URL) {
+  do {
+    try FileManager.default.removeItem(at: url)
+  } catch {
+    Output.complain(
+      "photoledger: The temporary library \(url.path) could not be removed: \(error.localizedDescription)\n")
+  }
+}
+
+/// The main job in one command.
+private struct Demonstration {
+  let library: PhotoLibrary
+  let output: Output
+  let interruption: Interruption
+
+  func run(folder: String?, seed: UInt64, isKept: Bool) throws {
+    if let folder {
+      try output.line("Importing \(folder) …")
+      try output.flush()
+      let summary = try Importing(library: library, interruption: interruption).run([folder], isByReference: false)
+      try output.line(Importing.text(summary))
+    } else {
+      try InventedLibrary.fill(library, seed: seed) { interruption.isRequested }
+      try output.line(
+        "\(InventedLibrary.assetCount) invented photos in 6 commits. The same seed invents the same library."
+      )
+    }
+    if interruption.isRequested { return }
+    let built = try library.currentToken
+    guard try !library.fetchAssets().isEmpty else {
+      return try output.line("There is nothing to show: no photo or video was found.")
+    }
+    var story = try Story(library: library, output: output)
+    try story.tell { interruption.isRequested }
+    try output.line("\n" + output.terminal.styled("What happened, as the log has it", .heading) + "\n")
+    var printer = LogPrinter(output: output)
+    var filter = LogFilter()
+    filter.after = built
+    try library.forEachLogEntry(filter) { entry in
+      try printer.print(entry)
+      return true
+    }
+    try output.line(closing(isKept))
+  }
+
+  private func closing(_ isKept: Bool) -> String {
+    guard isKept else {
+      return "\nThe library was temporary. `photoledger demo --library PATH` keeps it to be looked at."
+    }
+    return """
+
+      The library is \(library.url.path). Go on with:
+        export PHOTOLEDGER_LIBRARY=\(library.url.path)
+        photoledger ls --sort creationDate:desc --limit 10
+        photoledger watch &  photoledger log  photoledger verify
+      """
+  }
+}

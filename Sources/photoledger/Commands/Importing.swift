@@ -1,0 +1,111 @@
+import MediaImport
+import PhotoLedger
+import Synchronization
+
+extension Command {
+  private static let reference = Option("reference", "leave the bytes where they are; the library holds their paths")
+
+  static let `import` = Command(
+    words: ["import"], summary: "take photos and videos into the library",
+    operands: [Operand("FOLDER", .several, "folders, which are walked, or files")],
+    options: [.library, .client, reference, .json],
+    notes: """
+      What the library has already is passed over, so the same folder can be imported again, and an import that was
+      stopped goes on when it is started again. What could not be taken is told with the reason, and for every file
+      in the report that the summary names. exiftool must be installed.
+      """,
+    example: "import ~/Pictures /media/card/DCIM"
+  ) { invocation in
+    let interruption = Interruption()
+    return try invocation.withLibrary { library in
+      let summary = try Importing(library: library, interruption: interruption)
+        .run(invocation.operands, isByReference: invocation.has(reference))
+      if invocation.printsJSON {
+        try invocation.output.line(JSON(summary))
+      } else {
+        try invocation.output.write(Importing.text(summary))
+      }
+      guard summary.wasInterrupted else { return .done }
+      Output.complain(
+        "photoledger: Stopped with \(TextLayout.counted(summary.notReached, "file")) left; start it again to go on.\n")
+      return .failed
+    }
+  }
+}
+
+/// Runs an import with a progress bar.
+struct Importing {
+  let library: PhotoLibrary
+  let interruption: Interruption
+
+  func run(_ folders: [String], isByReference: Bool) throws -> ImportSummary {
+    var options = LibraryImport.Options()
+    options.leavesFilesInPlace = isByReference
+    let importing = try LibraryImport(into: library, options: options)
+    let line = ProgressLine()
+    defer { line.clear() }
+    return try waiting(interruption) {
+      try await importing.run(folders.map { FilePath($0) }, progress: { line.show($0) })
+    }
+  }
+
+  /// The summary for people.
+  static func text(_ summary: ImportSummary) -> String {
+    let assets = TextLayout.counted(summary.assetsAdded, "asset")
+    var text = """
+      \(TextLayout.counted(summary.filesFound, "file")) found: \(assets) added in \
+      \(TextLayout.counted(summary.commits, "commit")), \(TextLayout.bytes(UInt64(clamping: summary.bytesAdded))).
+
+      """
+    let others = [
+      (summary.resourcesAdded, "joined another as its movie or RAW"), (summary.duplicates, "known already"),
+      (summary.sidecars, "describe other files"), (summary.notReached, "not reached"),
+    ]
+    for (count, what) in others where count > 0 { text += "  \(TextLayout.grouped(count)) \(what)\n" }
+    for (reason, count) in summary.skipped.sorted(by: { $0.key < $1.key }) {
+      text += "  \(TextLayout.grouped(count)) not taken: \(reason)\n"
+    }
+    for file in summary.skippedFiles.prefix(20) { text += "    \(TextLayout.printable(file.message))\n" }
+    if !summary.skippedFiles.isEmpty { text += "  Every file's outcome: \(summary.reportFile)\n" }
+    return text
+  }
+}
+
+/// The bar of an import, which is told from several threads.
+private final class ProgressLine: Sendable {
+  private let bar = Mutex(ProgressBar())
+
+  func show(_ progress: ImportProgress) {
+    let note =
+      "\(TextLayout.bytes(UInt64(clamping: progress.bytesDone))), \(TextLayout.counted(progress.assetsAdded, "asset"))"
+    bar.withLock { $0.show("importing", done: progress.filesDone, total: progress.filesFound, note: note) }
+  }
+
+  func clear() { bar.withLock { $0.clear() } }
+}
+
+extension JSON {
+  /// What an import did.
+  fileprivate init(_ summary: ImportSummary) {
+    func number(_ value: some BinaryInteger) -> JSON { .integer(Int64(clamping: value)) }
+    self = [
+      "run": .text(summary.run),
+      "filesFound": number(summary.filesFound),
+      "assetsAdded": number(summary.assetsAdded),
+      "resourcesAdded": number(summary.resourcesAdded),
+      "livePhotos": number(summary.livePhotos),
+      "duplicates": number(summary.duplicates),
+      "sidecars": number(summary.sidecars),
+      "skipped": .object(summary.skipped.sorted { $0.key < $1.key }.map { Member($0.key, number($0.value)) }),
+      "notReached": number(summary.notReached),
+      "bytesAdded": number(summary.bytesAdded),
+      "commits": number(summary.commits),
+      "wasInterrupted": .bool(summary.wasInterrupted),
+      "reportFile": .text(summary.reportFile),
+      "skippedFiles": .list(
+        summary.skippedFiles.map {
+          ["path": .text($0.path), "reason": .text($0.reason.rawValue), "message": .text($0.message)]
+        }),
+    ]
+  }
+}

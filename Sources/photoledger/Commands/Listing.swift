@@ -1,0 +1,79 @@
+import PhotoLedger
+
+extension Command {
+  static let list = Command(
+    words: ["ls"], summary: "list assets, in the order in which they were added unless told otherwise",
+    options: [.library] + FetchArguments.options + [.json], notes: FetchArguments.notes,
+    example: #"ls --where "isFavorite == YES" --sort creationDate:desc --limit 20"#
+  ) { invocation in
+    // Looked at before the library is opened: a wrong predicate is wrong in every library.
+    _ = try FetchArguments.read(invocation)
+    return try invocation.withLibrary { library in
+      let result = try FetchArguments.fetch(invocation, from: library)
+      let table = AssetTable(terminal: invocation.output.terminal)
+      if !invocation.printsJSON, !result.isEmpty { try invocation.output.line(table.heading) }
+      try result.forEachPiece { assets in
+        for asset in assets {
+          let resources = try library.resources(of: asset)
+          try invocation.output.line(
+            invocation.printsJSON ? JSON(asset, resources).description : table.row(asset, resources))
+        }
+      }
+      if !invocation.printsJSON, invocation.output.terminal.isInteractive {
+        try invocation.output.line(invocation.output.terminal.styled(TextLayout.counted(result.count, "asset"), .faint))
+      }
+      return .done
+    }
+  }
+
+  static let albums = Command(
+    words: ["albums"], summary: "list albums and folders in their order, folders with what they hold",
+    options: [.library, .json],
+    notes: "With --json each object has `parent` too: the identifier of its folder, or null at the top.",
+    example: "albums"
+  ) { invocation in
+    try invocation.withLibrary { library in
+      try AlbumTree(invocation: invocation, library: library).print(in: nil, depth: 0)
+      return .done
+    }
+  }
+}
+
+extension FetchResult {
+  /// Gives the objects in pieces, so that a long result is never held whole.
+  func forEachPiece(_ body: ([Element]) throws -> Void) throws {
+    for start in stride(from: 0, to: count, by: 256) { try body(objects(at: start..<Swift.min(start + 256, count))) }
+  }
+}
+
+/// Prints albums and folders, each folder before what it holds.
+private struct AlbumTree {
+  let invocation: Invocation
+  let library: PhotoLibrary
+
+  func print(in folder: PhotoCollection?, depth: Int) throws {
+    try library.fetchCollections(in: folder).forEachPiece { collections in
+      for collection in collections {
+        try invocation.output.line(
+          invocation.printsJSON ? json(collection, in: folder) : row(collection, depth))
+        if collection.kind == .folder { try print(in: collection, depth: depth + 1) }
+      }
+    }
+  }
+
+  private func json(_ collection: PhotoCollection, in folder: PhotoCollection?) -> String {
+    guard case .object(let members) = JSON(collection) else { return "null" }
+    return JSON.object(members + [JSON.Member("parent", JSON(folder?.localIdentifier))]).description
+  }
+
+  private func row(_ collection: PhotoCollection, _ depth: Int) -> String {
+    let terminal = invocation.output.terminal
+    let title = String(repeating: "  ", count: depth) + (collection.localizedTitle ?? "")
+    let isFolder = collection.kind == .folder
+    let count = isFolder ? "folder" : TextLayout.counted(collection.estimatedAssetCount, "asset")
+    let titleWidth = max(12, (terminal.width ?? 100) - 36 - 16)
+    let shown = TextLayout.fitted(isFolder ? title + "/" : title, titleWidth)
+    return (isFolder ? terminal.styled(shown, .heading) : shown) + "  " + TextLayout.fitted(count, 12) + "  "
+      + terminal.styled(collection.id.uuidString, .faint)
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import PhotoLedger
+
+extension Command {
+  static let show = Command(
+    words: ["show"], summary: "show all that is known of one asset, album or folder",
+    operands: [Operand("ID", "the identifier; the part before the slash is enough")], options: [.library, .json],
+    notes: "With --json an asset has `albums` too: the identifiers of the albums that hold it.",
+    example: "show 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
+  ) { invocation in
+    let identifier = invocation.operands[0]
+    return try invocation.withLibrary { library in
+      if let asset = try library.asset(identifier) {
+        try describe(asset, library, invocation)
+      } else if let collection = try library.collection(identifier) {
+        try describe(collection, invocation)
+      } else {
+        throw LibraryError(
+          .identifierNotFound, "The library has no asset, album or folder '\(identifier)'; `ls` and `albums` list them."
+        )
+      }
+      return .done
+    }
+  }
+}
+
+private func describe(_ asset: Asset, _ library: PhotoLibrary, _ invocation: Invocation) throws {
+  let resources = try library.resources(of: asset)
+  let containing = try library.fetchCollections(containing: asset)
+  let albums = try containing.objects(at: 0..<containing.count)
+  if invocation.printsJSON {
+    guard case .object(let members) = JSON(asset, resources) else { return }
+    let list = JSON.list(albums.map { .text($0.localIdentifier) })
+    try invocation.output.line(JSON.object(members + [JSON.Member("albums", list)]))
+    return
+  }
+  var facts = Facts(terminal: invocation.output.terminal)
+  facts.add("identifier", asset.localIdentifier)
+  facts.add("kind", ([("\(asset.mediaType)")] + asset.mediaSubtypes.names).joined(separator: ", "))
+  facts.add("size", AssetTable.size(of: asset))
+  facts.add("taken", asset.creationDate.map { DateText.instant($0, offset: asset.timeZoneOffset) })
+  facts.add("camera's clock", asset.localCreationDate.map { DateText.wallTime($0) })
+  facts.add("added", DateText.instant(asset.addedDate))
+  facts.add("modified", asset.modificationDate.map { DateText.instant($0) })
+  facts.add("in the trash", asset.trashedDate.map { "since " + DateText.instant($0) })
+  facts.add("place", asset.location.map { "\($0.latitude), \($0.longitude)\($0.altitude.map { ", \($0) m" } ?? "")" })
+  let marks = (asset.isFavorite ? ["favourite"] : []) + (asset.isHidden ? ["hidden"] : [])
+  facts.add("marks", marks.isEmpty ? nil : marks.joined(separator: ", "))
+  for album in albums { facts.add("in album", "\(album.localizedTitle ?? "")  \(album.id.uuidString)") }
+  for resource in resources {
+    facts.add(
+      resource.type.name,
+      "\(resource.originalFilename), \(TextLayout.bytes(resource.dataSize)), \(resource.uniformTypeIdentifier)")
+    facts.add("", "sha256 \(resource.sha256Hex)")
+    facts.add("", library.url(of: resource).path)
+  }
+  try invocation.output.write(facts.text)
+}
+
+private func describe(_ collection: PhotoCollection, _ invocation: Invocation) throws {
+  guard !invocation.printsJSON else { return try invocation.output.line(JSON(collection)) }
+  var facts = Facts(terminal: invocation.output.terminal)
+  facts.add("identifier", collection.localIdentifier)
+  facts.add("kind", "\(collection.kind)")
+  facts.add("title", collection.localizedTitle)
+  if collection.kind == .album { facts.add("assets", "\(collection.estimatedAssetCount)") }
+  facts.add("created", DateText.instant(collection.creationDate))
+  facts.add("modified", DateText.instant(collection.modificationDate))
+  try invocation.output.write(facts.text)
+}
+
+/// Names and values, one a line.
+struct Facts {
+  let terminal: Terminal
+  private(set) var text = ""
+
+  init(terminal: Terminal) { self.terminal = terminal }
+
+  /// Adds a line, unless there is nothing to say.
+  mutating func add(_ name: String, _ value: String?) {
+    guard let value, !value.isEmpty else { return }
+    text += terminal.styled(TextLayout.fitted(name, 18), .faint) + TextLayout.printable(value) + "\n"
+  }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import PhotoLedger
+
+extension Command {
+  static let stat = Command(
+    words: ["stat"], summary: "count what the library holds, and say how its store stands", options: [.library, .json],
+    example: "stat"
+  ) { invocation in
+    try invocation.withLibrary { library in
+      let statistics = try library.statistics()
+      if invocation.printsJSON {
+        try invocation.output.line(JSON(statistics))
+      } else {
+        try invocation.output.write(text(statistics, library, invocation.output.terminal))
+      }
+      return .done
+    }
+  }
+}
+
+private func text(_ statistics: LibraryStatistics, _ library: PhotoLibrary, _ terminal: Terminal) -> String {
+  var facts = Facts(terminal: terminal)
+  facts.add("library", library.url.path)
+  for (type, name) in [(MediaType.image, "images"), (.video, "videos"), (.audio, "sound recordings")] {
+    facts.add(name, TextLayout.grouped(statistics.assetCounts[type] ?? 0))
+  }
+  facts.add("favourites", TextLayout.grouped(statistics.favoriteCount))
+  facts.add("hidden", TextLayout.grouped(statistics.hiddenCount))
+  facts.add("in the trash", TextLayout.grouped(statistics.trashedCount))
+  facts.add("albums", TextLayout.grouped(statistics.albumCount))
+  facts.add("folders", TextLayout.grouped(statistics.folderCount))
+  facts.add(
+    "resources", "\(TextLayout.grouped(statistics.resourceCount)), \(TextLayout.bytes(statistics.resourceBytes))")
+  let events = TextLayout.counted(Int(statistics.eventCount), "event")
+  facts.add("history", "\(events) in \(TextLayout.counted(Int(statistics.commitCount), "commit"))")
+  facts.add("token", statistics.token.description)
+  facts.add("chain", statistics.chain)
+  facts.add("durability", statistics.durability)
+  let used = TextLayout.bytes(UInt64(statistics.storeBytes))
+  let free = TextLayout.bytes(UInt64(statistics.storeFreeBytes))
+  let map = TextLayout.bytes(UInt64(statistics.mapBytes))
+  facts.add("store", "\(used) used, \(free) to reuse, of a map of \(map)")
+  facts.add(
+    "readers", "\(statistics.readerCount), the oldest \(statistics.oldestReaderLag) transactions behind")
+  return facts.text
+}
+
+extension JSON {
+  /// The statistics of a library.
+  fileprivate init(_ statistics: LibraryStatistics) {
+    func number(_ value: some BinaryInteger) -> JSON { .integer(Int64(clamping: value)) }
+    self = [
+      "token": .text(statistics.token.description),
+      "assetCounts": .object(
+        MediaType.allCases.map { Member("\($0)", number(statistics.assetCounts[$0] ?? 0)) }),
+      "favoriteCount": number(statistics.favoriteCount),
+      "hiddenCount": number(statistics.hiddenCount),
+      "trashedCount": number(statistics.trashedCount),
+      "albumCount": number(statistics.albumCount),
+      "folderCount": number(statistics.folderCount),
+      "resourceCount": number(statistics.resourceCount),
+      "resourceBytes": number(statistics.resourceBytes),
+      "eventCount": number(statistics.eventCount),
+      "commitCount": number(statistics.commitCount),
+      "chain": .text(statistics.chain),
+      "durability": .text(statistics.durability),
+      "storeBytes": number(statistics.storeBytes),
+      "storeFreeBytes": number(statistics.storeFreeBytes),
+      "mapBytes": number(statistics.mapBytes),
+      "readerCount": number(statistics.readerCount),
+      "oldestReaderLag": number(statistics.oldestReaderLag),
+    ]
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import PhotoLedger
+
+// Verification runs in a child of its own. A store that somebody has tampered with can bring LMDB down (it aborts on
+// some damage, and reads where a damaged page points), and a program that is asked "is this sound?" must answer, not
+// die. So `verify` starts this same program as `verify-here`, whose output is its own, and turns the way it ended into
+// a sentence and an exit status.
+
+extension Command {
+  private static let hashing = Option("content", "read and hash every file of a photo or video too")
+
+  static let verify = Command(
+    words: ["verify"], summary: "recompute the log and everything derived from it, and name the first difference",
+    options: [.library, hashing, .json],
+    notes: """
+      The check runs in a child process, so that a damaged store cannot bring this one down. Files that
+      are missing are listed; they are a state of the library, and no reason for exit status 1.
+      """,
+    example: "verify --content"
+  ) { invocation in
+    // Opened here only for the sentence that says it is no library.
+    _ = try invocation.libraryURL()
+    var words = [verifyHere.name, "--library", try invocation.libraryURL().path]
+    for option in [hashing, .json] where invocation.has(option) { words.append("--\(option.name)") }
+    try invocation.output.flush()
+    switch try ChildRun.run(words) {
+    case .exited(let status):
+      return ExitStatus(rawValue: status) ?? .failed
+    case .signalled(let number):
+      Output.complain(
+        """
+        photoledger: The check was ended by signal \(number) (\(String(cString: strsignal(number)))) while it read the \
+        store: the store is damaged below what can be told. Restore it from a copy.
+
+        """)
+      return .failed
+    }
+  }
+
+  static let verifyHere = Command(
+    words: ["verify-here"], summary: "verify in this very process", options: [.library, hashing, .json],
+    example: "verify-here", isInternal: true
+  ) { invocation in
+    try invocation.withLibrary { library in
+      var bar = ProgressBar()
+      let found = try library.verify(hashingContent: invocation.has(hashing)) { progress in
+        bar.show(progress.phase, done: Int(progress.done), total: progress.total.map { Int($0) })
+        return true
+      }
+      bar.clear()
+      try invocation.output.write(invocation.printsJSON ? JSON(found).description + "\n" : text(found))
+      return found.isSound ? .done : .failed
+    }
+  }
+
+  static let rebuild = Command(
+    words: ["rebuild"], summary: "drop everything that is derived and make it again from the log",
+    options: [.library],
+    notes: "Readers see what was there or what is new, never a half; a rebuild that is stopped changes nothing.",
+    example: "rebuild"
+  ) { invocation in
+    let interruption = Interruption()
+    return try invocation.withLibrary { library in
+      var bar = ProgressBar()
+      defer { bar.clear() }
+      try library.rebuild { progress in
+        bar.show(progress.phase, done: Int(progress.done), total: progress.total.map { Int($0) })
+        return !interruption.isRequested
+      }
+      return .done
+    }
+  }
+}
+
+private func text(_ found: Verification) -> String {
+  let resources = TextLayout.counted(Int(found.resourceCount), "resource")
+  var text = """
+    \(TextLayout.counted(Int(found.eventCount), "event")) in \(TextLayout.counted(Int(found.commitCount), "commit")) \
+    recomputed, \(TextLayout.counted(Int(found.entryCount), "derived entry").replacing("entrys", with: "entries")) \
+    compared, \(resources) looked at.
+    chain \(found.chain)
+
+    """
+  for path in found.missingResources { text += "missing: \(TextLayout.printable(path))\n" }
+  text += found.defect.map { "NOT SOUND at \($0.place): \($0.description)\n" } ?? "The library is sound.\n"
+  return text
+}
+
+extension JSON {
+  /// What a verification found.
+  fileprivate init(_ found: Verification) {
+    self = [
+      "isSound": .bool(found.isSound),
+      "eventCount": .integer(Int64(found.eventCount)),
+      "commitCount": .integer(Int64(found.commitCount)),
+      "entryCount": .integer(Int64(found.entryCount)),
+      "resourceCount": .integer(Int64(found.resourceCount)),
+      "missingResources": .list(found.missingResources.map { .text($0) }),
+      "chain": .text(found.chain),
+      "defect": found.defect.map { ["place": .text($0.place), "description": .text($0.description)] } ?? .null,
+    ]
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import PhotoLedger
+
+// The feed of a result, for programs: one line for each commit that touches it.
+//
+// Two coordinates only. `removed` counts in *before*; `inserted`, `changed` and the keys of `items` count in *after*.
+// Whoever holds the list of *before* gets *after* in either of two ways:
+//
+//     removed, inserted, then moves      moves as PhotoKit has them (CD-10): from the list with removals and insertions
+//                                        applied, all at once
+//     removed and moved out, then        moved as UIKit has them: [before, after]
+//     inserted and moved in
+//
+// Every commit is one line: the sequence is asked never to compose, however far the reader falls behind.
+//
+// Ending at a token. A commit that does not touch the result gives no line, so the lines alone cannot tell that a state
+// has been passed. An observer of the whole library can: when it is told of the token's commit, every live result has
+// taken that commit in. It then cancels the task that prints; a cancelled sequence first gives what is there to give.
+
+extension Command {
+  static let watch = Command(
+    words: ["watch"], summary: "tell every change of a result as one JSON object a line",
+    options: [.library] + FetchArguments.options
+      + [Option("until", "TOKEN", "end when the state of a token has been reported")],
+    notes: """
+      The first line has the token, count and identifiers of the result. Then each commit that touches
+      it is a line: before, after (tokens), count, removed, inserted, changed ([start,length]…), moves
+      ([from,to]…, after removals and insertions), moved ([before,after]…), items (the inserted and
+      changed objects by index), cause. Commits of other processes are told too.
+
+      \(FetchArguments.notes)
+      """,
+    example: #"watch --where "isFavorite == YES" --sort creationDate:desc"#
+  ) { invocation in
+    _ = try FetchArguments.read(invocation)
+    let until = try invocation.text("until").map { try Token($0) }
+    let interruption = Interruption()
+    interruption.requestWhenClosed(STDOUT_FILENO)
+    return try invocation.withLibrary { library in
+      try Watch(library: library, output: invocation.output, until: until)
+        .run(FetchArguments.fetch(invocation, from: library), interruption)
+      return .done
+    }
+  }
+}
+
+/// Prints a result and its changes.
+private struct Watch {
+  let library: PhotoLibrary
+  let output: Output
+  let until: Token?
+
+  func run(_ result: FetchResult<Asset>, _ interruption: Interruption) throws {
+    if let until, until.library != result.token.library {
+      throw LibraryError(.invalidToken, "The token \(until) belongs to another library.")
+    }
+    try output.line([
+      "token": .text(result.token.description), "count": .integer(Int64(result.count)),
+      "identifiers": .list(identifiers(of: result)),
+    ])
+    try output.flush()
+    if hasReached(result.token) { return }
+    let end = EndObserver { if hasReached($0) { interruption.request() } }
+    try library.register(end)
+    if try hasReached(library.currentToken) { interruption.request() }
+    try waiting(interruption) {
+      var told = result.token
+      for try await details in library.changes(to: result, composingBeyond: .max) {
+        let after = details.fetchResultAfterChanges.token
+        if let until, after.commit > until.commit { return }
+        try output.line(line(details, since: told))
+        try output.flush()
+        if hasReached(after) { return }
+        told = after
+      }
+    }
+    library.unregisterChangeObserver(end)
+  }
+
+  @Sendable private func hasReached(_ token: Token) -> Bool { until.map { token.commit >= $0.commit } ?? false }
+
+  private func identifiers(of result: FetchResult<Asset>) throws -> [JSON] {
+    var identifiers: [JSON] = []
+    try result.forEachPiece { identifiers += $0.map { .text($0.localIdentifier) } }
+    return identifiers
+  }
+
+  /// - Parameter told: the state that the last line led to. The details may begin at a later one, if commits in between
+  ///   did not touch the result; the list is the same at both, and this is the one that the reader knows.
+  private func line(_ details: ChangeDetails<Asset>, since told: Token) throws -> JSON {
+    let after = details.fetchResultAfterChanges
+    let inserted = details.insertedIndexes ?? []
+    let changed = details.changedIndexes ?? []
+    let items = try inserted.union(changed).map { index in
+      let asset = try after.object(at: index)
+      return JSON.Member(String(index), JSON(asset, try library.resources(of: asset)))
+    }
+    return [
+      "before": .text(told.description),
+      "after": .text(after.token.description),
+      "count": .integer(Int64(after.count)),
+      "removed": JSON(ranges: details.removedIndexes ?? []),
+      "inserted": JSON(ranges: inserted),
+      "changed": JSON(ranges: changed),
+      "moves": .list(details.moves.map { JSON([$0.from, $0.to]) }),
+      "moved": .list(details.moved.map { JSON([$0.before, $0.after]) }),
+      "items": .object(items),
+      "cause": JSON(details.commits.last?.cause),
+    ]
+  }
+}
+
+extension JSON {
+  /// Positions as ascending, disjoint `[start,length]`.
+  init(ranges positions: IndexSet) { self = .list(positions.rangeView.map { JSON([$0.lowerBound, $0.count]) }) }
+}
+
+/// Tells how far the library has come.
+private final class EndObserver: PhotoLibraryChangeObserver {
+  private let reached: @Sendable (Token) -> Void
+  init(_ reached: @escaping @Sendable (Token) -> Void) { self.reached = reached }
+  func photoLibraryDidChange(_ change: LibraryChange) { reached(change.token) }
+}

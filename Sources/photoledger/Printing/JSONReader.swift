@@ -1,0 +1,179 @@
+/// Why a text is no JSON.
+struct JSONError: Error, CustomStringConvertible {
+  /// A sentence that names the column.
+  let description: String
+}
+
+/// Reads JSON strictly (RFC 8259): no comments, no key twice, at most 64 levels, UTF-8 only.
+///
+/// Whole numbers that fit 64 bits stay exact. Reading is linear in the length and never traps.
+struct JSONReader {
+  private let bytes: [UInt8]
+  private var position = 0
+  private static let greatestDepth = 64
+
+  /// Reads a text that is one value.
+  static func read(_ bytes: [UInt8]) throws(JSONError) -> JSON {
+    var reader = JSONReader(bytes: bytes)
+    let value = try reader.value(depth: 0)
+    reader.skipBlanks()
+    guard reader.position == bytes.count else { throw reader.error("expected the end of the line") }
+    return value
+  }
+
+  private init(bytes: [UInt8]) { self.bytes = bytes }
+
+  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private func error(_ what: String) -> JSONError {
+    let found = next.map { byte in
+      (0x21...0x7E).contains(byte) ? "found '\(Character(Unicode.Scalar(byte)))'" : "found byte \(byte)"
+    }
+    return JSONError(description: "The line is no JSON: \(what), \(found ?? "and it ends"), at byte \(position + 1).")
+  }
+
+  private mutating func skipBlanks() {
+    while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
+  }
+
+  private mutating func value(depth: Int) throws(JSONError) -> JSON {
+    guard depth < Self.greatestDepth else { throw error("values may be nested \(Self.greatestDepth) deep") }
+    skipBlanks()
+    switch next {
+    case UInt8(ascii: "{"): return try object(depth)
+    case UInt8(ascii: "["): return try list(depth)
+    case UInt8(ascii: "\""): return .text(try string())
+    case UInt8(ascii: "t"): return try word("true", .bool(true))
+    case UInt8(ascii: "f"): return try word("false", .bool(false))
+    case UInt8(ascii: "n"): return try word("null", .null)
+    default: return try number()
+    }
+  }
+
+  private mutating func word(_ word: String, _ value: JSON) throws(JSONError) -> JSON {
+    guard bytes[position...].starts(with: word.utf8) else { throw error("expected a value") }
+    position += word.utf8.count
+    return value
+  }
+
+  private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    skipBlanks()
+    guard next == UInt8(ascii: character) else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func object(_ depth: Int) throws(JSONError) -> JSON {
+    position += 1
+    var members: [JSON.Member] = []
+    var keys: Set<String> = []
+    if take("}") { return .object([]) }
+    repeat {
+      skipBlanks()
+      guard next == UInt8(ascii: "\"") else { throw error("expected a key in quotation marks") }
+      let key = try string()
+      guard keys.insert(key).inserted else { throw error("the key \"\(key)\" stands twice") }
+      guard take(":") else { throw error("expected ':' after the key \"\(key)\"") }
+      members.append(JSON.Member(key, try value(depth: depth + 1)))
+    } while take(",")
+    guard take("}") else { throw error("expected ',' or '}'") }
+    return .object(members)
+  }
+
+  private mutating func list(_ depth: Int) throws(JSONError) -> JSON {
+    position += 1
+    var values: [JSON] = []
+    if take("]") { return .list([]) }
+    repeat { values.append(try value(depth: depth + 1)) } while take(",")
+    guard take("]") else { throw error("expected ',' or ']'") }
+    return .list(values)
+  }
+
+  // MARK: Numbers
+
+  private mutating func digits() -> Bool {
+    let start = position
+    while let byte = next, (0x30...0x39).contains(byte) { position += 1 }
+    return position > start
+  }
+
+  private mutating func number() throws(JSONError) -> JSON {
+    let start = position
+    var isWhole = true
+    if next == UInt8(ascii: "-") { position += 1 }
+    if next == UInt8(ascii: "0") { position += 1 } else if !digits() { throw error("expected a value") }
+    if next == UInt8(ascii: ".") {
+      isWhole = false
+      position += 1
+      guard digits() else { throw error("expected a digit") }
+    }
+    if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+      isWhole = false
+      position += 1
+      if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { position += 1 }
+      guard digits() else { throw error("expected a digit") }
+    }
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    if isWhole, let whole = Int64(text) { return .integer(whole) }
+    guard let number = Double(text), number.isFinite else { throw error("the number \(text) is out of range") }
+    return .number(number)
+  }
+
+  // MARK: Text
+
+  private mutating func string() throws(JSONError) -> String {
+    position += 1
+    var text: [UInt8] = []
+    while let byte = next {
+      switch byte {
+      case UInt8(ascii: "\""):
+        position += 1
+        guard let string = String(validating: text, as: UTF8.self) else { throw error("text must be UTF-8") }
+        return string
+      case UInt8(ascii: "\\"):
+        position += 1
+        try text.append(contentsOf: String(Character(escape())).utf8)
+      case 0..<0x20: throw error("a control character must be escaped")
+      default:
+        text.append(byte)
+        position += 1
+      }
+    }
+    throw error("expected '\"'")
+  }
+
+  private mutating func escape() throws(JSONError) -> Unicode.Scalar {
+    guard let byte = next else { throw error("expected an escape") }
+    position += 1
+    if byte == UInt8(ascii: "u") { return try unicodeEscape() }
+    guard let scalar = Self.escapes[byte] else { throw error("'\\\(Character(Unicode.Scalar(byte)))' is no escape") }
+    return scalar
+  }
+
+  private static let escapes: [UInt8: Unicode.Scalar] = [
+    UInt8(ascii: "\""): "\"", UInt8(ascii: "\\"): "\\", UInt8(ascii: "/"): "/", UInt8(ascii: "b"): "\u{8}",
+    UInt8(ascii: "f"): "\u{C}", UInt8(ascii: "n"): "\n", UInt8(ascii: "r"): "\r", UInt8(ascii: "t"): "\t",
+  ]
+
+  /// The digits after `\u`; a character beyond the first plane is written as two of them.
+  private mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
+    let unit = try hexadecimal()
+    if let scalar = Unicode.Scalar(unit) { return scalar }
+    guard unit < 0xDC00, bytes[position...].starts(with: "\\u".utf8) else { throw error("a surrogate stands alone") }
+    position += 2
+    let low = try hexadecimal()
+    guard (0xDC00...0xDFFF).contains(low),
+      let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
+    else { throw error("a surrogate stands alone") }
+    return scalar
+  }
+
+  private mutating func hexadecimal() throws(JSONError) -> UInt32 {
+    let digits = bytes[position...].prefix(4)
+    guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+      let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+    else { throw error("expected four hexadecimal digits") }
+    position += 4
+    return value
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Synchronization
+
+/// Nobody reads the output any more.
+struct OutputClosed: Error {}
+
+/// The output could not be written: the disk under it is full, say.
+struct OutputFailure: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// Standard output: collects what is printed and writes it in large pieces, or when it is told to.
+final class Output: Sendable {
+  let terminal: Terminal
+  private let descriptor: Int32
+  private let buffer = Mutex<[UInt8]>([])
+
+  private static let pieceByteCount = 1 << 16
+
+  init(descriptor: Int32) {
+    self.descriptor = descriptor
+    terminal = Terminal(descriptor: descriptor)
+  }
+
+  /// Prints text.
+  /// - Throws: ``OutputClosed`` when the reader is gone, ``OutputFailure`` when writing fails.
+  func write(_ text: String) throws {
+    try buffer.withLock { buffer in
+      buffer.append(contentsOf: text.utf8)
+      if buffer.count >= Self.pieceByteCount { try flush(&buffer) }
+    }
+  }
+
+  /// Prints text and a line end.
+  func line(_ text: String = "") throws { try write(text + "\n") }
+
+  /// Prints a JSON value as a line.
+  func line(_ value: JSON) throws { try write(value.description + "\n") }
+
+  /// Writes what has been collected.
+  func flush() throws { try buffer.withLock { try flush(&$0) } }
+
+  private func flush(_ buffer: inout [UInt8]) throws {
+    defer { buffer.removeAll(keepingCapacity: true) }
+    var start = 0
+    while start < buffer.count {
+      let count = buffer.withUnsafeBytes { bytes in
+        Foundation.write(descriptor, bytes.baseAddress.map { $0 + start }, bytes.count - start)
+      }
+      if count >= 0 {
+        start += count
+      } else if errno == EPIPE {
+        throw OutputClosed()
+      } else if errno != EINTR {
+        throw OutputFailure(description: "Standard output cannot be written: \(String(cString: strerror(errno))).")
+      }
+    }
+  }
+
+  /// Writes to standard error at once. A failure there has nowhere to be told.
+  static func complain(_ text: String) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let count = bytes.withUnsafeBytes { Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+      if count < 0 && errno != EINTR { return }
+      bytes = bytes.dropFirst(max(0, count))
+    }
+  }
+}
+
+/// What is known of the screen that output goes to.
+struct Terminal: Sendable {
+  /// Whether a person looks at it.
+  let isInteractive: Bool
+  /// Columns; nil if nobody is looking, so that nothing is cut.
+  let width: Int?
+  let usesColor: Bool
+
+  init(descriptor: Int32) {
+    isInteractive = isatty(descriptor) == 1
+    let environment = ProcessInfo.processInfo.environment
+    let isPlain = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+    usesColor = isInteractive && !isPlain && environment["TERM"] != "dumb"
+    var size = winsize()
+    if isInteractive, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 {
+      width = Int(size.ws_col)
+    } else {
+      width = isInteractive ? 80 : nil
+    }
+  }
+
+  /// Text in a style, where the terminal has styles.
+  func styled(_ text: String, _ style: Style) -> String {
+    usesColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+  }
+}
+
+/// The styles that are used, by what they mean.
+enum Style: String, Sendable {
+  case heading = "1"
+  case faint = "2"
+  case removed = "31;1"
+  case inserted = "32;1"
+  case changed = "33;1"
+  case moved = "36;1"
+}

@@ -1,0 +1,79 @@
+/// Text in columns, counted as a terminal shows it.
+enum TextLayout {
+  /// How many columns a text takes: two for East Asian wide characters and emoji, none for combining marks.
+  static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
+
+  private static func width(_ character: Character) -> Int {
+    guard let scalar = character.unicodeScalars.first else { return 0 }
+    if scalar.properties.generalCategory == .nonspacingMark || scalar.properties.generalCategory == .format { return 0 }
+    if character.unicodeScalars.count > 1, character.unicodeScalars.contains("\u{FE0F}") { return 2 }
+    return isWide(scalar) ? 2 : 1
+  }
+
+  private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+      0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
+      true
+    default: scalar.properties.isEmojiPresentation
+    }
+  }
+
+  /// The text at exactly a width: filled with blanks, or cut and ended with an ellipsis.
+  static func fitted(_ text: String, _ columns: Int) -> String {
+    let clean = printable(text)
+    let full = width(clean)
+    if full <= columns { return clean + String(repeating: " ", count: columns - full) }
+    var cut = ""
+    var used = 0
+    for character in clean {
+      let next = width(character)
+      if used + next > columns - 1 { break }
+      cut.append(character)
+      used += next
+    }
+    return cut + "…" + String(repeating: " ", count: max(0, columns - used - 1))
+  }
+
+  /// The text with control characters shown instead of carried out: a file name must not steer a terminal.
+  static func printable(_ text: String) -> String {
+    String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+  }
+
+  /// A number of bytes for people.
+  static func bytes(_ count: UInt64) -> String {
+    var value = Double(count)
+    for unit in ["bytes", "kB", "MB", "GB", "TB"] {
+      if value < 1000 || unit == "TB" {
+        return unit == "bytes" ? "\(count) bytes" : "\((value * 10).rounded() / 10) \(unit)"
+      }
+      value /= 1000
+    }
+    return "\(count) bytes"
+  }
+
+  /// A length of time for people, such as `1:02:03`.
+  static func duration(_ seconds: Double) -> String {
+    let whole = Int(max(0, min(1e9, seconds.rounded())))
+    let tail = DateText.padded(whole % 60, 2)
+    if whole < 3600 { return "\(whole / 60):\(tail)" }
+    return "\(whole / 3600):\(DateText.padded(whole / 60 % 60, 2)):\(tail)"
+  }
+
+  /// A count with its noun: `1 asset`, `1,204 assets`.
+  static func counted(_ count: Int, _ noun: String) -> String {
+    "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
+  }
+
+  /// A whole number with commas between thousands.
+  static func grouped(_ number: Int) -> String {
+    var text = ""
+    for (index, digit) in String(abs(number)).reversed().enumerated() {
+      if index > 0, index % 3 == 0 { text.append(",") }
+      text.append(digit)
+    }
+    return (number < 0 ? "-" : "") + String(text.reversed())
+  }
+}

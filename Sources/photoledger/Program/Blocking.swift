@@ -1,0 +1,35 @@
+import Foundation
+import Synchronization
+
+/// Runs asynchronous work and waits for it; for the main thread, which nothing else needs.
+///
+/// The task is detached: in a task of the main actor the work would wait for the thread that waits for it.
+func waiting<Value: Sendable>(
+  _ interruption: Interruption? = nil, for work: @escaping @Sendable () async throws -> Value
+) throws -> Value {
+  let answer = Pending<Value>()
+  let task = Task.detached {
+    do { answer.give(.success(try await work())) } catch { answer.give(.failure(error)) }
+  }
+  interruption?.onRequest { task.cancel() }
+  return try answer.wait().get()
+}
+
+/// A result that another thread will give, once.
+final class Pending<Value: Sendable>: Sendable {
+  private let result = Mutex<Result<Value, any Error>?>(nil)
+  private let given = DispatchSemaphore(value: 0)
+
+  func give(_ result: sending Result<Value, any Error>) {
+    self.result.withLock { $0 = result }
+    given.signal()
+  }
+
+  /// Waits for the result.
+  func wait() -> Result<Value, any Error> {
+    given.wait()
+    defer { given.signal() }
+    guard let result = result.withLock({ $0 }) else { preconditionFailure("A result was announced and not given.") }
+    return result
+  }
+}

@@ -1,0 +1,97 @@
+// What a command is.
+//
+// One declaration serves three readers: the parser (`Invocation.swift`), the help (`Help.swift`) and the person who
+// reads this code. A command cannot take an option that its help does not show, or show one that it does not take.
+//
+//     photoledger album insert ALBUM ASSET… --at INDEX --library PATH
+//                 └─ words ──┘ └ operands ┘ └─────── options ───────┘
+//
+// Refused: an outside argument parser (the package has no dependency), and property wrappers that collect themselves by
+// reflection (a reader cannot follow where a value comes from).
+
+/// How a run ended, as the shell sees it.
+enum ExitStatus: Int32, Sendable {
+  /// Everything was done.
+  case done = 0
+  /// Something failed; a sentence on standard error says what.
+  case failed = 1
+  /// The command line itself is wrong.
+  case usage = 2
+}
+
+/// Something that is named with two hyphens.
+struct Option: Sendable {
+  /// The name without its hyphens.
+  let name: String
+  /// What its value is called in the help; nil for a flag.
+  let placeholder: String?
+  let isRepeatable: Bool
+  let help: String
+
+  /// An option with a value.
+  init(_ name: String, _ placeholder: String, isRepeatable: Bool = false, _ help: String) {
+    (self.name, self.placeholder, self.isRepeatable, self.help) = (name, placeholder, isRepeatable, help)
+  }
+
+  /// A flag.
+  init(_ name: String, _ help: String) {
+    (self.name, self.placeholder, self.isRepeatable, self.help) = (name, nil, false, help)
+  }
+
+  /// The option as the help spells it.
+  var spelling: String { placeholder.map { "--\(name) \($0)" } ?? "--\(name)" }
+}
+
+/// Something that is named by its place.
+struct Operand: Sendable {
+  enum Count: Sendable { case one, optional, several, any }
+  let name: String
+  let count: Count
+  let help: String
+
+  init(_ name: String, _ count: Count, _ help: String) {
+    (self.name, self.count, self.help) = (name, count, help)
+  }
+
+  /// An operand that must be given once.
+  init(_ name: String, _ help: String) { self.init(name, .one, help) }
+
+  /// The operand as the usage line spells it.
+  var spelling: String {
+    switch count {
+    case .one: name
+    case .optional: "[\(name)]"
+    case .several: "\(name)…"
+    case .any: "[\(name)…]"
+    }
+  }
+}
+
+/// One thing that the program does.
+struct Command: Sendable {
+  /// The words that call it, such as `album create`.
+  let words: [String]
+  /// What it does, as a clause that begins with a verb.
+  let summary: String
+  var operands: [Operand] = []
+  /// Its options; `--help` is every command's and not listed.
+  var options: [Option] = []
+  /// More for the help: paragraphs that need no repetition elsewhere.
+  var notes: String = ""
+  /// A line to try, without the program's name.
+  let example: String
+  /// Whether the program's help leaves it out: it is for the program's own children.
+  var isInternal = false
+  let run: @Sendable (Invocation) throws -> ExitStatus
+
+  var name: String { words.joined(separator: " ") }
+}
+
+extension Option {
+  static let library = Option("library", "PATH", "the library's directory; PHOTOLEDGER_LIBRARY if left out")
+  static let client = Option("as", "CLIENT", "the client that the commit is recorded for; 'owner' if left out")
+  static let json = Option("json", "print one JSON object a line")
+
+  /// The options of a command that changes the library.
+  static let changing: [Option] = [.library, .client, .json]
+}

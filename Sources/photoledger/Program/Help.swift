@@ -1,0 +1,71 @@
+/// The help of the program and of its commands, made from their declarations.
+enum Help {
+  static func program(_ commands: [Command]) -> String {
+    var text = """
+      photoledger keeps a photo library as a history, and tells observers exactly what changed.
+
+      Usage: photoledger COMMAND [OPTION]… [OPERAND]…
+
+
+      """
+    for (title, names) in Commands.groups {
+      text += "\(title)\n"
+      let listed = names.compactMap { name in commands.first { $0.name == name } }
+      for command in listed { text += entry(command.name, command.summary, column: 18) }
+      text += "\n"
+    }
+    text += """
+      The library is the one that --library PATH names, or PHOTOLEDGER_LIBRARY.
+      `photoledger COMMAND --help` tells more. Exit status: 0 done, 1 failed, 2 wrong usage.
+
+      """
+    return text
+  }
+
+  static func command(_ command: Command) -> String {
+    let operands = command.operands.map { " " + $0.spelling }.joined()
+    let options = command.options.isEmpty ? "" : " [OPTION]…"
+    var text = "photoledger \(command.name): \(command.summary).\n\n"
+    text += "Usage: photoledger \(command.name)\(operands)\(options)\n"
+    if !command.operands.isEmpty {
+      text += "\nOperands:\n"
+      for operand in command.operands { text += entry(operand.spelling, operand.help, column: 18) }
+    }
+    text += "\nOptions:\n"
+    for option in command.options {
+      text += entry(option.spelling, option.isRepeatable ? option.help + "; may be repeated" : option.help, column: 18)
+    }
+    text += entry("--help", "show this", column: 18)
+    for paragraph in command.notes.split(separator: "\n\n") {
+      text += "\n" + paragraph.replacing("\n", with: " ").wrapped(at: 80) + "\n"
+    }
+    return text + "\nExample:\n  photoledger \(command.example)\n"
+  }
+
+  /// A name and what it means, wrapped at 80 columns.
+  private static func entry(_ name: String, _ help: String, column: Int) -> String {
+    let indent = String(repeating: " ", count: column)
+    let wrapped = help.wrapped(at: 80 - column).split(separator: "\n").joined(separator: "\n" + indent)
+    let head = "  " + name
+    let gap = head.count > column - 2 ? "\n" + indent : String(repeating: " ", count: column - head.count)
+    return head + gap + wrapped + "\n"
+  }
+}
+
+extension StringProtocol {
+  /// The words of the text in lines of at most so many columns.
+  func wrapped(at columns: Int) -> String {
+    var lines: [String] = [""]
+    for word in split(separator: " ") {
+      let last = lines[lines.count - 1]
+      if last.isEmpty {
+        lines[lines.count - 1] = String(word)
+      } else if TextLayout.width(last) + 1 + TextLayout.width(String(word)) <= columns {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Synchronization
+
+/// Turns the first SIGINT, SIGTERM or SIGHUP into a request to stop; the second ends the process at once.
+///
+/// The signals are blocked in the thread that makes this, and so in every thread made later; one thread waits for them.
+/// So it is made first, before a library is opened. Handlers run on that thread, in ordinary code, not in a signal
+/// handler.
+final class Interruption: Sendable {
+  private struct State {
+    var isRequested = false
+    var handlers: [@Sendable () -> Void] = []
+  }
+
+  private let state = Mutex(State())
+  /// Becomes readable when stopping is asked for.
+  let descriptor: Int32
+  private let writeEnd: Int32
+
+  init() {
+    var ends: [Int32] = [-1, -1]
+    precondition(pipe(&ends) == 0, "A pipe could not be made; the process has too many open files.")
+    (descriptor, writeEnd) = (ends[0], ends[1])
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    let awaited = signals
+    let thread = Thread { [self] in
+      var number: Int32 = 0
+      while true {
+        var waited = awaited
+        guard sigwait(&waited, &number) == 0 else { continue }
+        if isRequested { _exit(128 + number) }
+        request()
+      }
+    }
+    thread.name = "photoledger-signals"
+    thread.start()
+  }
+
+  var isRequested: Bool { state.withLock { $0.isRequested } }
+
+  /// Asks to stop, as a signal does.
+  func request() {
+    let handlers = state.withLock { state in
+      defer { (state.isRequested, state.handlers) = (true, []) }
+      return state.handlers
+    }
+    var byte: UInt8 = 0
+    _ = write(writeEnd, &byte, 1)
+    for handler in handlers { handler() }
+  }
+
+  /// Calls a handler once stopping is asked for; at once if it has been.
+  func onRequest(_ handler: @escaping @Sendable () -> Void) {
+    let isLate = state.withLock { state in
+      if !state.isRequested { state.handlers.append(handler) }
+      return state.isRequested
+    }
+    if isLate { handler() }
+  }
+
+  /// Asks to stop when nobody reads a descriptor any more: a pipe whose reader went away, a terminal that hung up.
+  func requestWhenClosed(_ descriptor: Int32) {
+    let thread = Thread { [self] in
+      var polled = pollfd(fd: descriptor, events: 0, revents: 0)
+      while true {
+        let count = poll(&polled, 1, -1)
+        if count < 0 && errno == EINTR { continue }
+        if count > 0 { request() }
+        return
+      }
+    }
+    thread.name = "photoledger-output-watch"
+    thread.start()
+  }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import PhotoLedger
+
+/// A command line that cannot be carried out as it stands.
+struct UsageError: Error, CustomStringConvertible {
+  /// A full sentence.
+  let description: String
+  init(_ sentence: String) { description = sentence }
+}
+
+/// A command with the operands and options that a command line gave it.
+struct Invocation: Sendable {
+  let command: Command
+  let output: Output
+  private(set) var operands: [String] = []
+  private var values: [String: [String]] = [:]
+
+  /// Takes the words after the command's own.
+  /// - Throws: ``UsageError`` for an unknown option, a missing or superfluous value or operand.
+  init(_ command: Command, _ words: [String], output: Output) throws {
+    self.command = command
+    self.output = output
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      if word == "--" {
+        operands.append(contentsOf: rest)
+        break
+      }
+      guard word.hasPrefix("--") else {
+        operands.append(word)
+        continue
+      }
+      try take(word, &rest)
+    }
+    try checkOperands()
+  }
+
+  private mutating func take(_ word: String, _ rest: inout ArraySlice<String>) throws {
+    let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard let option = command.options.first(where: { $0.name == parts[0] }) else {
+      let names = command.options.map(\.name) + ["help"]
+      throw UsageError(
+        "'\(command.name)' has no option --\(parts[0])\(Suggestion.sentence(for: parts[0], among: names, prefix: "--"))"
+      )
+    }
+    guard option.isRepeatable || values[option.name] == nil else {
+      throw UsageError("--\(option.name) is given twice; once is enough.")
+    }
+    guard let placeholder = option.placeholder else {
+      guard parts.count == 1 else { throw UsageError("--\(option.name) takes no value.") }
+      values[option.name] = [""]
+      return
+    }
+    guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
+      throw UsageError("--\(option.name) needs a value: --\(option.name) \(placeholder).")
+    }
+    values[option.name, default: []].append(value)
+  }
+
+  private func checkOperands() throws {
+    let required = command.operands.filter { $0.count == .one || $0.count == .several }
+    if operands.count < required.count {
+      throw UsageError(
+        "'\(command.name)' needs \(required[operands.count].spelling): \(required[operands.count].help).")
+    }
+    let isOpenEnded = command.operands.contains { $0.count == .several || $0.count == .any }
+    if !isOpenEnded, operands.count > command.operands.count {
+      throw UsageError("'\(command.name)' does not know what to do with '\(operands[command.operands.count])'.")
+    }
+  }
+
+  // MARK: Reading
+
+  /// Whether a flag is set.
+  func has(_ option: Option) -> Bool { values[option.name] != nil }
+
+  /// Whether data is to be printed as JSON.
+  var printsJSON: Bool { has(.json) }
+
+  /// The value of an option, the last if there are several.
+  func text(_ name: String) -> String? { values[name]?.last }
+
+  /// All values of a repeatable option.
+  func texts(_ name: String) -> [String] { values[name] ?? [] }
+
+  /// A whole number, 0 or more.
+  func count(_ name: String) throws -> Int? {
+    guard let text = text(name) else { return nil }
+    guard let number = Int(text), number >= 0 else {
+      throw UsageError("--\(name) needs a whole number, 0 or more; '\(text)' is none.")
+    }
+    return number
+  }
+
+  /// A whole number that must be given.
+  func requiredCount(_ name: String) throws -> Int {
+    guard let number = try count(name) else { throw UsageError("'\(command.name)' needs --\(name).") }
+    return number
+  }
+
+  /// The numbers of a list such as `0,3,5`.
+  func positions(_ name: String) throws -> [Int] {
+    guard let text = text(name) else { throw UsageError("'\(command.name)' needs --\(name).") }
+    return try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+      guard let number = Int(part), number >= 0 else {
+        throw UsageError("--\(name) needs whole numbers with commas between them, such as 0,3,5; '\(part)' is none.")
+      }
+      return number
+    }
+  }
+
+  // MARK: The library
+
+  /// Where the library is.
+  /// - Throws: ``UsageError`` if nobody said.
+  func libraryURL() throws -> URL {
+    let variable = ProcessInfo.processInfo.environment["PHOTOLEDGER_LIBRARY"]
+    guard let path = text("library") ?? variable, !path.isEmpty else {
+      throw UsageError("No library is named; pass --library PATH, or set PHOTOLEDGER_LIBRARY.")
+    }
+    return URL(filePath: path, directoryHint: .isDirectory)
+  }
+
+  /// Opens the library for a body, as the client that `--as` names, and closes it afterwards.
+  func withLibrary<R>(_ body: (PhotoLibrary) throws -> R) throws -> R {
+    let url = try libraryURL()
+    let client = try self.client()
+    let library = try PhotoLibrary(at: url)
+    defer { library.close() }
+    return try body(client.map { library.as($0) } ?? library)
+  }
+
+  /// The client that `--as` names.
+  func client() throws -> String? {
+    guard let client = text("as") else { return nil }
+    guard (1...256).contains(client.utf8.count) else {
+      throw UsageError("--as needs a name of 1 to 256 bytes; this one has \(client.utf8.count).")
+    }
+    return client
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import MediaImport
+import PhotoLedger
+
+/// The program: finds the command, runs it, and turns what went wrong into a sentence and an exit status.
+enum Program {
+  /// Runs a command line without the program's own name.
+  /// - Returns: the exit status.
+  static func run(_ words: [String]) -> Int32 {
+    // A reader that goes away is a write that fails, not the end of the process.
+    signal(SIGPIPE, SIG_IGN)
+    let output = Output(descriptor: STDOUT_FILENO)
+    do {
+      let status = try dispatch(words, output)
+      try output.flush()
+      return status.rawValue
+    } catch is OutputClosed {
+      return ExitStatus.done.rawValue
+    } catch {
+      return report(error, output).rawValue
+    }
+  }
+
+  private static func dispatch(_ line: [String], _ output: Output) throws -> ExitStatus {
+    let (leading, words) = try splitLeadingOptions(line)
+    if words.isEmpty {
+      Output.complain(Help.program(Commands.all))
+      return .usage
+    }
+    if ["help", "--help", "-h"].contains(words[0]), words.count == 1 || words[0] != "help" {
+      try output.write(Help.program(Commands.all))
+      return .done
+    }
+    if words[0] == "help" { return try dispatch(Array(words.dropFirst()) + ["--help"], output) }
+    let command = try find(words)
+    let rest = leading + words.dropFirst(command.words.count)
+    if rest.prefix(while: { $0 != "--" }).contains("--help") {
+      try output.write(Help.command(command))
+      return .done
+    }
+    do {
+      return try command.run(Invocation(command, rest, output: output))
+    } catch let error as UsageError {
+      Output.complain("photoledger: \(error)\nSee `photoledger \(command.name) --help`.\n")
+      return .usage
+    }
+  }
+
+  /// Separates the options that stand before the command, as `photoledger --library PATH ls` has it.
+  private static func splitLeadingOptions(_ words: [String]) throws -> (options: [String], words: [String]) {
+    var rest = words[...]
+    var options: [String] = []
+    while let word = rest.first, word.hasPrefix("--"), word != "--help" {
+      let name = word.dropFirst(2).prefix { $0 != "=" }
+      guard let option = [Option.library, .client, .json].first(where: { $0.name == name }) else {
+        throw UsageError("The option \(word) stands before the command; write it after.")
+      }
+      let count = option.placeholder == nil || word.contains("=") ? 1 : 2
+      guard rest.count >= count else { throw UsageError("\(word) needs a value: \(option.spelling).") }
+      options += rest.prefix(count)
+      rest = rest.dropFirst(count)
+    }
+    return (options, Array(rest))
+  }
+
+  private static func find(_ words: [String]) throws -> Command {
+    let fits = Commands.all.filter { words.starts(with: $0.words) }
+    if let command = fits.max(by: { $0.words.count < $1.words.count }) { return command }
+    let siblings = Commands.all.filter { $0.words.count == 2 && $0.words[0] == words[0] }.map { $0.words[1] }
+    guard !siblings.isEmpty else {
+      let names = Commands.all.filter { !$0.isInternal }.map { $0.words[0] }
+      throw UsageError("There is no command '\(words[0])'\(Suggestion.sentence(for: words[0], among: names))")
+    }
+    guard words.count > 1, !words[1].hasPrefix("--") else {
+      throw UsageError("'\(words[0])' needs one more word: \(siblings.joined(separator: ", ")).")
+    }
+    let suggestion = Suggestion.sentence(for: words[1], among: siblings, prefix: "\(words[0]) ")
+    throw UsageError("There is no command '\(words[0]) \(words[1])'\(suggestion)")
+  }
+
+  private static func report(_ error: any Error, _ output: Output) -> ExitStatus {
+    do {
+      // What was printed before the failure is still wanted.
+      try output.flush()
+    } catch {
+      return .failed
+    }
+    switch error {
+    case let error as UsageError:
+      Output.complain("photoledger: \(error)\nSee `photoledger --help`.\n")
+      return .usage
+    case let error as FetchError:
+      let excerpt = error.excerpt.map { $0.split(separator: "\n").map { "  \($0)\n" }.joined() } ?? ""
+      let place = error.offset.map { "At column \($0 + 1): " } ?? ""
+      Output.complain("photoledger: \(place)\(error.sentence)\n\(excerpt)")
+      return .usage
+    default:
+      Output.complain("photoledger: \(sentence(of: error))\n")
+      return .failed
+    }
+  }
+
+  /// What went wrong, as a sentence.
+  static func sentence(of error: any Error) -> String {
+    switch error {
+    case let error as LibraryError: error.description
+    case let error as ImportError: error.description
+    case let error as CocoaError: error.localizedDescription
+    default: "\(error)"
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import Testing
+
+@testable import photoledger
+
+@Suite("Apply")
+struct ApplyTests {
+  @Test("answers come in order, one a line, and a refused line does not stop the next")
+  func answers() throws {
+    let sandbox = try Sandbox()
+    let nobody = "00000000-0000-4000-8000-000000000000"
+    let result = try sandbox.run(
+      ["apply"],
+      input: """
+        {"changes":[{"op":"album.create","title":"One"}]}
+
+        nonsense
+        {"changes":[{"op":"album.creat","title":"Two"}]}
+        {"changes":[{"op":"album.create","title":"Three"},{"op":"album.rename","album":"\(nobody)","title":"x"}]}
+        {"changes":[{"op":"album.create","title":"Four"}]}
+        """)
+    #expect(result.status == 1)
+    let answers = try result.objects()
+    #expect(answers.map { $0["line"] as? Int } == [1, 3, 4, 5, 6])
+    #expect(answers.map { $0["error"] == nil } == [true, false, false, false, true])
+    let codes = answers.compactMap { ($0["error"] as? [String: Any])?["code"] as? Int }
+    #expect(codes == [10017, 10017, 3201])
+    let titles = try sandbox.run(["albums", "--json"]).objects().map { $0["localizedTitle"] as? String }
+    #expect(titles == ["One", "Four"])
+  }
+
+  @Test(
+    "a request that does not follow the schema is refused with the name of what is wrong",
+    arguments: [
+      (#"{"op":"album.create"}"#, "'title' is missing"),
+      (#"{"op":"album.create","title":7}"#, "'title' must be text, not 7"),
+      (#"{"op":"album.create","title":"a","titel":"b"}"#, "'titel' is no field"),
+      (#"{"title":"a"}"#, "'op' is missing"),
+      (#"7"#, "an operation is an object"),
+      (#"{"op":"asset.create","mediaType":"film","resources":[]}"#, "'mediaType' must be image"),
+      (#"{"op":"asset.create","mediaType":"image","resources":[{"type":"foto","data":""}]}"#, "'type' must be"),
+      (#"{"op":"asset.create","mediaType":"image","resources":[{"type":"photo"}]}"#, "either 'path' or 'data'"),
+      (
+        #"{"op":"asset.create","mediaType":"image","resources":[{"type":"photo","path":"/nowhere/a.jpg"}]}"#,
+        "/nowhere/a.jpg"
+      ),
+      (#"{"op":"asset.create","mediaType":"image","resources":[]}"#, "at least one resource"),
+      (#"{"op":"asset.edit","assets":["x"],"isFavorite":true}"#, "'x' is no identifier"),
+      (#"{"op":"asset.edit","assets":["$x"],"isFavorite":true}"#, #"is called "$x""#),
+      (#"{"op":"asset.edit","assets":[],"creationDate":"2024-02-30T00:00:00Z"}"#, "'creationDate' must be a date"),
+      (#"{"op":"album.moveAt","album":"$x","indexes":[1],"to":0}"#, #"is called "$x""#),
+    ])
+  func schema(operation: String, sentence: String) throws {
+    let sandbox = try Sandbox()
+    let answer = try sandbox.apply([#"{"changes":[\#(operation)]}"#])[0]
+    let error = try #require(answer["error"] as? [String: Any])
+    #expect((error["message"] as? String)?.contains(sentence) == true, "\(error)")
+    #expect(try sandbox.run(["log", "--json"]).lines.count == 1)
+  }
+
+  @Test("a block with a known key is answered again and not carried out again")
+  func idempotency() throws {
+    let sandbox = try Sandbox()
+    let line = #"{"changes":[{"op":"album.create","title":"Once"}],"key":"k-1"}"#
+    let first = try sandbox.apply([line, line])
+    let second = try sandbox.apply([line])[0]
+    #expect(first[0]["isRepetition"] == nil)
+    for answer in [first[1], second] {
+      #expect(answer["isRepetition"] as? Bool == true)
+      #expect(answer["token"] as? String == first[0]["token"] as? String)
+      #expect(answer["created"] as? [String] == first[0]["created"] as? [String])
+    }
+    #expect(try sandbox.run(["albums"]).lines.count == 1)
+  }
+
+  @Test("each line is answered before the next is waited for")
+  func conversation() throws {
+    let sandbox = try Sandbox()
+    let running = try Running(sandbox, ["apply"])
+    for index in 1...5 {
+      try running.send(#"{"changes":[{"op":"album.create","title":"\#(index)"}]}"# + "\n")
+      #expect(try jsonObject(running.line())["line"] as? Int == index)
+    }
+    running.endInput()
+    #expect(try running.finish().status == 0)
+  }
+
+  @Test("a line beyond the limit is refused, and the one after it is read")
+  func longLine() throws {
+    let sandbox = try Sandbox()
+    let long = String(repeating: "x", count: (16 << 20) + 1)
+    let answers = try sandbox.apply([long, #"{"changes":[{"op":"album.create","title":"After"}]}"#])
+    #expect((answers[0]["error"] as? [String: Any])?["code"] as? Int == 3307)
+    #expect(answers[1]["created"] != nil)
+  }
+
+  @Test("an interrupted run ends when what it took is durable, and says where it stopped")
+  func interrupted() throws {
+    let sandbox = try Sandbox()
+    let running = try Running(sandbox, ["apply"])
+    try running.send(#"{"changes":[{"op":"album.create","title":"Kept"}]}"# + "\n")
+    _ = try running.line()
+    let result = try running.finish(interrupting: true)
+    #expect(result.status == 1)
+    #expect(result.errors.contains("Stopped after line 1"))
+    #expect(try sandbox.run(["albums"]).lines.count == 1)
+  }
+
+  @Test("what is written is what is read back")
+  func roundTrip() throws {
+    let sandbox = try Sandbox()
+    let answer = try sandbox.apply([
+      """
+      {"changes":[{"op":"asset.create","mediaType":"image","mediaSubtypes":["photoHDR","photoLive"],"pixelWidth":40,\
+      "pixelHeight":30,"creationDate":"2024-05-31T18:30:00.25+05:30","location":{"latitude":-1.5,"longitude":179.25},\
+      "isFavorite":true,"resources":[{"type":"photo","data":"aGVsbG8=","originalFilename":"ä\\"\\u0001😀.jpg"}]}]}
+      """
+    ])[0]
+    let created = try #require((answer["created"] as? [String])?.first)
+    let asset = try #require(try sandbox.run(["ls", "--json"]).objects().first)
+    #expect(asset["localIdentifier"] as? String == created)
+    #expect(asset["mediaType"] as? String == "image")
+    #expect(asset["mediaSubtypes"] as? [String] == ["photoHDR", "photoLive"])
+    #expect(asset["creationDate"] as? String == "2024-05-31T18:30:00.25+05:30")
+    #expect(asset["localCreationDate"] as? String == "2024-05-31T18:30:00.25")
+    #expect((asset["location"] as? [String: Any])?["longitude"] as? Double == 179.25)
+    #expect((asset["location"] as? [String: Any])?["altitude"] is NSNull)
+    let resource = try #require((asset["resources"] as? [[String: Any]])?.first)
+    #expect(resource["originalFilename"] as? String == "ä\"\u{1}😀.jpg")
+    #expect(resource["dataSize"] as? Int == 5)
+    #expect(resource["sha256"] as? String == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
+    #expect(try sandbox.run(["ls"]).output.contains("ä\"\u{FFFD}😀.jpg"))
+    #expect(try sandbox.run(["verify", "--content"]).status == 0)
+  }
+
+  @Test("the article's examples are accepted, and they use every operation")
+  func article() throws {
+    let article = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../Sources/PhotoLedger/PhotoLedger.docc/Commands.md")
+    let text = try String(contentsOf: article, encoding: .utf8)
+    let blocks = text.components(separatedBy: "```json\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+    let lines = blocks.flatMap { $0.split(separator: "\n").map(String.init) }
+    #expect(lines.count >= 6)
+    let sandbox = try Sandbox()
+    try Data("<svg/>".utf8).write(to: sandbox.folder.appending(path: "photo.svg"))
+    for answer in try sandbox.apply(lines) { #expect(answer["error"] == nil, "\(answer)") }
+    let names = try lines.flatMap { line in
+      try #require(try jsonObject(line)["changes"] as? [[String: Any]]).compactMap { $0["op"] as? String }
+    }
+    #expect(Set(names) == Set(Operation.all.map(\.name)))
+    for name in Set(names) { #expect(text.contains("`\(name)`"), "\(name) is not in a table") }
+    #expect(try sandbox.run(["verify"]).status == 0)
+  }
+}

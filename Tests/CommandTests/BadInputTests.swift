@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+@Suite("Bad input")
+struct BadInputTests {
+  @Test(
+    "a path that is no library is told by name, and nothing is made there",
+    arguments: ["ls", "stat", "albums", "log", "verify", "rebuild", "apply", "watch"])
+  func noLibrary(command: String) throws {
+    let sandbox = try Sandbox(makesLibrary: false)
+    let result = try sandbox.run([command])
+    #expect(result.status == 1)
+    #expect(result.errors.contains(sandbox.library))
+    #expect(result.errors.hasSuffix(".\n"))
+    #expect(!FileManager.default.fileExists(atPath: sandbox.library))
+  }
+
+  @Test("a library is not made where something is")
+  func occupied() throws {
+    let sandbox = try Sandbox()
+    let again = try sandbox.run(["init"])
+    #expect(again.status == 1)
+    #expect(again.errors.contains("is a library already"))
+    let notEmpty = try sandbox.run(["init", sandbox.folder.path])
+    #expect(notEmpty.status == 1)
+    #expect(notEmpty.errors.contains("is not empty"))
+  }
+
+  @Test("an index past the end is refused and changes nothing")
+  func indexPastEnd() throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(2)
+    let album = try sandbox.run(["album", "create", "Sea"]).lines[0]
+    let before = try sandbox.run(["stat"]).output
+    let result = try sandbox.run(["album", "insert", album, assets[0], "--at", "7"])
+    #expect(result.status == 1)
+    #expect(result.errors.contains("7") && result.errors.contains("'Sea'"))
+    #expect(try sandbox.identifiers(["--album", album]).isEmpty)
+    #expect(try sandbox.run(["log", "--json"]).lines.count == 4)
+    #expect(before.contains("4 events"))
+  }
+
+  @Test("a folder cannot be put into what it holds")
+  func folderInItself() throws {
+    let sandbox = try Sandbox()
+    let outer = try sandbox.run(["folder", "create", "Outer"]).lines[0]
+    let inner = try sandbox.run(["folder", "create", "Inner"]).lines[0]
+    #expect(try sandbox.run(["folder", "insert", outer, inner]).status == 0)
+    let result = try sandbox.run(["folder", "insert", inner, outer])
+    #expect(result.status == 1)
+    #expect(result.errors.contains("'Outer' cannot be put into 'Inner'"))
+    let parents = try sandbox.run(["albums", "--json"]).objects().map { $0["parent"] as? String }
+    #expect(parents == [nil, outer])
+  }
+
+  @Test(
+    "an object that is not there is told by name",
+    arguments: [
+      ["show", "00000000-0000-4000-8000-000000000000"], ["ls", "--album", "nonsense"], ["favorite", "nonsense"],
+      ["trash", "00000000-0000-4000-8000-000000000000"], ["log", "--asset", "nonsense"],
+    ])
+  func unknownObject(words: [String]) throws {
+    let result = try Sandbox().run(words)
+    #expect(result.status == 1)
+    #expect(result.errors.contains(try #require(words.last)))
+  }
+
+  @Test("an album is not deleted as a folder, nor a folder as an album")
+  func wrongKind() throws {
+    let sandbox = try Sandbox()
+    let album = try sandbox.run(["album", "create", "Sea"]).lines[0]
+    let folder = try sandbox.run(["folder", "create", "Travels"]).lines[0]
+    #expect(try sandbox.run(["folder", "delete", album]).status == 1)
+    #expect(try sandbox.run(["album", "delete", folder]).status == 1)
+    #expect(try sandbox.run(["album", "rename", folder, "x"]).status == 1)
+    #expect(try sandbox.run(["ls", "--album", folder]).errors.contains("is a folder"))
+    #expect(try sandbox.run(["albums"]).lines.count == 2)
+  }
+
+  @Test("a token of another library, or none, is refused", arguments: ["nonsense", "t1-0000000000000000-5"])
+  func foreignToken(token: String) throws {
+    let sandbox = try Sandbox()
+    for words in [["log", "--after", token], ["watch", "--until", token]] {
+      let result = try sandbox.run(words)
+      #expect(result.status == 1)
+      #expect(result.errors.contains(token))
+    }
+  }
+
+  @Test("a damaged store does not take the check down with it")
+  func damagedStore() throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(50)
+    let file = try FileHandle(forUpdating: URL(filePath: sandbox.library + "/store/data.mdb"))
+    let size = try file.seekToEnd()
+    for offset in stride(from: UInt64(4096 * 2), to: size, by: 4096) {
+      try file.seek(toOffset: offset)
+      try file.write(contentsOf: Data(repeating: 0xA5, count: 64))
+    }
+    try file.close()
+    let result = try sandbox.run(["verify"])
+    #expect(result.status == 1)
+    #expect(!(result.errors + result.output).isEmpty)
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import Testing
+
+/// The built program, beside the test bundle.
+let programURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+  .appending(path: "photoledger")
+
+/// What a finished run left.
+struct RunResult {
+  var status: Int32
+  var output: String
+  var errors: String
+
+  var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+  /// Each line of the output as a JSON object.
+  func objects() throws -> [[String: Any]] { try lines.map(jsonObject) }
+}
+
+func jsonObject(_ line: String) throws -> [String: Any] {
+  try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "not an object: \(line)")
+}
+
+/// A folder for one test, with a library in it; removed at the end.
+final class Sandbox {
+  let folder: URL
+  var library: String { folder.appending(path: "library").path }
+
+  init(makesLibrary: Bool = true) throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "photoledger-commands-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    if makesLibrary { #expect(try run(["init"]).status == 0) }
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(at: folder)
+    } catch {
+      Issue.record("The folder of a test could not be removed: \(error)")
+    }
+  }
+
+  /// Runs the program to its end.
+  func run(_ words: [String], input: String = "") throws -> RunResult {
+    let running = try Running(self, words)
+    try running.send(input)
+    running.endInput()
+    return try running.finish()
+  }
+
+  /// Applies lines and gives the answers.
+  func apply(_ lines: [String]) throws -> [[String: Any]] {
+    try run(["apply"], input: lines.joined(separator: "\n") + "\n").objects()
+  }
+
+  /// The identifiers that `ls` shows.
+  func identifiers(_ words: [String] = []) throws -> [String] {
+    try run(["ls", "--json"] + words).objects().map { try #require($0["localIdentifier"] as? String) }
+  }
+
+  /// Makes invented images and gives their identifiers.
+  func makeAssets(_ count: Int) throws -> [String] {
+    let operations = (0..<count).map { index in
+      let date = "2024-05-\(10 + index % 20)T12:\(10 + index / 20):00Z"
+      let data = Data("picture \(index)".utf8).base64EncodedString()
+      return #"{"op":"asset.create","mediaType":"image","creationDate":"\#(date)","resources":"#
+        + #"[{"type":"photo","data":"\#(data)","originalFilename":"IMG_\#(index).jpg"}]}"#
+    }
+    let answer = try apply([#"{"changes":[\#(operations.joined(separator: ","))]}"#])
+    return try #require(answer.first?["created"] as? [String])
+  }
+}
+
+/// A run of the program that is talked to.
+final class Running {
+  let process = Process()
+  private let input = Pipe()
+  private let output = LineQueue()
+  private let errors = LineQueue()
+
+  init(_ sandbox: Sandbox, _ words: [String], closesOutput: Bool = false) throws {
+    process.executableURL = programURL
+    process.arguments = words
+    process.currentDirectoryURL = sandbox.folder
+    var environment = ProcessInfo.processInfo.environment
+    environment["PHOTOLEDGER_LIBRARY"] = sandbox.library
+    process.environment = environment
+    let (outputPipe, errorPipe) = (Pipe(), Pipe())
+    process.standardInput = input
+    process.standardOutput = outputPipe
+    process.standardError = errorPipe
+    // A test that writes to a program which has ended must see an error, not die.
+    signal(SIGPIPE, SIG_IGN)
+    try process.run()
+    if closesOutput { try outputPipe.fileHandleForReading.close() } else { output.fill(from: outputPipe) }
+    errors.fill(from: errorPipe)
+  }
+
+  func send(_ text: String) throws {
+    if !text.isEmpty { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
+  }
+
+  func endInput() { input.fileHandleForWriting.closeFile() }
+
+  /// The next line of output.
+  func line() throws -> String { try output.next() }
+
+  /// Ends it as Ctrl-C does, to its end.
+  func finish(interrupting: Bool = false) throws -> RunResult {
+    if interrupting { kill(process.processIdentifier, SIGTERM) }
+    let text = try output.rest()
+    let complaint = try errors.rest()
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit, "ended by signal \(process.terminationStatus): \(complaint)")
+    return RunResult(status: process.terminationStatus, output: text, errors: complaint)
+  }
+}
+
+/// The lines of a stream, as they come; waiting for them has a limit.
+final class LineQueue: @unchecked Sendable {  // everything mutable is guarded by `condition`
+  private let condition = NSCondition()
+  private var bytes = Data()
+  private var isAtEnd = false
+
+  private static let limitSeconds = 60.0
+
+  func fill(from pipe: Pipe) {
+    let thread = Thread { [self] in
+      while true {
+        let piece = pipe.fileHandleForReading.availableData
+        condition.lock()
+        bytes.append(piece)
+        isAtEnd = piece.isEmpty
+        condition.broadcast()
+        condition.unlock()
+        if piece.isEmpty { return }
+      }
+    }
+    thread.start()
+  }
+
+  /// Waits until something is there that a function takes.
+  private func wait<Value>(for take: (inout Data, Bool) -> Value?) throws -> Value {
+    let deadline = Date(timeIntervalSinceNow: Self.limitSeconds)
+    condition.lock()
+    defer { condition.unlock() }
+    while true {
+      if let value = take(&bytes, isAtEnd) { return value }
+      try #require(condition.wait(until: deadline), "nothing came within \(Self.limitSeconds) s")
+    }
+  }
+
+  func next() throws -> String {
+    let line: String? = try wait { bytes, isAtEnd in
+      guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return isAtEnd ? .some(nil) : nil }
+      let line = String(decoding: bytes[..<end], as: UTF8.self)
+      bytes.removeSubrange(...end)
+      return line
+    }
+    return try #require(line, "the output ended")
+  }
+
+  func rest() throws -> String {
+    try wait { bytes, isAtEnd in isAtEnd ? String(decoding: bytes, as: UTF8.self) : nil }
+  }
+}

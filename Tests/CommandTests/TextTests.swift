@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+@testable import photoledger
+
+@Suite("Text")
+struct TextTests {
+  @Test(
+    "a date is written as it was read",
+    arguments: [
+      "2024-05-31T18:30:00+02:00", "2024-02-29T23:59:59.000001-09:30", "1969-12-31T23:59:59.5Z", "0001-01-01T00:00:00Z",
+      "9999-12-31T23:59:59Z", "2000-03-01T00:00:00+00:00", "1900-02-28T12:00:00-00:30",
+    ])
+  func dates(text: String) throws {
+    let written = try #require(WrittenDate(text))
+    #expect(DateText.instant(written.date, offset: written.offset) == text)
+  }
+
+  @Test(
+    "what is no date is not read",
+    arguments: [
+      "", "2024-05-31", "2024-13-01T00:00:00Z", "2023-02-29T00:00:00Z", "2024-05-31T24:00:00Z", "2024-05-31T18:30:00",
+      "2024-05-31T18:30:00+0200", "2024-05-31T18:30:00Zx", "2024-05-31T18:30:00.Z", "２024-05-31T18:30:00Z",
+    ])
+  func noDates(text: String) { #expect(WrittenDate(text) == nil) }
+
+  @Test("dates agree with Foundation's", arguments: [-5e9, -1, 0, 951_782_400, 1_717_173_000, 4e9])
+  func agreement(seconds: Double) throws {
+    let date = Date(timeIntervalSince1970: seconds)
+    #expect(DateText.instant(date) == date.formatted(Date.ISO8601FormatStyle()))
+    #expect(try #require(WrittenDate(DateText.instant(date))).date == date)
+  }
+
+  @Test(
+    "JSON is written as it was read",
+    arguments: [
+      #"{"b":1,"a":[true,false,null,-7,0.5,1e-07],"c":{}}"#, #"["\u0001\"\\\n😀é",9223372036854775807,[]]"#, "0", #""""#,
+    ])
+  func json(text: String) throws { #expect(try JSONReader.read(Array(text.utf8)).description == text) }
+
+  @Test(
+    "what is no JSON is refused with the place",
+    arguments: [
+      ("", 1), ("{", 2), (#"{"a":1,}"#, 8), (#"{"a":1,"a":2}"#, 11), ("[1 2]", 4), ("01", 2), ("1.", 3), ("nul", 1),
+      (#""\ud83d""#, 8), (#""\x""#, 4), ("\"\u{1}\"", 2), ("[1]x", 4), ("+1", 1), ("1e999", 6),
+      (String(repeating: "[", count: 100), 65),
+    ])
+  func noJSON(text: String, byte: Int) {
+    let error = #expect(throws: JSONError.self) { try JSONReader.read(Array(text.utf8)) }
+    #expect(error?.description.hasSuffix("at byte \(byte).") == true, "\(error?.description ?? "")")
+  }
+
+  @Test("bytes that are not UTF-8 are refused")
+  func notUTF8() { #expect(throws: JSONError.self) { try JSONReader.read([0x22, 0xFF, 0x22]) } }
+
+  @Test("text is cut to columns, wide letters counted twice")
+  func fitting() {
+    #expect(TextLayout.fitted("abc", 5) == "abc  ")
+    #expect(TextLayout.fitted("abcdef", 4) == "abc…")
+    #expect(TextLayout.fitted("日本語", 5) == "日本…")
+    #expect(TextLayout.fitted("日本語", 4) == "日… ")
+    #expect(TextLayout.width("e\u{301}") == 1)
+    #expect(TextLayout.printable("a\u{1B}[31m") == "a\u{FFFD}[31m")
+    #expect(TextLayout.grouped(-1_234_567) == "-1,234,567")
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+@testable import photoledger
+
+@Suite("Usage")
+struct UsageTests {
+  @Test(
+    "a wrong command line ends with status 2 and a sentence",
+    arguments: [
+      (["lss"], "did you mean ls?"),
+      (["ls", "--limt", "3"], "did you mean --limit?"),
+      (["ls", "--limit", "three"], "'three' is none"),
+      (["ls", "--limit", "0"], "above 0"),
+      (["ls", "--limit"], "needs a value"),
+      (["ls", "--json=yes"], "takes no value"),
+      (["ls", "extra"], "does not know what to do with 'extra'"),
+      (["album"], "needs one more word"),
+      (["album", "crate", "x"], "did you mean album create?"),
+      (["favorite"], "needs ID…"),
+      (["album", "insert", "A", "B"], "needs --at"),
+      (["album", "move", "A", "--at", "1,x", "--to", "0"], "'x' is none"),
+      (["edit", "A"], "needs --date or --location"),
+      (["edit", "A", "--date", "yesterday"], "'yesterday' is neither"),
+      (["edit", "A", "--location", "1"], "'1' is neither"),
+      (["ls", "--where", "fnord == 1"], "Unknown key 'fnord'"),
+      (["watch", "--where", "isFavorite ="], "column"),
+      (["ls", "--sort", "fnord"], "Unknown key 'fnord'"),
+      (["ls", "--sort", "creationDate:down"], "KEY:desc"),
+      (["stat", "--as", "x"], "has no option --as"),
+    ])
+  func wrongUsage(words: [String], sentence: String) throws {
+    let result = try Sandbox(makesLibrary: false).run(words)
+    #expect(result.status == 2)
+    #expect(result.errors.contains(sentence), "\(result.errors)")
+    #expect(result.output.isEmpty)
+  }
+
+  @Test("without a library named, a command says how to name one")
+  func noLibrary() throws {
+    let process = Process()
+    process.executableURL = programURL
+    process.arguments = ["ls"]
+    process.environment = ["PATH": "/usr/bin"]
+    let errors = Pipe()
+    process.standardError = errors
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 2)
+    #expect(String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self).contains("PHOTOLEDGER_LIBRARY"))
+  }
+
+  @Test("the options of every command may stand before it")
+  func leadingOptions() throws {
+    let sandbox = try Sandbox(makesLibrary: false)
+    let other = sandbox.folder.appending(path: "other").path
+    #expect(try sandbox.run(["--library", other, "init"]).status == 0)
+    #expect(try sandbox.run(["--json", "--library=\(other)", "stat"]).objects().first?["eventCount"] as? Int == 1)
+    #expect(try sandbox.run(["--library", other, "--as", "com.example.app", "album", "create", "Sea"]).status == 0)
+    let last = try #require(try sandbox.run(["log", "--library", other, "--json"]).objects().last)
+    #expect(last["client"] as? String == "com.example.app")
+    #expect(try sandbox.run(["--limit", "3", "ls"]).errors.contains("stands before the command"))
+    #expect(try sandbox.run(["--library"]).errors.contains("needs a value"))
+  }
+
+  @Test("every command has a help that shows its operands, options and an example within 80 columns")
+  func helps() throws {
+    let sandbox = try Sandbox(makesLibrary: false)
+    let overview = try sandbox.run(["--help"])
+    #expect(overview.status == 0)
+    for command in Commands.all where !command.isInternal {
+      let help = try sandbox.run(command.words + ["--help"])
+      #expect(help.status == 0)
+      #expect(overview.output.contains("  \(command.name)"), "\(command.name) is not in the overview")
+      for option in command.options { #expect(help.output.contains(option.spelling)) }
+      #expect(help.output.contains("photoledger \(command.example)"))
+      for line in help.lines where !line.contains("photoledger ") {
+        #expect(TextLayout.width(line) <= 80, "too wide: \(line)")
+      }
+    }
+  }
+
+  @Test("the nearest word is suggested, and none for a word that is far from all")
+  func suggestions() {
+    #expect(Suggestion.nearest(to: "wacth", among: ["watch", "stat", "trash"]) == "watch")
+    #expect(Suggestion.nearest(to: "al", among: ["albums", "apply"]) == "albums")
+    #expect(Suggestion.nearest(to: "zzzzzz", among: ["watch", "stat"]) == nil)
+    #expect(Suggestion.distance("ab", "ba") == 1)
+    #expect(Suggestion.distance("", "abc") == 3)
+  }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+@Suite("Watch")
+struct WatchTests {
+  @Test("lines that a client applies, in either way, give what ls shows", arguments: [1, 2, 3] as [UInt64])
+  func follows(seed: UInt64) throws {
+    var numbers = Numbers(state: seed)
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(30)
+    let fetch = ["--sort", "isFavorite:desc", "--sort", "creationDate", "--limit", "12"]
+    let watch = try Running(sandbox, ["watch"] + fetch)
+    let first = try jsonObject(watch.line())
+    var list = try #require(first["identifiers"] as? [String])
+    var token = try #require(first["token"] as? String)
+    let apply = try Running(sandbox, ["apply"])
+    for _ in 0..<60 {
+      try apply.send(#"{"changes":[\#(change(assets, &numbers))],"cause":"seed \#(seed)"}"# + "\n")
+      let answer = try jsonObject(apply.line())
+      #expect(answer["error"] == nil, "\(answer)")
+    }
+    apply.endInput()
+    #expect(try apply.finish().status == 0)
+    // An edit that touches the result ends the feed at a known state.
+    let shownFirst = try #require(try sandbox.identifiers(fetch).first)
+    let last = try sandbox.run(["edit", shownFirst, "--location", "1,2"]).lines[0]
+    while token != last {
+      let line = try jsonObject(watch.line())
+      #expect(line["before"] as? String == token)
+      token = try #require(line["after"] as? String)
+      list = try applied(line, to: list)
+    }
+    #expect(try watch.finish(interrupting: true).status == 0)
+    let shown = try sandbox.identifiers(fetch)
+    #expect(list == shown, "seed \(seed)")
+  }
+
+  private func change(_ assets: [String], _ numbers: inout Numbers) -> String {
+    let chosen = (0...numbers.below(3)).map { _ in "\"\(assets[numbers.below(assets.count)])\"" }
+    let list = "[\(Set(chosen).sorted().joined(separator: ","))]"
+    switch numbers.below(5) {
+    case 0: return #"{"op":"asset.trash","assets":\#(list)}"#
+    case 1: return #"{"op":"asset.restore","assets":\#(list)}"#
+    case 2:
+      let day = 10 + numbers.below(20)
+      return #"{"op":"asset.edit","assets":\#(list),"creationDate":"2024-05-\#(day)T12:00:00Z"}"#
+    case 3: return #"{"op":"asset.edit","assets":\#(list),"isHidden":\#(numbers.below(3) == 0)}"#
+    default: return #"{"op":"asset.edit","assets":\#(list),"isFavorite":\#(numbers.below(2) == 0)}"#
+    }
+  }
+
+  /// Applies a line in both ways and checks that they agree.
+  private func applied(_ line: [String: Any], to before: [String]) throws -> [String] {
+    func positions(_ key: String) throws -> [Int] {
+      try #require(line[key] as? [[Int]]).flatMap { Array($0[0]..<$0[0] + $0[1]) }
+    }
+    let items = try #require(line["items"] as? [String: [String: Any]])
+    let (removed, inserted) = (try positions("removed"), try positions("inserted"))
+    #expect(Set(items.keys) == Set((inserted + (try positions("changed"))).map(String.init)))
+    let arrivals = try inserted.map { try #require(items[String($0)]?["localIdentifier"] as? String) }
+
+    var ordered = before
+    for index in removed.reversed() { ordered.remove(at: index) }
+    for (index, object) in zip(inserted, arrivals) { ordered.insert(object, at: index) }
+    let moves = try #require(line["moves"] as? [[Int]]).map { (to: $0[1], from: $0[0], object: ordered[$0[0]]) }
+    for move in moves.sorted(by: { $0.from > $1.from }) { ordered.remove(at: move.from) }
+    for move in moves.sorted(by: { $0.to < $1.to }) { ordered.insert(move.object, at: move.to) }
+
+    let moved = try #require(line["moved"] as? [[Int]])
+    var atOnce = before
+    for index in (removed + moved.map { $0[0] }).sorted(by: >) { atOnce.remove(at: index) }
+    let placed = Array(zip(inserted, arrivals)) + moved.map { ($0[1], before[$0[0]]) }
+    for (index, object) in placed.sorted(by: { $0.0 < $1.0 }) { atOnce.insert(object, at: index) }
+
+    #expect(ordered == atOnce)
+    #expect(ordered.count == line["count"] as? Int)
+    for (index, item) in items {
+      let place = try #require(Int(index))
+      #expect(ordered[place] == item["localIdentifier"] as? String)
+    }
+    return ordered
+  }
+
+  @Test("a feed ends when the state of a token has been told, though no line told it")
+  func until() throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(2)
+    let watch = try Running(sandbox, ["watch", "--where", "isFavorite == YES"])
+    _ = try watch.line()
+    let told = try sandbox.run(["favorite", assets[0]]).lines[0]
+    #expect(try jsonObject(watch.line())["after"] as? String == told)
+    #expect(try watch.finish(interrupting: true).status == 0)
+
+    // Of the next three commits, the first two touch the result and the third does not.
+    let tokens = try Self.nextTokens(3, after: told)
+    let ending = try Running(sandbox, ["watch", "--where", "isFavorite == YES", "--until", tokens[2]])
+    _ = try ending.line()
+    #expect(try sandbox.run(["favorite", assets[1]]).lines == [tokens[0]])
+    #expect(try sandbox.run(["unfavorite", assets[0]]).lines == [tokens[1]])
+    #expect(try sandbox.run(["hide", assets[0]]).lines == [tokens[2]])
+    let result = try ending.finish()
+    #expect(result.status == 0)
+    #expect(try result.objects().map { $0["after"] as? String } == [tokens[0], tokens[1]])
+
+    // A state that has been reached already is told by the first line, or lies before it.
+    #expect(try sandbox.run(["watch", "--until", tokens[1]]).lines.count == 1)
+  }
+
+  /// The spellings of the tokens that will follow one.
+  private static func nextTokens(_ count: Int, after token: String) throws -> [String] {
+    let parts = token.split(separator: "-")
+    let number = try #require(UInt64(parts[2], radix: 36))
+    return (1...UInt64(count)).map { "\(parts[0])-\(parts[1])-\(String(number + $0, radix: 36))" }
+  }
+
+  @Test("a feed whose reader goes away ends by itself")
+  func closedOutput() throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(1)
+    let watch = try Running(sandbox, ["watch"], closesOutput: true)
+    watch.process.waitUntilExit()
+    #expect(watch.process.terminationReason == .exit)
+    #expect(watch.process.terminationStatus == 0)
+  }
+
+  @Test("a list whose reader goes away ends quietly")
+  func closedPipe() throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(400)
+    let shell = Process()
+    shell.executableURL = URL(filePath: "/bin/bash")
+    shell.arguments = [
+      "-c", #""$0" ls --json --library "$1" | head -n 1 > /dev/null; echo "${PIPESTATUS[0]}""#, programURL.path,
+      sandbox.library,
+    ]
+    let (output, errors) = (Pipe(), Pipe())
+    shell.standardOutput = output
+    shell.standardError = errors
+    try shell.run()
+    shell.waitUntilExit()
+    #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "0\n")
+    #expect(errors.fileHandleForReading.availableData.isEmpty)
+  }
+}
+
+/// Numbers from a seed.
+struct Numbers {
+  var state: UInt64
+
+  mutating func below(_ limit: Int) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Int((mixed ^ (mixed >> 31)) % UInt64(limit))
+  }
+}

@@ -1,0 +1,123 @@
+import EventLog
+import Foundation
+import LMDB
+import PhotoLedger
+
+// A store as text: every database, every key and value in hexadecimal digits, and below each what it means.
+//
+//     [assets]
+//     0000000000000002 = 9f3a…
+//       asset 2 …
+
+/// Reads a store into the lines of a dump.
+enum FormatDump {
+  /// Opens the LMDB environment of a store as the library does; while that is open, it is the same one.
+  static func environment(_ path: String) throws -> LMDB.Environment {
+    var options = LMDB.Environment.Options()
+    options.maxDatabases = 32
+    return try LMDB.Environment.open(path: path, options: options)
+  }
+
+  /// The names of all databases, the log's first.
+  static let names = ["store.meta", "log.meta", "events", "commits", "keys"] + Projections.names
+
+  /// The lines of one database.
+  static func lines(of name: String, in environment: LMDB.Environment) throws -> [String] {
+    let hasIntegerKeys = ["events", "commits", "assets", "details", "collections"].contains(name)
+    let database = try environment.database(name, integerKeys: hasIntegerKeys)
+    var lines = ["[\(name)]"]
+    try environment.read { t in
+      try t.forEach(in: database) { key, value in
+        let key = key.withUnsafeBytes { [UInt8]($0) }
+        let value = value.withUnsafeBytes { [UInt8]($0) }
+        lines.append(value.isEmpty ? "\(hex(key)) =" : "\(hex(key)) = \(hex(value))")
+        lines += try reading(name, key, value).map { "  \($0)" }
+        return .proceed
+      }
+    }
+    return lines
+  }
+
+  /// The whole store.
+  static func text(of environment: LMDB.Environment) throws -> String {
+    try names.map { try lines(of: $0, in: environment).joined(separator: "\n") + "\n" }.joined(separator: "\n")
+  }
+
+  // MARK: What entries mean
+
+  private static func reading(_ name: String, _ key: [UInt8], _ value: [UInt8]) throws -> [String] {
+    switch name {
+    case "store.meta": ["\(String(decoding: key, as: UTF8.self)) is \(bigEndian(value, 0))"]
+    case "log.meta": ["\(String(decoding: key, as: UTF8.self)) is \(try diagnostic(value))"]
+    case "events": try readingOfEvent(value)
+    case "commits": ["commit \(littleEndian(key)): \(try diagnostic(value))"]
+    case "keys": ["the key '\(String(decoding: key.dropFirst(), as: UTF8.self))' is commit \(try diagnostic(value))"]
+    case "assets": try readingOfAsset(key, value)
+    case "details", "collections": ["object \(littleEndian(key)): \(try diagnostic(value))"]
+    default: [readingOfIndex(name, key, value)]
+    }
+  }
+
+  private static func readingOfEvent(_ value: [UInt8]) throws -> [String] {
+    guard case .array(let parts) = try CBOR(decoding: value.span.bytes), parts.count == 6,
+      case .bytes(let payload) = parts[3]
+    else { throw DumpError(what: "an event is no array of 6") }
+    return [
+      "header     \(parts[0])", "commitment \(parts[1])", "salt       \(parts[2])",
+      "payload    h'\(hex(payload))'", "reads      \(try diagnostic(payload))", "leaf       \(parts[4])",
+      "chain      \(parts[5])",
+    ]
+  }
+
+  private static func readingOfAsset(_ key: [UInt8], _ value: [UInt8]) throws -> [String] {
+    let row = try AssetRow(number: littleEndian(key), bytes: value.span.bytes)
+    let fields = AssetField.allCases.map { "\($0) \(row[$0])" }
+    return [
+      "asset \(row.number) is \(row.identifier.spelled(as: .asset)), \(row.mediaType), "
+        + "added \(row.addedDate.timeIntervalSinceReferenceDate)"
+        + (row.burstIdentifier.map { ", burst '\($0)'" } ?? ""),
+      fields.joined(separator: ", "),
+    ]
+  }
+
+  private static func readingOfIndex(_ name: String, _ key: [UInt8], _ value: [UInt8]) -> String {
+    switch name {
+    case "identifiers":
+      "\(LocalIdentifier(high: bigEndian(key, 0), low: bigEndian(key, 8)).uuidString) is "
+        + "\(ObjectKind(rawValue: value[0]).map { "\($0)" } ?? "unknown") \(bigEndian(value, 1))"
+    case "members": "in \(bigEndian(key, 0)) at \(hex(Array(key[8...]))): \(bigEndian(value, 0))"
+    case "containers": "\(bigEndian(key, 0)) in \(bigEndian(key, 8)) at \(hex(value))"
+    case "content", "pairing": "\(hex(Array(key[..<4])))… is in asset \(bigEndian(key, 32))"
+    default: "object \(bigEndian(key, 0)) was touched by event \(bigEndian(key, 8))"
+    }
+  }
+
+  private static func diagnostic(_ bytes: [UInt8]) throws -> String { try CBOR(decoding: bytes.span.bytes).description }
+
+  // MARK: Numbers
+
+  static func hex(_ bytes: [UInt8]) -> String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+
+  static func bytes(hex: some StringProtocol) -> [UInt8]? {
+    let digits = Array(hex.utf8)
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      let pair = String(decoding: digits[index...(index + 1)], as: UTF8.self)
+      guard let byte = UInt8(pair, radix: 16) else { return nil }
+      bytes.append(byte)
+    }
+    return bytes
+  }
+
+  private static func bigEndian(_ bytes: [UInt8], _ offset: Int) -> UInt64 {
+    bytes[offset..<(offset + 8)].reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  private static func littleEndian(_ bytes: [UInt8]) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+}
+
+/// A store that is not what the dump expects.
+struct DumpError: Error {
+  var what: String
+}

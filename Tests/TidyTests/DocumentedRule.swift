@@ -1,0 +1,97 @@
+import Foundation
+
+// Whether every public declaration has a doc comment. Three kinds of line are declarations:
+//
+//     … public …        any declaration that says so itself
+//     case …            directly inside a `public enum`
+//     func, var, init … directly inside a `public protocol`
+//
+// A line's scope is the declaration whose brace encloses it; `import` lines and conformances alone declare nothing.
+
+extension Rule {
+  static let documented = Rule(
+    "every public declaration has a doc comment",
+    appliesTo: { $0.hasPrefix("Sources/") || $0.hasPrefix("Migrations/") },
+    check: { source in
+      var scopes = ScopeReader()
+      var findings: [Finding] = []
+      for index in source.code.indices {
+        let line = source.code[index].trimmingCharacters(in: .whitespaces)
+        if scopes.declares(line), !source.isDocumented(index) {
+          findings.append(Finding(source, index, "has no doc comment: \(line.prefix(60))"))
+        }
+        scopes.read(source.code[index])
+      }
+      return findings
+    })
+}
+
+extension SwiftSource {
+  fileprivate func isDocumented(_ index: Int) -> Bool { comment(above: index).contains { $0.hasPrefix("///") } }
+}
+
+/// Knows in which declaration a line stands.
+private struct ScopeReader {
+  private enum Scope {
+    case publicEnum
+    case publicProtocol
+    case other
+  }
+
+  private var scopes: [Scope] = []
+  /// The scope that the next brace opens.
+  private var pending = Scope.other
+  private var parentheses = 0
+
+  /// Whether a trimmed line of code declares something public.
+  func declares(_ line: String) -> Bool {
+    let words = Self.words(line)
+    if parentheses > 0 || words.contains("import") { return false }
+    if let place = words.firstIndex(of: "public"), words[..<place].allSatisfy(Self.isModifier) {
+      return words[(place + 1)...].contains { Self.keywords.contains($0) }
+    }
+    switch scopes.last {
+    case .publicEnum: return words.first == "case" || words.first == "indirect" && words.dropFirst().first == "case"
+    case .publicProtocol: return words.contains { Self.keywords.contains($0) }
+    default: return false
+    }
+  }
+
+  /// Takes a line's braces into account.
+  mutating func read(_ line: String) {
+    let words = Self.words(line)
+    if words.contains("public"), words.contains("enum") { pending = .publicEnum }
+    if words.contains("public"), words.contains("protocol") { pending = .publicProtocol }
+    for character in line {
+      switch character {
+      case "(", "[": parentheses += 1
+      case ")", "]": parentheses -= 1
+      case "{":
+        scopes.append(pending)
+        pending = .other
+      case "}": _ = scopes.popLast()
+      default: break
+      }
+    }
+  }
+
+  private static let keywords: Set<String> = [
+    "func", "var", "let", "init", "subscript", "struct", "class", "enum", "protocol", "typealias", "associatedtype",
+    "actor", "macro",
+  ]
+
+  private static func isModifier(_ word: String) -> Bool {
+    word.hasPrefix("@") || word.hasPrefix("(")
+      || ["final", "static", "override", "indirect", "nonisolated", "mutating", "borrowing", "consuming", "lazy"]
+        .contains(word)
+  }
+
+  /// The words of a line, an attribute's arguments cut off, a keyword's punctuation too: `init(` counts as `init`.
+  private static func words(_ line: String) -> [String] {
+    var bare = line
+    while let start = bare.range(of: "@[A-Za-z_]+\\([^)]*\\)", options: .regularExpression) {
+      bare.replaceSubrange(start, with: "@")
+    }
+    return bare.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "@") }.map(String.init)
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+// How long functions are, counted in lines from the declaration to the closing brace.
+//
+// A declaration is the word `func`, `init`, `deinit` or `subscript` where a declaration may stand; the body begins at
+// the first brace outside parentheses. A requirement of a protocol ends without one, at the next declaration or brace.
+
+/// A function and how many lines it takes.
+struct FunctionLength: Sendable {
+  var path: String
+  /// The line of the declaration, from 1.
+  var line: Int
+  var name: String
+  var count: Int
+
+  static func all(in source: SwiftSource) -> [FunctionLength] {
+    source.code.indices.compactMap { index in
+      guard let name = declaredName(source.code[index]), let end = lastLine(of: source.code, from: index) else {
+        return nil
+      }
+      return FunctionLength(path: source.path, line: index + 1, name: name, count: end - index + 1)
+    }
+  }
+
+  private static func declaredName(_ line: String) -> String? {
+    let pattern = #/
+      ^\s* (?: @\S+\s+ | [a-z]+ (?: \([a-z]+\) )? \s+ )*
+      (?: func\s+(\S+?)\s*[\(<] | (init|subscript)[?!]?\s*[\(<] | (deinit)\s*\{ )
+      /#
+    guard let match = line.firstMatch(of: pattern) else { return nil }
+    let words = line.split { $0 == " " || $0 == "(" }.map(String.init)
+    guard let first = words.first, !["return", "self", "case", "let", "var", "try", "throw"].contains(first) else {
+      return nil
+    }
+    return String(match.output.1 ?? match.output.2 ?? match.output.3 ?? "")
+  }
+
+  private static func lastLine(of code: [String], from start: Int) -> Int? {
+    var (parentheses, braces) = (0, 0)
+    for index in start..<code.count {
+      if index > start, braces == 0, parentheses == 0, declaredName(code[index]) != nil { return nil }
+      for character in code[index] {
+        switch character {
+        case "(", "[": parentheses += 1
+        case ")", "]": parentheses -= 1
+        case "{" where parentheses == 0 || braces > 0: braces += 1
+        case "}" where parentheses == 0 || braces > 0:
+          if braces == 0 { return nil }
+          braces -= 1
+          if braces == 0 { return index }
+        default: break
+        }
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import Testing
+
+// The rules of style, each a pure function from one file to what breaks it. TidyTests runs them over the package, and
+// over invented files that break them, so that a rule that has gone blind is seen.
+
+/// One rule.
+struct Rule: Sendable, CustomTestStringConvertible {
+  let name: String
+  /// Which files it is about, by path.
+  let appliesTo: @Sendable (String) -> Bool
+  let check: @Sendable (SwiftSource) -> [Finding]
+
+  var testDescription: String { name }
+
+  init(
+    _ name: String, appliesTo: @escaping @Sendable (String) -> Bool = { _ in true },
+    check: @escaping @Sendable (SwiftSource) -> [Finding]
+  ) {
+    self.name = name
+    self.appliesTo = appliesTo
+    self.check = check
+  }
+
+  func findings(in sources: [SwiftSource]) -> [Finding] {
+    sources.filter { appliesTo($0.path) }.flatMap(check)
+  }
+}
+
+extension Rule {
+  static let all: [Rule] = [
+    lineLength, noReminders, noForcedTry, guardedState, noFoundationBelow, arrows, logKnowsNoPhoto, onlyOneTouchesLMDB,
+    documented, passedIn, fileLength, knownRoom,
+  ]
+
+  private static func inSources(_ path: String) -> Bool { path.hasPrefix("Sources/") || path.hasPrefix("Migrations/") }
+
+  static let lineLength = Rule("a line has at most 120 characters") { source in
+    source.text.indices.filter { source.text[$0].count > 120 }.map { index in
+      Finding(source, index, "the line has \(source.text[index].count) characters")
+    }
+  }
+
+  /// The words are put together here so that this file does not hold them.
+  static let noReminders = Rule("nothing is left for later") { source in
+    let words = ["TO" + "DO", "FIX" + "ME", "XX" + "X:"]
+    return source.text.indices.flatMap { index in
+      words.filter { source.text[index].contains($0) }.map { Finding(source, index, "holds \($0)") }
+    }
+  }
+
+  static let noForcedTry = Rule("no error is forced away") { source in
+    source.code.indices.filter { source.code[$0].contains("try!") }.map { Finding(source, $0, "holds a forced try") }
+  }
+
+  static let guardedState = Rule("what the compiler does not guard says what does") { source in
+    source.code.indices.compactMap { index in
+      let line = source.code[index]
+      guard line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)") else { return nil }
+      let words = (source.comment(above: index) + [source.text[index]] + source.comment(below: index))
+        .joined(separator: " ")
+      guard !words.contains("SAFETY"), !words.lowercased().contains("guarded by") else { return nil }
+      return Finding(source, index, "says neither 'guarded by' nor 'SAFETY'")
+    }
+  }
+
+  static let noFoundationBelow = Rule(
+    "the store is free of Foundation",
+    appliesTo: { path in ["LMDB", "CountedTree", "EventLog"].contains { path.hasPrefix("Sources/\($0)/") } },
+    check: { source in
+      source.imports.filter { $0.module == "Foundation" }.map { Finding(source, $0.line, "imports Foundation") }
+    })
+
+  /// The modules of the package that each module may import; the picture is in Architecture.md.
+  static let allowedImports: [String: Set<String>] = [
+    "LMDB": ["CLMDB", "CSystem"],
+    "CountedTree": [],
+    "EventLog": ["LMDB", "CSystem"],
+    "StoreMigrations": ["EventLog", "LMDB"],
+    "PhotoLedger": ["EventLog", "CountedTree", "StoreMigrations", "LMDB", "CSystem"],
+    "Photos": ["PhotoLedger"],
+    "MediaImport": ["PhotoLedger", "CSystem"],
+    "GalleryServer": ["PhotoLedger", "CSystem"],
+    "photoledger": ["PhotoLedger", "MediaImport", "GalleryServer", "CSystem"],
+  ]
+
+  static let arrows = Rule(
+    "imports follow the arrows", appliesTo: inSources,
+    check: { source in
+      let module = source.module ?? "StoreMigrations"
+      guard let allowed = allowedImports[module] else { return [] }
+      let own = Set(allowedImports.keys).union(["CLMDB", "CSystem", "TestSupport"])
+      return source.imports.filter { own.contains($0.module) && !allowed.contains($0.module) }.map {
+        Finding(source, $0.line, "\(module) imports \($0.module)")
+      }
+    })
+
+  static let onlyOneTouchesLMDB = Rule(
+    "only the module LMDB imports lmdb.h", appliesTo: { !$0.hasPrefix("Sources/LMDB/") && $0.hasSuffix(".swift") },
+    check: { source in
+      source.imports.filter { $0.module == "CLMDB" }.map { Finding(source, $0.line, "imports CLMDB") }
+    })
+
+  static let logKnowsNoPhoto = Rule(
+    "the log knows no photo",
+    appliesTo: { $0.hasPrefix("Sources/EventLog/") || $0.hasPrefix("Sources/LMDB/") },
+    check: { source in
+      source.code.indices.flatMap { index in
+        let lower = source.code[index].lowercased()
+        return ["asset", "album", "photo"].filter { lower.contains($0) }.map { Finding(source, index, "names \($0)") }
+      }
+    })
+
+  static let passedIn = Rule(
+    "the domain makes no clock, chance or identifier of its own",
+    appliesTo: { $0.hasPrefix("Sources/PhotoLedger/") && !$0.hasSuffix("/LibraryEnvironment.swift") },
+    check: { source in
+      let makers = [
+        "Date()", "Date.now", "UUID()", "SystemRandomNumberGenerator", ".random(in", "ContinuousClock", "clock_gettime",
+        "ProcessInfo",
+      ]
+      return source.code.indices.flatMap { index in
+        makers.filter { source.code[index].holdsWord($0) }.map { Finding(source, index, "uses \($0)") }
+      }
+    })
+
+  static let fileLength = Rule("a file of more than 600 lines says why") { source in
+    guard source.text.count > 600, !source.essay.lowercased().contains("long because") else { return [] }
+    return [Finding(source, 0, "has \(source.text.count) lines, and its essay does not say 'long because'")]
+  }
+
+  /// The rooms of the house: folders that a file may lie in.
+  static let rooms: Set<String> = [
+    "CLMDB", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR", "MediaImport", "Photos", "GalleryServer",
+    "photoledger", "photoledger/Applying", "photoledger/Commands", "photoledger/Demo", "photoledger/Printing",
+    "photoledger/Program", "PhotoLedger", "PhotoLedger/Events", "PhotoLedger/Projections", "PhotoLedger/Assets",
+    "PhotoLedger/Albums", "PhotoLedger/Permissions", "PhotoLedger/Picking", "PhotoLedger/History",
+    "PhotoLedger/Fetching", "PhotoLedger/Changes", "PhotoLedger/Observation",
+  ]
+
+  static let knownRoom = Rule(
+    "every source file lies in a room of the house", appliesTo: { $0.hasPrefix("Sources/") },
+    check: { source in
+      let parts = source.path.split(separator: "/").dropFirst().dropLast()
+      let room = parts.joined(separator: "/")
+      guard !rooms.contains(room) else { return [] }
+      return [Finding(source, 0, "lies in '\(room)', which Architecture.md does not know")]
+    })
+}
+
+extension String {
+  /// Whether the text occurs, and not as the end of a longer name: `Date()` is not in `optionalDate()`.
+  fileprivate func holdsWord(_ word: String) -> Bool {
+    var rest = self[...]
+    while let range = rest.range(of: word) {
+      let before = range.lowerBound == startIndex ? nil : self[index(before: range.lowerBound)]
+      if !(before.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false) || word.hasPrefix(".") { return true }
+      rest = self[range.upperBound...]
+    }
+    return false
+  }
+}
+
+extension SwiftSource {
+  /// The modules that the file imports, with the index of the line.
+  var imports: [(module: String, line: Int)] {
+    code.indices.compactMap { index in
+      let words = code[index].split { $0 == " " || $0 == "\t" }.map(String.init)
+      guard let place = words.firstIndex(of: "import"), place + 1 < words.count,
+        words[..<place].allSatisfy({ $0.hasPrefix("@") || ["public", "package", "internal", "private"].contains($0) })
+      else { return nil }
+      let kinds = ["struct", "class", "enum", "protocol", "func", "var", "typealias"]
+      let path = kinds.contains(words[place + 1]) && place + 2 < words.count ? words[place + 2] : words[place + 1]
+      return (String(path.prefix { $0 != "." }), index)
+    }
+  }
+}

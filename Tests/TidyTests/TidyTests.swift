@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+
+@Suite("Style")
+struct TidyTests {
+  @Test("the package keeps the rules", arguments: Rule.all)
+  func keeps(_ rule: Rule) {
+    let findings = rule.findings(in: PackageFiles.swift)
+    #expect(findings.isEmpty, "\(rule.name):\n\(list(findings))")
+  }
+
+  @Test("the files of the package were found")
+  func findsFiles() {
+    #expect(PackageFiles.product.count > 100, "\(PackageFiles.root.path) holds too few sources to be the package.")
+  }
+
+  @Test("functions are short: 95 of 100 have at most 40 lines, and none more than 70")
+  func functionLengths() {
+    let lengths = PackageFiles.product.flatMap(FunctionLength.all).sorted { $0.count < $1.count }
+    #expect(lengths.count > 500, "Only \(lengths.count) functions were found: the counter is blind.")
+    let ninetyFifth = lengths[lengths.count * 95 / 100]
+    #expect(ninetyFifth.count <= 40, "5 of 100 functions have more than \(ninetyFifth.count) lines.")
+    let tooLong = lengths.filter { $0.count > 70 }
+      .map { Finding(path: $0.path, line: $0.line, "\($0.name) has \($0.count) lines") }
+    #expect(tooLong.isEmpty, "\(list(tooLong))")
+  }
+
+  @Test("half of the source files have at most 250 lines")
+  func fileMedian() {
+    let counts = PackageFiles.product.map(\.text.count).sorted()
+    #expect(counts[counts.count / 2] <= 250)
+  }
+
+  @Test("no file names the machine that it was written on")
+  func machinePaths() {
+    let places = ["/" + "work/", "/tmp/" + "wt", "/" + "root/"]
+    var findings: [Finding] = []
+    for path in PackageFiles.paths {
+      guard let contents = PackageFiles.contents(path) else { continue }
+      for (index, line) in contents.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for place in places where line.contains(place) {
+          findings.append(Finding(path: path, line: index + 1, "names \(place)"))
+        }
+      }
+    }
+    #expect(findings.isEmpty, "\(list(findings))")
+  }
+
+  @Test("the targets of Package.swift have the dependencies that the rules allow")
+  func manifest() throws {
+    let manifest = try #require(PackageFiles.contents("Package.swift"))
+    let pattern = #/name: "(\w+)",\s*dependencies: \[([^\]]*)\]/#
+    var found: Set<String> = []
+    for match in manifest.matches(of: pattern) {
+      guard let allowed = Rule.allowedImports[String(match.output.1)] else { continue }
+      found.insert(String(match.output.1))
+      let dependencies = match.output.2.matches(of: #/"(\w+)"/#).map { String($0.output.1) }
+      #expect(
+        Set(dependencies).subtracting(allowed).isEmpty, "\(match.output.1) depends on \(dependencies.sorted()).")
+    }
+    #expect(found.isSuperset(of: ["LMDB", "EventLog", "StoreMigrations", "PhotoLedger", "MediaImport", "photoledger"]))
+  }
+
+  private func list(_ findings: [Finding]) -> String {
+    findings.prefix(200).map(\.description).joined(separator: "\n")
+  }
+}
+
+/// The rules are tried on files that break them: a rule that finds nothing anywhere proves nothing.
+@Suite("Style rules see what breaks them")
+struct RuleTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    var rule: Rule
+    var path: String
+    var contents: String
+    /// The line that is found, from 1; nil: none.
+    var line: Int?
+    var testDescription: String { "\(rule.name): \(line == nil ? "keeps" : "breaks")" }
+  }
+
+  @Test("a rule finds the line that breaks it, and no other", arguments: cases)
+  func finds(_ example: Case) {
+    let source = SwiftSource(path: example.path, contents: example.contents)
+    let found = example.rule.findings(in: [source]).map(\.line)
+    #expect(found == (example.line.map { [$0] } ?? []), "\(example.contents)")
+  }
+
+  static let cases: [Case] = [
+    Case(rule: .lineLength, path: "A.swift", contents: "\n" + String(repeating: "é", count: 121), line: 2),
+    Case(rule: .lineLength, path: "A.swift", contents: String(repeating: "é", count: 120), line: nil),
+    Case(rule: .noReminders, path: "A.swift", contents: "// TO" + "DO: later", line: 1),
+    Case(rule: .noForcedTry, path: "A.swift", contents: "let a = try" + "! b()", line: 1),
+    Case(rule: .noForcedTry, path: "A.swift", contents: "// try" + "! is refused\nlet a = \"try" + "! b\"", line: nil),
+    Case(rule: .guardedState, path: "A.swift", contents: "final class A: @unchecked " + "Sendable {}", line: 1),
+    Case(
+      rule: .guardedState, path: "A.swift",
+      contents: "// Guarded by: the lock.\n// More.\nfinal class A: @unchecked " + "Sendable {}", line: nil),
+    Case(rule: .noFoundationBelow, path: "Sources/LMDB/A.swift", contents: "internal import Foundation", line: 1),
+    Case(rule: .noFoundationBelow, path: "Sources/PhotoLedger/A.swift", contents: "import Foundation", line: nil),
+    Case(rule: .arrows, path: "Sources/MediaImport/A.swift", contents: "import Glibc\nimport LMDB", line: 2),
+    Case(rule: .arrows, path: "Migrations/A.swift", contents: "public import PhotoLedger", line: 1),
+    Case(rule: .arrows, path: "Sources/PhotoLedger/A.swift", contents: "package import EventLog", line: nil),
+    Case(rule: .onlyOneTouchesLMDB, path: "Sources/EventLog/A.swift", contents: "import CLMDB", line: 1),
+    Case(rule: .logKnowsNoPhoto, path: "Sources/EventLog/A.swift", contents: "// photo\nlet albumCount = 1", line: 2),
+    Case(
+      rule: .passedIn, path: "Sources/PhotoLedger/A.swift", contents: "optionalDate()\na = \"\\(Date())\" + \"UUID()\"",
+      line: 2),
+    Case(rule: .passedIn, path: "Sources/PhotoLedger/LibraryEnvironment.swift", contents: "Date()", line: nil),
+    Case(rule: .fileLength, path: "A.swift", contents: String(repeating: "let a = 1\n", count: 600), line: 1),
+    Case(
+      rule: .fileLength, path: "A.swift",
+      contents: "// Long because of a table.\n" + String(repeating: "let a = 1\n", count: 600), line: nil),
+    Case(rule: .knownRoom, path: "Sources/PhotoLedger/Utils/A.swift", contents: "", line: 1),
+    Case(rule: .knownRoom, path: "Sources/PhotoLedger/Events/A.swift", contents: "", line: nil),
+    Case(rule: .documented, path: "Sources/A/A.swift", contents: "  @inlinable public func a() {}", line: 1),
+    Case(rule: .documented, path: "Sources/A/A.swift", contents: "/// A.\npublic enum A {\n  case b\n}", line: 3),
+    Case(rule: .documented, path: "Sources/A/A.swift", contents: "/// A.\npublic protocol A {\n  func b()\n}", line: 3),
+    Case(
+      rule: .documented, path: "Sources/A/A.swift",
+      contents: "public import B\n/// A.\n@frozen\npublic struct A {\n  let b: Int\n}\nenum C { case d }", line: nil),
+  ]
+
+  @Test("the counter of lines sees bodies, and passes over requirements and closures")
+  func counts() {
+    let source = SwiftSource(
+      path: "A.swift",
+      contents: """
+        protocol P { func a() }
+        struct S {
+          init(_ body: () -> Int = { 1 }) {
+            // }
+            let text = "}"
+          }
+          func b<T>(
+            _ one: T
+          ) where T: P {
+            one.a()
+          }
+        }
+        """)
+    #expect(FunctionLength.all(in: source).map(\.count) == [4, 5])
+  }
+}
