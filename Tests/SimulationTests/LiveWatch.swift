@@ -206,7 +206,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
       old.append(OldResult(fresh, current, facts.after))
       if old.count > 3 { old.remove(at: random.int(0..<4)) }
     }
-    if random.chance(1, of: 5) {
+    if random.chance(1, of: 3) {
       told = try fetch(library)
       try verify(told, shows: current, in: facts.after, whole: false)
     }

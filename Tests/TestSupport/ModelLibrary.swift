@@ -4,8 +4,8 @@ package import PhotoLedger
 // The library as a child would write it: arrays of things, searched from front to back.
 //
 // The model is what the real library is compared with, so it shares nothing with it but the names of the properties and
-// the requests. It has no log, no keys and no counts: an album is a list of identifiers, a fetch goes through
-// everything there is, and a block works on a copy that is thrown away when a request is refused.
+// the requests. It has no log, no keys and no counts: an album is a list of identifiers, a fetch goes through everything
+// there is, and a block works on a copy that is thrown away when a request is refused.
 //
 //   ModelLibrary.swift           what there is
 //   ModelLibrary+Assets.swift    creation, edits, trash, purge
@@ -130,6 +130,8 @@ package struct ModelLibrary: Sendable {
   package internal(set) var topLevel: [LocalIdentifier] = []
   /// All assets and collections in the order of their making.
   package internal(set) var order: [LocalIdentifier: Int] = [:]
+  package internal(set) var assetsInOrder: [LocalIdentifier] = []
+  package internal(set) var collectionsInOrder: [LocalIdentifier] = []
   /// The files of each asset.
   package internal(set) var resources: [LocalIdentifier: [AssetResource]] = [:]
   /// The assets whose files were changed since the mark was last cleared.
@@ -161,14 +163,12 @@ package struct ModelLibrary: Sendable {
 
   /// The collections that are not deleted, oldest first.
   package func living(_ kind: PhotoCollection.Kind) -> [LocalIdentifier] {
-    collections.values.filter { $0.kind == kind && !deleted.contains($0.id) }.map(\.id).sorted {
-      order[$0]! < order[$1]!
-    }
+    collectionsInOrder.filter { collections[$0]?.kind == kind && !deleted.contains($0) }
   }
 
   /// All assets that satisfy a condition, oldest first.
   package func assets(where condition: (ModelAsset) -> Bool) -> [LocalIdentifier] {
-    assets.values.filter(condition).map(\.id).sorted { order[$0]! < order[$1]! }
+    assetsInOrder.filter { assets[$0].map(condition) ?? false }
   }
 
   /// Sets the counts of all albums by counting.

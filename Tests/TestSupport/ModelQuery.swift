@@ -50,7 +50,7 @@ extension ModelLibrary {
   private func candidates(_ query: ModelQuery) -> [LocalIdentifier] {
     let found: [LocalIdentifier]
     switch query.scope {
-    case .library: found = Array(query.entity == .asset ? AnyCollection(assets.keys) : AnyCollection(collections.keys))
+    case .library: return query.entity == .asset ? assetsInOrder : collectionsInOrder
     case .members(let container): return content(of: container)
     case .identifiers(let ids):
       found = ids.filter { query.entity == .asset ? assets[$0] != nil : collections[$0] != nil }
