@@ -42,6 +42,9 @@ extension PhotoLibrary {
   }
 
   /// Fetches assets (PHAsset.fetchAssets(with:)).
+  ///
+  /// The members of an album that was deleted can still be fetched with its value: like the trash, a deletion keeps every
+  /// place, so that it can be taken back.
   /// - Parameters:
   ///   - options: which, and in what order.
   ///   - album: nil: the whole library; otherwise the album's assets, in its manual order unless the options sort.

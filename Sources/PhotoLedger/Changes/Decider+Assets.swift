@@ -152,13 +152,13 @@ extension Decider {
       resource.type = types[resource.type] ?? resource.type
       return resource
     }
-    try ResourceCombination.check((kept + added).map(\.type), of: changes.mediaType ?? row.mediaType)
+    let resources = kept + added
+    try ResourceCombination.check(resources.map(\.type), of: changes.mediaType ?? row.mediaType)
     var edit = self.edit(of: row, changes)
     if edit.changes.isEmpty {
       edit.changes = [AssetChange(field: .modificationDate, old: row[.modificationDate], new: .date(date))]
     }
-    edit.removedResources = retyped
-    edit.addedResources = added
+    edit.resources = Replacement(old: details.resources, new: resources)
     try record([(row, edit)], .edited, &t)
   }
 

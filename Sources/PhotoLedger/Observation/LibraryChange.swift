@@ -109,20 +109,22 @@ final class ObserverBox: Sendable {
         return (state.delivered, state.head)
       }
       guard let next, let observer = target.observer else { return }
-      for delta in pending(observation, next.from, next.to) {
-        observer.photoLibraryDidChange(LibraryChange(delta: delta, observation: observation))
+      do {
+        for delta in try pending(observation, next.from, next.to) {
+          observer.photoLibraryDidChange(LibraryChange(delta: delta, observation: observation))
+          state.withLock { $0.delivered = delta.to }
+        }
+      } catch {
+        // Nothing is skipped: the next commit brings the observer what it missed. A log that stays unreadable ends
+        // every sequence with the error.
+        state.withLock { $0.isScheduled = false }
+        return
       }
-      state.withLock { $0.delivered = next.to }
     }
   }
 
-  private func pending(_ observation: Observation, _ from: UInt64, _ to: UInt64) -> [Delta] {
-    do {
-      if to - from <= UInt64(Self.backlogLimit) { return try observation.deltas(from: from, to: to) }
-      return [try observation.composedDelta(from: from, to: to)]
-    } catch {
-      // The thread that follows the log meets the same failure and ends every sequence with it.
-      return []
-    }
+  private func pending(_ observation: Observation, _ from: UInt64, _ to: UInt64) throws -> [Delta] {
+    if to - from <= UInt64(Self.backlogLimit) { return try observation.deltas(from: from, to: to) }
+    return [try observation.composedDelta(from: from, to: to)]
   }
 }

@@ -25,17 +25,13 @@ extension AssetEdit {
 
   /// Carries the edit out on the details.
   func apply(to details: inout AssetDetails) throws(RowMismatch) {
-    for resource in removedResources {
-      guard let index = details.resources.lastIndex(of: resource) else {
-        throw RowMismatch(number: number, field: "resources")
-      }
-      details.resources.remove(at: index)
-    }
-    details.resources.append(contentsOf: addedResources)
+    guard let resources else { return }
+    guard details.resources == resources.old else { throw RowMismatch(number: number, field: "resources") }
+    details.resources = resources.new
   }
 
   /// Whether the edit concerns the files of the asset.
-  var changesDetails: Bool { !removedResources.isEmpty || !addedResources.isEmpty }
+  var changesDetails: Bool { resources != nil }
 }
 
 extension CollectionEdited {

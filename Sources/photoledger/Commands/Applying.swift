@@ -21,7 +21,7 @@ extension Command {
       do {
         return try run.run(interruption)
       } catch is OutputClosed {
-        Output.complain("photoledger: Nobody reads the answers any more; stopped at line \(run.lineNumber).\n")
+        Output.tell("Nobody reads the answers any more; stopped at line \(run.lineNumber).")
         return .failed
       }
     }
@@ -71,7 +71,7 @@ private struct ApplyRun: ~Copyable {
     while !waiting.isEmpty { try answerOldest() }
     try output.flush()
     guard interruption.isRequested else { return hasFailed ? .failed : .done }
-    Output.complain("photoledger: Stopped after line \(lineNumber); every block that was answered is durable.\n")
+    Output.tell("Stopped after line \(lineNumber); every block that was answered is durable.")
     return .failed
   }
 

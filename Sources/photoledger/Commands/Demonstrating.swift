@@ -24,7 +24,7 @@ extension Command {
     try Demonstration(library: library, output: invocation.output, interruption: interruption)
       .run(folder: invocation.operands.first, seed: UInt64(seed), isKept: kept != nil)
     guard interruption.isRequested else { return .done }
-    Output.complain("photoledger: The demonstration was stopped; what it had committed is durable.\n")
+    Output.tell("The demonstration was stopped; what it had committed is durable.")
     return .failed
   }
 }
@@ -33,8 +33,7 @@ private func remove(_ url: URL) {
   do {
     try FileManager.default.removeItem(at: url)
   } catch {
-    Output.complain(
-      "photoledger: The temporary library \(url.path) could not be removed: \(error.localizedDescription)\n")
+    Output.tell("The temporary library \(url.path) could not be removed: \(error.localizedDescription)")
   }
 }
 
@@ -76,7 +75,7 @@ private struct Demonstration {
 
   private func closing(_ isKept: Bool) -> String {
     guard isKept else {
-      return "\nThe library was temporary. `photoledger demo --library PATH` keeps it to be looked at."
+      return "\nThe library was temporary; `photoledger demo --library PATH` keeps it."
     }
     return """
 

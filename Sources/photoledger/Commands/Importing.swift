@@ -26,8 +26,7 @@ extension Command {
         try invocation.output.write(Importing.text(summary))
       }
       guard summary.wasInterrupted else { return .done }
-      Output.complain(
-        "photoledger: Stopped with \(TextLayout.counted(summary.notReached, "file")) left; start it again to go on.\n")
+      Output.tell("Stopped with \(TextLayout.counted(summary.notReached, "file")) left; start it again to go on.")
       return .failed
     }
   }

@@ -44,13 +44,12 @@ struct LogPrinter {
     let terminal = output.terminal
     if token != entry.token {
       token = entry.token
-      let who = entry.commit.cause.map { "\(entry.commit.client): \($0)" } ?? entry.commit.client
       let date = DateText.wallTime(entry.commit.date).prefix(19).replacing("T", with: " ")
-      let name = entry.token.description
-      var heading = TextLayout.printable("\(date)  \(who)")
-      let room = terminal.width.map { $0 - name.count - 2 } ?? .max
-      if TextLayout.width(heading) > room { heading = TextLayout.fitted(heading, max(20, room)) }
-      try output.line(terminal.styled(heading, .heading) + "  " + terminal.styled(name, .faint))
+      let heading = TextLayout.printable("\(date)  \(entry.commit.client)")
+      try output.line(terminal.styled(heading, .heading) + "  " + terminal.styled(entry.token.description, .faint))
+      if let cause = entry.commit.cause {
+        try output.line(terminal.styled("  (" + TextLayout.printable(cause) + ")", .faint))
+      }
     }
     try output.line("  " + TextLayout.printable(entry.sentence))
   }

@@ -27,12 +27,10 @@ extension Command {
     case .exited(let status):
       return ExitStatus(rawValue: status) ?? .failed
     case .signalled(let number):
-      Output.complain(
-        """
-        photoledger: The check was ended by signal \(number) (\(String(cString: strsignal(number)))) while it read the \
-        store: the store is damaged below what can be told. Restore it from a copy.
-
-        """)
+      let name = String(cString: strsignal(number))
+      Output.tell(
+        "The check was ended by signal \(number) (\(name)) while it read the store: the store is damaged below "
+          + "what can be told. Restore it from a copy.")
       return .failed
     }
   }

@@ -69,7 +69,8 @@ struct Story {
     let terminal = output.terminal
     try output.line(
       "An observer looks at three results: the newest \(results.newest.count) photos, the favourites,\n"
-        + "and the album 'Best of'. Tiles are numbered by age, the oldest photo is 001.\n\(strip.legend)\n")
+        + "and the album 'Best of'. Tiles are numbered by age, the oldest photo is 001;\n"
+        + "behind each title is the time until the change was durable and told.\n\n\(strip.legend)\n")
     var number = 0
     for scene in Self.scenes where !isStopped() {
       var isPossible = false
@@ -84,7 +85,7 @@ struct Story {
       number += 1
       try output.line(
         terminal.styled("\(number). \(scene.title)", .heading)
-          + terminal.styled("  (durable and told in \((milliseconds * 10).rounded() / 10) ms)", .faint))
+          + terminal.styled("  \((milliseconds * 10).rounded() / 10) ms", .faint))
       try show("the newest", change, \.newest)
       try show("favourites", change, \.favorites)
       try show("the album", change, \.album)
@@ -93,7 +94,7 @@ struct Story {
       try output.flush()
     }
     try output.line(
-      "Checked: each of the \(checkedCount) changes above, applied to the result before, gave the result after."
+      "Checked: each of the \(checkedCount) changes, applied to its before, gave its after."
     )
   }
 

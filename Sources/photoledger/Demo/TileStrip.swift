@@ -9,9 +9,9 @@ import PhotoLedger
 //                    ↷         +        ↷ moved to here   + inserted   ~ changed
 //     removed 1   inserted 3   changed –   moves 2→1
 //
-// On a terminal with colours a tile has a colour of its photo's month, so that the eye follows it. The last line is
-// what an observer is given, in the coordinates of CD-10: removed in *before*, the rest in *after*, moves between the
-// list with removals and insertions applied and *after*.
+// On a terminal with colours a tile keeps a colour of its own, so that the eye follows it. The last line is what an
+// observer is given, in the coordinates of CD-10: removed in *before*, the rest in *after*, moves from the list
+// with removals and insertions applied to *after*.
 
 /// Draws results and their changes as strips of tiles.
 struct TileStrip {
@@ -65,10 +65,9 @@ struct TileStrip {
   private func tile(_ asset: Asset) -> String {
     let number = numbers[asset.id].map { DateText.padded($0, 3) } ?? "new"
     guard terminal.usesColor else { return "[\(number)]" }
-    // A colour of the 6 × 6 × 6 cube, bright enough for black digits.
-    let month = Int((asset.creationDate ?? .distantPast).timeIntervalSince1970 / 2_600_000)
-    let palette = [151, 216, 183, 223, 158, 117, 180, 225, 152, 186]
-    let color = palette[((month % palette.count) + palette.count) % palette.count]
+    // Colours of the 6 × 6 × 6 cube, bright enough for black digits; neighbours by age differ.
+    let palette = [151, 216, 183, 223, 117, 225, 158, 180, 152, 186]
+    let color = palette[(numbers[asset.id] ?? 0) % palette.count]
     return "\u{1B}[30;48;5;\(color)m \(number) \u{1B}[0m"
   }
 

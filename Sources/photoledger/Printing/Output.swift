@@ -57,6 +57,13 @@ final class Output: Sendable {
     }
   }
 
+  /// Tells a person a sentence, on standard error; a terminal shows it without breaking words.
+  static func tell(_ sentence: String) {
+    let width = Terminal(descriptor: STDERR_FILENO).width
+    let text = "photoledger: \(sentence)"
+    complain((width.map { text.wrapped(at: $0) } ?? text) + "\n")
+  }
+
   /// Writes to standard error at once. A failure there has nowhere to be told.
   static func complain(_ text: String) {
     var bytes = Array(text.utf8)[...]

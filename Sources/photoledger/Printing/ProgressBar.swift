@@ -26,6 +26,6 @@ struct ProgressBar {
     let filled = min(cells, done * cells / total)
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: cells - filled)
     let text = "\(what)  \(bar)  \(TextLayout.grouped(done)) of \(TextLayout.grouped(total))"
-    return TextLayout.fitted(note.isEmpty ? text : "\(text)  \(note)", max(20, (terminal.width ?? 80) - 1))
+    return TextLayout.fitted(note.isEmpty ? text : "\(text)  \(note)", max(20, (terminal.width ?? 80) - 4))
   }
 }

@@ -41,7 +41,8 @@ enum Program {
     do {
       return try command.run(Invocation(command, rest, output: output))
     } catch let error as UsageError {
-      Output.complain("photoledger: \(error)\nSee `photoledger \(command.name) --help`.\n")
+      Output.tell("\(error)")
+      Output.complain("See `photoledger \(command.name) --help`.\n")
       return .usage
     }
   }
@@ -87,15 +88,17 @@ enum Program {
     }
     switch error {
     case let error as UsageError:
-      Output.complain("photoledger: \(error)\nSee `photoledger --help`.\n")
+      Output.tell("\(error)")
+      Output.complain("See `photoledger --help`.\n")
       return .usage
     case let error as FetchError:
       let excerpt = error.excerpt.map { $0.split(separator: "\n").map { "  \($0)\n" }.joined() } ?? ""
       let place = error.offset.map { "At column \($0 + 1): " } ?? ""
-      Output.complain("photoledger: \(place)\(error.sentence)\n\(excerpt)")
+      Output.tell(place + error.sentence)
+      Output.complain(excerpt)
       return .usage
     default:
-      Output.complain("photoledger: \(sentence(of: error))\n")
+      Output.tell(sentence(of: error))
       return .failed
     }
   }

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@Suite("Demonstration and import")
+struct DemoTests {
+  @Test("the same seed gives the same library, another seed another")
+  func seeds() throws {
+    func history(_ seed: String) throws -> String {
+      let sandbox = try Sandbox(makesLibrary: false)
+      let result = try sandbox.run(["demo", "--library", sandbox.library, "--seed", seed])
+      #expect(result.status == 0)
+      #expect(result.output.contains("Checked: each of the 13 changes"))
+      #expect(try sandbox.run(["verify", "--content"]).status == 0)
+      return try sandbox.run(["log", "--json"]).output
+    }
+    let first = try history("7")
+    #expect(try history("7") == first)
+    #expect(try history("8") != first)
+  }
+
+  @Test("a demonstration of a folder with one photo, and of one with none")
+  func smallFolders() throws {
+    let sandbox = try Sandbox(makesLibrary: false)
+    let folder = try pictures(in: sandbox, count: 1)
+    let one = try sandbox.run(["demo", folder])
+    #expect(one.status == 0)
+    #expect(one.output.contains("1 asset added") && one.output.contains("Checked: "))
+    try FileManager.default.removeItem(atPath: folder + "/0.gif")
+    let none = try sandbox.run(["demo", folder])
+    #expect(none.status == 0)
+    #expect(none.output.contains("nothing to show"))
+  }
+
+  @Test("an import tells what it did, and the second one adds nothing", arguments: [false, true])
+  func imports(isByReference: Bool) throws {
+    let sandbox = try Sandbox()
+    let folder = try pictures(in: sandbox, count: 3)
+    try Data("no picture".utf8).write(to: URL(filePath: folder + "/notes.txt"))
+    let words = ["import", folder, "--json", "--as", "com.example.scanner"] + (isByReference ? ["--reference"] : [])
+    let first = try #require(try sandbox.run(words).objects().first)
+    #expect(first["assetsAdded"] as? Int == 3)
+    #expect((first["skipped"] as? [String: Int])?["notMedia"] == 1)
+    let second = try #require(try sandbox.run(words).objects().first)
+    #expect(second["assetsAdded"] as? Int == 0)
+    #expect(second["duplicates"] as? Int == 3)
+    let shown = try #require(try sandbox.identifiers().first)
+    let path = isByReference ? folder : sandbox.library + "/resources"
+    #expect(try sandbox.run(["show", shown]).output.contains(path))
+    let last = try #require(try sandbox.run(["log", "--json", "--client", "com.example.scanner"]).objects().last)
+    #expect((last["cause"] as? String)?.hasPrefix("import ") == true)
+  }
+
+  @Test("a folder that does not exist is told by name")
+  func missingFolder() throws {
+    let sandbox = try Sandbox()
+    let result = try sandbox.run(["import", sandbox.folder.path + "/nowhere"])
+    #expect(result.status == 1)
+    #expect(result.errors.contains("/nowhere"))
+    #expect(try sandbox.run(["log", "--json"]).lines.count == 1)
+  }
+
+  /// Makes GIF images of one pixel, each of another colour.
+  private func pictures(in sandbox: Sandbox, count: Int) throws -> String {
+    let folder = sandbox.folder.appending(path: "pictures")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    for index in 0..<count {
+      var bytes = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0]
+      bytes += [UInt8(index), 0, 0, 255, 255, 255, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
+      try Data(bytes).write(to: folder.appending(path: "\(index).gif"))
+    }
+    return folder.path
+  }
+}
