@@ -102,7 +102,9 @@ final class ImportReportFile: Sendable {
     var rest = text[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
-      if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR {
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
         throw LibraryError.store(path, "write", errno: errno)
       }
     }

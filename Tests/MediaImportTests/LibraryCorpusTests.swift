@@ -9,7 +9,8 @@ import Testing
 
 @Suite("the corpus in a library", .enabled(if: Corpus.isPresent))
 struct LibraryCorpusTests {
-  @Test("every photo and video is what its manifest says; groups are found; again adds nothing", arguments: [false, true])
+  @Test(
+    "every photo and video is what its manifest says; groups are found; again adds nothing", arguments: [false, true])
   func corpus(leavesFilesInPlace: Bool) async throws {
     let folder = try #require(Corpus.folder)
     let manifest = try Corpus.manifest()

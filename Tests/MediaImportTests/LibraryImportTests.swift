@@ -48,7 +48,8 @@ struct LibraryImportTests {
     let (summary, _) = try await rig.run([folder.asRoot])
     let lines = try ImportedLibrary.lines(summary)
     #expect(lines.count == summary.filesFound + 2)
-    #expect(lines.first?["import"] as? String == summary.run && lines.first?["cause"] as? String == "import \(summary.run)")
+    #expect(
+      lines.first?["import"] as? String == summary.run && lines.first?["cause"] as? String == "import \(summary.run)")
     let root = URL(filePath: folder.path).resolvingSymlinksInPath().path
     func line(_ name: String) -> [String: Any]? { lines.first { $0["path"] as? String == "\(root)/\(name)" } }
     #expect(line("a.jpg")?["outcome"] as? String == "asset")
@@ -85,7 +86,8 @@ struct LibraryImportTests {
     try await rig.library.performChanges { $0.deleteAssets(ids) }
     try await rig.library.performChanges { $0.purgeAssets(ids) }
     try await rig.library.performChanges { $0.createAlbum(title: "later") }
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["b.jpg"], "A purge removes no original.")
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["b.jpg"], "A purge removes no original.")
   }
 
   @Test("a referenced file whose name is not UTF-8 is not taken, and the reason says so")
