@@ -3,8 +3,8 @@ import Dispatch
 extension PhotoLibrary {
   /// Queues a block and tells a handler what became of it (PHPhotoLibrary.performChanges(_:completionHandler:)).
   ///
-  /// Blocks that one thread queues are carried out in its order, and those that wait together share one sync. A block whose
-  /// bytes another client purges at the same moment is stored again and goes to the end of the queue.
+  /// Blocks that one thread queues are carried out in its order, and those that wait together share one sync. A block
+  /// whose bytes another client purges at the same moment is stored again and goes to the end of the queue.
   /// - Parameters:
   ///   - cause: why, for the log.
   ///   - key: an idempotency key: a block whose key is known has been carried out, and its receipt is given again.

@@ -8,6 +8,7 @@ struct ApplyTests {
   @Test("answers come in order, one a line, and a refused line does not stop the next")
   func answers() throws {
     let sandbox = try Sandbox()
+    let nobody = "00000000-0000-4000-8000-000000000000"
     let result = try sandbox.run(
       ["apply"],
       input: """
@@ -15,7 +16,7 @@ struct ApplyTests {
 
         nonsense
         {"changes":[{"op":"album.creat","title":"Two"}]}
-        {"changes":[{"op":"album.create","title":"Three"},{"op":"asset.trash","assets":["00000000-0000-4000-8000-000000000000"]}]}
+        {"changes":[{"op":"album.create","title":"Three"},{"op":"album.rename","album":"\(nobody)","title":"x"}]}
         {"changes":[{"op":"album.create","title":"Four"}]}
         """)
     #expect(result.status == 1)
@@ -39,7 +40,10 @@ struct ApplyTests {
       (#"{"op":"asset.create","mediaType":"film","resources":[]}"#, "'mediaType' must be image"),
       (#"{"op":"asset.create","mediaType":"image","resources":[{"type":"foto","data":""}]}"#, "'type' must be"),
       (#"{"op":"asset.create","mediaType":"image","resources":[{"type":"photo"}]}"#, "either 'path' or 'data'"),
-      (#"{"op":"asset.create","mediaType":"image","resources":[{"type":"photo","path":"/nowhere/a.jpg"}]}"#, "/nowhere/a.jpg"),
+      (
+        #"{"op":"asset.create","mediaType":"image","resources":[{"type":"photo","path":"/nowhere/a.jpg"}]}"#,
+        "/nowhere/a.jpg"
+      ),
       (#"{"op":"asset.create","mediaType":"image","resources":[]}"#, "at least one resource"),
       (#"{"op":"asset.edit","assets":["x"],"isFavorite":true}"#, "'x' is no identifier"),
       (#"{"op":"asset.edit","assets":["$x"],"isFavorite":true}"#, #"is called "$x""#),
@@ -71,7 +75,8 @@ struct ApplyTests {
 
   @Test("each line is answered before the next is waited for")
   func conversation() throws {
-    let running = try Running(Sandbox(), ["apply"])
+    let sandbox = try Sandbox()
+    let running = try Running(sandbox, ["apply"])
     for index in 1...5 {
       try running.send(#"{"changes":[{"op":"album.create","title":"\#(index)"}]}"# + "\n")
       #expect(try jsonObject(running.line())["line"] as? Int == index)

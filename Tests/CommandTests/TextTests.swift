@@ -24,7 +24,7 @@ struct TextTests {
     ])
   func noDates(text: String) { #expect(WrittenDate(text) == nil) }
 
-  @Test("dates agree with Foundation's", arguments: [-62_135_596_800.0, -1, 0, 951_782_400, 1_717_173_000, 4e9])
+  @Test("dates agree with Foundation's", arguments: [-5e9, -1, 0, 951_782_400, 1_717_173_000, 4e9])
   func agreement(seconds: Double) throws {
     let date = Date(timeIntervalSince1970: seconds)
     #expect(DateText.instant(date) == date.formatted(Date.ISO8601FormatStyle()))

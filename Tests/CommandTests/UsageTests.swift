@@ -50,6 +50,19 @@ struct UsageTests {
     #expect(String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self).contains("PHOTOLEDGER_LIBRARY"))
   }
 
+  @Test("the options of every command may stand before it")
+  func leadingOptions() throws {
+    let sandbox = try Sandbox(makesLibrary: false)
+    let other = sandbox.folder.appending(path: "other").path
+    #expect(try sandbox.run(["--library", other, "init"]).status == 0)
+    #expect(try sandbox.run(["--json", "--library=\(other)", "stat"]).objects().first?["eventCount"] as? Int == 1)
+    #expect(try sandbox.run(["--library", other, "--as", "com.example.app", "album", "create", "Sea"]).status == 0)
+    let last = try #require(try sandbox.run(["log", "--library", other, "--json"]).objects().last)
+    #expect(last["client"] as? String == "com.example.app")
+    #expect(try sandbox.run(["--limit", "3", "ls"]).errors.contains("stands before the command"))
+    #expect(try sandbox.run(["--library"]).errors.contains("needs a value"))
+  }
+
   @Test("every command has a help that shows its operands, options and an example within 80 columns")
   func helps() throws {
     let sandbox = try Sandbox(makesLibrary: false)

@@ -26,6 +26,9 @@ final class History {
   private var lastHeldUp: UInt64 = 0
   private var receipts: [(key: String, receipt: CommitReceipt)] = []
 
+  /// What is being waited for.
+  let progressReport: Progress
+
   private(set) var commits = 0
   private(set) var refusals = 0
 
@@ -43,6 +46,7 @@ final class History {
     let cast = try Self.furnish(temporary.library, &model, clock.now, seed)
     steps = HistorySteps(seed: seed, cast)
     told = prompt.changes.makeAsyncIterator()
+    progressReport = Progress(library: temporary.library, observer: prompt)
     commit = try temporary.library.currentToken.commit
   }
 
@@ -110,13 +114,19 @@ final class History {
       try await round()
       if !watches.isEmpty, steps.random.chance(1, of: 25) { try await releaseHeldUp() }
     }
-    for watch in watches { try await watch.drain(&steps.random) }
+    for watch in watches {
+      report("'\(watch.query)' catches up")
+      try await watch.drain(&steps.random)
+    }
   }
+
+  private func report(_ doing: String) { progressReport.report(doing) }
 
   private func round() async throws {
     if !steps.random.chance(1, of: 10) { clock.advance(by: Double(steps.random.int(1..<4))) }
     if steps.random.chance(1, of: 60), let (key, receipt) = receipts.last { return try await repeatBlock(key, receipt) }
     let key = steps.random.chance(1, of: 20) ? "key \(commits)" : nil
+    report("a block is carried out after commit \(commit)")
     var draft = model
     draft.newFiles = []
     draft.placed = []
@@ -186,15 +196,20 @@ final class History {
     try demand(number == commit + 1, "Commit \(commit) was followed by \(number).")
     defer { (model, commit, commits) = (after, number, commits + 1) }
     guard !watches.isEmpty else { return }
+    report("the observer is told of commit \(number)")
     guard let change = await told.next() else { throw Divergence("The observer was told nothing more.") }
     let numbers = change.commits.map(\.number)
     try demand(numbers == [number], "The observer was told of \(numbers) instead of \(number) (CD-23).")
     try demand(change.token == receipt.token, "The change leads to another token than the receipt's.")
     let facts = CommitFacts(number: number, before: model, after: after, changed: changed, change: change)
-    for watch in watches { try await watch.step(facts, &steps.random) }
+    for watch in watches {
+      report("'\(watch.query)' is told of commit \(number)")
+      try await watch.step(facts, &steps.random)
+    }
   }
 
   private func releaseHeldUp() async throws {
+    guard lastHeldUp < commit else { return }
     heldUp.setOpen(true)
     try await waitUntil("the observer that was held up catches up") { heldUp.lastCommit == commit }
     heldUp.setOpen(false)
@@ -216,4 +231,26 @@ final class HistoryClock: Sendable {
   var now: Date { Date(timeIntervalSince1970: seconds.withLock { $0 }) }
 
   func advance(by step: Double) { seconds.withLock { $0 += step } }
+}
+
+/// What a history is doing, for whoever watches over one that hangs.
+final class Progress: Sendable {
+  private let state = Mutex((doing: "beginning", steps: 0))
+  private let library: PhotoLibrary
+  private let observer: PromptObserver
+
+  init(library: PhotoLibrary, observer: PromptObserver) {
+    self.library = library
+    self.observer = observer
+  }
+
+  var now: (doing: String, steps: Int) { state.withLock { $0 } }
+
+  func report(_ doing: String) { state.withLock { $0 = (doing, $0.steps + 1) } }
+
+  /// Ends whatever is waited for.
+  func giveUp() {
+    library.close()
+    observer.finish()
+  }
 }

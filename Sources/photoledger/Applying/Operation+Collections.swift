@@ -34,7 +34,8 @@ extension Operation {
   ) throws {
     for name in names where try !context.isKind(kind, name) {
       let other = kind == "album" ? "folder" : "album"
-      throw LibraryError(.changeNotSupported, "\(fields.place): '\(name)' is no \(kind); there are operations \(other).… too.")
+      throw LibraryError(
+        .changeNotSupported, "\(fields.place): '\(name)' is no \(kind); there are operations \(other).… too.")
     }
   }
 

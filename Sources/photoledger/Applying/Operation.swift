@@ -6,7 +6,7 @@ import PhotoLedger
 //     {"op": "album.insert", "album": "$a", "assets": ["…"], "index": 0}
 //        └ names an entry of `Operation.all`   └ placeholder: what an earlier op of the block called "as": "$a"
 //
-// An operation is a name and a function that reads its fields and asks the block. Whether the request can be carried out
+// An operation is a name and a function that reads its fields and asks the block. Whether a request can be carried out
 // is the library's to say; here only the form is checked, so that no rule is written down twice. One rule is needed
 // here: album.rename and album.delete do not take a folder, though the library's own request takes both, since a person
 // who deletes an album must never delete a tree of folders by a slip of the identifier.
@@ -69,7 +69,8 @@ extension Operation {
       throw LibraryError(.malformedRequest, "\(place): an operation is an object, not \(change.kind).")
     }
     guard let name = change["op"]?.textValue else {
-      throw LibraryError(.malformedRequest, "\(place): 'op' is missing; it names the operation, such as \"album.create\".")
+      throw LibraryError(
+        .malformedRequest, "\(place): 'op' is missing; it names the operation, such as \"album.create\".")
     }
     guard let operation = byName[name] else {
       let suggestion = Suggestion.sentence(for: name, among: all.map(\.name))

@@ -38,7 +38,9 @@ struct OperationFields {
   }
 
   mutating func required<Value>(_ name: String, _ wanted: String, _ read: (JSON) -> Value?) throws -> Value {
-    guard let value = try optional(name, wanted, read) else { throw malformed("'\(name)' is missing; it must be \(wanted).") }
+    guard let value = try optional(name, wanted, read) else {
+      throw malformed("'\(name)' is missing; it must be \(wanted).")
+    }
     return value
   }
 

@@ -83,7 +83,8 @@ private struct ApplyRun: ~Copyable {
       answer.give(
         .failure(
           LibraryError(
-            .limitExceeded, "The line is longer than \(Self.lineByteLimit >> 20) MiB; name files by path, or split the block.")))
+            .limitExceeded,
+            "The line is longer than \(Self.lineByteLimit >> 20) MiB; name files by path, or split the block.")))
     case .bytes(let bytes):
       if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return }
       byteCount = bytes.count

@@ -33,7 +33,8 @@ private func remove(_ url: URL) {
   do {
     try FileManager.default.removeItem(at: url)
   } catch {
-    Output.complain("photoledger: The temporary library \(url.path) could not be removed: \(error.localizedDescription)\n")
+    Output.complain(
+      "photoledger: The temporary library \(url.path) could not be removed: \(error.localizedDescription)\n")
   }
 }
 
@@ -52,7 +53,8 @@ private struct Demonstration {
     } else {
       try InventedLibrary.fill(library, seed: seed) { interruption.isRequested }
       try output.line(
-        "\(InventedLibrary.assetCount) invented photos in 6 commits. The same seed invents the same library, bit by bit.")
+        "\(InventedLibrary.assetCount) invented photos in 6 commits. The same seed invents the same library."
+      )
     }
     if interruption.isRequested { return }
     let built = try library.currentToken

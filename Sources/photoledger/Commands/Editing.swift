@@ -53,7 +53,10 @@ extension Commands {
     .edit("favorite", "mark assets as favourites", [assets], example: "favorite 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F") {
       ["op": "asset.edit", "assets": $0.list(), "isFavorite": true]
     },
-    .edit("unfavorite", "take the mark of favourites away", [assets], example: "unfavorite 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F") {
+    .edit(
+      "unfavorite", "take the mark of favourites away", [assets],
+      example: "unfavorite 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
+    ) {
       ["op": "asset.edit", "assets": $0.list(), "isFavorite": false]
     },
     .edit("hide", "hide assets from ordinary lists", [assets], example: "hide 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F") {
@@ -71,13 +74,22 @@ extension Commands {
       notes: "A date with an offset sets the camera's wall time and its offset too; one with Z sets the instant alone.",
       example: "edit 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --date 2024-05-31T18:30:00+02:00 --location 54.32,10.14"
     ) { try edit($0) },
-    .edit("trash", "move assets to the trash; they keep their places in albums", [assets], example: "trash 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F") {
+    .edit(
+      "trash", "move assets to the trash; they keep their places in albums", [assets],
+      example: "trash 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
+    ) {
       ["op": "asset.trash", "assets": $0.list()]
     },
-    .edit("restore", "bring assets back from the trash, to every place they had", [assets], example: "restore 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F") {
+    .edit(
+      "restore", "bring assets back from the trash, to every place they had", [assets],
+      example: "restore 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
+    ) {
       ["op": "asset.restore", "assets": $0.list()]
     },
-    .edit("purge", "remove trashed assets for good, with their files", [assets], example: "purge 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F") {
+    .edit(
+      "purge", "remove trashed assets for good, with their files", [assets],
+      example: "purge 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
+    ) {
       ["op": "asset.purge", "assets": $0.list()]
     },
   ]
@@ -101,7 +113,8 @@ extension Commands {
       Double($0.trimmingPrefix(" "))
     }
     guard (2...3).contains(numbers.count), !numbers.contains(nil) else {
-      throw UsageError("--location needs LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,ALTITUDE, or 'none'; '\(text)' is neither.")
+      throw UsageError(
+        "--location needs LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,ALTITUDE, or 'none'; '\(text)' is neither.")
     }
     let names = ["latitude", "longitude", "altitude"]
     return .object(zip(names, numbers.compactMap { $0 }).map { JSON.Member($0, .number($1)) })

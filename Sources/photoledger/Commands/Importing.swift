@@ -11,8 +11,8 @@ extension Command {
     options: [.library, .client, reference, .json],
     notes: """
       What the library has already is passed over, so the same folder can be imported again, and an import that was
-      stopped goes on when it is started again. What could not be taken is told with the reason, and for every file in the
-      report that the summary names. exiftool must be installed.
+      stopped goes on when it is started again. What could not be taken is told with the reason, and for every file
+      in the report that the summary names. exiftool must be installed.
       """,
     example: "import ~/Pictures /media/card/DCIM"
   ) { invocation in
@@ -51,9 +51,10 @@ struct Importing {
 
   /// The summary for people.
   static func text(_ summary: ImportSummary) -> String {
+    let assets = TextLayout.counted(summary.assetsAdded, "asset")
     var text = """
-      \(TextLayout.counted(summary.filesFound, "file")) found: \(TextLayout.counted(summary.assetsAdded, "asset")) added \
-      in \(TextLayout.counted(summary.commits, "commit")), \(TextLayout.bytes(UInt64(clamping: summary.bytesAdded))).
+      \(TextLayout.counted(summary.filesFound, "file")) found: \(assets) added in \
+      \(TextLayout.counted(summary.commits, "commit")), \(TextLayout.bytes(UInt64(clamping: summary.bytesAdded))).
 
       """
     let others = [
@@ -75,7 +76,8 @@ private final class ProgressLine: Sendable {
   private let bar = Mutex(ProgressBar())
 
   func show(_ progress: ImportProgress) {
-    let note = "\(TextLayout.bytes(UInt64(clamping: progress.bytesDone))), \(TextLayout.counted(progress.assetsAdded, "asset"))"
+    let note =
+      "\(TextLayout.bytes(UInt64(clamping: progress.bytesDone))), \(TextLayout.counted(progress.assetsAdded, "asset"))"
     bar.withLock { $0.show("importing", done: progress.filesDone, total: progress.filesFound, note: note) }
   }
 

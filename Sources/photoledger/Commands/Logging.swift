@@ -17,7 +17,8 @@ extension Command {
     filter.cause = invocation.text("cause")
     filter.object = try invocation.text("asset").map { text in
       guard let identifier = LocalIdentifier(text) else {
-        throw LibraryError(.identifierNotFound, "'\(text)' is no identifier; `ls` and `albums` show those of the library.")
+        throw LibraryError(
+          .identifierNotFound, "'\(text)' is no identifier; `ls` and `albums` show those of the library.")
       }
       return identifier
     }

@@ -7,6 +7,9 @@ extension Command {
     operands: [Operand("PATH", .optional, "an empty directory, or one that does not exist; --library if left out")],
     options: [.library, .json], notes: "Prints the token of the empty library.", example: "init ~/Pictures/library"
   ) { invocation in
+    if !invocation.operands.isEmpty, invocation.text("library") != nil {
+      throw UsageError("'init' needs either PATH or --library.")
+    }
     let url =
       try invocation.operands.first.map { URL(filePath: $0, directoryHint: .isDirectory) } ?? invocation.libraryURL()
     let library = try PhotoLibrary.create(at: url)

@@ -16,7 +16,8 @@ extension Command {
         try describe(collection, invocation)
       } else {
         throw LibraryError(
-          .identifierNotFound, "The library has no asset, album or folder '\(identifier)'; `ls` and `albums` list them.")
+          .identifierNotFound, "The library has no asset, album or folder '\(identifier)'; `ls` and `albums` list them."
+        )
       }
       return .done
     }
@@ -47,7 +48,9 @@ private func describe(_ asset: Asset, _ library: PhotoLibrary, _ invocation: Inv
   facts.add("marks", marks.isEmpty ? nil : marks.joined(separator: ", "))
   for album in albums { facts.add("in album", "\(album.localizedTitle ?? "")  \(album.id.uuidString)") }
   for resource in resources {
-    facts.add(resource.type.name, "\(resource.originalFilename), \(TextLayout.bytes(resource.dataSize)), \(resource.uniformTypeIdentifier)")
+    facts.add(
+      resource.type.name,
+      "\(resource.originalFilename), \(TextLayout.bytes(resource.dataSize)), \(resource.uniformTypeIdentifier)")
     facts.add("", "sha256 \(resource.sha256Hex)")
     facts.add("", library.url(of: resource).path)
   }
@@ -76,6 +79,6 @@ struct Facts {
   /// Adds a line, unless there is nothing to say.
   mutating func add(_ name: String, _ value: String?) {
     guard let value, !value.isEmpty else { return }
-    text += terminal.styled(TextLayout.fitted(name, 16), .faint) + TextLayout.printable(value) + "\n"
+    text += terminal.styled(TextLayout.fitted(name, 18), .faint) + TextLayout.printable(value) + "\n"
   }
 }

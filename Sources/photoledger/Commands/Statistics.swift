@@ -21,9 +21,8 @@ extension Command {
 private func text(_ statistics: LibraryStatistics, _ library: PhotoLibrary, _ terminal: Terminal) -> String {
   var facts = Facts(terminal: terminal)
   facts.add("library", library.url.path)
-  for type in MediaType.allCases {
-    let count = statistics.assetCounts[type] ?? 0
-    if count > 0 || type == .image { facts.add("\(type)s", TextLayout.grouped(count)) }
+  for (type, name) in [(MediaType.image, "images"), (.video, "videos"), (.audio, "sound recordings")] {
+    facts.add(name, TextLayout.grouped(statistics.assetCounts[type] ?? 0))
   }
   facts.add("favourites", TextLayout.grouped(statistics.favoriteCount))
   facts.add("hidden", TextLayout.grouped(statistics.hiddenCount))
@@ -32,16 +31,15 @@ private func text(_ statistics: LibraryStatistics, _ library: PhotoLibrary, _ te
   facts.add("folders", TextLayout.grouped(statistics.folderCount))
   facts.add(
     "resources", "\(TextLayout.grouped(statistics.resourceCount)), \(TextLayout.bytes(statistics.resourceBytes))")
-  facts.add(
-    "history",
-    "\(TextLayout.counted(Int(statistics.eventCount), "event")) in \(TextLayout.counted(Int(statistics.commitCount), "commit"))")
+  let events = TextLayout.counted(Int(statistics.eventCount), "event")
+  facts.add("history", "\(events) in \(TextLayout.counted(Int(statistics.commitCount), "commit"))")
   facts.add("token", statistics.token.description)
   facts.add("chain", statistics.chain)
   facts.add("durability", statistics.durability)
-  let (used, free) = (UInt64(statistics.storeBytes), UInt64(statistics.storeFreeBytes))
-  facts.add(
-    "store",
-    "\(TextLayout.bytes(used)) used, \(TextLayout.bytes(free)) to reuse, of a map of \(TextLayout.bytes(UInt64(statistics.mapBytes)))")
+  let used = TextLayout.bytes(UInt64(statistics.storeBytes))
+  let free = TextLayout.bytes(UInt64(statistics.storeFreeBytes))
+  let map = TextLayout.bytes(UInt64(statistics.mapBytes))
+  facts.add("store", "\(used) used, \(free) to reuse, of a map of \(map)")
   facts.add(
     "readers", "\(statistics.readerCount), the oldest \(statistics.oldestReaderLag) transactions behind")
   return facts.text

@@ -3,8 +3,8 @@ import PhotoLedger
 
 // Verification runs in a child of its own. A store that somebody has tampered with can bring LMDB down (it aborts on
 // some damage, and reads where a damaged page points), and a program that is asked "is this sound?" must answer, not
-// die. So `verify` starts this same program as `verify-here`, whose output is its own, and turns the way it ended into a
-// sentence and an exit status.
+// die. So `verify` starts this same program as `verify-here`, whose output is its own, and turns the way it ended into
+// a sentence and an exit status.
 
 extension Command {
   private static let hashing = Option("content", "read and hash every file of a photo or video too")

@@ -64,12 +64,14 @@ private struct Watch {
     try library.register(end)
     if try hasReached(library.currentToken) { interruption.request() }
     try waiting(interruption) {
+      var told = result.token
       for try await details in library.changes(to: result, composingBeyond: .max) {
         let after = details.fetchResultAfterChanges.token
         if let until, after.commit > until.commit { return }
-        try output.line(line(details))
+        try output.line(line(details, since: told))
         try output.flush()
         if hasReached(after) { return }
+        told = after
       }
     }
     library.unregisterChangeObserver(end)
@@ -83,7 +85,9 @@ private struct Watch {
     return identifiers
   }
 
-  private func line(_ details: ChangeDetails<Asset>) throws -> JSON {
+  /// - Parameter told: the state that the last line led to. The details may begin at a later one, if commits in between
+  ///   did not touch the result; the list is the same at both, and this is the one that the reader knows.
+  private func line(_ details: ChangeDetails<Asset>, since told: Token) throws -> JSON {
     let after = details.fetchResultAfterChanges
     let inserted = details.insertedIndexes ?? []
     let changed = details.changedIndexes ?? []
@@ -92,7 +96,7 @@ private struct Watch {
       return JSON.Member(String(index), JSON(asset, try library.resources(of: asset)))
     }
     return [
-      "before": .text(details.fetchResultBeforeChanges.token.description),
+      "before": .text(told.description),
       "after": .text(after.token.description),
       "count": .integer(Int64(after.count)),
       "removed": JSON(ranges: details.removedIndexes ?? []),

@@ -23,9 +23,11 @@ struct InventedLibrary {
       name: "Hokkaido", start: "2024-02-03T07:30:00+09:00", location: Location(latitude: 43.06, longitude: 141.35),
       hue: 260),
     Journey(
-      name: "Amalfi", start: "2024-05-24T10:00:00+02:00", location: Location(latitude: 40.63, longitude: 14.6), hue: 180),
+      name: "Amalfi", start: "2024-05-24T10:00:00+02:00", location: Location(latitude: 40.63, longitude: 14.6), hue: 180
+    ),
     Journey(
-      name: "Kerala", start: "2024-11-09T06:00:00+05:30", location: Location(latitude: 9.49, longitude: 76.33), hue: 130),
+      name: "Kerala", start: "2024-11-09T06:00:00+05:30", location: Location(latitude: 9.49, longitude: 76.33), hue: 130
+    ),
     Journey(
       name: "Fehmarn", start: "2025-04-11T11:00:00+02:00", location: Location(latitude: 54.44, longitude: 11.19),
       hue: 215),

@@ -37,17 +37,19 @@ struct InventedPicture {
       """
     for layer in 0..<3 {
       let points = Self.ridge(width: width, around: horizon + layer * height / 9, height / 10, &numbers)
+      let fill = "hsl(\((hue + 90) % 360),35%,\(48 - layer * 12)%)"
       shapes += """
-        <polygon points="0,\(height) \(points) \(width),\(height)" fill="hsl(\((hue + 90) % 360),35%,\(48 - layer * 12)%)"/>
+        <polygon points="0,\(height) \(points) \(width),\(height)" fill="\(fill)"/>
 
         """
     }
-    svg = shapes + """
-      <text x="\(width - 12)" y="\(height - 12)" text-anchor="end" font-family="sans-serif" font-size="18" \
-      fill="white">\(caption)</text>
-      </svg>
+    svg =
+      shapes + """
+        <text x="\(width - 12)" y="\(height - 12)" text-anchor="end" font-family="sans-serif" font-size="18" \
+        fill="white">\(caption)</text>
+        </svg>
 
-      """
+        """
   }
 
   /// The points of a line of hills.

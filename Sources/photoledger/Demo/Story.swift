@@ -93,7 +93,8 @@ struct Story {
       try output.flush()
     }
     try output.line(
-      "Checked: \(TextLayout.counted(checkedCount, "change")) above, applied to the result before, gave the result after.")
+      "Checked: each of the \(checkedCount) changes above, applied to the result before, gave the result after."
+    )
   }
 
   private func trash() throws -> [Asset] {
@@ -125,7 +126,8 @@ struct Story {
     for index in details.moves.map(\.from).sorted().reversed() { list.remove(at: index) }
     for move in moving.sorted(by: { $0.target < $1.target }) { list.insert(move.object, at: move.target) }
     guard list == after else {
-      throw LibraryError(.internalError, "The change of \(name) does not lead from its before to its after; report this.")
+      throw LibraryError(
+        .internalError, "The change of \(name) does not lead from its before to its after; report this.")
     }
   }
 
@@ -148,7 +150,8 @@ struct Story {
       block.deleteAssets(chosen.map { results.newest[$0].id })
       return !chosen.isEmpty
     },
-    Scene(title: "The album is rearranged: one comes, two move, one goes", client: "com.example.slideshow") { results, block in
+    Scene(title: "The album is rearranged: one comes, two move, one goes", client: "com.example.slideshow") {
+      results, block in
       guard results.album.count > 4, results.newest.count > 3 else { return false }
       let album = block.album(results.albumIdentifier, assets: results.album)
       album.move(at: [3, 4], to: 0)

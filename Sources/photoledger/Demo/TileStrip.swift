@@ -9,8 +9,8 @@ import PhotoLedger
 //                    ↷         +        ↷ moved to here   + inserted   ~ changed
 //     removed 1   inserted 3   changed –   moves 2→1
 //
-// On a terminal with colours a tile has a colour of its photo's month, so that the eye follows it. The last line is what
-// an observer is given, in the coordinates of CD-10: removed in *before*, the rest in *after*, moves between the list
+// On a terminal with colours a tile has a colour of its photo's month, so that the eye follows it. The last line is
+// what an observer is given, in the coordinates of CD-10: removed in *before*, the rest in *after*, moves between the list
 // with removals and insertions applied and *after*.
 
 /// Draws results and their changes as strips of tiles.
@@ -74,7 +74,9 @@ struct TileStrip {
 
   private func summary(_ details: ChangeDetails<Asset>) -> String {
     func list(_ positions: IndexSet?) -> String {
-      let ranges = (positions ?? []).rangeView.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)–\($0.upperBound - 1)" }
+      let ranges = (positions ?? []).rangeView.map {
+        $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)–\($0.upperBound - 1)"
+      }
       return ranges.isEmpty ? "–" : ranges.joined(separator: ", ")
     }
     let moves = details.moves.map { "\($0.from)→\($0.to)" }.joined(separator: ", ")

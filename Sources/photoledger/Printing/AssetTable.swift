@@ -5,8 +5,9 @@ import PhotoLedger
 //     ♥   2024-05-31 18:30  4032×3024  IMG_0001.HEIC  1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F
 //     └── marks: ♥ favourite, ◌ hidden, ◉ Live Photo
 //
-// It is printed as it is read, however long it is, so the widths are fixed. The identifier stands last and is never cut,
-// because every other command wants it; the file name gives way on a narrow screen, and takes what is left on a wide one.
+// It is printed as it is read, however long it is, so the widths are fixed. The identifier stands last and is never
+// cut, because every other command wants it; the file name gives way on a narrow screen, and takes what is left on a
+// wide one.
 
 /// Prints assets as rows.
 struct AssetTable {
@@ -22,7 +23,8 @@ struct AssetTable {
   }
 
   func row(_ asset: Asset, _ resources: [AssetResource]) -> String {
-    let marks = (asset.isFavorite ? "♥" : " ") + (asset.isHidden ? "◌" : " ")
+    let marks =
+      (asset.isFavorite ? "♥" : " ") + (asset.isHidden ? "◌" : " ")
       + (asset.mediaSubtypes.contains(.photoLive) ? "◉" : " ")
     let taken = (asset.localCreationDate ?? asset.creationDate).map(DateText.minute) ?? "no date"
     let name = resources.first?.originalFilename ?? ""

@@ -1,7 +1,7 @@
 // What a command is.
 //
-// One declaration serves three readers: the parser (`Invocation.swift`), the help (`Help.swift`) and the person who reads
-// this code. A command cannot take an option that its help does not show, or show one that it does not take.
+// One declaration serves three readers: the parser (`Invocation.swift`), the help (`Help.swift`) and the person who
+// reads this code. A command cannot take an option that its help does not show, or show one that it does not take.
 //
 //     photoledger album insert ALBUM ASSET… --at INDEX --library PATH
 //                 └─ words ──┘ └ operands ┘ └─────── options ───────┘

@@ -4,7 +4,8 @@ import Synchronization
 /// Turns the first SIGINT, SIGTERM or SIGHUP into a request to stop; the second ends the process at once.
 ///
 /// The signals are blocked in the thread that makes this, and so in every thread made later; one thread waits for them.
-/// So it is made first, before a library is opened. Handlers run on that thread, in ordinary code, not in a signal handler.
+/// So it is made first, before a library is opened. Handlers run on that thread, in ordinary code, not in a signal
+/// handler.
 final class Interruption: Sendable {
   private struct State {
     var isRequested = false

@@ -39,7 +39,9 @@ struct Invocation: Sendable {
     let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard let option = command.options.first(where: { $0.name == parts[0] }) else {
       let names = command.options.map(\.name) + ["help"]
-      throw UsageError("'\(command.name)' has no option --\(parts[0])\(Suggestion.sentence(for: parts[0], among: names, prefix: "--"))")
+      throw UsageError(
+        "'\(command.name)' has no option --\(parts[0])\(Suggestion.sentence(for: parts[0], among: names, prefix: "--"))"
+      )
     }
     guard option.isRepeatable || values[option.name] == nil else {
       throw UsageError("--\(option.name) is given twice; once is enough.")
@@ -58,7 +60,8 @@ struct Invocation: Sendable {
   private func checkOperands() throws {
     let required = command.operands.filter { $0.count == .one || $0.count == .several }
     if operands.count < required.count {
-      throw UsageError("'\(command.name)' needs \(required[operands.count].spelling): \(required[operands.count].help).")
+      throw UsageError(
+        "'\(command.name)' needs \(required[operands.count].spelling): \(required[operands.count].help).")
     }
     let isOpenEnded = command.operands.contains { $0.count == .several || $0.count == .any }
     if !isOpenEnded, operands.count > command.operands.count {

@@ -21,7 +21,8 @@ enum Program {
     }
   }
 
-  private static func dispatch(_ words: [String], _ output: Output) throws -> ExitStatus {
+  private static func dispatch(_ line: [String], _ output: Output) throws -> ExitStatus {
+    let (leading, words) = try splitLeadingOptions(line)
     if words.isEmpty {
       Output.complain(Help.program(Commands.all))
       return .usage
@@ -32,7 +33,7 @@ enum Program {
     }
     if words[0] == "help" { return try dispatch(Array(words.dropFirst()) + ["--help"], output) }
     let command = try find(words)
-    let rest = Array(words.dropFirst(command.words.count))
+    let rest = leading + words.dropFirst(command.words.count)
     if rest.prefix(while: { $0 != "--" }).contains("--help") {
       try output.write(Help.command(command))
       return .done
@@ -43,6 +44,23 @@ enum Program {
       Output.complain("photoledger: \(error)\nSee `photoledger \(command.name) --help`.\n")
       return .usage
     }
+  }
+
+  /// Separates the options that stand before the command, as `photoledger --library PATH ls` has it.
+  private static func splitLeadingOptions(_ words: [String]) throws -> (options: [String], words: [String]) {
+    var rest = words[...]
+    var options: [String] = []
+    while let word = rest.first, word.hasPrefix("--"), word != "--help" {
+      let name = word.dropFirst(2).prefix { $0 != "=" }
+      guard let option = [Option.library, .client, .json].first(where: { $0.name == name }) else {
+        throw UsageError("The option \(word) stands before the command; write it after.")
+      }
+      let count = option.placeholder == nil || word.contains("=") ? 1 : 2
+      guard rest.count >= count else { throw UsageError("\(word) needs a value: \(option.spelling).") }
+      options += rest.prefix(count)
+      rest = rest.dropFirst(count)
+    }
+    return (options, Array(rest))
   }
 
   private static func find(_ words: [String]) throws -> Command {
@@ -56,9 +74,8 @@ enum Program {
     guard words.count > 1, !words[1].hasPrefix("--") else {
       throw UsageError("'\(words[0])' needs one more word: \(siblings.joined(separator: ", ")).")
     }
-    throw UsageError(
-      "There is no command '\(words[0]) \(words[1])'\(Suggestion.sentence(for: words[1], among: siblings, prefix: "\(words[0]) "))"
-    )
+    let suggestion = Suggestion.sentence(for: words[1], among: siblings, prefix: "\(words[0]) ")
+    throw UsageError("There is no command '\(words[0]) \(words[1])'\(suggestion)")
   }
 
   private static func report(_ error: any Error, _ output: Output) -> ExitStatus {
@@ -74,7 +91,8 @@ enum Program {
       return .usage
     case let error as FetchError:
       let excerpt = error.excerpt.map { $0.split(separator: "\n").map { "  \($0)\n" }.joined() } ?? ""
-      Output.complain("photoledger: \(error)\n\(excerpt)")
+      let place = error.offset.map { "At column \($0 + 1): " } ?? ""
+      Output.complain("photoledger: \(place)\(error.sentence)\n\(excerpt)")
       return .usage
     default:
       Output.complain("photoledger: \(sentence(of: error))\n")
