@@ -7,8 +7,8 @@ internal import PhotoLedger
 // rightly be recorded again by a later run, after they were purged.
 //
 // Between the look-up and the commit the library may be changed by others. Where that leaves the batch wrong, it is not
-// given up: bytes that were purged meanwhile are stored again, and halves of Live Photos whose other half has been taken
-// or trashed or purged become assets of their own. A file is never lost for somebody else's edit.
+// given up: bytes that were purged meanwhile are stored again, and halves of Live Photos whose other half has been
+// taken or trashed or purged become assets of their own. A file is never lost for somebody else's edit.
 
 /// A library as the target of one import.
 struct LibraryTarget: ImportTarget {

@@ -34,7 +34,8 @@ extension LibraryStore {
     return staging
   }
 
-  /// What comes of a block's outcome: the receipt, or nil when its bytes were purged meanwhile and must be stored again.
+  /// What comes of a block's outcome: the receipt, or nil when its bytes were purged meanwhile and must be stored
+  /// again.
   /// - Parameter attempt: how often they have been stored, from 1.
   func settle(
     _ staging: Staging, _ outcome: Result<CommitReceipt, any Error>, attempt: Int

@@ -5,8 +5,8 @@ import Testing
 
 @testable import MediaImport
 
-// An import that is ended, by a person, by the kernel, or by a full disk. Afterwards the library is sound, and importing
-// again gives what one import without a hitch gives.
+// An import that is ended, by a person, by the kernel, or by a full disk. Afterwards the library is sound, and
+// importing again gives what one import without a hitch gives.
 
 @Suite("interrupted imports")
 struct InterruptedImportTests {

@@ -27,7 +27,8 @@ struct Staging: Sendable {
 
 extension ResourceStore {
   /// Puts the bytes of a draft into their place and notes them.
-  /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, `.resourceChanged`, `.notEnoughSpace`, `.storage`.
+  /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, `.resourceChanged`, `.notEnoughSpace`,
+  ///   `.storage`.
   func stage(_ draft: ResourceDraft, _ staging: inout Staging) throws(LibraryError) -> AssetResource {
     let content: StoredContent
     var name = draft.originalFilename
