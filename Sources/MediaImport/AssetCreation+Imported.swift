@@ -32,8 +32,8 @@ extension AssetCreation {
 }
 
 extension AssetChanges {
-  /// What changes in a video that becomes a Live Photo by its still. What it knows of its time and place stays: a person
-  /// may have edited it.
+  /// What changes in a video that becomes a Live Photo by its still. What it knows of its time and place stays: a
+  /// person may have edited it.
   init(completing video: Asset, with still: ImportedAsset) {
     let metadata = still.primary.metadata
     self.init()

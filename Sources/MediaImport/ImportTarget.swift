@@ -64,7 +64,8 @@ enum ImportChange: Sendable, Hashable {
   /// Give an existing video its still: that asset becomes a Live Photo.
   case pairedStill(ImportedAsset, video: LocalIdentifier)
 
-  /// The same files without the asset that they were to complete: for the case that it is no longer there to be completed.
+  /// The same files without the asset that they were to complete: for the case that it is no longer there to be
+  /// completed.
   var standingAlone: ImportChange {
     switch self {
     case .asset: return self

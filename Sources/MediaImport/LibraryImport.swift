@@ -7,8 +7,8 @@ public import PhotoLedger
 //     let summary = try await LibraryImport(into: library).run([FilePath("Pictures")])
 //
 // One import into a library at a time, whichever process runs it: what is a duplicate is decided before it is recorded,
-// and two imports of one folder that decide at the same time would both take it. A lock on a file says whose turn it is;
-// the kernel takes it back from a process that dies. The other import is refused rather than kept waiting, because
+// and two imports of one folder that decide at the same time would both take it. A lock on a file says whose turn it
+// is; the kernel takes it back from a process that dies. The other import is refused rather than kept waiting, because
 // whoever started it by mistake should hear so.
 //
 // A failed or interrupted import leaves whole batches, each one commit, and the next one goes on where it ended. What
@@ -130,5 +130,9 @@ private final class ImportTurn: Sendable {
     }
   }
 
-  func end() { close(number) }
+  /// Gives the lock back by name: a child that is being started may hold a copy of the descriptor for a moment.
+  func end() {
+    flock(number, LOCK_UN)
+    close(number)
+  }
 }

@@ -7,8 +7,8 @@ internal import PhotoLedger
 // rightly be recorded again by a later run, after they were purged.
 //
 // Between the look-up and the commit the library may be changed by others. Where that leaves the batch wrong, it is not
-// given up: bytes that were purged meanwhile are stored again, and halves of Live Photos whose other half has been taken
-// or trashed or purged become assets of their own. A file is never lost for somebody else's edit.
+// given up: bytes that were purged meanwhile are stored again, and halves of Live Photos whose other half has been
+// taken or trashed or purged become assets of their own. A file is never lost for somebody else's edit.
 
 /// A library as the target of one import.
 struct LibraryTarget: ImportTarget {
@@ -54,7 +54,7 @@ struct LibraryTarget: ImportTarget {
   private static let staleCodes: Set<LibraryError.Code> = [.identifierNotFound, .changeNotSupported, .invalidResource]
 
   /// How often a batch is sent again for a reason that sending it again can cure.
-  private static let attemptLimit = 3
+  private static let attemptLimit = 8
 
   private func commit(_ batch: ImportBatch) async throws -> [RecordedChange] {
     let key = "import \(run) \(batch.digest.hexadecimal)"
@@ -65,20 +65,22 @@ struct LibraryTarget: ImportTarget {
         }
         return recorded(batch, receipt)
       } catch let error as LibraryError where attempt < Self.attemptLimit {
-        if error.code == .outcomeUnknown { continue }
-        guard try storeAgain(batch) else { throw error }
+        switch error.code {
+        case .outcomeUnknown: continue
+        case .missingResource: try storeAgain(batch)
+        default: throw error
+        }
       }
     }
     preconditionFailure("The last attempt at a batch returns or throws.")
   }
 
-  /// Stores what a purge has taken away since it was stored. False if nothing is missing.
-  private func storeAgain(_ batch: ImportBatch) throws -> Bool {
+  /// Stores what a purge has taken away since it was stored, unless somebody else has by now.
+  private func storeAgain(_ batch: ImportBatch) throws {
     let files = library.store.resources
     let missing = batch.changes.flatMap(\.resources).filter { !files.holds(AssetResource($0)) }
     for resource in missing { _ = try files.store(fileAt: resource.source, expecting: resource.stored.sha256) }
-    if !missing.isEmpty { try files.synchronize() }
-    return !missing.isEmpty
+    try files.synchronize()
   }
 
   /// The assets by the receipt, which is the first one's when the block had been carried out before.
@@ -113,7 +115,8 @@ struct LibraryTarget: ImportTarget {
 
   private func existing(_ identifier: LocalIdentifier) throws -> Asset {
     guard let asset = try library.asset(identifier.uuidString) else {
-      throw LibraryError(.identifierNotFound, "The asset \(identifier.uuidString) was purged while its other half came.")
+      throw LibraryError(
+        .identifierNotFound, "The asset \(identifier.uuidString) was purged while its other half came.")
     }
     return asset
   }

@@ -22,8 +22,10 @@ extension MediaMetadata {
     self.mediaType = mediaType
     self.mimeType = mimeType
     self.fileType = fileType
-    uniformTypeIdentifier = Self.uniformType(
-      fileType: fileType, filenameExtension: tags.text("FileTypeExtension")).identifier
+    uniformTypeIdentifier =
+      Self.uniformType(
+        fileType: fileType, filenameExtension: tags.text("FileTypeExtension")
+      ).identifier
     isRaw = Self.rawTypes.contains(fileType)
     orientation = Self.orientation(tags, mediaType: mediaType, mimeType: mimeType)
     storedSize = Self.storedSize(tags)
@@ -85,8 +87,8 @@ extension MediaMetadata {
     (tags.text(first) ?? tags.text(second)).flatMap { (1...256).contains($0.utf8.count) ? $0 : nil }
   }
 
-  /// The type of the content, by the extension that exiftool says goes with it; never by the file's name, so that a JPEG
-  /// called `.png` is `public.jpeg`.
+  /// The type of the content, by the extension that exiftool says goes with it; never by the file's name, so that a
+  /// JPEG called `.png` is `public.jpeg`.
   static func uniformType(fileType: String, filenameExtension: String?) -> UniformType {
     let ending = (filenameExtension ?? "").isEmpty ? fileType : filenameExtension ?? fileType
     // FLIR's format shares its extension with Hasselblad's.

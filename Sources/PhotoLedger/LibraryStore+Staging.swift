@@ -13,7 +13,7 @@ import LMDB
 
 extension LibraryStore {
   /// How often a block's bytes are stored before a purge that takes them away each time is given in to.
-  static let stagingLimit = 3
+  static let stagingLimit = 16
 
   /// The requests with the bytes of every resource in their place: hashed, durable, and named by their hash.
   /// - Throws: ``LibraryError`` for a file that is not there, cannot be read or moved, or finds no room.
@@ -34,7 +34,8 @@ extension LibraryStore {
     return staging
   }
 
-  /// What comes of a block's outcome: the receipt, or nil when its bytes were purged meanwhile and must be stored again.
+  /// What comes of a block's outcome: the receipt, or nil when its bytes were purged meanwhile and must be stored
+  /// again.
   /// - Parameter attempt: how often they have been stored, from 1.
   func settle(
     _ staging: Staging, _ outcome: Result<CommitReceipt, any Error>, attempt: Int
@@ -43,14 +44,26 @@ extension LibraryStore {
     case .success(let receipt):
       for moved in staging.moved where try names(content: moved.sha256) { resources.takeAway(moved) }
       return receipt
-    case .failure(let error):
-      if attempt < Self.stagingLimit, staging.stored.contains(where: { !resources.holds($0) }) { return nil }
-      throw error
+    case .failure(let error as MissingBytes):
+      if attempt < Self.stagingLimit, staging.stored.contains(error.resource) { return nil }
+      throw error.described
+    case .failure(let error): throw error
     }
   }
 
   private func names(content sha256: [UInt8]) throws -> Bool {
     try reading { t in try !core.projections.assets(withContent: sha256, in: t).isEmpty }
+  }
+}
+
+/// How the decider refuses to name bytes that are not there.
+struct MissingBytes: Error {
+  let resource: AssetResource
+
+  var described: LibraryError {
+    LibraryError(
+      .missingResource,
+      "The library does not hold the \(resource.dataSize) bytes of \(resource.originalFilename); store them first.")
   }
 }
 

@@ -42,6 +42,9 @@ extension PhotoLibrary {
   }
 
   /// Fetches assets (PHAsset.fetchAssets(with:)).
+  ///
+  /// The members of an album that was deleted can still be fetched with its value: like the trash, a deletion keeps every
+  /// place, so that it can be taken back.
   /// - Parameters:
   ///   - options: which, and in what order.
   ///   - album: nil: the whole library; otherwise the album's assets, in its manual order unless the options sort.
@@ -55,6 +58,11 @@ extension PhotoLibrary {
   /// Fetches the assets with the given identifiers, in the order of addition unless the options sort.
   ///
   /// Unknown identifiers are left out, and hidden assets unless the options include them.
+  /// - Parameters:
+  ///   - identifiers: in any spelling, with or without their suffix.
+  ///   - options: which of them, and in what order.
+  /// - Throws: ``FetchError`` for options that do not fit assets (FR-09), ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(m log n) for m identifiers.
   public func fetchAssets(
     withLocalIdentifiers identifiers: [String], _ options: FetchOptions = FetchOptions()
   ) throws -> FetchResult<Asset> {
@@ -63,6 +71,7 @@ extension PhotoLibrary {
 
   /// The files of an asset, as of the value's commit (PHAssetResource.assetResources(for:)).
   /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n), and one read for each later event that touched the asset.
   public func resources(of asset: Asset) throws -> [AssetResource] {
     try store.reading { t in
       let sequence = try store.sequence(ofCommit: asset.commit, t)
@@ -75,6 +84,8 @@ extension PhotoLibrary {
 
   /// The assets that have a resource with the given content, oldest first, those in the trash included.
   /// - Parameter sha256: 32 bytes.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(m log n) for m assets found.
   public func assets(withContent sha256: [UInt8]) throws -> [Asset] {
     precondition(sha256.count == 32, "A SHA-256 has 32 bytes.")
     return try store.reading { t in
@@ -90,6 +101,7 @@ extension PhotoLibrary {
   /// The halves of a Live Photo share one (LP-01); an importer finds the half that came earlier by it.
   /// - Parameter identifier: as the camera wrote it.
   /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(m log n) for m assets found.
   public func assets(withContentIdentifier identifier: String) throws -> [Asset] {
     try store.reading { t in
       let commit = try store.core.log.head(t).commit
@@ -102,12 +114,17 @@ extension PhotoLibrary {
   // MARK: Collections
 
   /// Fetches albums and folders in the order of their making, wherever they hang (FR-12).
-  /// - Throws: ``FetchError`` for options that do not fit collections, ``LibraryError`` if the store cannot be read.
+  /// - Throws: ``FetchError`` for options that do not fit collections (FR-09), ``LibraryError`` if the store cannot be
+  ///   read.
+  /// - Complexity: O(n log n) in the collections of the library; O(1) while an equal query is followed.
   public func fetchCollections(_ options: FetchOptions = FetchOptions()) throws -> FetchResult<PhotoCollection> {
     try fetch(.collection, .library, options, .collection)
   }
 
   /// Fetches the children of a folder in their manual order; nil is the top level (FR-13).
+  /// - Throws: ``FetchError`` for options that do not fit collections (FR-09), ``LibraryError`` if the store cannot be
+  ///   read.
+  /// - Complexity: O(m log n) for m children; O(1) while an equal query is followed.
   public func fetchCollections(
     in folder: PhotoCollection?, _ options: FetchOptions = FetchOptions()
   ) throws -> FetchResult<PhotoCollection> {
@@ -115,6 +132,9 @@ extension PhotoLibrary {
   }
 
   /// Fetches the albums and folders with the given identifiers; unknown ones are left out.
+  /// - Throws: ``FetchError`` for options that do not fit collections (FR-09), ``LibraryError`` if the store cannot be
+  ///   read.
+  /// - Complexity: O(m log n) for m identifiers.
   public func fetchCollections(
     withLocalIdentifiers identifiers: [String], _ options: FetchOptions = FetchOptions()
   ) throws -> FetchResult<PhotoCollection> {
@@ -122,6 +142,9 @@ extension PhotoLibrary {
   }
 
   /// Fetches the albums that an asset stands in, wherever it is shown (places survive hiding and trash).
+  /// - Throws: ``FetchError`` for options that do not fit collections (FR-09), ``LibraryError`` if the store cannot be
+  ///   read.
+  /// - Complexity: O(m log n) for m albums.
   public func fetchCollections(
     containing asset: Asset, _ options: FetchOptions = FetchOptions()
   ) throws -> FetchResult<PhotoCollection> {
@@ -129,6 +152,9 @@ extension PhotoLibrary {
   }
 
   /// Fetches the folder that a collection hangs in; none for one at the top level.
+  /// - Throws: ``FetchError`` for options that do not fit collections (FR-09), ``LibraryError`` if the store cannot be
+  ///   read.
+  /// - Complexity: O(log n).
   public func fetchCollections(
     containing collection: PhotoCollection, _ options: FetchOptions = FetchOptions()
   ) throws -> FetchResult<PhotoCollection> {
@@ -138,6 +164,8 @@ extension PhotoLibrary {
   // MARK: Finding
 
   /// The asset with an identifier, hidden and trashed ones included; nil if there is none.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n).
   public func asset(_ identifier: String) throws -> Asset? {
     guard let identifier = LocalIdentifier(identifier) else { return nil }
     return try store.reading { t in
@@ -148,7 +176,9 @@ extension PhotoLibrary {
     }
   }
 
-  /// The album or folder with an identifier; nil if there is none.
+  /// The album or folder with an identifier; nil if there is none, or if it was deleted.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n).
   public func collection(_ identifier: String) throws -> PhotoCollection? {
     guard let identifier = LocalIdentifier(identifier) else { return nil }
     return try store.reading { t in

@@ -63,8 +63,8 @@ public final class PhotoLibrary: Sendable {
 
   /// Carries out all requests of a block as one commit, or none (CB-01, CB-06).
   ///
-  /// The block is called at once, where the caller is (OB-05). Returns when the commit is durable; blocks that wait at the
-  /// same time share one sync.
+  /// The block is called at once, where the caller is (OB-05). Returns when the commit is durable; blocks that wait
+  /// at the same time share one sync.
   /// - Parameters:
   ///   - cause: why, for the log: an import, a scan, a request.
   ///   - key: an idempotency key: a block whose key is known has been carried out, and its receipt is given again.
@@ -89,6 +89,7 @@ public final class PhotoLibrary: Sendable {
   /// The same, blocking the calling thread until the commit is durable.
   ///
   /// Not for code that runs on an actor or in a task: it would block a thread that others need.
+  /// - Throws: as ``performChanges(cause:key:_:)``.
   @discardableResult
   public func performChangesAndWait(
     cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void
@@ -107,7 +108,10 @@ public final class PhotoLibrary: Sendable {
     guard !ChangeBlock.isCollecting else {
       throw LibraryError(
         .changeNotSupported,
-        "A change block was begun inside another; put its requests into the outer block, or wait until that has returned.")
+        """
+        A change block was begun inside another; put its requests into the outer block, \
+        or wait until that has returned.
+        """)
     }
     let block = ChangeBlock(makeIdentifier: store.core.surroundings.identifier)
     defer { block.close() }
@@ -127,7 +131,7 @@ public final class PhotoLibrary: Sendable {
   /// The exact changes of a result from now on, and of what happened since it was fetched.
   /// - Parameters:
   ///   - result: a result of this library.
-  ///   - composingBeyond: how many commits that touch it are told one by one before they are composed into one change.
+  ///   - backlogLimit: how many commits that touch it are told one by one before they are composed into one change.
   public func changes<Element>(
     to result: FetchResult<Element>, composingBeyond backlogLimit: Int = 8
   ) -> ResultChanges<Element> {

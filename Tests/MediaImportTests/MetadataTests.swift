@@ -73,7 +73,8 @@ struct MetadataTests {
     let created: UInt32 = 2_082_844_800 + 1_577_934_245
     let plain = try Self.metadata("x.mov", TinyMedia.movie(created: created))
     #expect(plain.captureTime?.clock == .utc && plain.captureTime?.instant?.seconds == 1_577_934_245)
-    #expect(plain.mediaType == .video && plain.duration == 2.5 && plain.uniformTypeIdentifier == "com.apple.quicktime-movie")
+    #expect(
+      plain.mediaType == .video && plain.duration == 2.5 && plain.uniformTypeIdentifier == "com.apple.quicktime-movie")
     let keyed = try Self.metadata(
       "x.mov", TinyMedia.movie(creationDate: "2020-01-02T05:04:05+0200", created: created))
     #expect(keyed.captureTime?.reading.description == "2020-01-02T05:04:05")

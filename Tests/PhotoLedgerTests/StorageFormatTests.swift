@@ -46,8 +46,8 @@ struct StorageFormatTests {
     try withFolder { folder in
       let library = try FormatLibrary.make(at: folder.appending(path: "library"))
       defer { library.close() }
-      let environment = try StoreDump.environment(folder.path + "/library/store")
-      let dump = try StoreDump.text(of: environment)
+      let environment = try FormatDump.environment(folder.path + "/library/store")
+      let dump = try FormatDump.text(of: environment)
       let log = try Self.log(of: environment)
       if Self.isRecording {
         try FileManager.default.createDirectory(at: Self.fixtures, withIntermediateDirectories: true)
@@ -73,11 +73,11 @@ struct StorageFormatTests {
   @Test("the frozen payloads are read, and written as they were")
   func readsPayloads() throws {
     for logged in try LoggedEvent.all() {
-      let payload = try #require(StoreDump.bytes(hex: logged.payload))
+      let payload = try #require(FormatDump.bytes(hex: logged.payload))
       let event = try Event(
         type: logged.type, version: logged.version, sequence: logged.sequence, payload: payload.span.bytes)
       #expect(event.type == logged.type)
-      #expect(StoreDump.hex(event.payload()) == logged.payload, "event \(logged.sequence), \(logged.type)")
+      #expect(FormatDump.hex(event.payload()) == logged.payload, "event \(logged.sequence), \(logged.type)")
     }
   }
 
@@ -85,18 +85,18 @@ struct StorageFormatTests {
   func replays() throws {
     let frozen = try Self.sections(of: try Self.fixture("library.dump"))
     try withFolder { folder in
-      let environment = try StoreDump.environment(folder.path)
+      let environment = try FormatDump.environment(folder.path)
       let projections = try Projections(in: environment)
       try environment.write { t in
         for logged in try LoggedEvent.all() {
-          let payload = try #require(StoreDump.bytes(hex: logged.payload))
+          let payload = try #require(FormatDump.bytes(hex: logged.payload))
           let event = try Event(
             type: logged.type, version: logged.version, sequence: logged.sequence, payload: payload.span.bytes)
           try projections.apply(event, sequence: logged.sequence, in: &t)
         }
       }
       for name in Projections.names {
-        let replayed = try StoreDump.lines(of: name, in: environment)
+        let replayed = try FormatDump.lines(of: name, in: environment)
         try expectSame(replayed.joined(separator: "\n"), frozen[name] ?? "", name)
       }
     }
@@ -106,7 +106,7 @@ struct StorageFormatTests {
   func provesRecords() throws {
     var chain = [UInt8](repeating: 0, count: 32)
     for logged in try LoggedEvent.all() {
-      let record = try #require(StoreDump.bytes(hex: logged.record))
+      let record = try #require(FormatDump.bytes(hex: logged.record))
       guard case .array(let parts) = try CBOR(decoding: record.span.bytes), case .bytes(let commitment) = parts[1],
         case .bytes(let salt) = parts[2], case .bytes(let payload) = parts[3], case .bytes(let leaf) = parts[4],
         case .bytes(let link) = parts[5]
@@ -118,7 +118,7 @@ struct StorageFormatTests {
       #expect(SHA256.digest(of: [0] + parts[0].encoded + commitment).bytes == leaf)
       chain = SHA256.digest(of: [2] + chain + leaf).bytes
       #expect(chain == link, "event \(logged.sequence)")
-      #expect(StoreDump.hex(payload) == logged.payload)
+      #expect(FormatDump.hex(payload) == logged.payload)
     }
   }
 
@@ -214,7 +214,7 @@ struct StorageFormatTests {
         let record = try #require(try t.bytes(for: event.sequence, in: events))
         let logged = LoggedEvent(
           sequence: event.sequence, commit: event.commit, type: event.type, version: event.version,
-          payload: StoreDump.hex(event.payloadBytes ?? []), record: StoreDump.hex(record))
+          payload: FormatDump.hex(event.payloadBytes ?? []), record: FormatDump.hex(record))
         lines += String(decoding: try encoder.encode(logged), as: UTF8.self) + "\n"
         return .proceed
       }

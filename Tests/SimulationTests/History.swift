@@ -6,10 +6,10 @@ import TestSupport
 
 // A random history: one library, one model, some forty live results.
 //
-// Each round draws a block of requests and has the library and the model carry it out. If the model refuses, the library must
-// refuse with the same code, and nothing may have happened. If it commits, every live result is compared with the model
-// (`LiveWatch`). Everything is drawn from one seed, and the clock is the history's own: the same seed is the same history,
-// byte for byte.
+// Each round draws a block of requests and has the library and the model carry it out. If the model refuses, the
+// library must refuse with the same code, and nothing may have happened. If it commits, every live result is compared
+// with the model (`LiveWatch`). Everything is drawn from one seed, and the clock is the history's own: the same seed
+// is the same history, byte for byte.
 
 final class History {
   let seed: UInt64
@@ -25,6 +25,9 @@ final class History {
   private let heldUp = HeldUpObserver()
   private var lastHeldUp: UInt64 = 0
   private var receipts: [(key: String, receipt: CommitReceipt)] = []
+
+  /// What is being waited for.
+  let progressReport: Progress
 
   private(set) var commits = 0
   private(set) var refusals = 0
@@ -43,6 +46,7 @@ final class History {
     let cast = try Self.furnish(temporary.library, &model, clock.now, seed)
     steps = HistorySteps(seed: seed, cast)
     told = prompt.changes.makeAsyncIterator()
+    progressReport = Progress(library: temporary.library, observer: prompt)
     commit = try temporary.library.currentToken.commit
   }
 
@@ -110,13 +114,19 @@ final class History {
       try await round()
       if !watches.isEmpty, steps.random.chance(1, of: 25) { try await releaseHeldUp() }
     }
-    for watch in watches { try await watch.drain(&steps.random) }
+    for watch in watches {
+      report("'\(watch.query)' catches up")
+      try await watch.drain(&steps.random)
+    }
   }
+
+  private func report(_ doing: String) { progressReport.report(doing) }
 
   private func round() async throws {
     if !steps.random.chance(1, of: 10) { clock.advance(by: Double(steps.random.int(1..<4))) }
     if steps.random.chance(1, of: 60), let (key, receipt) = receipts.last { return try await repeatBlock(key, receipt) }
     let key = steps.random.chance(1, of: 20) ? "key \(commits)" : nil
+    report("a block is carried out after commit \(commit)")
     var draft = model
     draft.newFiles = []
     draft.placed = []
@@ -136,7 +146,9 @@ final class History {
       if let key { receipts.append((key, receipt)) }
       try await accept(receipt, draft)
     case (.failure(let error as LibraryError), let refusal?):
-      try demand(error.code == refusal.code, "A block failed with \(error.code.rawValue) (\(error)), not \(refusal.code.rawValue).")
+      try demand(
+        error.code == refusal.code,
+        "A block failed with \(error.code.rawValue) (\(error)), not \(refusal.code.rawValue).")
       try demand(library.currentToken.commit == commit, "A block that failed left a commit (CB-06).")
       refusals += 1
     case (.success, let refusal?): throw Divergence("A block succeeded that had to fail with \(refusal.code.rawValue).")
@@ -181,20 +193,26 @@ final class History {
     let number = receipt.token.commit
     let changed = after.changed(since: model)
     if number == commit {
-      return try demand(changed.isEmpty && after.assets == model.assets, "A block that changed something made no commit.")
+      return try demand(
+        changed.isEmpty && after.assets == model.assets, "A block that changed something made no commit.")
     }
     try demand(number == commit + 1, "Commit \(commit) was followed by \(number).")
     defer { (model, commit, commits) = (after, number, commits + 1) }
     guard !watches.isEmpty else { return }
+    report("the observer is told of commit \(number)")
     guard let change = await told.next() else { throw Divergence("The observer was told nothing more.") }
     let numbers = change.commits.map(\.number)
     try demand(numbers == [number], "The observer was told of \(numbers) instead of \(number) (CD-23).")
     try demand(change.token == receipt.token, "The change leads to another token than the receipt's.")
     let facts = CommitFacts(number: number, before: model, after: after, changed: changed, change: change)
-    for watch in watches { try await watch.step(facts, &steps.random) }
+    for watch in watches {
+      report("'\(watch.query)' is told of commit \(number)")
+      try await watch.step(facts, &steps.random)
+    }
   }
 
   private func releaseHeldUp() async throws {
+    guard lastHeldUp < commit else { return }
     heldUp.setOpen(true)
     try await waitUntil("the observer that was held up catches up") { heldUp.lastCommit == commit }
     heldUp.setOpen(false)
@@ -216,4 +234,26 @@ final class HistoryClock: Sendable {
   var now: Date { Date(timeIntervalSince1970: seconds.withLock { $0 }) }
 
   func advance(by step: Double) { seconds.withLock { $0 += step } }
+}
+
+/// What a history is doing, for whoever watches over one that hangs.
+final class Progress: Sendable {
+  private let state = Mutex((doing: "beginning", steps: 0))
+  private let library: PhotoLibrary
+  private let observer: PromptObserver
+
+  init(library: PhotoLibrary, observer: PromptObserver) {
+    self.library = library
+    self.observer = observer
+  }
+
+  var now: (doing: String, steps: Int) { state.withLock { $0 } }
+
+  func report(_ doing: String) { state.withLock { $0 = (doing, $0.steps + 1) } }
+
+  /// Ends whatever is waited for.
+  func giveUp() {
+    library.close()
+    observer.finish()
+  }
 }

@@ -35,7 +35,9 @@ enum HistoryQueries {
       query("everything", FetchOptions()),
       query("newest first", try options("creationDate:desc")),
       query("the newest five", try options("creationDate:desc") { $0.fetchLimit = 5 }),
-      query("the fourth to the tenth newest", try options("creationDate:desc") { ($0.fetchOffset, $0.fetchLimit) = (3, 7) }),
+      query(
+        "the fourth to the tenth newest",
+        try options("creationDate:desc") { ($0.fetchOffset, $0.fetchLimit) = (3, 7) }),
       query("everything but the first ten", try options { $0.fetchOffset = 10 }),
       query("favourites", try options("creationDate") { $0.condition = .isTrue(.isFavorite) }),
       query("videos", try options { $0.condition = .comparison(.mediaType, .equal, .integer(2)) }),
@@ -63,7 +65,9 @@ enum HistoryQueries {
       query("the start of a crowded album", cast.crowded, try options { $0.fetchLimit = 4 }),
       query("an album by date", cast.mixed, try options("creationDate:desc")),
       query("an album with the hidden", cast.mixed, try options { $0.includeHiddenAssets = true }),
-      query("favourites of an album", cast.mixed, try options { ($0.condition, $0.fetchLimit) = (.isTrue(.isFavorite), 4) }),
+      query(
+        "favourites of an album", cast.mixed,
+        try options { ($0.condition, $0.fetchLimit) = (.isTrue(.isFavorite), 4) }),
       query("the trashed of an album", cast.mixed, try options { $0.showsTrash = true }),
       query("an album that may be deleted", cast.mortal, FetchOptions()),
       ModelQuery("some by identifier", .asset, .identifiers(Set(cast.asked)), FetchOptions()),
@@ -74,13 +78,17 @@ enum HistoryQueries {
   }
 
   private static func collections(_ cast: Cast) throws -> [ModelQuery] {
-    func query(_ name: String, _ scope: ModelScope, _ sort: String?, edit: (inout FetchOptions) -> Void = { _ in }) throws -> ModelQuery {
+    func query(_ name: String, _ scope: ModelScope, _ sort: String?, edit: (inout FetchOptions) -> Void = { _ in })
+      throws -> ModelQuery
+    {
       var options = FetchOptions()
       options.sort = try sort.map { [try SortTerm($0, for: .collection)] } ?? []
       edit(&options)
       return ModelQuery(name, .collection, scope, options)
     }
-    let full = Condition.and([.comparison(.estimatedAssetCount, .greater, .integer(3)), .comparison(.kind, .equal, .integer(2))])
+    let full = Condition.and([
+      .comparison(.estimatedAssetCount, .greater, .integer(3)), .comparison(.kind, .equal, .integer(2)),
+    ])
     return [
       try query("top level", .members(of: nil), nil),
       try query("a folder", .members(of: cast.folder), nil),
@@ -91,7 +99,9 @@ enum HistoryQueries {
       try query("the two largest", .library, "estimatedAssetCount:desc") { $0.fetchLimit = 2 },
       try query("full albums", .library, nil) { $0.condition = full },
       try query("last edited first", .library, "modificationDate:desc"),
-      try query("titles with an a", .library, nil) { $0.condition = .text(.localizedTitle, .contains, "a", .caseInsensitive) },
+      try query("titles with an a", .library, nil) {
+        $0.condition = .text(.localizedTitle, .contains, "a", .caseInsensitive)
+      },
       try query("deleted collections", .library, nil) { $0.showsTrash = true },
       try query("albums of one asset", .containing(cast.asked[0]), nil),
       try query("albums of another asset", .containing(cast.asked[1]), "localizedTitle:desc"),

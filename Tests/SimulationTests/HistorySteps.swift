@@ -4,8 +4,8 @@ import TestSupport
 
 // One request at random, put to the block and to the model alike.
 //
-// A request is drawn from the state that the block's earlier requests left, so it may use what they created. The model is
-// told first; whether it accepts or refuses, the block is given the request, and the library has to agree.
+// A request is drawn from the state that the block's earlier requests left, so it may use what they created. The
+// model is told first; whether it accepts or refuses, the block is given the request, and the library has to agree.
 
 /// A list that an index edit may count on.
 struct Basis {

@@ -22,10 +22,13 @@ struct HistoryTests {
     .timeLimit(.minutes(20)), arguments: Seeds.chosen ?? Array(1...8))
   func exactness(seed: UInt64) async throws {
     let history = try History(seed: seed)
+    let guardian = Guardian(history)
+    defer { guardian.cancel() }
     do {
       try history.watch()
       try await history.run(commits: Seeds.commits)
-      #expect(history.refusals > Seeds.commits / 100, "Hardly a block was refused: the generator has lost its mistakes.")
+      #expect(
+        history.refusals > Seeds.commits / 100, "Hardly a block was refused: the generator has lost its mistakes.")
     } catch {
       Issue.record(
         """
@@ -34,4 +37,28 @@ struct HistoryTests {
         """)
     }
   }
+}
+
+/// Ends a history that makes no more progress, and says what it was waiting for.
+struct Guardian {
+  private let task: Task<Void, any Error>
+
+  init(_ history: History) {
+    let progress = history.progressReport
+    task = Task.detached {
+      var last = -1
+      while true {
+        try await Task.sleep(for: .seconds(20))
+        let now = progress.now
+        guard now.steps == last else {
+          last = now.steps
+          continue
+        }
+        Issue.record("Nothing has happened for 20 seconds while \(now.doing).")
+        return progress.giveUp()
+      }
+    }
+  }
+
+  func cancel() { task.cancel() }
 }

@@ -10,6 +10,8 @@ final class PromptObserver: PhotoLibraryChangeObserver {
   init() { (changes, continuation) = AsyncStream.makeStream() }
 
   func photoLibraryDidChange(_ change: LibraryChange) { continuation.yield(change) }
+
+  func finish() { continuation.finish() }
 }
 
 /// A callback observer that is held up until somebody lets it go on.

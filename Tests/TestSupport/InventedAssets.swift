@@ -52,6 +52,7 @@ extension Location {
   /// One of a few places, or none.
   package static func drawn(_ random: inout SeededGenerator) -> Location? {
     random.chance(1, of: 3)
-      ? nil : Location(latitude: Double(random.int(-3..<4)), longitude: 8.5, altitude: random.chance(1, of: 2) ? 400 : nil)
+      ? nil
+      : Location(latitude: Double(random.int(-3..<4)), longitude: 8.5, altitude: random.chance(1, of: 2) ? 400 : nil)
   }
 }

@@ -4,7 +4,8 @@ package import PhotoLedger
 // What the change of a list must be, worked out from the two lists by walking them.
 //
 // This is the oracle for change details: quadratic, without trees, positions or sort keys. Both models of application
-// are carried out here as a client would do it, so a defect in the library's own helpers cannot hide one in its index sets.
+// are carried out here as a client would do it, so a defect in the library's own helpers cannot hide one in its index
+// sets.
 
 /// A sentence about what is wrong.
 package struct Divergence: Error, CustomStringConvertible {
@@ -41,7 +42,8 @@ package struct ListChange<Identity: Hashable> {
 
   /// Whether an observer has anything to be told (CD-01).
   package var isTouched: Bool {
-    !removed.isEmpty || !inserted.isEmpty || !changed.isEmpty || before.filter(kept.contains) != after.filter(kept.contains)
+    !removed.isEmpty || !inserted.isEmpty || !changed.isEmpty
+      || before.filter(kept.contains) != after.filter(kept.contains)
   }
 
   /// The list between: before without the removed, with the inserted at ascending positions (CD-05, CD-10).

@@ -14,6 +14,7 @@ extension ModelLibrary {
     }
     assets[id] = ModelAsset(creation, id, date)
     order[id] = order.count
+    assetsInOrder.append(id)
     resources[id] = creation.resources.compactMap { draft in
       if case .stored(let resource) = draft.source { resource } else { nil }
     }
@@ -55,6 +56,7 @@ extension ModelLibrary {
       try checkAsset(id)
       guard assets[id]?.trashedDate != nil else { throw ModelRefusal(code: .changeNotSupported) }
       assets[id] = nil
+      assetsInOrder.removeAll { $0 == id }
       resources[id] = nil
       newFiles.remove(id)
       for (container, content) in members where content.contains(id) {

@@ -22,6 +22,7 @@ extension ModelLibrary {
   ) {
     collections[id] = ModelCollection(kind, title, id, date)
     order[id] = order.count
+    collectionsInOrder.append(id)
     members[id] = []
     topLevel.append(id)
     placed.insert(id)

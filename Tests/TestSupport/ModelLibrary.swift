@@ -130,6 +130,8 @@ package struct ModelLibrary: Sendable {
   package internal(set) var topLevel: [LocalIdentifier] = []
   /// All assets and collections in the order of their making.
   package internal(set) var order: [LocalIdentifier: Int] = [:]
+  package internal(set) var assetsInOrder: [LocalIdentifier] = []
+  package internal(set) var collectionsInOrder: [LocalIdentifier] = []
   /// The files of each asset.
   package internal(set) var resources: [LocalIdentifier: [AssetResource]] = [:]
   /// The assets whose files were changed since the mark was last cleared.
@@ -161,12 +163,12 @@ package struct ModelLibrary: Sendable {
 
   /// The collections that are not deleted, oldest first.
   package func living(_ kind: PhotoCollection.Kind) -> [LocalIdentifier] {
-    collections.values.filter { $0.kind == kind && !deleted.contains($0.id) }.map(\.id).sorted { order[$0]! < order[$1]! }
+    collectionsInOrder.filter { collections[$0]?.kind == kind && !deleted.contains($0) }
   }
 
   /// All assets that satisfy a condition, oldest first.
   package func assets(where condition: (ModelAsset) -> Bool) -> [LocalIdentifier] {
-    assets.values.filter(condition).map(\.id).sorted { order[$0]! < order[$1]! }
+    assetsInOrder.filter { assets[$0].map(condition) ?? false }
   }
 
   /// Sets the counts of all albums by counting.

@@ -50,7 +50,7 @@ extension ModelLibrary {
   private func candidates(_ query: ModelQuery) -> [LocalIdentifier] {
     let found: [LocalIdentifier]
     switch query.scope {
-    case .library: found = Array(query.entity == .asset ? AnyCollection(assets.keys) : AnyCollection(collections.keys))
+    case .library: return query.entity == .asset ? assetsInOrder : collectionsInOrder
     case .members(let container): return content(of: container)
     case .identifiers(let ids):
       found = ids.filter { query.entity == .asset ? assets[$0] != nil : collections[$0] != nil }
@@ -76,13 +76,17 @@ extension ModelLibrary {
 
   /// The objects that a fetch sorts by other values than an earlier model did; for a manual order, those whose place
   /// the requests of the commits in between named.
-  package func touched(_ query: ModelQuery, since earlier: ModelLibrary, placed: Set<LocalIdentifier>) -> Set<LocalIdentifier> {
+  package func touched(_ query: ModelQuery, since earlier: ModelLibrary, placed: Set<LocalIdentifier>) -> Set<
+    LocalIdentifier
+  > {
     if case .members = query.scope, query.options.sort.isEmpty { return placed }
-    let common = query.entity == .asset
+    let common =
+      query.entity == .asset
       ? assets.keys.filter { earlier.assets[$0] != nil } : collections.keys.filter { earlier.collections[$0] != nil }
-    return Set(common.filter { id in
-      query.options.sort.contains { earlier.object(id).value(of: $0.key) != object(id).value(of: $0.key) }
-    })
+    return Set(
+      common.filter { id in
+        query.options.sort.contains { earlier.object(id).value(of: $0.key) != object(id).value(of: $0.key) }
+      })
   }
 }
 

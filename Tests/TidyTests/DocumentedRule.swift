@@ -89,7 +89,7 @@ private struct ScopeReader {
   /// The words of a line, an attribute's arguments cut off, a keyword's punctuation too: `init(` counts as `init`.
   private static func words(_ line: String) -> [String] {
     var bare = line
-    while let start = bare.range(of: "@[A-Za-z_]+\\([^)]*\\)", options: .regularExpression) {
+    while bare.contains("@"), let start = bare.range(of: "@[A-Za-z_]+\\([^)]*\\)", options: .regularExpression) {
       bare.replaceSubrange(start, with: "@")
     }
     return bare.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "@") }.map(String.init)

@@ -77,7 +77,7 @@ extension Rule {
     "CountedTree": [],
     "EventLog": ["LMDB", "CSystem"],
     "StoreMigrations": ["EventLog", "LMDB"],
-    "PhotoLedger": ["EventLog", "CountedTree", "StoreMigrations", "LMDB"],
+    "PhotoLedger": ["EventLog", "CountedTree", "StoreMigrations", "LMDB", "CSystem"],
     "Photos": ["PhotoLedger"],
     "MediaImport": ["PhotoLedger", "CSystem"],
     "GalleryServer": ["PhotoLedger", "CSystem"],
@@ -132,8 +132,8 @@ extension Rule {
   /// The rooms of the house: folders that a file may lie in.
   static let rooms: Set<String> = [
     "CLMDB", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR", "MediaImport", "Photos", "GalleryServer",
-    "photoledger", "photoledger/Program", "photoledger/Commands", "photoledger/Applying", "photoledger/Printing",
-    "photoledger/Demo", "PhotoLedger", "PhotoLedger/Events", "PhotoLedger/Projections", "PhotoLedger/Assets",
+    "photoledger", "photoledger/Applying", "photoledger/Commands", "photoledger/Demo", "photoledger/Printing",
+    "photoledger/Program", "PhotoLedger", "PhotoLedger/Events", "PhotoLedger/Projections", "PhotoLedger/Assets",
     "PhotoLedger/Albums", "PhotoLedger/Permissions", "PhotoLedger/Picking", "PhotoLedger/History",
     "PhotoLedger/Fetching", "PhotoLedger/Changes", "PhotoLedger/Observation",
   ]

@@ -13,8 +13,9 @@ extension CollectionRow {
     fields.date(5, modificationDate)
     if let deletedDate { fields.date(6, deletedDate) }
     fields.unsigned(7, parent)
-    fields.unsigned(8, UInt64(assetCount))
-    fields.unsigned(9, UInt64(memberCount))
+    // Derived by the projection, and 0 when the collection is created: no event holds them.
+    if assetCount != 0 { fields.unsigned(8, UInt64(assetCount)) }
+    if memberCount != 0 { fields.unsigned(9, UInt64(memberCount)) }
     return fields.finish()
   }
 
@@ -50,7 +51,7 @@ extension CollectionRow {
       default: throw EventCodingError(sentence: "unknown property \(key) of a collection.")
       }
     }
-    guard found.isSuperset(of: [1, 2, 4, 5, 7, 8, 9]) else {
+    guard found.isSuperset(of: [1, 2, 4, 5, 7]) else {
       throw EventCodingError(sentence: "a collection lacks a property.")
     }
     self = row

@@ -27,7 +27,8 @@ struct Staging: Sendable {
 
 extension ResourceStore {
   /// Puts the bytes of a draft into their place and notes them.
-  /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, `.resourceChanged`, `.notEnoughSpace`, `.storage`.
+  /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, `.resourceChanged`, `.notEnoughSpace`,
+  ///   `.storage`.
   func stage(_ draft: ResourceDraft, _ staging: inout Staging) throws(LibraryError) -> AssetResource {
     let content: StoredContent
     var name = draft.originalFilename
@@ -58,7 +59,7 @@ extension ResourceStore {
   private func checkMovable(_ source: borrowing SourceFile) throws(LibraryError) {
     guard source.stamp.linkCount == 1 else {
       throw LibraryError(
-        .invalidResource, "\(source.path) cannot be moved, because it has \(source.stamp.linkCount) hard links; copy it.")
+        .invalidResource, "\(source.path) cannot be moved, because it has other hard links; copy it.")
     }
     let folder = FilePath(bytes: source.path.folderBytes.isEmpty ? [FilePath.slash] : source.path.folderBytes)
     guard folder.withCString({ access($0, W_OK) }) == 0 else {

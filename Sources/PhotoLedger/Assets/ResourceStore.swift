@@ -14,10 +14,10 @@ import Synchronization
 // path, equal contents are one file whatever they were called, and a check needs no table. The original name and type
 // are facts of the event that names the resource.
 //
-// Invariant: a file under its final name is whole, durable, and hashes to its name. So bytes go to `incoming` first, are
-// hashed on their way (what is hashed is what is written, not what was read before), fsynced, renamed. The folder
-// entries become durable in `synchronize`, once for a batch of files, and that must happen before the event that names
-// them commits; an unnamed file is garbage, a name without its file would be a loss.
+// Invariant: a file under its final name is whole, durable, and hashes to its name. So bytes go to `incoming` first,
+// are hashed on their way (what is hashed is what is written, not what was read before), fsynced, renamed. The folder
+// entries become durable in `synchronize`, once for a batch of files, and that must happen before the event that
+// names them commits; an unnamed file is garbage, a name without its file would be a loss.
 //
 // Purging removes files, and that is where a loss could come from: between "the bytes are there already" and the commit
 // that names them, another thread or process may purge the last asset that had them. LMDB's writer lock, which all

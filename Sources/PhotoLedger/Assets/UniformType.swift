@@ -6,8 +6,8 @@
 // where CONFORMS is one digit for a well-known type: 6 for public.data.
 //
 // One table, by extension. An importer that knows the type of the content asks with the extension that goes with the
-// content; a file of which only the name is known is asked about with the name's. Where neither is there, the type of the
-// resource says the family (AS-12).
+// content; a file of which only the name is known is asked about with the name's. Where neither is there, the type of
+// the resource says the family (AS-12).
 
 /// A kind of data, by its uniform type identifier.
 package struct UniformType: Hashable, Sendable {

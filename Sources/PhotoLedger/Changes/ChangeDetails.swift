@@ -42,18 +42,21 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
 
   /// The objects that are gone, as they were, in the order of ``removedIndexes`` (CD-08).
   /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(k log n) for k objects, and one read for each later event that touched one of them.
   public func removedObjects() throws -> [Element] {
     try fetchResultBeforeChanges.objects(at: changes?.removed ?? [])
   }
 
   /// The objects that came, in the order of ``insertedIndexes`` (CD-08).
   /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(k log n) for k objects, and one read for each later event that touched one of them.
   public func insertedObjects() throws -> [Element] {
     try fetchResultAfterChanges.objects(at: changes?.inserted ?? [])
   }
 
   /// The objects that look different, as they are now, in the order of ``changedIndexes`` (CD-08).
   /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(k log n) for k objects, and one read for each later event that touched one of them.
   public func changedObjects() throws -> [Element] {
     try fetchResultAfterChanges.objects(at: changes?.changed ?? [])
   }

@@ -44,11 +44,7 @@ extension Decider {
     guard resource.contentIdentifier.map({ (1...256).contains($0.utf8.count) }) ?? true else {
       throw invalid("a content identifier that is empty or longer than 256 bytes")
     }
-    guard resources.holds(resource) else {
-      throw LibraryError(
-        .missingResource,
-        "The library does not hold the \(resource.dataSize) bytes of \(resource.originalFilename); store them first.")
-    }
+    guard resources.holds(resource) else { throw MissingBytes(resource: resource) }
     return resource
   }
 
@@ -156,13 +152,13 @@ extension Decider {
       resource.type = types[resource.type] ?? resource.type
       return resource
     }
-    try ResourceCombination.check((kept + added).map(\.type), of: changes.mediaType ?? row.mediaType)
+    let resources = kept + added
+    try ResourceCombination.check(resources.map(\.type), of: changes.mediaType ?? row.mediaType)
     var edit = self.edit(of: row, changes)
     if edit.changes.isEmpty {
       edit.changes = [AssetChange(field: .modificationDate, old: row[.modificationDate], new: .date(date))]
     }
-    edit.removedResources = retyped
-    edit.addedResources = added
+    edit.resources = Replacement(old: details.resources, new: resources)
     try record([(row, edit)], .edited, &t)
   }
 

@@ -21,6 +21,8 @@ struct DeltaReader {
   private var assets: [ObjectNumber: AssetRow?] = [:]
   private var collections: [ObjectNumber: CollectionRow?] = [:]
   private var places: [ObjectNumber: [ContainerPlace]] = [:]
+  /// The objects whose states are worked out forward from their creation: each event must be loaded once for them.
+  private var createdHere: Set<ObjectNumber> = []
 
   init(log: EventLog, projections: Projections) {
     self.log = log
@@ -92,7 +94,6 @@ struct DeltaReader {
       try loadCollection(existence.row.parent, event, in: t)
     case .assetPurged(let existence):
       try loadAsset(existence.row.number, event, in: t)
-      for place in existence.places { try loadCollection(place.container, event, in: t) }
       places[existence.row.number] = []
       // The albums look the same without it, but a result of its albums loses them.
       for place in existence.places { try loadCollection(place.container, event, in: t) }
@@ -114,9 +115,6 @@ struct DeltaReader {
     case .libraryCreated, .collectionErased, .nothingChanged: break
     }
   }
-
-  /// The objects whose states are worked out forward from their creation.
-  private var createdHere: Set<ObjectNumber> = []
 
   private mutating func loadAsset<T: TransactionReading & ~Copyable>(
     _ number: ObjectNumber, _ event: Event, in t: borrowing T

@@ -95,8 +95,8 @@ package struct CountShift: Equatable, Sendable {
 package struct AssetEdit: Equatable, Sendable {
   package var number: ObjectNumber
   package var changes: [AssetChange]
-  package var removedResources: [AssetResource] = []
-  package var addedResources: [AssetResource] = []
+  /// All resources before and after; nil where they stay as they are.
+  package var resources: Replacement<[AssetResource]>?
 
   package init(number: ObjectNumber, changes: [AssetChange]) {
     self.number = number
@@ -239,8 +239,7 @@ extension AssetEdit {
   var inverse: AssetEdit {
     var edit = AssetEdit(
       number: number, changes: changes.reversed().map { AssetChange(field: $0.field, old: $0.new, new: $0.old) })
-    edit.removedResources = addedResources
-    edit.addedResources = removedResources
+    edit.resources = resources?.inverse
     return edit
   }
 }

@@ -219,7 +219,7 @@ extension AssetsEdited {
 }
 
 extension AssetEdit {
-  /// An array: number, changes [field, old, new] …, removed resources, added resources.
+  /// An array: number, changes [field, old, new] …; then, if they changed, the resources before and after.
   fileprivate func write(to writer: inout CBORWriter) {
     writer.array(changesDetails ? 4 : 2)
     writer.unsigned(number)
@@ -230,9 +230,9 @@ extension AssetEdit {
       change.old.write(to: &writer)
       change.new.write(to: &writer)
     }
-    guard changesDetails else { return }
-    writer.raw(AssetDetails(resources: removedResources).encoded().span.bytes)
-    writer.raw(AssetDetails(resources: addedResources).encoded().span.bytes)
+    guard let resources else { return }
+    writer.raw(AssetDetails(resources: resources.old).encoded().span.bytes)
+    writer.raw(AssetDetails(resources: resources.new).encoded().span.bytes)
   }
 
   fileprivate init(reading reader: inout CBORReader) throws {
@@ -249,8 +249,8 @@ extension AssetEdit {
       changes.append(AssetChange(field: field, old: old, new: try FieldValue(reading: &reader)))
     }
     guard count == 4 else { return }
-    removedResources = try AssetDetails(reading: &reader).resources
-    addedResources = try AssetDetails(reading: &reader).resources
+    let old = try AssetDetails(reading: &reader).resources
+    resources = Replacement(old: old, new: try AssetDetails(reading: &reader).resources)
   }
 }
 

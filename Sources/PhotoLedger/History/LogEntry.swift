@@ -175,7 +175,7 @@ extension AssetsEdited {
     case .restored: return "\(assets) restored from the trash."
     case .edited:
       let fields = Set(edits.flatMap { $0.changes.map(\.field) }).subtracting([.modificationDate])
-      let added = edits.reduce(0) { $0 + $1.addedResources.count }
+      let added = edits.reduce(0) { $0 + $1.newResources.count }
       let names = fields.sorted { $0.rawValue < $1.rawValue }.map { "\($0)" }
       let parts = names + (added > 0 ? [counted(added, "new resource")] : [])
       return "\(assets) edited: \(parts.joined(separator: ", "))."
@@ -191,11 +191,11 @@ extension AssetsEdited {
           .init(
             "\(change.field)", .change(LogValue(change.old, isDate: isDate), LogValue(change.new, isDate: isDate))))
       }
-      if !edit.addedResources.isEmpty {
-        fields.append(.init("addedResources", .list(edit.addedResources.map { .object($0.fields) })))
-      }
-      if !edit.removedResources.isEmpty {
-        fields.append(.init("removedResources", .list(edit.removedResources.map { .object($0.fields) })))
+      if let resources = edit.resources {
+        fields.append(
+          .init(
+            "resources",
+            .change(.list(resources.old.map { .object($0.fields) }), .list(resources.new.map { .object($0.fields) }))))
       }
       return .object(fields)
     }
@@ -203,6 +203,14 @@ extension AssetsEdited {
       LogValue.object([.init("album", .text(name(shift.album))), .init("by", .integer(Int64(shift.by)))])
     }
     return [.init("assets", .list(assets))] + (counts.isEmpty ? [] : [.init("assetCounts", .list(counts))])
+  }
+}
+
+extension AssetEdit {
+  /// The resources whose bytes the asset did not have before.
+  fileprivate var newResources: [AssetResource] {
+    let known = Set(resources?.old.map(\.sha256) ?? [])
+    return (resources?.new ?? []).filter { !known.contains($0.sha256) }
   }
 }
 

@@ -37,11 +37,12 @@ private struct LogReader {
   let core: StoreCore
   let filter: LogFilter
   private var commit: CommitSummary?
-  private var names: [ObjectNumber: String] = [:]
+  private var names: ObjectNames
 
   init(core: StoreCore, filter: LogFilter) {
     self.core = core
     self.filter = filter
+    names = ObjectNames(core: core)
   }
 
   /// The number of an object, gone ones included.
@@ -77,13 +78,11 @@ private struct LogReader {
     }
     let event = try Event(record)
     let touched = event.touched(sequence: record.sequence)
-    for number in touched { try learn(number, t) }
-    if case .collectionCreated(let existence) = event { try learn(existence.row.parent, t) }
-    let names = names
-    let (sentence, details) = event.described { names[$0] ?? "" }
+    let known = try touched.reduce(into: [:]) { $0[$1] = try names.name(of: $1, t)?.spelling }
+    let (sentence, details) = event.described { known[$0] ?? "" }
     return LogEntry(
       sequence: record.sequence, token: core.token(record.commit), commit: commit, type: type,
-      objects: distinct(touched).compactMap { names[$0] }, sentence: sentence, details: details)
+      objects: distinct(touched).compactMap { known[$0] }, sentence: sentence, details: details)
   }
 
   private mutating func commit(_ number: UInt64, _ t: borrowing StoreReading) throws -> CommitSummary {
@@ -94,20 +93,5 @@ private struct LogReader {
     let summary = CommitSummary(found)
     commit = summary
     return summary
-  }
-
-  /// Remembers the name of an object: from its row, or from the event that created it.
-  private mutating func learn(_ number: ObjectNumber, _ t: borrowing StoreReading) throws {
-    if names[number] != nil { return }
-    if names.count > 10_000 { names.removeAll(keepingCapacity: true) }
-    if let row = try core.projections.asset(number, in: t) {
-      names[number] = row.identifier.spelled(as: .asset)
-    } else if let row = try core.projections.collection(number, in: t) {
-      names[number] = row.identifier.spelled(as: row.kind == .album ? .album : .folder)
-    } else if let record = try core.log.event(at: number, in: t),
-      case .assetCreated(let existence) = try Event(record)
-    {
-      names[number] = existence.row.identifier.spelled(as: .asset)
-    }
   }
 }

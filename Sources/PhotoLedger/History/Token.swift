@@ -33,6 +33,7 @@ public struct Token: Hashable, Sendable, CustomStringConvertible {
 
 extension Token: Codable {
   /// Reads the spelling from a single value.
+  /// - Throws: ``LibraryError`` `.invalidToken` if it is none; what the decoder throws.
   public init(from decoder: any Decoder) throws {
     try self.init(decoder.singleValueContainer().decode(String.self))
   }

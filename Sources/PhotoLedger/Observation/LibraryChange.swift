@@ -62,7 +62,11 @@ public protocol PhotoLibraryChangeObserver: AnyObject, Sendable {
 /// A registered observer, held weakly (OB-04), and how far it has been told.
 final class ObserverBox: Sendable {
   private struct State {
+    /// The last commit that it was told of.
     var delivered: UInt64 = 0
+    /// The last commit that there is to tell of. Kept here, so that a commit that comes while the last one is being
+    /// told is seen before `isScheduled` is taken back.
+    var head: UInt64 = 0
     var isScheduled = false
   }
 
@@ -83,11 +87,12 @@ final class ObserverBox: Sendable {
 
   func isFor(_ observer: AnyObject) -> Bool { target.observer === observer }
 
-  func begin(at commit: UInt64) { state.withLock { $0.delivered = commit } }
+  func begin(at commit: UInt64) { state.withLock { ($0.delivered, $0.head) = (commit, commit) } }
 
-  /// Sees to it that the observer is told, unless it is being told already.
-  func schedule(_ observation: Observation) {
+  /// Sees to it that the observer is told of everything up to a commit, unless it is being told already.
+  func schedule(_ observation: Observation, through commit: UInt64) {
     let isFree = state.withLock { state in
+      state.head = max(state.head, commit)
       defer { state.isScheduled = true }
       return !state.isScheduled
     }
@@ -96,29 +101,30 @@ final class ObserverBox: Sendable {
 
   private func deliver(_ observation: Observation) {
     while true {
-      let head = observation.commit
-      let from = state.withLock { state -> UInt64? in
-        guard state.delivered < head else {
+      let next = state.withLock { state -> (from: UInt64, to: UInt64)? in
+        guard state.delivered < state.head else {
           state.isScheduled = false
           return nil
         }
-        return state.delivered
+        return (state.delivered, state.head)
       }
-      guard let from, let observer = target.observer else { return }
-      for delta in pending(observation, from, head) {
-        observer.photoLibraryDidChange(LibraryChange(delta: delta, observation: observation))
+      guard let next, let observer = target.observer else { return }
+      do {
+        for delta in try pending(observation, next.from, next.to) {
+          observer.photoLibraryDidChange(LibraryChange(delta: delta, observation: observation))
+          state.withLock { $0.delivered = delta.to }
+        }
+      } catch {
+        // Nothing is skipped: the next commit brings the observer what it missed. A log that stays unreadable ends
+        // every sequence with the error.
+        state.withLock { $0.isScheduled = false }
+        return
       }
-      state.withLock { $0.delivered = head }
     }
   }
 
-  private func pending(_ observation: Observation, _ from: UInt64, _ to: UInt64) -> [Delta] {
-    do {
-      if to - from <= UInt64(Self.backlogLimit) { return try observation.deltas(from: from, to: to) }
-      return [try observation.composedDelta(from: from, to: to)]
-    } catch {
-      // The thread that follows the log meets the same failure and ends every sequence with it.
-      return []
-    }
+  private func pending(_ observation: Observation, _ from: UInt64, _ to: UInt64) throws -> [Delta] {
+    if to - from <= UInt64(Self.backlogLimit) { return try observation.deltas(from: from, to: to) }
+    return [try observation.composedDelta(from: from, to: to)]
   }
 }

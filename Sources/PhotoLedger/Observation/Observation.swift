@@ -102,10 +102,10 @@ final class Observation: Sendable {
     try pumping.withLock { _ in
       guard let commit = state.withLock({ $0.isClosed ? nil : $0.commit }) else { return }
       let deltas = try deltas(after: commit)
-      guard !deltas.isEmpty else { return }
+      guard let head = deltas.last?.to else { return }
       let (touched, observers) = state.withLock { state in step(&state, deltas) }
       for query in touched { query.wake() }
-      for observer in observers { observer.schedule(self) }
+      for observer in observers { observer.schedule(self, through: head) }
     }
   }
 
@@ -203,6 +203,4 @@ final class Observation: Sendable {
   func remove(_ observer: AnyObject) {
     state.withLock { state in state.observers.removeAll { $0.isFor(observer) || $0.isAbandoned } }
   }
-
-  var commit: UInt64 { state.withLock { $0.commit ?? 0 } }
 }

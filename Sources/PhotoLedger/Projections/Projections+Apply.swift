@@ -81,10 +81,10 @@ extension Projections {
       guard edit.changesDetails, var details = try details(edit.number, in: t) else { continue }
       try edit.apply(to: &details)
       try put(details, edit.number, &t)
-      for resource in edit.removedResources {
+      for resource in edit.resources?.old ?? [] {
         try forget(resource, of: edit.number, keeping: details.resources, &t)
       }
-      for resource in edit.addedResources { try note(resource, of: edit.number, &t) }
+      for resource in details.resources { try note(resource, of: edit.number, &t) }
     }
     for shift in edited.shifts {
       try update(shift.album, &t) { (row) throws(RowMismatch) in row.assetCount += shift.by }

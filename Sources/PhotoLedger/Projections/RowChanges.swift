@@ -25,17 +25,13 @@ extension AssetEdit {
 
   /// Carries the edit out on the details.
   func apply(to details: inout AssetDetails) throws(RowMismatch) {
-    for resource in removedResources {
-      guard let index = details.resources.lastIndex(of: resource) else {
-        throw RowMismatch(number: number, field: "resources")
-      }
-      details.resources.remove(at: index)
-    }
-    details.resources.append(contentsOf: addedResources)
+    guard let resources else { return }
+    guard details.resources == resources.old else { throw RowMismatch(number: number, field: "resources") }
+    details.resources = resources.new
   }
 
   /// Whether the edit concerns the files of the asset.
-  var changesDetails: Bool { !removedResources.isEmpty || !addedResources.isEmpty }
+  var changesDetails: Bool { resources != nil }
 }
 
 extension CollectionEdited {
@@ -64,7 +60,7 @@ extension Arranged {
     row.modificationDate = modificationDate.new
     row.assetCount += countShift
     for place in places { row.memberCount += (place.new == nil ? 0 : 1) - (place.old == nil ? 0 : 1) }
-    guard (0...row.memberCount).contains(row.assetCount) else {
+    guard row.assetCount >= 0, row.assetCount <= row.memberCount else {
       throw RowMismatch(number: container, field: "assetCount")
     }
   }

@@ -10,7 +10,7 @@ import PhotoLedger
 //       asset 2 …
 
 /// Reads a store into the lines of a dump.
-enum StoreDump {
+enum FormatDump {
   /// Opens the LMDB environment of a store as the library does; while that is open, it is the same one.
   static func environment(_ path: String) throws -> LMDB.Environment {
     var options = LMDB.Environment.Options()
@@ -63,9 +63,9 @@ enum StoreDump {
       case .bytes(let payload) = parts[3]
     else { throw DumpError(what: "an event is no array of 6") }
     return [
-      "header     \(parts[0].diagnostic)", "commitment \(parts[1].diagnostic)", "salt       \(parts[2].diagnostic)",
-      "payload    h'\(hex(payload))'", "reads      \(try diagnostic(payload))", "leaf       \(parts[4].diagnostic)",
-      "chain      \(parts[5].diagnostic)",
+      "header     \(parts[0])", "commitment \(parts[1])", "salt       \(parts[2])",
+      "payload    h'\(hex(payload))'", "reads      \(try diagnostic(payload))", "leaf       \(parts[4])",
+      "chain      \(parts[5])",
     ]
   }
 
@@ -92,7 +92,7 @@ enum StoreDump {
     }
   }
 
-  private static func diagnostic(_ bytes: [UInt8]) throws -> String { try CBOR(decoding: bytes.span.bytes).diagnostic }
+  private static func diagnostic(_ bytes: [UInt8]) throws -> String { try CBOR(decoding: bytes.span.bytes).description }
 
   // MARK: Numbers
 
@@ -120,21 +120,4 @@ enum StoreDump {
 /// A store that is not what the dump expects.
 struct DumpError: Error {
   var what: String
-}
-
-extension CBOR {
-  /// The item in the diagnostic notation of RFC 8949, section 8.
-  var diagnostic: String {
-    switch self {
-    case .unsigned(let value): "\(value)"
-    case .negative(let value): "-\(value + 1)"
-    case .bytes(let bytes): "h'\(StoreDump.hex(bytes))'"
-    case .text(let text): "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
-    case .array(let items): "[\(items.map(\.diagnostic).joined(separator: ", "))]"
-    case .map(let pairs): "{\(pairs.map { "\($0.key.diagnostic): \($0.value.diagnostic)" }.joined(separator: ", "))}"
-    case .bool(let value): "\(value)"
-    case .null: "null"
-    case .double(let value): "\(value)"
-    }
-  }
 }

@@ -27,16 +27,16 @@ struct FormatLibrary {
   private init(library: PhotoLibrary) { self.library = library }
 
   private mutating func createAssets() throws {
-    var photo = AssetCreation(mediaType: .image, resources: [.stored(Self.resource(1, .photo, "IMG_0001.HEIC"))])
+    var photo = AssetCreation(mediaType: .image, resources: [.stored(try resource(1, .photo, "IMG_0001.HEIC"))])
     photo.pixelWidth = 4032
     photo.pixelHeight = 3024
     photo.creationDate = Date(timeIntervalSince1970: 1_717_180_200)
     photo.localCreationDate = Date(timeIntervalSince1970: 1_717_187_400)
     photo.timeZoneOffset = 7200
     photo.location = Location(latitude: 52.5163, longitude: 13.3777, altitude: 34)
-    var video = AssetCreation(mediaType: .video, resources: [.stored(Self.resource(2, .video, "MOV_0002.MP4"))])
+    var video = AssetCreation(mediaType: .video, resources: [.stored(try resource(2, .video, "MOV_0002.MP4"))])
     video.duration = 12.5
-    var burst = AssetCreation(mediaType: .image, resources: [.stored(Self.resource(3, .photo, "IMG_0003.JPG"))])
+    var burst = AssetCreation(mediaType: .image, resources: [.stored(try resource(3, .photo, "IMG_0003.JPG"))])
     burst.burstIdentifier = "burst-7"
     burst.representsBurst = true
     burst.isFavorite = true
@@ -81,7 +81,7 @@ struct FormatLibrary {
     var live = AssetChanges()
     live.mediaSubtypes = .photoLive
     live.playbackStyle = .livePhoto
-    let movie = ResourceDraft.stored(Self.resource(4, .pairedVideo, "IMG_0001.MOV"))
+    let movie = ResourceDraft.stored(try resource(4, .pairedVideo, "IMG_0001.MOV"))
     try library.performChangesAndWait(cause: "pair") { $0.addResources([movie], to: assets[0], changing: live) }
     try library.performChangesAndWait(key: "again") { $0.setFavorite(true, for: [assets[0]]) }
   }
@@ -95,23 +95,32 @@ struct FormatLibrary {
   /// Moves two members in front of each other until there is no room between their neighbours.
   private func crowd() throws {
     guard let (album, folder) = collections else { preconditionFailure("The albums were made.") }
+    let picture = try picture(5)
     try library.performChangesAndWait(cause: "crowd") { change in
-      change.album(album).add([change.createAsset(Self.picture(5))])
+      change.album(album).add([change.createAsset(picture)])
       for _ in 0..<33 { change.album(album).move(at: [2], to: 1) }
     }
     try library.performChangesAndWait { $0.deleteCollections([folder]) }
   }
 
-  private static func picture(_ seed: UInt8) -> AssetCreation {
-    AssetCreation(mediaType: .image, resources: [.stored(resource(seed, .photo, "IMG_000\(seed).JPG"))])
+  private func picture(_ seed: UInt8) throws -> AssetCreation {
+    AssetCreation(mediaType: .image, resources: [.stored(try resource(seed, .photo, "IMG_000\(seed).JPG"))])
   }
 
-  private static func resource(_ seed: UInt8, _ type: ResourceType, _ name: String) -> AssetResource {
-    let isMovie = type != .photo
-    return AssetResource(
-      type: type, originalFilename: name, uniformTypeIdentifier: isMovie ? "com.apple.quicktime-movie" : "public.jpeg",
-      dataSize: 1000 * UInt64(seed), sha256: [UInt8](repeating: seed, count: 32),
+  /// A resource of invented bytes. Those that the library holds are put where StorageFormat.md says that they lie.
+  private func resource(_ seed: UInt8, _ type: ResourceType, _ name: String) throws -> AssetResource {
+    let bytes = [UInt8](repeating: seed, count: 1000 * Int(seed))
+    let resource = AssetResource(
+      type: type, originalFilename: name,
+      uniformTypeIdentifier: type == .photo ? "public.jpeg" : "com.apple.quicktime-movie",
+      dataSize: UInt64(bytes.count), sha256: SHA256.digest(of: bytes).bytes,
       storage: seed == 2 ? .referenced(path: "/photos/\(name)") : .library,
       contentIdentifier: name.hasPrefix("IMG_0001") ? "LIVE-1" : nil)
+    guard resource.storage == .library else { return resource }
+    let digits = resource.sha256Hex
+    let folder = library.url.appending(path: "resources/\(digits.prefix(2))")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Data(bytes).write(to: folder.appending(path: digits.dropFirst(2)))
+    return resource
   }
 }

@@ -1,0 +1,51 @@
+import EventLog
+import LMDB
+
+/// Finds the identifiers of objects that events name by number, and keeps the last ones it found.
+///
+/// An object that is gone has no row; the event that created it is still in the log, at the object's number.
+struct ObjectNames {
+  /// An object's identifier and what it is.
+  struct Name {
+    var spelling: String
+    var type: ObjectType
+  }
+
+  let core: StoreCore
+  private var names: [ObjectNumber: Name] = [:]
+
+  /// How many names are kept.
+  private static let limit = 10_000
+
+  init(core: StoreCore) { self.core = core }
+
+  /// The name of an object; nil if the log knows none of that number.
+  mutating func name<T: TransactionReading & ~Copyable>(
+    of number: ObjectNumber, _ t: borrowing T
+  ) throws -> Name? {
+    if let known = names[number] { return known }
+    if names.count >= Self.limit { names.removeAll(keepingCapacity: true) }
+    let found = try find(number, t)
+    if let found { names[number] = found }
+    return found
+  }
+
+  private func find<T: TransactionReading & ~Copyable>(_ number: ObjectNumber, _ t: borrowing T) throws -> Name? {
+    if let row = try core.projections.asset(number, in: t) { return Name(row) }
+    if let row = try core.projections.collection(number, in: t) { return Name(row) }
+    guard let record = try core.log.event(at: number, in: t) else { return nil }
+    if case .assetCreated(let existence) = try Event(record) { return Name(existence.row) }
+    return nil
+  }
+}
+
+extension ObjectNames.Name {
+  init(_ row: AssetRow) { self.init(spelling: row.identifier.spelled(as: .asset), type: .asset) }
+
+  init(_ row: CollectionRow) {
+    switch row.kind {
+    case .album: self.init(spelling: row.identifier.spelled(as: .album), type: .assetCollection)
+    case .folder: self.init(spelling: row.identifier.spelled(as: .folder), type: .collectionList)
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import PhotoLedger
+import Synchronization
+import Testing
+
+@testable import MediaImport
+
+/// A real library in a folder of its own, with what tests ask about an import into it.
+final class ImportedLibrary: Sendable {
+  let folder: TemporaryFolder
+  let library: PhotoLibrary
+
+  init() throws {
+    folder = try TemporaryFolder()
+    library = try PhotoLibrary.create(at: Self.place(in: folder.path))
+  }
+
+  deinit { library.close() }
+
+  static func place(in path: String) -> URL { URL(filePath: path).appending(path: "library") }
+
+  /// Imports, and gives the outcome of each file by its relative path.
+  func run(
+    _ roots: [FilePath], _ options: LibraryImport.Options = LibraryImport.Options(), cause: String? = nil,
+    report: @escaping @Sendable (FileReport) -> Void = { _ in }
+  ) async throws -> (summary: ImportSummary, outcomes: [String: FileOutcome]) {
+    let outcomes = Mutex<[String: FileOutcome]>([:])
+    let summary = try await LibraryImport(into: library, options: options).run(
+      roots, cause: cause,
+      report: { file in
+        outcomes.withLock { $0[file.relativePath.description] = file.outcome }
+        report(file)
+      })
+    return (summary, outcomes.withLock { $0 })
+  }
+
+  func assets() throws -> [Asset] {
+    var options = FetchOptions()
+    options.includeHiddenAssets = true
+    return Array(try library.fetchAssets(options))
+  }
+
+  /// Every asset with its resources as text that does not depend on identifiers, on times of adding, or on order.
+  func content() throws -> [String] { try Self.content(of: library) }
+
+  static func content(of library: PhotoLibrary) throws -> [String] {
+    var options = FetchOptions()
+    options.includeHiddenAssets = true
+    return try library.fetchAssets(options).map { asset in
+      let resources = try library.resources(of: asset).map {
+        "\($0.type.name) \($0.originalFilename) \($0.uniformTypeIdentifier) \($0.dataSize) \($0.sha256Hex) "
+          + "\($0.storage)"
+      }
+      let time = "\(String(describing: asset.creationDate)) \(String(describing: asset.timeZoneOffset))"
+      return "\(asset.mediaType) \(asset.mediaSubtypes.names) \(asset.pixelWidth)x\(asset.pixelHeight) "
+        + "\(asset.duration) \(time) \(resources.sorted())"
+    }.sorted()
+  }
+
+  /// Checks the whole library, contents of files included.
+  func verify() throws -> Verification { try library.verify(scratch: URL(filePath: folder.path), hashingContent: true) }
+
+  /// The files that hold bytes in the library.
+  func storedFiles() throws -> Set<String> {
+    let folder = library.url.appending(path: "resources")
+    let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+    return Set(names.filter { $0.count == 65 })
+  }
+
+  /// The lines of an import's report file, as JSON objects.
+  static func lines(_ summary: ImportSummary) throws -> [[String: Any]] {
+    try String(contentsOfFile: summary.reportFile, encoding: .utf8).split(separator: "\n").map { line in
+      try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import PhotoLedger
+import Synchronization
+import Testing
+
+@testable import MediaImport
+
+// An import that is ended, by a person, by the kernel, or by a full disk. Afterwards the library is sound, and
+// importing again gives what one import without a hitch gives.
+
+@Suite("interrupted imports")
+struct InterruptedImportTests {
+  /// A folder with stills, a Live Photo over two folders, a duplicate, and files that are not taken.
+  static func pictures(paddedTo byteCount: Int = 0) throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    for index in 0..<24 {
+      var data = ImportTests.still("\(index)", identifier: index == 20 ? ImportTests.identifier : nil)
+      if byteCount > data.count { data += Data(repeating: UInt8(index), count: byteCount - data.count) }
+      try folder.write("d\(index % 4)/p\(index).jpg", data)
+    }
+    try folder.write("a/movie.mov", TinyMedia.movie(contentIdentifier: ImportTests.identifier))
+    try folder.write("z/again.mov", TinyMedia.movie(contentIdentifier: ImportTests.identifier))
+    try folder.write("z/text.txt", Data("text".utf8))
+    return folder
+  }
+
+  static func options(_ batch: Int) -> LibraryImport.Options {
+    var options = LibraryImport.Options()
+    options.batchFileCount = batch
+    return options
+  }
+
+  static func wholeContent(of folder: TemporaryFolder) async throws -> [String] {
+    let rig = try ImportedLibrary()
+    _ = try await rig.run([folder.asRoot])
+    #expect(try rig.assets().count == 24)
+    return try rig.content()
+  }
+
+  @Test("cancelled after any number of files, it leaves whole batches, and the next import completes it")
+  func cancelled() async throws {
+    let folder = try Self.pictures()
+    let whole = try await Self.wholeContent(of: folder)
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SplitMix(state: seed)
+    for _ in 0..<12 {
+      let limit = Int.random(in: 0...27, using: &random)
+      let rig = try ImportedLibrary()
+      let running = Mutex<Task<ImportSummary, any Error>?>(nil)
+      let cancelWhenDone: @Sendable (ImportProgress) -> Void = { progress in
+        if progress.filesDone >= limit { running.withLock { $0?.cancel() } }
+      }
+      let importer = try LibraryImport(into: rig.library, options: Self.options(3))
+      let task = running.withLock { slot in
+        let task = Task { () throws -> ImportSummary in
+          try await importer.run([folder.asRoot], progress: cancelWhenDone)
+        }
+        slot = task
+        return task
+      }
+      let summary = try await task.value
+      let found = try rig.verify()
+      #expect(found.isSound && found.missingResources.isEmpty, "seed \(seed), \(limit) files")
+      #expect(try rig.assets().count == summary.assetsAdded, "seed \(seed), \(limit) files")
+      _ = try await rig.run([folder.asRoot])
+      #expect(try rig.content() == whole, "seed \(seed), \(limit) files")
+    }
+  }
+
+  @Test("killed at any point, it leaves a sound library, and the next import completes it", arguments: 0..<8)
+  func killed(point: Int) async throws {
+    let folder = try Self.pictures()
+    let whole = try await Self.wholeContent(of: folder)
+    let place = try TemporaryFolder()
+    let (source, target) = (folder.path, place.path)
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [source = source as String, target = target as String, point = point as Int] in
+      let library = try PhotoLibrary.create(at: ImportedLibrary.place(in: target))
+      let count = Mutex(0)
+      _ = try await LibraryImport(into: library, options: InterruptedImportTests.options(4)).run(
+        [FilePath(source)],
+        progress: { _ in
+          // A file done, or a commit done.
+          let isTime = count.withLock { count in
+            count += 1
+            return count > point * 4
+          }
+          if isTime { kill(getpid(), SIGKILL) }
+        })
+      kill(getpid(), SIGKILL)
+    }
+    let library = try PhotoLibrary(at: ImportedLibrary.place(in: target))
+    defer { library.close() }
+    let found = try library.verify(scratch: URL(filePath: target), hashingContent: true)
+    #expect(found.isSound && found.missingResources.isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: library.url.path + "/resources/incoming").isEmpty)
+    _ = try await LibraryImport(into: library).run([folder.asRoot])
+    #expect(try ImportedLibrary.content(of: library) == whole)
+  }
+
+  @Test("a full disk ends it with its own error; reads go on; with room again it goes on", .enabled(if: geteuid() == 0))
+  func diskFull() async throws {
+    let folder = try Self.pictures(paddedTo: 300_000)
+    let whole = try await Self.wholeContent(of: folder)
+    let place = try TemporaryFolder()
+    // Only where a small file system can be mounted; elsewhere there is nothing to fill.
+    guard mount("tmpfs", place.path, "tmpfs", 0, "size=4m") == 0 else { return }
+    defer { umount(place.path) }
+    do {
+      let library = try PhotoLibrary.create(at: ImportedLibrary.place(in: place.path))
+      defer { library.close() }
+      let importer = try LibraryImport(into: library, options: Self.options(3))
+      let error = await #expect(throws: ImportError.self) { try await importer.run([folder.asRoot]) }
+      #expect(error?.code == .diskFull && error?.description.contains("room") == true)
+      let count = try ImportedLibrary.content(of: library).count
+      #expect(count > 0 && count < whole.count)
+      #expect(mount("tmpfs", place.path, "tmpfs", UInt(MS_REMOUNT), "size=64m") == 0)
+      _ = try await importer.run([folder.asRoot])
+      #expect(try ImportedLibrary.content(of: library) == whole)
+      let found = try library.verify(scratch: URL(filePath: place.path), hashingContent: true)
+      #expect(found.isSound && found.missingResources.isEmpty)
+    }
+  }
+}
+
+/// Random numbers from a seed that a failure can name.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

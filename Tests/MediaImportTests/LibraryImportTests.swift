@@ -1,0 +1,276 @@
+import Foundation
+import PhotoLedger
+import Synchronization
+import Testing
+
+@testable import MediaImport
+
+@Suite("importing into a library")
+struct LibraryImportTests {
+  static let identifier = ImportTests.identifier
+
+  static func still(_ comment: String = "", identifier: String? = nil) -> Data {
+    ImportTests.still(comment, identifier: identifier)
+  }
+
+  @Test("a second import adds nothing: the library's state is the same")
+  func secondImport() async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    for index in 0..<20 { try folder.write("d\(index % 3)/p\(index).jpg", Self.still("\(index)")) }
+    let first = try await rig.run([folder.asRoot], cause: "holiday")
+    #expect(first.summary.assetsAdded == 20 && first.summary.commits == 1)
+    let token = try rig.library.currentToken
+    let second = try await rig.run([folder.asRoot])
+    #expect(second.summary.duplicates == 20 && second.summary.commits == 0)
+    #expect(try rig.library.currentToken == token)
+    #expect(try rig.verify().isSound)
+    var causes: [String?] = []
+    try rig.library.forEachLogEntry(LogFilter()) { entry in
+      causes.append(entry.commit.cause)
+      return true
+    }
+    #expect(Set(causes.dropFirst()) == ["holiday"], "Every event of the import has its cause.")
+  }
+
+  @Test("every file has a line with its outcome and reason in the import's file")
+  func reportFile() async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    try folder.write("a.jpg", Self.still())
+    try folder.write("b.jpg", Self.still())
+    try folder.write("empty.jpg", Data())
+    try folder.write("text.jpg", Data("no photo\n".utf8))
+    try folder.write("a.xmp", Data("<x/>".utf8))
+    let plain = try folder.write("plain", Self.still("odd name"))
+    let odd = folder.asRoot.appending([0xFF, 0x2E, 0x6A])
+    #expect(plain.withCString { from in odd.withCString { rename(from, $0) } } == 0)
+    let (summary, _) = try await rig.run([folder.asRoot])
+    let lines = try ImportedLibrary.lines(summary)
+    #expect(lines.count == summary.filesFound + 2)
+    #expect(
+      lines.first?["import"] as? String == summary.run && lines.first?["cause"] as? String == "import \(summary.run)")
+    let root = URL(filePath: folder.path).resolvingSymlinksInPath().path
+    func line(_ name: String) -> [String: Any]? { lines.first { $0["path"] as? String == "\(root)/\(name)" } }
+    #expect(line("a.jpg")?["outcome"] as? String == "asset")
+    #expect(line("b.jpg")?["outcome"] as? String == "duplicate" && line("b.jpg")?["of"] as? String == "\(root)/a.jpg")
+    #expect(line("empty.jpg")?["reason"] as? String == "empty")
+    #expect(line("text.jpg")?["reason"] as? String == "notMedia" && line("text.jpg")?["message"] != nil)
+    #expect(line("a.xmp")?["outcome"] as? String == "sidecar")
+    #expect(lines.contains { ($0["pathBytes"] as? String)?.hasSuffix("ff2e6a") == true })
+    let total = try #require(lines.last?["summary"] as? [String: Any])
+    #expect(total["assetsAdded"] as? Int == 2 && total["run"] as? String == summary.run)
+  }
+
+  @Test("files left in place stay there, and one that goes missing is a state that verify reports")
+  func inPlace() async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    let path = try folder.write("a.jpg", Self.still("a"))
+    try folder.write("b.jpg", Self.still("b"))
+    var options = LibraryImport.Options()
+    options.leavesFilesInPlace = true
+    _ = try await rig.run([folder.asRoot], options)
+    #expect(try rig.storedFiles().isEmpty)
+    let resources = try rig.assets().flatMap { try rig.library.resources(of: $0) }
+    #expect(resources.count == 2)
+    for resource in resources {
+      #expect(try Data(contentsOf: rig.library.url(of: resource)).count == Int(resource.dataSize))
+    }
+    #expect(try rig.verify().missingResources.isEmpty)
+    #expect(unlink(path.description) == 0)
+    let found = try rig.verify()
+    let canonical = URL(filePath: folder.path).resolvingSymlinksInPath().path
+    #expect(found.isSound && found.missingResources == ["\(canonical)/a.jpg"])
+    let ids = try rig.assets().map(\.id)
+    try await rig.library.performChanges { $0.deleteAssets(ids) }
+    try await rig.library.performChanges { $0.purgeAssets(ids) }
+    try await rig.library.performChanges { $0.createAlbum(title: "later") }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["b.jpg"], "A purge removes no original.")
+  }
+
+  @Test("a referenced file whose name is not UTF-8 is not taken, and the reason says so")
+  func inPlaceOddName() async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    let plain = try folder.write("plain", Self.still())
+    let odd = folder.asRoot.appending([0xFF])
+    #expect(plain.withCString { from in odd.withCString { rename(from, $0) } } == 0)
+    var options = LibraryImport.Options()
+    options.leavesFilesInPlace = true
+    let (summary, _) = try await rig.run([folder.asRoot], options)
+    #expect(summary.skipped == ["unreadable": 1])
+    #expect(summary.skippedFiles.first?.message.contains("UTF-8") == true)
+    #expect(try await rig.run([folder.asRoot]).summary.assetsAdded == 1, "A copy of it can be taken.")
+  }
+
+  @Test("a file that vanishes while the import runs is recorded as vanished, and the rest is taken")
+  func vanishes() async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    for name in ["a", "b", "c"] { try folder.write("\(name).jpg", Self.still(name)) }
+    var options = LibraryImport.Options()
+    options.batchFileCount = 1
+    let path = folder.path
+    let (summary, outcomes) = try await rig.run([folder.asRoot], options) { file in
+      if file.relativePath == FilePath("a.jpg") { unlink("\(path)/b.jpg") }
+    }
+    #expect(summary.assetsAdded == 2 && summary.skipped == ["vanished": 1])
+    guard case .skipped(.vanished, let message)? = outcomes["b.jpg"] else { throw ImportError(.unreadable, "b.jpg") }
+    #expect(message.contains("b.jpg"))
+    #expect(try ImportedLibrary.lines(summary).contains { $0["reason"] as? String == "vanished" })
+  }
+
+  @Test("a folder that does not exist is an error that names it, and leaves no trace")
+  func noFolder() async throws {
+    let rig = try ImportedLibrary()
+    let token = try rig.library.currentToken
+    let error = await #expect(throws: ImportError.self) { try await rig.run([FilePath("/no/such/folder")]) }
+    #expect(error?.code == .notFound && error?.description.contains("/no/such/folder") == true)
+    #expect(try rig.library.currentToken == token)
+    let imports = try FileManager.default.contentsOfDirectory(atPath: rig.library.url.path + "/imports")
+    #expect(imports == ["lock"])
+  }
+
+  @Test("a second import at the same time is refused; the first goes on")
+  func twoImports() async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    try folder.write("a.jpg", Self.still())
+    _ = try await rig.run([folder.asRoot])
+    let lock = open(rig.library.url.path + "/imports/lock", O_RDWR | O_CLOEXEC)
+    #expect(flock(lock, LOCK_EX | LOCK_NB) == 0, "An import that has ended holds nothing.")
+    let error = await #expect(throws: ImportError.self) { try await rig.run([folder.asRoot]) }
+    #expect(error?.code == .importRunning)
+    close(lock)
+    #expect(try await rig.run([folder.asRoot]).summary.duplicates == 1)
+  }
+
+  @Test("what a person purged is taken again by a later import, under a new commit")
+  func purged() async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    try folder.write("a.jpg", Self.still("a"))
+    try folder.write("b.jpg", Self.still("b"))
+    _ = try await rig.run([folder.asRoot])
+    let before = try rig.content()
+    let ids = try rig.assets().map(\.id)
+    try await rig.library.performChanges { $0.deleteAssets(ids) }
+    #expect(try await rig.run([folder.asRoot]).summary.duplicates == 2, "What is in the trash is known.")
+    #expect(try rig.storedFiles().count == 2)
+    try await rig.library.performChanges { $0.purgeAssets(ids) }
+    // The writer removes files before it takes the next block.
+    try await rig.library.performChanges { $0.createAlbum(title: "after") }
+    #expect(try rig.storedFiles().isEmpty)
+    let again = try await rig.run([folder.asRoot])
+    #expect(again.summary.assetsAdded == 2)
+    #expect(try rig.content() == before && Set(rig.assets().map(\.id)).isDisjoint(with: ids))
+    #expect(try rig.verify().missingResources.isEmpty)
+  }
+
+  @Test("values that no camera writes do not stop an import")
+  func hostileValues() async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    try folder.write("a.jpg", Self.still(identifier: String(repeating: "x", count: 5000)))
+    try folder.write("b.mov", TinyMedia.movie(contentIdentifier: String(repeating: "é", count: 300)))
+    let summary = try await rig.run([folder.asRoot]).summary
+    #expect(summary.assetsAdded == 2)
+    #expect(try rig.assets().allSatisfy { try rig.library.resources(of: $0).first?.contentIdentifier == nil })
+  }
+}
+
+@Suite("Live Photos in a library")
+struct LibraryLivePhotoTests {
+  @Test(
+    "the halves become one asset in whatever order they come", arguments: ImportTests.Arrival.allCases, [1, 200])
+  func halves(arrival: ImportTests.Arrival, batch: Int) async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    let still = try folder.write("m/IMG_1.JPG", ImportTests.still())
+    let name = arrival == .movieInEarlierFolder ? "a/other.mov" : "m/IMG_1.MOV"
+    let movie = try folder.write(
+      name, TinyMedia.movie(contentIdentifier: ImportTests.identifier, created: 2_082_844_800 + 1_577_934_245))
+    var options = LibraryImport.Options()
+    options.batchFileCount = batch
+    var favorite: LocalIdentifier?
+    switch arrival {
+    case .together, .movieInEarlierFolder: _ = try await rig.run([folder.asRoot], options)
+    case .stillFirst, .movieFirst:
+      _ = try await rig.run([arrival == .stillFirst ? still : movie], options)
+      let half = try #require(try rig.assets().first)
+      #expect(half.mediaType == (arrival == .stillFirst ? .image : .video))
+      try await rig.library.performChanges { $0.setFavorite(true, for: [half.id]) }
+      favorite = half.id
+      _ = try await rig.run([arrival == .stillFirst ? movie : still], options)
+    }
+    let asset = try #require(try rig.assets().first)
+    #expect(try rig.assets().count == 1)
+    #expect(asset.mediaType == .image && asset.mediaSubtypes == .photoLive && asset.playbackStyle == .livePhoto)
+    #expect(asset.pixelWidth == 8 && asset.pixelHeight == 6 && asset.duration == 0)
+    #expect(Set(try rig.library.resources(of: asset).map(\.type)) == [.photo, .pairedVideo])
+    #expect(favorite == nil || (asset.id == favorite && asset.isFavorite), "The half keeps its identity and marks.")
+    let expected: TimeInterval = arrival == .movieFirst ? 1_577_934_245 : 1_612_325_106
+    #expect(asset.creationDate == Date(timeIntervalSince1970: expected), "A date that is known stays.")
+    #expect(try await rig.run([folder.asRoot], options).summary.commits == 0)
+    #expect(try rig.verify().isSound)
+  }
+
+  @Test("a half in the trash is not completed; what comes stands for itself")
+  func trashedHalf() async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    let still = try folder.write("a.jpg", ImportTests.still())
+    let movie = try folder.write("a.mov", TinyMedia.movie(contentIdentifier: ImportTests.identifier))
+    _ = try await rig.run([still])
+    let trashed = try rig.assets().map(\.id)
+    try await rig.library.performChanges { $0.deleteAssets(trashed) }
+    #expect(try await rig.run([movie]).summary.assetsAdded == 1)
+    #expect(try rig.assets().map(\.mediaType) == [.video])
+  }
+
+  @Test("a half that is purged between the look-up and the commit costs no file", arguments: [true, false])
+  func staleHalf(isStillPurged: Bool) async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    try folder.write("a.jpg", ImportTests.still())
+    let other = isStillPurged ? "b.mov" : "b.jpg"
+    let data = isStillPurged ? TinyMedia.movie(contentIdentifier: ImportTests.identifier) : ImportTests.still("b")
+    let path = try folder.write(other, data)
+    let tags = try ExifTool(processCount: 1).tags(of: path)
+    let stored = try rig.library.store.resources.store(fileAt: path)
+    let metadata = try #require(MediaMetadata(tags))
+    let gone = LocalIdentifier(UUID())
+    let resource = ImportedResource(
+      type: isStillPurged ? .pairedVideo : .photo, stored: stored, originalFilename: other, source: path,
+      metadata: metadata)
+    let change: ImportChange =
+      isStillPurged
+      ? .pairedVideo(resource, asset: gone) : .pairedStill(ImportedAsset(primary: resource), video: gone)
+    let target = LibraryTarget(library: rig.library, cause: "test", run: "run")
+    let recorded = try await target.record(ImportBatch(changes: [change]))
+    #expect(recorded.map(\.change) == [change.standingAlone])
+    #expect(try rig.assets().map(\.id) == recorded.map(\.asset))
+    #expect(try rig.assets().map(\.mediaType) == [isStillPurged ? .video : .image])
+    let again = try await target.record(ImportBatch(changes: [change]))
+    #expect(again == recorded, "The same batch of the same run is recorded once.")
+  }
+
+  @Test("bytes that were purged between their storing and the commit are stored again")
+  func staleBytes() async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    let path = try folder.write("a.jpg", ImportTests.still())
+    let files = rig.library.store.resources
+    let metadata = try #require(MediaMetadata(try ExifTool(processCount: 1).tags(of: path)))
+    let resource = ImportedResource(
+      type: .photo, stored: try files.store(fileAt: path), originalFilename: "a.jpg", source: path, metadata: metadata)
+    #expect(unlink(files.path(ofContent: resource.stored.sha256)) == 0)
+    let target = LibraryTarget(library: rig.library, cause: "test", run: "run")
+    let recorded = try await target.record(
+      ImportBatch(changes: [.asset(ImportedAsset(primary: resource))]))
+    #expect(recorded.count == 1)
+    #expect(try rig.verify().missingResources.isEmpty && rig.storedFiles().count == 1)
+  }
+}

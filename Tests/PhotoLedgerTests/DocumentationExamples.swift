@@ -1,0 +1,226 @@
+import Foundation
+import PhotoLedger
+
+// The code of README.md and of the documentation articles, compiled and run.
+//
+// What stands between `// example: NAME` and `// end` is one example, indentation aside. DocumentationTests refuses a
+// Swift block of an article that is not word for word one of them, and runs them all.
+
+enum Examples {
+  static func readme(at folder: URL, updating grid: (IndexSet?, IndexSet?, IndexSet?, [Move]) -> Void) async throws {
+    struct Updater {
+      let body: (IndexSet?, IndexSet?, IndexSet?, [Move]) -> Void
+      func update(_ removed: IndexSet?, _ inserted: IndexSet?, _ changed: IndexSet?, _ moves: [Move]) {
+        body(removed, inserted, changed, moves)
+      }
+    }
+    try await withoutActuallyEscaping(grid) { body in
+      let grid = Updater(body: body)
+      // example: readme
+      let library = try PhotoLibrary(at: folder)
+      let image = MediaType.image
+      let recent = try library.fetchAssets(
+        where: #Predicate { $0.mediaType == image }, sortedBy: [SortDescriptor(\.creationDate, order: .reverse)])
+      try await library.performChanges(cause: "quick start") { change in
+        let sea = change.createAlbum(title: "Sea")  // it has its identifier at once
+        change.album(sea).add(recent.prefix(3).map(\.id))
+        change.setFavorite(true, for: [recent[0].id])
+      }
+      for try await change in library.changes(to: recent) {  // exact, in commit order, never a reload
+        grid.update(change.removedIndexes, change.insertedIndexes, change.changedIndexes, change.moves)
+      }
+      // end
+      library.close()
+    }
+  }
+
+  static func open(_ folder: URL) throws -> PhotoLibrary {
+    // example: open
+    let library =
+      FileManager.default.fileExists(atPath: folder.path)
+      ? try PhotoLibrary(at: folder) : try PhotoLibrary.create(at: folder)
+    let gallery = library.as("com.example.gallery")  // the same library; its commits carry this name
+    // end
+    return gallery
+  }
+
+  static func errors(_ folder: URL) throws -> String {
+    // example: errors
+    do {
+      _ = try PhotoLibrary(at: folder)
+    } catch let error as LibraryError where error.code == .notALibrary {
+      return error.description  // a full sentence: what is wrong, where, and what to do
+    }
+    // end
+    return ""
+  }
+
+  static func create(in library: PhotoLibrary, file: URL) async throws -> [String] {
+    // example: import
+    var creation = AssetCreation(
+      mediaType: .image, resources: [ResourceDraft(type: .photo, source: .file(file, shouldMove: false))])
+    creation.creationDate = Date(timeIntervalSince1970: 1_717_180_200)
+    creation.timeZoneOffset = 7200
+    creation.location = Location(latitude: 52.5163, longitude: 13.3777)
+    let receipt = try await library.performChanges(cause: "import") { $0.createAsset(creation) }
+    // end
+    return receipt.created
+  }
+
+  static func fetch(in library: PhotoLibrary) throws -> [Int] {
+    // example: fetch
+    let video = MediaType.video
+    let long = try library.fetchAssets(
+      where: #Predicate { $0.mediaType == video && $0.duration > 60 },
+      sortedBy: [SortDescriptor(\.duration, order: .reverse)], limit: 20)
+
+    var options = FetchOptions()
+    options.condition = try Condition(format: "isFavorite == YES AND creationDate >= %@", arguments: [
+      PredicateArgument(Date(timeIntervalSince1970: 1_704_067_200))
+    ], for: .asset)
+    options.sort = [try SortTerm("creationDate:desc", for: .asset)]
+    let favorites = try library.fetchAssets(options)
+    // end
+    return [long.count, favorites.count]
+  }
+
+  static func condition() throws -> [Condition] {
+    // example: condition
+    let live = MediaSubtypes.photoLive
+    let byMacro = try Condition(
+      #Predicate<Asset> { $0.mediaSubtypes.contains(live) && ($0.burstIdentifier ?? "") != "" })
+    let byText = try Condition(
+      format: "(mediaSubtypes & 8) == 8 AND NOT (burstIdentifier == NULL OR burstIdentifier == '')", for: .asset)
+    // end
+    return [byMacro, byText]
+  }
+
+  static func follow(
+    _ library: PhotoLibrary, _ result: FetchResult<Asset>, _ show: (ChangeDetails<Asset>) throws -> Bool
+  ) async throws {
+    // example: follow
+    var shown = result
+    for try await change in library.changes(to: shown) {
+      shown = change.fetchResultAfterChanges
+      for (index, asset) in zip(change.insertedIndexes ?? [], try change.insertedObjects()) {
+        print("\(asset.localIdentifier) came at \(index), by \(change.commits.map(\.client))")
+      }
+      if try !show(change) { break }
+    }
+    // end
+    _ = shown
+  }
+
+  // example: observer
+  final class Badge: PhotoLibraryChangeObserver {
+    let favorites: FetchResult<Asset>
+    let show: @Sendable (Int) -> Void
+
+    init(_ favorites: FetchResult<Asset>, show: @escaping @Sendable (Int) -> Void) {
+      self.favorites = favorites
+      self.show = show
+    }
+
+    func photoLibraryDidChange(_ change: LibraryChange) {
+      guard let details = try? change.changeDetails(for: favorites) else { return }  // nil: not touched
+      show(details.fetchResultAfterChanges.count)
+    }
+  }
+  // end
+
+  static func albums(in library: PhotoLibrary, _ photos: [LocalIdentifier]) async throws -> [LocalIdentifier] {
+    // example: albums
+    let receipt = try await library.performChanges { change in
+      let album = change.createAlbum(title: "The sea")
+      let folder = change.createFolder(title: "Travels")
+      change.album(album).add(photos)
+      change.album(album).move(at: [2], to: 0)  // 2 counts in the album as it is, 0 without what is moved
+      change.folder(folder).add([album])
+    }
+    guard let album = try library.collection(receipt.created[0]) else { return [] }
+    let shown = try library.fetchAssets(FetchOptions(), in: album)  // in the album's own order
+
+    // Somebody edits by index on a result that is no longer the newest: the indexes are those of `shown`.
+    try await library.performChanges { $0.album(album.id).insert([photos[0]], at: 0) }
+    try await library.performChanges { $0.album(album.id, assets: shown).remove(at: [1]) }
+    // end
+    return try library.fetchAssets(FetchOptions(), in: album).map(\.id)
+  }
+
+  static func trash(in library: PhotoLibrary, _ photo: LocalIdentifier) async throws -> Int {
+    // example: trash
+    try await library.performChanges { $0.deleteAssets([photo]) }  // to the trash; its places in albums are kept
+    var options = FetchOptions()
+    options.showsTrash = true
+    let trash = try library.fetchAssets(options)
+    try await library.performChanges { $0.restoreAssets([photo]) }  // back in every place it had
+    // end
+    return trash.count
+  }
+
+  static func retry(in library: PhotoLibrary, _ photo: LocalIdentifier) async throws -> [Bool] {
+    // example: retry
+    let first = try await library.performChanges(key: "order-4711") { $0.setFavorite(true, for: [photo]) }
+    let again = try await library.performChanges(key: "order-4711") { $0.setFavorite(true, for: [photo]) }
+    // again.isRepetition is true, and its token is the first one's
+    // end
+    return [first.isRepetition, again.isRepetition, first.token == again.token]
+  }
+
+  static func watch(_ folder: URL, _ seen: (CommitSummary) -> Bool) async throws {
+    // example: watch
+    let library = try PhotoLibrary(at: folder)  // any number of processes may have it open
+    let everything = try library.fetchAssets()
+    for try await change in library.changes(to: everything) {
+      for commit in change.commits where !seen(commit) { return }
+    }
+    // end
+  }
+
+  static func pinned(in library: PhotoLibrary, _ photo: LocalIdentifier) async throws -> [Bool] {
+    // example: pinned
+    let before = try library.fetchAssets(withLocalIdentifiers: [photo.uuidString])
+    try await library.performChanges { $0.setFavorite(true, for: [photo]) }
+    let after = try library.fetchAssets(withLocalIdentifiers: [photo.uuidString])
+    let was = before[0].isFavorite  // as of before.token, however much later it is read
+    let now = after[0].isFavorite
+    // end
+    return [was, now, before.token == after.token]
+  }
+
+  static func catchUp(
+    _ library: PhotoLibrary, _ saved: String, _ back: (Set<String>, Set<String>, Set<String>) -> Void
+  ) throws -> Token {
+    // example: catch up
+    var token = try Token(saved)  // written down when the work was last done
+    for change in try library.fetchPersistentChanges(since: token) {
+      let assets = change.changeDetails(for: .asset)
+      back(assets.insertedLocalIdentifiers, assets.updatedLocalIdentifiers, assets.deletedLocalIdentifiers)
+      token = change.changeToken
+    }
+    // end
+    return token
+  }
+
+  static func history(in library: PhotoLibrary, since token: Token) throws -> [String] {
+    // example: history
+    var filter = LogFilter()
+    filter.after = token
+    var lines: [String] = []
+    try library.forEachLogEntry(filter) { entry in
+      lines.append("\(entry.sequence) \(entry.commit.client): \(entry.sentence)")
+      return true
+    }
+    // end
+    return lines
+  }
+
+  static func verify(_ library: PhotoLibrary) throws -> Verification {
+    // example: verify
+    let found = try library.verify()
+    if let defect = found.defect { print("\(defect.place): \(defect.description)") }
+    print("\(found.eventCount) events, chain \(found.chain)")  // write the chain down elsewhere
+    // end
+    return found
+  }
+}

@@ -1,0 +1,242 @@
+import Foundation
+import PhotoLedger
+import Testing
+
+// The documentation cannot say what does not compile: its Swift blocks are those of DocumentationExamples.swift.
+
+@Suite("Documentation")
+struct DocumentationTests {
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+  private static let catalog = "Sources/PhotoLedger/PhotoLedger.docc"
+
+  private static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+
+  static let articles: [String] = ["README.md"]
+    + ((try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: catalog).path)) ?? [])
+    .filter { $0.hasSuffix(".md") }.sorted().map { "\(catalog)/\($0)" }
+
+  // MARK: Text
+
+  @Test("the Swift of an article is compiled code", arguments: articles)
+  func swiftBlocks(_ path: String) throws {
+    let examples = try Self.examples()
+    for block in Self.blocks("swift", in: try Self.text(path)) {
+      let lines = block.drop { $0.hasPrefix("import ") || $0.isEmpty }
+      #expect(
+        examples.values.contains(Array(lines)),
+        "\(path) has Swift that is not compiled:\n\(block.joined(separator: "\n"))")
+      for line in block where line.hasPrefix("import ") {
+        #expect(["import Foundation", "import PhotoLedger"].contains(line))
+      }
+    }
+  }
+
+  @Test("every example stands in an article")
+  func everyExampleIsUsed() throws {
+    let used = Set(
+      try Self.articles.flatMap { path in
+        Self.blocks("swift", in: try Self.text(path)).map { Array($0.drop { $0.hasPrefix("import ") || $0.isEmpty }) }
+      })
+    let idle = try Self.examples().filter { !used.contains($0.value) }.map(\.key)
+    #expect(idle.isEmpty)
+  }
+
+  @Test("the README's example is its first Swift block and has at most 15 lines")
+  func readmeExample() throws {
+    let block = try #require(Self.blocks("swift", in: try Self.text("README.md")).first)
+    #expect((12...15).contains(block.count))
+    #expect(block.starts(with: ["import Foundation", "import PhotoLedger", ""]))
+    #expect(Array(block.dropFirst(3)) == (try Self.examples())["readme"])
+  }
+
+  @Test("the predicates of an article are read, or refused where it says so", arguments: articles)
+  func predicates(_ path: String) throws {
+    for line in Self.blocks("predicate", in: try Self.text(path)).joined() where !line.isEmpty {
+      let isOfCollections = line.contains("localizedTitle") || line.contains("estimatedAssetCount")
+      let entity: Entity = isOfCollections ? .collection : .asset
+      let arguments: [PredicateArgument] = try line.matches(of: #/%[@dKf]/#).map { specifier in
+        switch specifier.output {
+        case "%d": 8
+        case "%K": "duration"
+        case "%f": 2.5
+        default: line.contains("IN %@") ? [.integer(1), .integer(2)] : try PredicateArgument(Date.distantPast)
+        }
+      }
+      #expect(throws: Never.self, "\(path): \(line)") {
+        let condition = try Condition(format: line, arguments: arguments, for: entity)
+        #expect(try Condition(format: condition.description, for: entity) == condition)
+      }
+    }
+    for line in Self.blocks("refused", in: try Self.text(path)).joined() where !line.isEmpty {
+      #expect(throws: FetchError.self, "\(path): \(line)") { _ = try Condition(format: line, for: .asset) }
+    }
+  }
+
+  @Test("a link to a file of the project leads to one", arguments: articles)
+  func links(_ path: String) throws {
+    let folder = root(of: path)
+    for match in try Self.text(path).matches(of: #/\]\(([^)#:]+)\)/#) {
+      let target = folder.appending(path: String(match.output.1)).standardizedFileURL
+      #expect(FileManager.default.fileExists(atPath: target.path), "\(path) links to \(match.output.1)")
+    }
+    for match in try Self.text(path).matches(of: #/<doc:(\w+)>/#) {
+      let target = "\(Self.catalog)/\(match.output.1).md"
+      #expect(
+        FileManager.default.fileExists(atPath: Self.root.appending(path: target).path),
+        "\(path) links to \(match.output.1)")
+    }
+  }
+
+  private func root(of path: String) -> URL { Self.root.appending(path: path).deletingLastPathComponent() }
+
+  /// The examples of DocumentationExamples.swift by name, without their indentation.
+  private static func examples() throws -> [String: [String]] {
+    var examples: [String: [String]] = [:]
+    var name: String?
+    for line in try text("Tests/PhotoLedgerTests/DocumentationExamples.swift")
+      .split(separator: "\n", omittingEmptySubsequences: false)
+    {
+      let bare = line.trimmingCharacters(in: .whitespaces)
+      if bare.hasPrefix("// example: ") {
+        name = String(bare.dropFirst("// example: ".count))
+        examples[name ?? ""] = []
+      } else if bare == "// end" {
+        name = nil
+      } else if let name {
+        examples[name]?.append(String(line))
+      }
+    }
+    return examples.mapValues { lines in
+      let margin = lines.filter { !$0.isEmpty }.map { $0.prefix { $0 == " " }.count }.min() ?? 0
+      return lines.map { String($0.dropFirst(margin)) }
+    }
+  }
+
+  /// The code blocks of a language in an article, line by line.
+  private static func blocks(_ language: String, in article: String) -> [[String]] {
+    var blocks: [[String]] = []
+    var isInside = false
+    for line in article.split(separator: "\n", omittingEmptySubsequences: false) {
+      if isInside, line == "```" {
+        isInside = false
+      } else if isInside {
+        blocks[blocks.count - 1].append(String(line))
+      } else if line == "```\(language)" {
+        isInside = true
+        blocks.append([])
+      }
+    }
+    return blocks
+  }
+
+  // MARK: Running
+
+  @Test("the README's example tells its grid every change, in order", .timeLimit(.minutes(1)))
+  func runsReadme() async throws {
+    try await withLibrary(count: 5) { library, folder in
+      let recent = try library.fetchAssets(sortedBy: [SortDescriptor(\.creationDate, order: .reverse)])
+      let (updates, told) = AsyncStream.makeStream(of: [IndexSet?].self)
+      let example = Task {
+        try await Examples.readme(at: folder) { told.yield([$0, $1, $2, IndexSet($3.map(\.to))]) }
+      }
+      var seen = updates.makeAsyncIterator()
+      #expect(await seen.next() == [[], [], [0], []])
+      try await library.performChanges { $0.deleteAssets([recent[1].id]) }
+      #expect(await seen.next() == [[1], [], [], []])
+      example.cancel()
+      try await example.value
+      #expect(try library.fetchCollections().map(\.localizedTitle) == ["Sea"])
+    }
+  }
+
+  @Test("the examples of the cookbook do what they say", .timeLimit(.minutes(1)))
+  func runsCookbook() async throws {
+    try await withLibrary(count: 5) { library, folder in
+      let photos = try library.fetchAssets().map(\.id)
+      let start = try library.currentToken
+      #expect(try Examples.open(folder).client == "com.example.gallery")
+      #expect(try Examples.errors(folder.appending(path: "absent")).contains("does not exist"))
+      #expect(try Examples.fetch(in: library) == [0, 0])
+      #expect(try await Examples.albums(in: library, [photos[0], photos[1], photos[2]]) == [photos[2], photos[1]])
+      #expect(try await Examples.trash(in: library, photos[0]) == 1)
+      #expect(try await Examples.retry(in: library, photos[1]) == [false, true, true])
+      #expect(try await Examples.pinned(in: library, photos[2]) == [false, true, false])
+      #expect(try Examples.history(in: library, since: start).contains { $0.contains("restored from the trash") })
+      let file = folder.appending(path: "IMG_4711.JPG")
+      try Data("the bytes of a photo".utf8).write(to: file)
+      let made = try #require(try await Examples.create(in: library, file: file).first)
+      let photo = try #require(try library.asset(made))
+      let resource = try #require(try library.resources(of: photo).first)
+      #expect(try Data(contentsOf: library.url(of: resource)) == Data("the bytes of a photo".utf8))
+      #expect(try Examples.verify(library).isSound)
+      var updated: Set<String> = []
+      let caughtUp = try Examples.catchUp(library, start.description) { _, changed, _ in
+        updated.formUnion(changed)
+      }
+      #expect(updated.isSuperset(of: [photos[0], photos[1], photos[2]].map { "\($0.uuidString)/L0/001" }))
+      #expect(caughtUp == (try library.currentToken))
+      let conditions = try Examples.condition()
+      #expect(conditions[0] == conditions[1], "\(conditions)")
+    }
+  }
+
+  @Test("the examples that follow a library are told of its commits", .timeLimit(.minutes(1)))
+  func runsFollowers() async throws {
+    try await withLibrary(count: 3) { library, folder in
+      let all = try library.fetchAssets()
+      let (counts, told) = AsyncStream.makeStream(of: Int.self)
+      let badge = Examples.Badge(try library.fetchAssets(where: #Predicate { $0.isFavorite })) { told.yield($0) }
+      try library.register(badge)
+      try await library.as("com.example.other").performChanges { $0.setFavorite(true, for: [all[0].id]) }
+      var badges = counts.makeAsyncIterator()
+      #expect(await badges.next() == 1)
+      library.unregisterChangeObserver(badge)
+      try await Examples.follow(library, all) { change in
+        #expect(change.changedIndexes == [0])
+        return false
+      }
+      let watching = Task {
+        try await Examples.watch(folder) { commit in
+          #expect(commit.client == "com.example.third")
+          return false
+        }
+      }
+      // The watcher fetches when it likes, so commits come until it has seen one.
+      try await Self.poke(library, all[2].id, until: watching)
+    }
+  }
+
+  /// Commits until a task that waits for one has ended.
+  private static func poke(
+    _ library: PhotoLibrary, _ photo: LocalIdentifier, until task: Task<Void, any Error>
+  ) async throws {
+    let poking = Task {
+      var isFavorite = true
+      while !Task.isCancelled {
+        try await library.as("com.example.third").performChanges { $0.setFavorite(isFavorite, for: [photo]) }
+        isFavorite.toggle()
+      }
+    }
+    try await task.value
+    poking.cancel()
+    try await poking.value
+  }
+
+  private func withLibrary(count: Int, _ body: (PhotoLibrary, URL) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "pl-docs-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let library = try PhotoLibrary.create(at: folder, environment: .seeded(7))
+    defer { library.close() }
+    try await library.performChanges { change in
+      for index in 0..<count {
+        var creation = AssetCreation(mediaType: .image, resources: [.stored(.invented(index))])
+        creation.creationDate = Date(timeIntervalSince1970: Double(index) * 1000)
+        change.createAsset(creation)
+      }
+    }
+    try await body(library, folder)
+  }
+}

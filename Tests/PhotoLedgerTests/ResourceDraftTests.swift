@@ -1,0 +1,199 @@
+import Foundation
+import Testing
+
+@testable import PhotoLedger
+
+@Suite("bytes that come with a change block")
+struct ResourceDraftTests {
+  static func library(_ folder: ScratchFolder) throws -> PhotoLibrary {
+    try PhotoLibrary.create(at: URL(filePath: folder.path).appending(path: "library"))
+  }
+
+  static func photo(_ source: ResourceDraft.Source) -> AssetCreation {
+    AssetCreation(mediaType: .image, resources: [ResourceDraft(type: .photo, source: source)])
+  }
+
+  static func onlyResource(_ library: PhotoLibrary) throws -> AssetResource {
+    let asset = try #require(try library.fetchAssets().first)
+    return try #require(try library.resources(of: asset).first)
+  }
+
+  @Test("bytes from memory and from a file are stored, hashed and named", arguments: [true, false])
+  func stored(isFromFile: Bool) async throws {
+    let folder = try ScratchFolder()
+    let library = try Self.library(folder)
+    defer { library.close() }
+    let data = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 * 7) })
+    let path = try folder.write("IMG_7.HEIC", data)
+    let file = URL(filePath: path.description)
+    try await library.performChanges {
+      $0.createAsset(Self.photo(isFromFile ? .file(file, shouldMove: false) : .data(data)))
+    }
+    let resource = try Self.onlyResource(library)
+    #expect(resource.dataSize == 100_000 && resource.sha256 == Array(data).sha256 && resource.storage == .library)
+    #expect(try Data(contentsOf: library.url(of: resource)) == data)
+    #expect(resource.originalFilename == (isFromFile ? "IMG_7.HEIC" : "photo"))
+    #expect(resource.uniformTypeIdentifier == (isFromFile ? "public.heic" : "public.image"))
+    #expect(access(path.description, F_OK) == 0)
+  }
+
+  @Test(
+    "the kind of data is the given one, else the name's, else the resource type's",
+    arguments: [
+      ("com.example.given", "a.jpg", ResourceType.photo, "com.example.given"), (nil, "a.JPEG", .photo, "public.jpeg"),
+      (nil, "a.mov", .pairedVideo, "com.apple.quicktime-movie"), (nil, nil, .pairedVideo, "public.movie"),
+      (nil, "a", .alternatePhoto, "public.image"), (nil, "a.kdbx", .photo, "dyn.ah62d4rv4ge8003dcta"),
+      (nil, nil, .adjustmentData, "com.apple.property-list"), (nil, nil, ResourceType(rawValue: 99), "public.data"),
+    ] as [(String?, String?, ResourceType, String)])
+  func types(given: String?, name: String?, type: ResourceType, expected: String) throws {
+    let folder = try ScratchFolder()
+    let store = try ResourceStore(library: URL(filePath: folder.path))
+    var staging = Staging()
+    let draft = ResourceDraft(
+      type: type, source: .data(Data("x".utf8)), originalFilename: name, uniformTypeIdentifier: given)
+    #expect(try store.stage(draft, &staging).uniformTypeIdentifier == expected)
+  }
+
+  @Test("a file that is moved is gone after success, and still there after a failure (CB-08)")
+  func moved() async throws {
+    let folder = try ScratchFolder()
+    let library = try Self.library(folder)
+    defer { library.close() }
+    let path = try folder.write("a.jpg", Data("a".utf8))
+    let draft = ResourceDraft(type: .photo, source: .file(URL(filePath: path.description), shouldMove: true))
+    await #expect(throws: LibraryError.self) {
+      try await library.performChanges { block in
+        block.createAsset(AssetCreation(mediaType: .image, resources: [draft]))
+        block.deleteAssets([LocalIdentifier(UUID())])
+      }
+    }
+    #expect(access(path.description, F_OK) == 0, "The block failed.")
+    try library.performChangesAndWait { $0.createAsset(AssetCreation(mediaType: .image, resources: [draft])) }
+    #expect(access(path.description, F_OK) != 0, "The block succeeded.")
+    #expect(try Data(contentsOf: library.url(of: Self.onlyResource(library))) == Data("a".utf8))
+  }
+
+  @Test("a file that was written to after it was copied is not taken away")
+  func movedAndChanged() throws {
+    let folder = try ScratchFolder()
+    let store = try ResourceStore(library: URL(filePath: folder.path))
+    let path = try folder.write("a.jpg", Data("a".utf8))
+    var staging = Staging()
+    let draft = ResourceDraft(type: .photo, source: .file(URL(filePath: path.description), shouldMove: true))
+    _ = try store.stage(draft, &staging)
+    let moved = try #require(staging.moved.first)
+    try folder.write("a.jpg", Data("b".utf8))
+    #expect(!store.takeAway(moved) && access(path.description, F_OK) == 0)
+  }
+
+  @Test("files that cannot be taken fail the block with a sentence that names them")
+  func refusals() async throws {
+    let folder = try ScratchFolder()
+    let library = try Self.library(folder)
+    defer { library.close() }
+    let linked = try folder.write("linked.jpg", Data("x".utf8))
+    #expect(link(linked.description, folder.path + "/other.jpg") == 0)
+    let token = try library.currentToken
+    let cases: [(URL, Bool, LibraryError.Code)] = [
+      (URL(filePath: "/no/such/file.jpg"), false, .missingResource),
+      (URL(filePath: linked.description), true, .invalidResource),
+      (URL(filePath: folder.path), false, .invalidResource),
+      (try #require(URL(string: "https://example.com/a.jpg")), false, .invalidResource),
+    ]
+    for (url, shouldMove, code) in cases {
+      let error = await #expect(throws: LibraryError.self) {
+        try await library.performChanges { $0.createAsset(Self.photo(.file(url, shouldMove: shouldMove))) }
+      }
+      #expect(error?.code == code && error?.description.contains(url.lastPathComponent) == true)
+    }
+    #expect(try library.currentToken == token && access(linked.description, F_OK) == 0)
+  }
+
+  @Test("a resource that claims bytes the library does not hold is refused", arguments: [0, 1])
+  func claimed(extraByteCount: UInt64) async throws {
+    let folder = try ScratchFolder()
+    let library = try Self.library(folder)
+    defer { library.close() }
+    try await library.performChanges { $0.createAsset(Self.photo(.data(Data("held".utf8)))) }
+    var resource = try Self.onlyResource(library)
+    if extraByteCount == 0 { resource.sha256[0] ^= 1 } else { resource.dataSize += extraByteCount }
+    let error = await #expect(throws: LibraryError.self) {
+      try await library.performChanges {
+        $0.createAsset(AssetCreation(mediaType: .image, resources: [.stored(resource)]))
+      }
+    }
+    #expect(error?.code == .missingResource)
+  }
+
+  @Test("what became of a file is told: there, gone, of another size, of other bytes, no file")
+  func states() throws {
+    let folder = try ScratchFolder()
+    let store = try ResourceStore(library: URL(filePath: folder.path))
+    let content = try store.store(Data("content".utf8))
+    let resource = AssetResource(
+      type: .photo, originalFilename: "a", uniformTypeIdentifier: "public.jpeg", dataSize: 7, sha256: content.sha256)
+    let path = store.path(ofContent: content.sha256)
+    func states() -> [ResourceStore.State] {
+      [store.state(of: resource, hashing: false), store.state(of: resource, hashing: true)]
+    }
+    #expect(states() == [.present, .present])
+    chmod(path, 0o644)
+    try Data("cOntent".utf8).write(to: URL(filePath: path))
+    #expect(states() == [.present, .altered])
+    try Data("more content".utf8).write(to: URL(filePath: path))
+    #expect(states() == [.altered, .altered])
+    unlink(path)
+    #expect(states() == [.missing, .missing])
+    mkdir(path, 0o755)
+    #expect(states() == [.altered, .altered])
+  }
+}
+
+@Suite("files after a purge")
+struct PurgedFileTests {
+  @Test("a purge removes the files that no other asset has, and only those")
+  func shared() async throws {
+    let folder = try ScratchFolder()
+    let library = try ResourceDraftTests.library(folder)
+    defer { library.close() }
+    var ids: [LocalIdentifier] = []
+    for name in ["shared", "shared", "alone"] {
+      try await library.performChanges { ids.append($0.createAsset(ResourceDraftTests.photo(.data(Data(name.utf8))))) }
+    }
+    let files = library.store.resources
+    func isThere(_ name: String) -> Bool { access(files.path(ofContent: Array(name.utf8).sha256), F_OK) == 0 }
+    try await library.performChanges { $0.deleteAssets(ids) }
+    try await library.performChanges { $0.purgeAssets([ids[0], ids[2]]) }
+    try await library.performChanges { $0.createAlbum(title: "The writer removes files before it takes this.") }
+    #expect(isThere("shared") && !isThere("alone"))
+    try await library.performChanges { $0.purgeAssets([ids[1]]) }
+    try await library.performChanges { $0.createAlbum(title: "after") }
+    #expect(!isThere("shared"))
+  }
+
+  @Test("while the same bytes are purged and come back all the time, no asset ever loses its file")
+  func race() async throws {
+    let folder = try ScratchFolder()
+    let library = try ResourceDraftTests.library(folder)
+    defer { library.close() }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for worker in 0..<4 {
+        group.addTask {
+          for round in 0..<50 {
+            let data = Data("content \((worker + round) % 2)".utf8)
+            let receipt = try await library.performChanges { $0.createAsset(ResourceDraftTests.photo(.data(data))) }
+            let id = try #require(receipt.created.first.flatMap { LocalIdentifier($0) })
+            let asset = try #require(try library.asset(id.uuidString))
+            let resource = try #require(try library.resources(of: asset).first)
+            #expect(try Data(contentsOf: library.url(of: resource)) == data, "worker \(worker), round \(round)")
+            try await library.performChanges { $0.deleteAssets([id]) }
+            try await library.performChanges { $0.purgeAssets([id]) }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let found = try library.verify(scratch: URL(filePath: folder.path), hashingContent: true)
+    #expect(found.isSound && found.missingResources.isEmpty)
+  }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+/// The documentation catalog and the public names agree.
+@Suite("Catalog")
+struct CatalogTests {
+  private static let catalog = "Sources/PhotoLedger/PhotoLedger.docc/"
+  static let articles = PackageFiles.paths.filter { $0.hasPrefix(catalog) && $0.hasSuffix(".md") }
+
+  private static let sources = PackageFiles.product.filter { $0.module == "PhotoLedger" }
+
+  /// The public types of the module that are not inside another.
+  private static let types: Set<String> = {
+    let pattern = #/^public (?:final |indirect )*(?:struct|class|enum|protocol|actor|typealias) (\w+)/#
+    return Set(sources.flatMap(\.code).compactMap { $0.firstMatch(of: pattern).map { String($0.output.1) } })
+  }()
+
+  /// Every name that is declared as public, wherever.
+  private static let names: Set<String> = {
+    let pattern = #/(?:func|var|let|struct|class|enum|protocol|typealias|case) (\w+)/#
+    return Set(sources.flatMap(\.code).flatMap { line in line.matches(of: pattern).map { String($0.output.1) } })
+      .union(["init"])
+  }()
+
+  @Test("the root page names every public type")
+  func rootPage() throws {
+    #expect(Self.types.count > 40)
+    let page = try #require(PackageFiles.contents(Self.catalog + "PhotoLedger.md"))
+    let missing = Self.types.subtracting(Self.exempt).filter { !page.contains("- ``\($0)``") }
+    #expect(missing.isEmpty, "The topics of PhotoLedger.md lack \(missing.sorted()).")
+  }
+
+  /// Types that only the compiler and #Predicate name.
+  private static let exempt: Set<String> = ["OptionSetContains", "TextContains"]
+
+  @Test("a symbol that an article links to is declared", arguments: articles)
+  func symbols(_ path: String) throws {
+    let text = try #require(PackageFiles.contents(path))
+    let links = text.split(separator: "\n").flatMap { $0.matches(of: #/(?:^|[^`])``([A-Z][^`]*)``/#) }
+    for link in links.map({ String($0.output.1) }) where link != "PhotoLedger" {
+      let parts = link.split(separator: "/").map { String($0.prefix { $0.isLetter || $0.isNumber }) }
+      let isKnown = Self.types.contains(parts[0]) && parts.dropFirst().allSatisfy(Self.names.contains)
+      #expect(isKnown, "\(path) links to \(link)")
+    }
+  }
+}
