@@ -1,26 +1,32 @@
-#if PROBE
-import Glibc
-#endif
 import CountedTree
 import PhotoLedger
 
 /// C1 … C6: the exact change of a held result, from the edits of one commit.
 enum ChangeDetails {
   static func measure(size: Int, into report: inout Report) throws {
-    for workload in Workload.allCases where report.wants("\(workload.rawValue) ") {
+    for workload in Workload.allCases {
+      let names = (
+        tree: "\(workload.rawValue) counted tree, held", walk: "\(workload.rawValue) one walk, both arrays given",
+        rebuild: "\(workload.rawValue) build from sorted, then walk",
+        standard: "\(workload.rawValue) standard library difference"
+      )
+      guard report.wantsAny(names.tree, names.walk, names.rebuild, names.standard) else { continue }
       var list = ItemList(size: size, seed: 1)
       let cold = try ledger(&list, workload, .cold, report.repetitions)
-      let warm = try ledger(&list, workload, .warm, report.repetitions)
-      report.add("\(workload.rawValue) counted tree, held", size: size, caches: .cold, cold)
       let base = cold.quantile(0.5)
-      report.add("\(workload.rawValue) counted tree, held", size: size, caches: .warm, warm, comparedWith: base)
-      let walk = walk(&list, workload, report.repetitions)
-      report.add("\(workload.rawValue) one walk, both arrays given", size: size, caches: .cold, walk, comparedWith: base)
-      let rebuild = rebuild(&list, workload, report.repetitions)
-      report.add("\(workload.rawValue) build from sorted, then walk", size: size, caches: .cold, rebuild, comparedWith: base)
-      if workload.editCount(of: size) <= 1000 {
-        let standard = try standard(&list, workload, min(report.repetitions, size >= 100_000 ? 7 : 31))
-        report.add("\(workload.rawValue) standard library difference", size: size, caches: .cold, standard, comparedWith: base)
+      report.add(names.tree, size: size, caches: .cold, cold)
+      let warm = try ledger(&list, workload, .warm, report.repetitions)
+      report.add(names.tree, size: size, caches: .warm, warm, comparedWith: base)
+      if report.wantsAny(names.walk) {
+        report.add(names.walk, size: size, caches: .cold, walk(&list, workload, report.repetitions), comparedWith: base)
+      }
+      if report.wantsAny(names.rebuild) {
+        let sample = rebuild(&list, workload, report.repetitions)
+        report.add(names.rebuild, size: size, caches: .cold, sample, comparedWith: base)
+      }
+      if report.wantsAny(names.standard), workload.editCount(of: size) <= 1000 {
+        let sample = try standard(&list, workload, min(report.repetitions, size >= 100_000 ? 7 : 31))
+        report.add(names.standard, size: size, caches: .cold, sample, comparedWith: base)
       }
     }
   }
@@ -32,33 +38,21 @@ enum ChangeDetails {
     let stopwatch = Stopwatch()
     var flush = CacheFlush()
     var tree = CountedTree(sorted: list.items.lazy.map(\.key))
-    var pending: [(tree: CountedTree<ResultKey>, edits: [ItemEdit], changes: IndexChanges)] = []
     var times: [Double] = []
     for repetition in 0..<repetitions + 3 {
       let edits = list.draw(workload)
       let keyEdits = edits.map { KeyEdit(old: $0.old?.key, new: $0.new?.key, isChanged: $0.old != nil && $0.new != nil) }
       let before = list.items
       list.make(edits)
-      if caches == .cold { if Command.harsh { flush.flush() } } else { rehearse(tree, keyEdits) }
+      if caches == .cold { flush.flush() } else { rehearse(tree, keyEdits) }
       let held = tree
       var changes: IndexChanges?
-      #if PROBE
-      var u0 = rusage(), u1 = rusage()
-      var touched: TouchedPositions?
-      getrusage(__rusage_who_t(0), &u0)
-      let t1 = stopwatch.time { touched = tree.apply(keyEdits) }
-      let t2 = stopwatch.time { changes = IndexChanges(touched!) }
-      getrusage(__rusage_who_t(0), &u1)
-      print("probe", workload, caches, "apply", Int(t1), "algebra", Int(t2), "faults", u1.ru_minflt - u0.ru_minflt, keyEdits[0].old == nil ? "insert" : keyEdits[0].new == nil ? "remove" : "update")
-      let time = t1 + t2
-      #else
       let time = stopwatch.time { changes = IndexChanges(tree.apply(keyEdits)) }
-      #endif
       if repetition >= 3 { times.append(time) }
       guard let changes else { continue }
       try check(changes, before: before, after: list.items, held: held, tree: tree)
-      pending.append((held, edits, changes))
-      if pending.count > 1 { pending.removeFirst() }
+      // Applying it twice to a million identities takes long, so large lists do it now and then.
+      if list.items.count <= 10_000 || repetition % 16 == 0 { try checkApplied(changes, before, list.items) }
     }
     return Sample(times)
   }
@@ -106,7 +100,7 @@ enum ChangeDetails {
       let before = list.items
       list.make(list.draw(workload))
       let after = list.items
-      if Command.harsh { flush.flush() }
+      flush.flush()
       let time = try stopwatch.time { sum &+= try body(before, after) }
       if repetition > 0 { times.append(time) }
     }
@@ -114,7 +108,7 @@ enum ChangeDetails {
     return Sample(times)
   }
 
-  /// Compares with a walk, and applies the change in both models.
+  /// Compares with a walk of both lists, and both trees with theirs.
   private static func check(
     _ changes: IndexChanges, before: [Item], after: [Item], held: CountedTree<ResultKey>, tree: CountedTree<ResultKey>
   ) throws {
@@ -122,16 +116,20 @@ enum ChangeDetails {
     guard walked.removed == changes.removed, walked.inserted == changes.inserted, walked.changed == changes.changed else {
       throw WrongAnswer(description: "The change details differ from a walk of both lists.")
     }
-    let arrivals = changes.inserted.map { after[$0].number }
-    let (old, new) = (before.map(\.number), after.map(\.number))
-    guard changes.appliedInOrder(to: old, inserting: arrivals) == new,
-      changes.appliedAtOnce(to: old, inserting: arrivals) == new
-    else { throw WrongAnswer(description: "The change details do not lead from the old list to the new one.") }
     guard changes.moved.count <= walked.repositioned.count else {
       throw WrongAnswer(description: "\(changes.moved.count) objects moved, \(walked.repositioned.count) at most expected.")
     }
     guard held.count == before.count, held.elementsEqual(before.lazy.map(\.key)),
       tree.elementsEqual(after.lazy.map(\.key))
     else { throw WrongAnswer(description: "A tree does not hold the keys of its list.") }
+  }
+
+  /// Applies the change in both models.
+  private static func checkApplied(_ changes: IndexChanges, _ before: [Item], _ after: [Item]) throws {
+    let arrivals = changes.inserted.map { after[$0].number }
+    let (old, new) = (before.map(\.number), after.map(\.number))
+    guard changes.appliedInOrder(to: old, inserting: arrivals) == new,
+      changes.appliedAtOnce(to: old, inserting: arrivals) == new
+    else { throw WrongAnswer(description: "The change details do not lead from the old list to the new one.") }
   }
 }

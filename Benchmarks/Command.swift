@@ -2,7 +2,6 @@ import Foundation
 
 /// The command line: what to run, at which sizes, and where the figures go.
 struct Command {
-  static let harsh = CommandLine.arguments.contains("--harsh")
   var filter = ""
   var sizes = [1_000, 10_000, 100_000, 1_000_000]
   var repetitions = 31
@@ -11,7 +10,7 @@ struct Command {
   static let help = """
     usage: benchmarks [--filter TEXT] [--size N[,N…]] [--repetitions R] [--json FILE] [--help]
 
-      --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'move' or 'structure'
+      --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'counted tree' or 'structure'
       --size N[,N…]      lengths of the list; default 1000,10000,100000,1000000
       --repetitions R    measurements of each row; default 31, fewer where one takes long
       --json FILE        also writes every row as JSON

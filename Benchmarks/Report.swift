@@ -23,7 +23,7 @@ struct Report {
     self.repetitions = repetitions
   }
 
-  func wants(_ name: String) -> Bool { filter.isEmpty || name.contains(filter) }
+  func wantsAny(_ names: String...) -> Bool { filter.isEmpty || names.contains { $0.contains(filter) } }
 
   func printHeader() {
     print(Self.line("row", "n", "caches", "median µs", "10 % … 90 %", "ratio"))

@@ -4,7 +4,7 @@ import PhotoLedger
 /// The tree's own operations, back to back and so with warm caches.
 enum Structure {
   static func measure(size: Int, into report: inout Report) throws {
-    guard report.wants("structure ") else { return }
+    guard report.wantsAny("structure ") else { return }
     let keys = ItemList(size: size, seed: 2).items.map(\.key)
     let tree = CountedTree(sorted: keys)
     let inputs = Inputs(keys: keys)

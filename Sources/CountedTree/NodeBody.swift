@@ -144,7 +144,7 @@ enum InnerLayout {
   #if INTERNAL_CHECKS
     @inlinable static var capacity: Int { 4 }
   #else
-    @inlinable static var capacity: Int { 64 }
+    @inlinable static var capacity: Int { 32 }
   #endif
 
   @inlinable static var childrenOffset: Int { 8 * (capacity + 1) }

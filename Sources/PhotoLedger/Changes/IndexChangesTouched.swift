@@ -105,6 +105,9 @@ package struct TouchedPositions: Hashable, Sendable {
   /// How many objects are untouched; they have the ordinals `0..<untouchedCount`, the same in both lists.
   var untouchedCount: Int { beforeCount - touchedBefore.count }
 
+  /// Whether every object keeps its position, so that both lists have the same coordinates.
+  var isInPlace: Bool { touchedBefore.count == 0 && touchedAfter.count == 0 }
+
   /// Both positions of each changed object that is in both lists, ascending by `after`.
   func changedInBoth() -> [Relocation] {
     guard changed.count > 0 else { return [] }
