@@ -41,7 +41,9 @@ enum ChangeDetails {
     var times: [Double] = []
     for repetition in 0..<repetitions + 3 {
       let edits = list.draw(workload)
-      let keyEdits = edits.map { KeyEdit(old: $0.old?.key, new: $0.new?.key, isChanged: $0.old != nil && $0.new != nil) }
+      let keyEdits = edits.map {
+        KeyEdit(old: $0.old?.key, new: $0.new?.key, isChanged: $0.old != nil && $0.new != nil)
+      }
       let before = list.items
       list.make(edits)
       if caches == .cold { flush.flush() } else { rehearse(tree, keyEdits) }
@@ -113,11 +115,13 @@ enum ChangeDetails {
     _ changes: IndexChanges, before: [Item], after: [Item], held: CountedTree<ResultKey>, tree: CountedTree<ResultKey>
   ) throws {
     let walked = WalkedChanges(before: before, after: after)
-    guard walked.removed == changes.removed, walked.inserted == changes.inserted, walked.changed == changes.changed else {
+    guard walked.removed == changes.removed, walked.inserted == changes.inserted, walked.changed == changes.changed
+    else {
       throw WrongAnswer(description: "The change details differ from a walk of both lists.")
     }
     guard changes.moved.count <= walked.repositioned.count else {
-      throw WrongAnswer(description: "\(changes.moved.count) objects moved, \(walked.repositioned.count) at most expected.")
+      throw WrongAnswer(
+        description: "\(changes.moved.count) objects moved, \(walked.repositioned.count) at most expected.")
     }
     guard held.count == before.count, held.elementsEqual(before.lazy.map(\.key)),
       tree.elementsEqual(after.lazy.map(\.key))

@@ -76,7 +76,8 @@ enum Structure {
       "structure change details of one edit, held", size: size, caches: .warm, details,
       operations: 2 * inputs.fresh.count, comparedWith: base)
     for (name, times) in [
-      ("insert, old value held", held), ("remove, alone", alone), ("insert, alone", removed), ("insert in one batch, held", batched),
+      ("insert, old value held", held), ("remove, alone", alone), ("insert, alone", removed),
+      ("insert in one batch, held", batched),
     ] {
       let sample = Sample(Array(times.dropFirst()))
       report.add(

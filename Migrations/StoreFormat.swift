@@ -15,46 +15,53 @@ public struct StoreFormatError: Error, Sendable, CustomStringConvertible {
   public let found: UInt64?
   /// What is wrong and what to do.
   public let description: String
+  /// Whether a newer program wrote the store.
+  public var isNewer: Bool { found.map { $0 > StoreFormat.current } ?? false }
 }
 
 /// The number of a store's format.
-public enum StoreFormat {
+public struct StoreFormat: Sendable {
   /// The format that this program reads and writes.
   public static let current: UInt64 = 1
 
-  private static let database = "store.meta"
+  private static let name = "store.meta"
   private static let key = Array("format".utf8)
+  private let database: Database
 
-  /// Notes the current format in a new store.
+  /// Opens the place of the number in a store, making it if it is missing.
   /// - Throws: `LMDBError`.
-  public static func create(_ environment: Environment) throws {
-    let meta = try environment.database(database)
-    try environment.write { t in try t.put(key, bigEndian(current), in: meta) }
+  public init(in environment: Environment) throws(LMDBError) {
+    database = try environment.database(Self.name)
   }
 
-  /// Checks that the store has the current format.
+  /// Notes the current format, in the transaction that begins the library.
+  /// - Throws: `LMDBError`.
+  public func note(in t: inout WriteTransaction) throws(LMDBError) {
+    let bytes = (0..<8).map { UInt8(truncatingIfNeeded: Self.current >> (56 - 8 * $0)) }
+    try t.put(Self.key, bytes, in: database)
+  }
+
+  /// Checks that a store has the current format.
+  /// - Parameters:
+  ///   - environment: the store.
+  ///   - path: where it lies, for the sentence of the error.
   /// - Throws: ``StoreFormatError`` if it has another; `LMDBError`.
-  public static func check(_ environment: Environment) throws {
-    guard try environment.databaseNames().contains(database) else {
-      throw StoreFormatError(found: nil, description: "The store has no format number; it is no store of PhotoLedger.")
-    }
-    let meta = try environment.database(database)
-    let stored = try environment.read { t in try t.bytes(for: key, in: meta) }
-    guard let stored, stored.count == 8 else {
-      throw StoreFormatError(found: nil, description: "The store has no format number; it is no store of PhotoLedger.")
-    }
-    let found = stored.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    guard found == current else {
+  public static func check(_ environment: Environment, of path: String) throws {
+    guard try environment.databaseNames().contains(name), let found = try stored(in: environment) else {
       throw StoreFormatError(
-        found: found,
-        description: """
-          The store has format \(found), and this program knows formats up to \(current); \
-          open it with a newer PhotoLedger.
-          """)
+        found: nil, description: "\(path) holds no finished library; make one there with `init`, or pass another path.")
     }
+    guard found != current else { return }
+    let advice = found > current ? "open it with a newer PhotoLedger" : "no step leads from there to this program's"
+    throw StoreFormatError(
+      found: found, description: "The library at \(path) has format \(found), this program knows \(current); \(advice)."
+    )
   }
 
-  private static func bigEndian(_ number: UInt64) -> [UInt8] {
-    (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+  private static func stored(in environment: Environment) throws -> UInt64? {
+    let meta = try environment.database(name)
+    let bytes = try environment.read { t in try t.bytes(for: key, in: meta) }
+    guard let bytes, bytes.count == 8 else { return nil }
+    return bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
   }
 }

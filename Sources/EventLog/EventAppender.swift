@@ -133,7 +133,7 @@ extension EventLog {
   ) throws(EventLogError) -> EventAppender {
     try information.check()
     let head = try head(t)
-    if let key = information.key, let earlier = try commit(forKey: key, in: t) {
+    if let key = information.key, let earlier = try commit(forKey: key, of: information.client, in: t) {
       throw EventLogError(.keyUsed, commit: earlier.number, "the idempotency key \(key) was used by it")
     }
     if let expectedHead, expectedHead != head.sequence {

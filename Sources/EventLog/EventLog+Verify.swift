@@ -219,7 +219,9 @@ private struct LogCheck {
     }
     guard let key = open.information.key else { return }
     let number = try trying { () throws(EventLogError) in
-      try storing { () throws(LMDBError) in try t.bytes(for: EventLog.storedKey(key), in: log.keys) }
+      try storing { () throws(LMDBError) in
+        try t.bytes(for: EventLog.storedKey(key, of: open.information.client), in: log.keys)
+      }
     }
     guard number == CBOR.unsigned(commit).encoded else {
       throw .defect(next, .derivedKey, "the idempotency key \(key) does not lead to commit \(commit)")

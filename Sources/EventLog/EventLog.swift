@@ -194,14 +194,16 @@ extension EventLog {
     return found
   }
 
-  /// The commit made under the idempotency key `key`; nil when there is none.
+  /// The commit that a client made under the idempotency key `key`; nil when there is none.
+  ///
+  /// Each client has keys of its own: nobody learns from a key what another one did.
   ///
   /// - Throws: `corrupted`, `storage`.
   /// - Complexity: O(log n), n the number of keys.
   public func commit(
-    forKey key: String, in t: borrowing some TransactionReading & ~Copyable
+    forKey key: String, of client: String, in t: borrowing some TransactionReading & ~Copyable
   ) throws(EventLogError) -> Commit? {
-    let row = try storing { () throws(LMDBError) in try t.bytes(for: Self.storedKey(key), in: keys) }
+    let row = try storing { () throws(LMDBError) in try t.bytes(for: Self.storedKey(key, of: client), in: keys) }
     guard let row else { return nil }
     let number: UInt64
     do throws(CBORError) {
@@ -261,9 +263,10 @@ extension EventLog {
     static let head = Array("head".utf8)
   }
 
-  /// The key of an idempotency key in its table: 0 and the text, or 1 and its digest when it is too long for LMDB.
-  static func storedKey(_ key: String) -> [UInt8] {
-    let text = Array(key.utf8)
+  /// The key of an idempotency key in its table: 0, the client, 0 and the text; or 1 and the digest of what would
+  /// follow the first 0 when that is too long for LMDB.
+  static func storedKey(_ key: String, of client: String) -> [UInt8] {
+    let text = Array(client.utf8) + [0] + Array(key.utf8)
     return text.count <= 255 ? [0] + text : [1] + SHA256.digest(of: text).bytes
   }
 
@@ -280,7 +283,8 @@ extension EventLog {
   func putRows(of commit: Commit, in t: inout WriteTransaction) throws(LMDBError) {
     try t.put(commit.number, commit.row.span.bytes, in: commits, mode: .append)
     guard let key = commit.information.key else { return }
-    try t.put(Self.storedKey(key), CBOR.unsigned(commit.number).encoded, in: keys, mode: .insert)
+    try t.put(
+      Self.storedKey(key, of: commit.information.client), CBOR.unsigned(commit.number).encoded, in: keys, mode: .insert)
   }
 
   private func storedFormat(_ t: borrowing some TransactionReading & ~Copyable) throws(EventLogError) -> UInt64? {

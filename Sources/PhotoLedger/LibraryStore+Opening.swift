@@ -14,7 +14,7 @@ extension LibraryStore {
     }
     return try reporting {
       let environment = try LMDB.Environment.open(path: storePath(url), options: options)
-      try StoreFormat.check(environment)
+      try StoreFormat.check(environment, of: url.path)
       let log = try EventLog(in: environment)
       let core = try environment.read { t in
         try StoreCore(environment, log, surroundings, identifier: identifier(of: log, t, at: url))
@@ -27,25 +27,29 @@ extension LibraryStore {
   static func create(_ url: URL, surroundings: LibraryEnvironment) throws -> LibraryStore {
     let url = url.standardizedFileURL
     let files = FileManager.default
-    if let entries = try? files.contentsOfDirectory(atPath: url.path) {
-      guard !entries.contains("store") else {
-        throw LibraryError(.alreadyExists, "\(url.path) is a library already; open it, or pass another path.")
+    var isDirectory: ObjCBool = false
+    if files.fileExists(atPath: url.path, isDirectory: &isDirectory) {
+      guard isDirectory.boolValue else {
+        throw LibraryError(.alreadyExists, "\(url.path) is a file; pass an empty directory or a new path.")
       }
-      guard entries.isEmpty else {
+      // A creation that was cut short leaves a store without a library, which is finished here.
+      let strangers = Set(try files.contentsOfDirectory(atPath: url.path)).subtracting(["store", "resources"])
+      guard strangers.isEmpty else {
         throw LibraryError(.alreadyExists, "\(url.path) is not empty; pass an empty directory or a new path.")
       }
-    } else if files.fileExists(atPath: url.path) {
-      throw LibraryError(.alreadyExists, "\(url.path) is a file; pass an empty directory or a new path.")
     }
     return try reporting {
       try files.createDirectory(atPath: storePath(url), withIntermediateDirectories: true)
       let environment = try LMDB.Environment.open(path: storePath(url), options: options)
       let log = try EventLog(in: environment)
-      try StoreFormat.create(environment)
+      let format = try StoreFormat(in: environment)
       let identifier = surroundings.identifier()
       let core = try StoreCore(environment, log, surroundings, identifier: identifier)
       try environment.write { t in
-        guard try log.head(t).sequence == 0 else { return }
+        guard try log.head(t).sequence == 0 else {
+          throw LibraryError(.alreadyExists, "\(url.path) is a library already; open it, or pass another path.")
+        }
+        try format.note(in: &t)
         let date = surroundings.date()
         let event = Event.libraryCreated(identifier: identifier, date: date)
         let commit = CommitInformation(

@@ -34,25 +34,14 @@ extension LibraryStore {
     return staging
   }
 
-  /// What comes of a block's outcome: the receipt, or nil when its bytes were purged meanwhile and must be stored
-  /// again.
-  /// - Parameter attempt: how often they have been stored, from 1.
-  func settle(
-    _ staging: Staging, _ outcome: Result<CommitReceipt, any Error>, attempt: Int
-  ) throws -> CommitReceipt? {
-    switch outcome {
-    case .success(let receipt):
-      for moved in staging.moved where try names(content: moved.sha256) { resources.takeAway(moved) }
-      return receipt
-    case .failure(let error as MissingBytes):
-      if attempt < Self.stagingLimit, staging.stored.contains(error.resource) { return nil }
-      throw error.described
-    case .failure(let error): throw error
+  /// Removes the files that a durable block has moved in (CB-08), if the library holds their content.
+  ///
+  /// A file stays where it was if that cannot be told: the block has happened, and must not be reported as failed.
+  func takeAwayMoved(_ staging: Staging) {
+    for moved in staging.moved {
+      let names = try? reading { t in try core.projections.assets(withContent: moved.sha256, in: t) }
+      if names?.isEmpty == false { resources.takeAway(moved) }
     }
-  }
-
-  private func names(content sha256: [UInt8]) throws -> Bool {
-    try reading { t in try !core.projections.assets(withContent: sha256, in: t).isEmpty }
   }
 }
 

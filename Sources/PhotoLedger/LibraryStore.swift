@@ -25,7 +25,10 @@ struct StoreCore: Sendable {
   let surroundings: LibraryEnvironment
   let identifier: LocalIdentifier
 
-  func token(_ commit: UInt64) -> Token { Token(library: identifier.high ^ identifier.low, commit: commit) }
+  /// What tokens and results of this library bear, so that those of another are not taken for its own.
+  var mark: UInt64 { identifier.high ^ identifier.low }
+
+  func token(_ commit: UInt64) -> Token { Token(library: mark, commit: commit) }
 
   /// The identifiers of the objects that a commit created, in its order.
   func created<T: TransactionReading & ~Copyable>(by commit: Commit, _ t: borrowing T) throws -> [String] {
@@ -40,6 +43,13 @@ struct StoreCore: Sendable {
       return .proceed
     }
     return created
+  }
+}
+
+extension StoreCore {
+  /// The receipt of a commit, for whoever asks again under its key.
+  func receipt<T: TransactionReading & ~Copyable>(ofRepeated commit: Commit, _ t: borrowing T) throws -> CommitReceipt {
+    CommitReceipt(token: token(commit.number), created: try created(by: commit, t), isRepetition: true)
   }
 }
 
@@ -71,6 +81,8 @@ package final class LibraryStore: Sendable {
   let signal: ChangeSignal
   let observation: Observation
   private let writer: Writer
+  /// Where completion handlers are called: one at a time, and never on the writer's thread.
+  let completions = DispatchQueue(label: "photoledger.completions")
 
   init(url: URL, core: StoreCore, resources: ResourceStore, signal: ChangeSignal) {
     self.url = url
@@ -100,7 +112,7 @@ package final class LibraryStore: Sendable {
   /// The commit that a token names.
   /// - Throws: ``LibraryError`` `.invalidToken` for a token of another library or of a commit that is not there yet.
   func commit(of token: Token) throws -> UInt64 {
-    guard token.library == core.token(0).library else {
+    guard token.library == core.mark else {
       throw LibraryError(.invalidToken, "The token \(token) belongs to another library.")
     }
     let head = try reading { t in try core.log.head(t).commit }
@@ -166,9 +178,9 @@ package final class LibraryStore: Sendable {
       switch event {
       case .arranged(let arranged) where arranged.container == container:
         if let place = arranged.places.first(where: { $0.child == child }) { key = place.new }
-      case .assetCreated(let existence):
+      case .assetCreated(let existence) where existence.row.number == child:
         if let place = existence.places.first(where: { $0.container == container }) { key = place.key }
-      case .collectionErased: key = nil
+      case .collectionErased(let existence) where existence.row.number == child: key = nil
       default: break
       }
     }
@@ -205,18 +217,23 @@ extension LibraryError {
       } else {
         self.init(Self.codes[error.code] ?? .internalError, error.description)
       }
-    case let error as CocoaError: self.init(.storage, error.localizedDescription)
+    case let error as StoreFormatError:
+      self.init(error.isNewer ? .newerThanProgram : .notALibrary, error.description)
+    case let error as CocoaError:
+      self.init(error.code == .fileWriteOutOfSpace ? .notEnoughSpace : .storage, error.localizedDescription)
     default: self.init(.internalError, "\(error)")
     }
   }
 
   private init(_ error: LMDBError) {
+    // Whoever takes an unknown outcome for a full disk makes room and does the same thing twice.
     let code: Code =
       switch error.code {
+      case _ where error.outcomeUnknown: .outcomeUnknown
       case .diskFull: .notEnoughSpace
-      case .corrupted, .versionMismatch, .invalidFile: .corrupted
+      case .corrupted, .invalidFile: .corrupted
       case .closed: .closed
-      default: error.outcomeUnknown ? .outcomeUnknown : .storage
+      default: .storage
       }
     self.init(code, error.description)
   }

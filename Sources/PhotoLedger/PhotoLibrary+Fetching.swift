@@ -15,6 +15,8 @@ public struct FetchOptions: Sendable {
   public var fetchOffset = 0
   /// The most objects of the result; 0: all (FR-05).
   public var fetchLimit = 0
+  /// Whether change details name indexes; if not, they give the two results only (CD-15).
+  public var wantsIncrementalChangeDetails = true
 
   /// Asks for everything in natural order.
   public init() {}
@@ -43,8 +45,8 @@ extension PhotoLibrary {
 
   /// Fetches assets (PHAsset.fetchAssets(with:)).
   ///
-  /// The members of an album that was deleted can still be fetched with its value: like the trash, a deletion keeps every
-  /// place, so that it can be taken back.
+  /// The members of an album that was deleted can still be fetched with its value: like the trash, a deletion keeps
+  /// every place, so that it can be taken back.
   /// - Parameters:
   ///   - options: which, and in what order.
   ///   - album: nil: the whole library; otherwise the album's assets, in its manual order unless the options sort.
@@ -211,6 +213,7 @@ extension PhotoLibrary {
     query.includesHidden = options.includeHiddenAssets || options.showsTrash
     query.trash = options.showsTrash ? .only : .without
     let window = Window(offset: options.fetchOffset, limit: options.fetchLimit == 0 ? nil : options.fetchLimit)
-    return FetchResult(core: try store.fetch(query, window), store: store, load: load)
+    let core = try store.fetch(query, window, wantsIncrementalChanges: options.wantsIncrementalChangeDetails)
+    return FetchResult(core: core, store: store, load: load)
   }
 }

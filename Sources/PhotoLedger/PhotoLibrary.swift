@@ -75,15 +75,10 @@ public final class PhotoLibrary: Sendable {
   nonisolated(nonsending) public func performChanges(
     cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void
   ) async throws -> CommitReceipt {
-    let requests = try collect(changes)
-    for attempt in 1... {
-      let staging = try store.stage(requests)
-      let outcome = await withCheckedContinuation { continuation in
-        enqueue(staging.requests, cause, key) { continuation.resume(returning: $0) }
-      }
-      if let receipt = try store.settle(staging, outcome, attempt: attempt) { return receipt }
+    let submission = try submission(cause, key, changes)
+    return try await withCheckedThrowingContinuation { continuation in
+      submission.send { continuation.resume(with: $0) }
     }
-    preconditionFailure("The last attempt at a block gives its receipt or throws.")
   }
 
   /// The same, blocking the calling thread until the commit is durable.
@@ -94,17 +89,35 @@ public final class PhotoLibrary: Sendable {
   public func performChangesAndWait(
     cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void
   ) throws -> CommitReceipt {
-    let requests = try collect(changes)
-    for attempt in 1... {
-      let staging = try store.stage(requests)
-      let answer = Answer()
-      enqueue(staging.requests, cause, key) { answer.give($0) }
-      if let receipt = try store.settle(staging, answer.wait(), attempt: attempt) { return receipt }
-    }
-    preconditionFailure("The last attempt at a block gives its receipt or throws.")
+    let answer = Answer()
+    try submission(cause, key, changes).send { answer.give($0) }
+    return try answer.wait().get()
   }
 
-  private func collect(_ changes: (ChangeBlock) throws -> Void) throws -> [ChangeRequest] {
+  /// The same, telling a handler what became of the block (PHPhotoLibrary.performChanges(_:completionHandler:)).
+  ///
+  /// Blocks that one thread queues are carried out in its order, and those that wait together share one sync. The files
+  /// of a block are copied on the calling thread.
+  /// - Parameters:
+  ///   - cause: why, for the log.
+  ///   - key: an idempotency key.
+  ///   - changes: collects the requests, on the calling thread; what it throws goes to the handler.
+  ///   - completionHandler: called once, on a serial queue of the library's, when the commit is durable (CB-04).
+  public func performChanges(
+    cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void,
+    completionHandler: @escaping @Sendable (Result<CommitReceipt, any Error>) -> Void
+  ) {
+    let queue = store.completions
+    do {
+      try submission(cause, key, changes).sendHere { outcome in queue.async { completionHandler(outcome) } }
+    } catch {
+      queue.async { completionHandler(.failure(error)) }
+    }
+  }
+
+  private func submission(
+    _ cause: String?, _ key: String?, _ changes: (ChangeBlock) throws -> Void
+  ) throws -> Submission {
     guard !ChangeBlock.isCollecting else {
       throw LibraryError(
         .changeNotSupported,
@@ -116,14 +129,7 @@ public final class PhotoLibrary: Sendable {
     let block = ChangeBlock(makeIdentifier: store.core.surroundings.identifier)
     defer { block.close() }
     try ChangeBlock.$isCollecting.withValue(true) { try changes(block) }
-    return block.requests
-  }
-
-  private func enqueue(
-    _ requests: [ChangeRequest], _ cause: String?, _ key: String?,
-    _ answer: @escaping @Sendable (Result<CommitReceipt, any Error>) -> Void
-  ) {
-    store.enqueue(Writer.Job(requests: requests, client: client, cause: cause, key: key, answer: answer))
+    return Submission(store: store, requests: block.requests, client: client, cause: cause, key: key)
   }
 
   // MARK: Observing

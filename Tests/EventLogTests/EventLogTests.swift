@@ -75,9 +75,11 @@ struct EventLogTests {
       #expect(try log.commits(after: .max, in: t) == [] && log.commits(after: 0, limit: 0, in: t) == [])
       #expect(try log.commit(7, in: t) == commits[6] && log.commit(31, in: t) == nil && log.commit(0, in: t) == nil)
       for commit in commits {
-        if let key = commit.information.key { #expect(try log.commit(forKey: key, in: t) == commit) }
+        if let key = commit.information.key {
+          #expect(try log.commit(forKey: key, of: commit.information.client, in: t) == commit)
+        }
       }
-      #expect(try log.commit(forKey: "none", in: t) == nil)
+      #expect(try log.commit(forKey: "none", of: "c", in: t) == nil)
     }
   }
 
@@ -149,7 +151,9 @@ struct EventLogTests {
       information.key = first.information.key
       let error = try failure { try log.append(information, [Self.event()]) }
       #expect(error?.code == .keyUsed && error?.commit == 1 && error?.advice == .correct)
-      #expect(try log.environment.read { t in try log.commit(forKey: information.key ?? "", in: t) } == first)
+      #expect(
+        try log.environment.read { t in try log.commit(forKey: information.key ?? "", of: information.client, in: t) }
+          == first)
       #expect(try log.currentHead().sequence == 2)
     }
   }
@@ -200,7 +204,7 @@ struct EventLogTests {
         }
       }
       #expect(try log.currentHead() == head && log.verification().defect == nil)
-      #expect(try log.environment.read { t in try log.commit(forKey: "given up", in: t) } == nil)
+      #expect(try log.environment.read { t in try log.commit(forKey: "given up", of: "c", in: t) } == nil)
     }
   }
 

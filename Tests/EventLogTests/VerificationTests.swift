@@ -160,9 +160,11 @@ struct VerificationTests {
       #expect(try kind { t in try t.delete(3, in: log.commits) } == .derivedCommit)
       #expect(try kind { t in try t.put(3, number, in: log.commits) } == .derivedCommit)
       #expect(try kind { t in try t.put(99, number, in: log.commits) } == .derivedCommit)
-      #expect(try kind { t in try t.delete(EventLog.storedKey("key 4"), in: log.keys) } == .derivedKey)
-      #expect(try kind { t in try t.put(EventLog.storedKey("key 4"), number, in: log.keys) } == .derivedKey)
-      #expect(try kind { t in try t.put(EventLog.storedKey("more"), number, in: log.keys) } == .derivedKey)
+      let key = EventLog.storedKey("key 4", of: "client 1")
+      #expect(try kind { t in try t.delete(key, in: log.keys) } == .derivedKey)
+      #expect(try kind { t in try t.put(key, number, in: log.keys) } == .derivedKey)
+      let surplus = EventLog.storedKey("more", of: "client 1")
+      #expect(try kind { t in try t.put(surplus, number, in: log.keys) } == .derivedKey)
       #expect(
         try kind { t in
           try log.put(EventLog.Head(sequence: head.sequence, commit: head.commit, chain: .zero), in: &t)

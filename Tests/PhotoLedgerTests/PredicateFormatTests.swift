@@ -152,7 +152,7 @@ import Testing
     let error = #expect(throws: FetchError.self) { try Condition(format: format, for: .asset) }
     #expect(error?.code == code, "\(error?.description ?? "")")
     #expect(error?.offset.map { $0 + 1 } == column, "\(error?.description ?? "")")
-    #expect(error?.description.hasSuffix("at column \(column).") == true)
+    #expect(error?.description.contains("at column \(column)") == true)
     #expect(error?.excerpt == format + "\n" + String(repeating: " ", count: column - 1) + "^")
   }
 
@@ -175,9 +175,9 @@ import Testing
     let error = #expect(throws: FetchError.self) { try Condition(format: "filename == 'x'", for: .collection) }
     #expect(
       error?.description
-        == "Unknown key 'filename' for collections; the keys are canContainAssets, canContainCollections, "
-        + "creationDate, endDate, estimatedAssetCount, kind, localIdentifier, localizedTitle, modificationDate, "
-        + "startDate, at column 1.")
+        == "Unknown key 'filename' for collections, at column 1; the keys are canContainAssets, "
+        + "canContainCollections, creationDate, endDate, estimatedAssetCount, kind, localIdentifier, localizedTitle, "
+        + "modificationDate, startDate.")
   }
 
   @Test("arguments of any type are taken over or refused by their type")

@@ -4,8 +4,8 @@ package import PhotoLedger
 // The library as a child would write it: arrays of things, searched from front to back.
 //
 // The model is what the real library is compared with, so it shares nothing with it but the names of the properties and
-// the requests. It has no log, no keys and no counts: an album is a list of identifiers, a fetch goes through everything
-// there is, and a block works on a copy that is thrown away when a request is refused.
+// the requests. It has no log, no keys and no counts: an album is a list of identifiers, a fetch goes through
+// everything there is, and a block works on a copy that is thrown away when a request is refused.
 //
 //   ModelLibrary.swift           what there is
 //   ModelLibrary+Assets.swift    creation, edits, trash, purge

@@ -23,6 +23,9 @@ struct Staging: Sendable {
   var stored: [AssetResource] = []
   /// What is taken away if it succeeds.
   var moved: [MovedFile] = []
+
+  /// Whether the block brought no bytes.
+  var isEmpty: Bool { stored.isEmpty && moved.isEmpty }
 }
 
 extension ResourceStore {

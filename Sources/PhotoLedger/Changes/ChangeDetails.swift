@@ -20,7 +20,27 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
     fetchResultBeforeChanges = before
     fetchResultAfterChanges = after
     self.commits = commits
-    self.changes = changes
+    self.changes = before.core.wantsIncrementalChanges ? changes : nil
+  }
+
+  /// Compares any two results (PHFetchResultChangeDetails.init(from:to:changedObjects:), CD-20).
+  ///
+  /// For results that no commit connects, such as those of two different fetches. It walks both; changes of one result
+  /// come from `PhotoLibrary.changes(to:)` and cost what changed.
+  /// - Parameters:
+  ///   - before: the old result.
+  ///   - after: the new result, of the same library.
+  ///   - changedObjects: objects that look different; a comparison of identities cannot find them.
+  /// - Complexity: O(n log n) in the sizes of both results.
+  public init(from before: FetchResult<Element>, to after: FetchResult<Element>, changedObjects: [Element] = [])
+  where Element: Identifiable, Element.ID == LocalIdentifier {
+    precondition(before.core.library == after.core.library, "Results of two libraries have no objects in common.")
+    let changed = Set(changedObjects.map(\.id))
+    let numbers = after.core.numbers
+    let changedNumbers = changed.isEmpty ? [] : Set(zip(numbers, after).filter { changed.contains($0.1.id) }.map(\.0))
+    self.init(
+      before: before, after: after, commits: [],
+      changes: IndexChanges.between(before: before.core.numbers, after: numbers, changed: changedNumbers))
   }
 
   /// Whether the index sets are known; if not, only ``fetchResultAfterChanges`` may be used (CD-14).

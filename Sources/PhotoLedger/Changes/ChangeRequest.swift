@@ -72,6 +72,10 @@ public struct AssetCreation: Sendable {
     self.resources = resources
   }
 
+  /// Whether files of these types together can make an asset (PHAssetCreationRequest.supportsAssetResourceTypes,
+  /// AS-11).
+  public static func supports(_ types: [ResourceType]) -> Bool { ResourceCombination.isSupported(types) }
+
   var effectivePlaybackStyle: PlaybackStyle {
     if let playbackStyle { return playbackStyle }
     switch mediaType {

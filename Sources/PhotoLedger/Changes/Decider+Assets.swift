@@ -20,7 +20,8 @@ extension Decider {
     row.playbackStyle = creation.effectivePlaybackStyle
     row.pixelWidth = UInt32(creation.pixelWidth)
     row.pixelHeight = UInt32(creation.pixelHeight)
-    row.duration = creation.duration
+    // Adding zero makes of -0.0 the one zero that the log leaves out.
+    row.duration = creation.duration + 0
     row.creationDate = creation.creationDate
     row.localCreationDate = creation.localCreationDate
     row.timeZoneOffset = creation.timeZoneOffset.map(Int32.init)
@@ -56,6 +57,7 @@ extension Decider {
     guard creation.duration.isFinite, creation.duration >= 0 else {
       throw invalid("a duration of \(creation.duration) s")
     }
+    try checkDuration(creation.duration, of: creation.mediaType)
     try check(creation.creationDate, creation.localCreationDate, creation.timeZoneOffset, creation.location)
     guard creation.burstIdentifier.map({ (1...256).contains($0.utf8.count) }) ?? true else {
       throw invalid("a burst identifier that is empty or longer than 256 bytes")
@@ -66,7 +68,7 @@ extension Decider {
     for date in [date, local].compactMap({ $0 }) where !date.timeIntervalSinceReferenceDate.isFinite {
       throw invalid("a date that is no number")
     }
-    if let offset, abs(offset) > 86_400 { throw invalid("an offset from UTC of \(offset) seconds") }
+    if let offset, !(-86_400...86_400).contains(offset) { throw invalid("an offset from UTC of \(offset) seconds") }
     if let location, !location.isValid {
       throw invalid("a location at \(location.latitude), \(location.longitude)")
     }
@@ -86,6 +88,7 @@ extension Decider {
     for identifier in distinct(identifiers) {
       let row = try asset(identifier, t)
       try checkType(changes.mediaType, of: row, t)
+      try checkDuration(changes.duration ?? row.duration, of: changes.mediaType ?? row.mediaType)
       let edit = self.edit(of: row, changes)
       if !edit.changes.isEmpty { edits.append((row, edit)) }
     }
@@ -102,6 +105,11 @@ extension Decider {
     for side in [changes.pixelWidth, changes.pixelHeight].compactMap({ $0 }) where UInt32(exactly: side) == nil {
       throw invalid("a side of \(side) pixels")
     }
+  }
+
+  /// Photos have no duration (AS-03).
+  private func checkDuration(_ duration: Double, of type: MediaType) throws {
+    if type == .image, duration != 0 { throw invalid("a duration of \(duration) s as a photo") }
   }
 
   /// Whether the resources that an asset has can be those of another media type.
@@ -126,11 +134,12 @@ extension Decider {
     want(.location, wanted.location.map { $0.value.map(FieldValue.place) ?? .null })
     want(.mediaSubtypes, wanted.mediaSubtypes.map { .integer(Int64($0.rawValue)) })
     want(.playbackStyle, wanted.playbackStyle.map { .integer(Int64($0.rawValue)) })
-    want(.duration, wanted.duration.map(FieldValue.double))
+    want(.duration, wanted.duration.map { .double($0 + 0) })
     want(.pixelWidth, wanted.pixelWidth.map { .integer(Int64($0)) })
     want(.pixelHeight, wanted.pixelHeight.map { .integer(Int64($0)) })
     want(.mediaType, wanted.mediaType.map { .integer(Int64($0.rawValue)) })
-    if !changes.isEmpty { want(.modificationDate, .date(date)) }
+    // A clock that was set back must not take the date back (AS-01).
+    if !changes.isEmpty { want(.modificationDate, .date(max(date, row.modificationDate ?? date))) }
     return AssetEdit(number: row.number, changes: changes)
   }
 
@@ -146,7 +155,8 @@ extension Decider {
     let retyped = details.resources.filter { types[$0.type] != nil }
     let kept = details.resources.filter { types[$0.type] == nil }
     var added = try drafts.map { try stored($0) }.filter { !details.resources.contains($0) }
-    guard !added.isEmpty else { return }
+    try checkDuration(changes.duration ?? row.duration, of: changes.mediaType ?? row.mediaType)
+    if added.isEmpty, retyped.isEmpty { return try self.edit([identifier], changes, &t) }
     added += retyped.map { resource in
       var resource = resource
       resource.type = types[resource.type] ?? resource.type
@@ -233,6 +243,11 @@ extension Decider {
 
 /// Which files together make an asset (AS-11, LP-02).
 enum ResourceCombination {
+  /// Whether some media type takes these files together.
+  static func isSupported(_ types: [ResourceType]) -> Bool {
+    [MediaType.image, .video, .audio].contains { type in (try? check(types, of: type)) != nil }
+  }
+
   /// - Throws: ``LibraryError`` `.missingResource` without any file, `.invalidResource` for files that do not fit.
   static func check(_ types: [ResourceType], of mediaType: MediaType) throws {
     guard !types.isEmpty else {

@@ -17,7 +17,8 @@ extension Decider {
   mutating func setTitle(_ title: String, of identifier: LocalIdentifier, _ t: inout WriteTransaction) throws {
     try checkTitle(title)
     let row = try editable(identifier, t)
-    guard row.title != title else { return }
+    // Strings that differ in normalisation alone are equal, and still other bytes.
+    guard row.title.map({ Array($0.utf8) }) != Array(title.utf8) else { return }
     var edited = CollectionEdited(number: row.number)
     edited.title = Replacement(old: row.title, new: title)
     edited.modificationDate = Replacement(old: row.modificationDate, new: date)

@@ -104,16 +104,15 @@ extension Decider {
   private func contents(
     _ container: ChangeRequest.Container, _ t: borrowing WriteTransaction
   ) throws -> Contents {
-    guard let identifier = container.identifier else {
-      guard let root = try projections.collection(rootFolder, in: t) else {
-        throw projections.corruption("its root folder")
+    let row = try container.identifier.map { try collection($0, t) } ?? projections.collection(rootFolder, in: t)
+    guard let row else { throw projections.corruption("its root folder") }
+    let contents = Contents(row: row, basis: container.basis)
+    if let basis = contents.basis {
+      guard basis.library == library, basis.plan.query.scope == .members(of: row.number) else {
+        throw LibraryError(
+          .changeNotSupported, "The result passed in does not show the content of \(contents.name); pass one that does."
+        )
       }
-      return Contents(row: root, basis: container.basis)
-    }
-    let contents = Contents(row: try collection(identifier, t), basis: container.basis)
-    if let scope = contents.basis?.plan.query.scope, scope != .members(of: contents.row.number) {
-      throw LibraryError(
-        .changeNotSupported, "The result passed in does not show the content of \(contents.name); pass one that does.")
     }
     return contents
   }
@@ -174,8 +173,8 @@ extension Decider {
     if let basis = contents.basis {
       guard index <= basis.shown.count else { throw outOfRange(index, contents, count: basis.shown.count) }
       // What stood there may have been taken out meanwhile: the next one that is still here takes its part (AL-05).
-      for position in index..<basis.shown.count {
-        let child = basis.number(at: position)
+      for position in (basis.shown.lowerBound + index)..<basis.order.count {
+        let child = basis.order.number(at: position)
         if !leaving.contains(child), try projections.key(of: child, in: contents.row.number, t) != nil { return child }
       }
       return nil

@@ -18,6 +18,8 @@ import LMDB
 /// Carries one change block out in a write transaction.
 struct Decider: ~Copyable {
   let projections: Projections
+  /// The mark of the library, which results that are passed in must bear.
+  let library: UInt64
   let resources: ResourceStore
   let date: Date
   var appender: EventAppender
@@ -27,15 +29,13 @@ struct Decider: ~Copyable {
   /// The resource files that nothing refers to once the block is durable.
   var orphans: [AssetResource] = []
 
-  init(
-    projections: Projections, resources: ResourceStore, date: Date, appender: consuming EventAppender,
-    makeSalt: @escaping () -> Salt
-  ) {
-    self.projections = projections
+  init(core: StoreCore, resources: ResourceStore, date: Date, appender: consuming EventAppender) {
+    projections = core.projections
+    library = core.mark
+    makeSalt = core.surroundings.salt
     self.resources = resources
     self.date = date
     self.appender = appender
-    self.makeSalt = makeSalt
   }
 
   mutating func carryOut(_ request: ChangeRequest, _ t: inout WriteTransaction) throws {

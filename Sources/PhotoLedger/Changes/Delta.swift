@@ -63,6 +63,9 @@ package struct Delta: Sendable {
     self.lastSequence = lastSequence
   }
 
+  /// How many objects it touches.
+  var objectCount: Int { assets.count + collections.count }
+
   /// This delta and the one that follows it, as one.
   /// - Complexity: O(objects of `next`).
   package consuming func followed(by next: Delta) -> Delta {

@@ -172,7 +172,7 @@ struct DeltaReader {
     after stretch: Stretch, in delta: inout Delta
   ) -> (assets: [ObjectNumber], collections: [ObjectNumber]) {
     for event in stretch.events {
-      for number in event.touched(sequence: rootFolder) {
+      for number in event.touched {
         if let row = assets[number], delta.assets[number] == nil {
           delta.assets[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false)
         } else if let row = collections[number], delta.collections[number] == nil {
@@ -189,7 +189,7 @@ struct DeltaReader {
 
   private mutating func undo(_ event: Event, _ delta: inout Delta) throws {
     let inverse = event.inverse
-    for number in event.touched(sequence: rootFolder) {
+    for number in event.touched {
       if assets[number] != nil {
         try checked { () throws(RowMismatch) in try apply(inverse, toAsset: number, &assets[number]!) }
       } else if collections[number] != nil {

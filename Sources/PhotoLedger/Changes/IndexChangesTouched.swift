@@ -102,6 +102,11 @@ package struct TouchedPositions: Hashable, Sendable {
       "A position must be less than the length of its list.")
   }
 
+  /// Whether the change concerns the list at all.
+  var isEmpty: Bool {
+    removed.count == 0 && inserted.count == 0 && repositioned.isEmpty && changed.count == 0
+  }
+
   /// How many objects are untouched; they have the ordinals `0..<untouchedCount`, the same in both lists.
   var untouchedCount: Int { beforeCount - touchedBefore.count }
 

@@ -15,7 +15,7 @@ import LMDB
 // carrying them out (a second description of every rule).
 
 /// Queues change blocks and carries them out on a thread of its own.
-final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarded by `condition`; the rest is constant
+final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isClosing, isFinished; the rest is set once
   struct Job: Sendable {
     var requests: [ChangeRequest]
     var client: String
@@ -36,7 +36,8 @@ final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarde
   private let core: StoreCore
   private let resources: ResourceStore
   private let aftermath: Aftermath
-  private let finished = DispatchSemaphore(value: 0)
+  private var isFinished = false
+  private var thread: Thread?
 
   /// How often an idle writer frees the reader slots of processes that died: until then they pin pages.
   static let readerCheckSeconds = 60.0
@@ -49,9 +50,10 @@ final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarde
     self.core = core
     self.resources = resources
     self.aftermath = aftermath
-    let thread = Thread { [unowned self] in run() }
-    thread.name = "photoledger-writer"
+    let thread = Thread { [self] in run() }
+    thread.name = "ledger-writer"  // Linux allows 15 bytes.
     thread.stackSize = 2 << 20
+    self.thread = thread
     thread.start()
   }
 
@@ -68,29 +70,32 @@ final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarde
     condition.unlock()
   }
 
-  /// Carries out what is queued, then ends the thread.
+  /// Carries out what is queued, then ends the thread; called on the thread itself, it does not wait for that.
   func close() {
     condition.lock()
-    let wasClosing = isClosing
+    defer { condition.unlock() }
     isClosing = true
-    condition.signal()
-    condition.unlock()
-    if !wasClosing { finished.wait() }
+    condition.broadcast()
+    while !isFinished, Thread.current !== thread { condition.wait() }
   }
 
   // MARK: The thread
 
   private func run() {
-    while let group = nextGroup() { carryOut(group[...]) }
-    finished.signal()
+    while let group = nextGroup() { if group.isEmpty { freeReaders() } else { carryOut(group[...]) } }
+    condition.lock()
+    isFinished = true
+    condition.broadcast()
+    condition.unlock()
   }
 
+  /// The blocks that wait; none after a minute without work, nil at the end.
   private func nextGroup() -> [Job]? {
     condition.lock()
     defer { condition.unlock() }
     while queue.isEmpty {
       if isClosing { return nil }
-      if !condition.wait(until: Date(timeIntervalSinceNow: Self.readerCheckSeconds)) { freeReaders() }
+      if !condition.wait(until: Date(timeIntervalSinceNow: Self.readerCheckSeconds)) { return [] }
     }
     let group = Array(queue.prefix(Self.groupLimit))
     queue.removeFirst(group.count)
@@ -104,16 +109,16 @@ final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarde
     while !waiting.isEmpty {
       if let known = failure, known.index == 0 {
         failure = nil
-        waiting.removeFirst().answer(.failure(known.error))
+        waiting.removeFirst().answer(.failure(Self.reported(known.error)))
         continue
       }
       let attempt = failure.map { waiting.prefix($0.index) } ?? waiting
       do {
         let done = try commit(attempt)
+        aftermath.publish()
         for (job, outcome) in zip(attempt, done) { job.answer(.success(outcome.receipt)) }
         waiting = waiting.dropFirst(done.count)
         failure?.index -= done.count
-        aftermath.publish()
         let orphans = done.flatMap(\.orphans)
         if !orphans.isEmpty { aftermath.discard(orphans) }
       } catch let found as BlockFailure {
@@ -127,7 +132,13 @@ final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarde
     }
   }
 
-  /// Opens the store anew after LMDB has given it up; if that fails, the next block meets the same error.
+  /// Missing bytes go back to whoever can store them again; everything else is the library's own error.
+  private static func reported(_ error: any Error) -> any Error {
+    error is MissingBytes ? error : LibraryError(error)
+  }
+
+  /// Opens the store anew after LMDB has given it up; if that fails, the store is closed, and every later block says
+  /// so.
   private func recover(from error: any Error) {
     guard core.environment.isPanicked else { return }
     do {
@@ -181,19 +192,15 @@ final class Writer: @unchecked Sendable {  // `queue` and `isClosing` are guarde
   }
 
   private func carryOut(_ job: Job, _ t: inout WriteTransaction) throws -> Outcome {
-    if let key = job.key, let earlier = try core.log.commit(forKey: key, in: t) {
-      let receipt = CommitReceipt(
-        token: core.token(earlier.number), created: try core.created(by: earlier, t), isRepetition: true)
-      return Outcome(receipt: receipt, orphans: [])
+    if let key = job.key, let earlier = try core.log.commit(forKey: key, of: job.client, in: t) {
+      return Outcome(receipt: try core.receipt(ofRepeated: earlier, t), orphans: [])
     }
     let date = core.surroundings.date()
     let appender = try core.log.begin(
       CommitInformation(
         time: date.microseconds, client: job.client, cause: job.cause ?? "", process: core.surroundings.process,
         key: job.key), in: &t)
-    var decider = Decider(
-      projections: core.projections, resources: resources, date: date, appender: appender,
-      makeSalt: core.surroundings.salt)
+    var decider = Decider(core: core, resources: resources, date: date, appender: appender)
     let first = decider.nextNumber
     for request in job.requests { try decider.carryOut(request, &t) }
     if decider.nextNumber == first {

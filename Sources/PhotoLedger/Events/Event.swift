@@ -65,10 +65,11 @@ package struct ContainerPlace: Equatable, Sendable {
 /// Edits of up to ``Event/objectLimit`` assets that belong to one request.
 package struct AssetsEdited: Equatable, Sendable {
   /// What a person did; readers of the log filter by it. It does not change what is applied.
-  package enum Verb: UInt8, Sendable, CaseIterable {
-    case edited = 0
-    case trashed = 1
-    case restored = 2
+  package enum Verb: String, Sendable, CaseIterable {
+    // The names stand in the log; the cases may be renamed, the texts never.
+    case edited = "edited"
+    case trashed = "trashed"
+    case restored = "restored"
 
     var inverse: Verb {
       switch self {
@@ -172,13 +173,14 @@ package struct Replacement<Value: Equatable & Sendable>: Equatable, Sendable {
 /// Places given and taken in one container.
 package struct Arranged: Equatable, Sendable {
   /// What a person did; it does not change what is applied.
-  package enum Verb: UInt8, Sendable, CaseIterable {
-    case inserted = 0
-    case removed = 1
-    case moved = 2
-    case replaced = 3
+  package enum Verb: String, Sendable, CaseIterable {
+    // The names stand in the log; the cases may be renamed, the texts never.
+    case inserted = "inserted"
+    case removed = "removed"
+    case moved = "moved"
+    case replaced = "replaced"
     /// Nobody's wish: keys were spread to make room between two neighbours.
-    case spread = 4
+    case spread = "spread"
   }
 
   /// A member that was put in (`old` nil), taken out (`new` nil) or put elsewhere.
@@ -212,10 +214,10 @@ extension Event {
   }
 
   /// The objects whose history holds this event: those it changed, and those it put into or took out of a container.
-  package func touched(sequence: UInt64) -> [ObjectNumber] {
+  package var touched: [ObjectNumber] {
     switch self {
     case .nothingChanged: []
-    case .libraryCreated: [sequence]
+    case .libraryCreated: [rootFolder]
     case .assetCreated(let existence), .assetPurged(let existence):
       [existence.row.number] + existence.places.map(\.container)
     case .assetsEdited(let edited): edited.edits.map(\.number) + edited.shifts.map(\.album)

@@ -14,8 +14,8 @@ import Foundation
 //   assets.edited            1         1 edits, 2 count shifts
 //   assets.trashed           1         the same
 //   assets.restored          1         the same
-//   collection.created       1         1 row, 2 order key
-//   collection.erased        1         1 row, 2 order key
+//   collection.created       1         0 number, 1 row, 2 order key
+//   collection.erased        1         0 number, 1 row, 2 order key
 //   collection.edited        1         1 number, 2 title, 3 modification date, 4 deleted date (each [old, new])
 //   content.inserted         1         1 container, 2 places, 3 count shift, 4 modification date [old, new]
 //   content.removed, content.moved, content.replaced, content.spread: the same
@@ -33,11 +33,11 @@ extension Event {
     case .libraryCreated: "library.created"
     case .assetCreated: "asset.created"
     case .assetPurged: "asset.purged"
-    case .assetsEdited(let edited): "assets.\(edited.verb)"
+    case .assetsEdited(let edited): "assets.\(edited.verb.rawValue)"
     case .collectionCreated: "collection.created"
     case .collectionErased: "collection.erased"
     case .collectionEdited: "collection.edited"
-    case .arranged(let arranged): "content.\(arranged.verb)"
+    case .arranged(let arranged): "content.\(arranged.verb.rawValue)"
     case .nothingChanged: "nothing.changed"
     }
   }
@@ -131,10 +131,10 @@ extension Event {
       return .nothingChanged
     default: break
     }
-    if type.hasPrefix("assets."), let verb = AssetsEdited.Verb.allCases.first(where: { type == "assets.\($0)" }) {
+    if type.hasPrefix("assets."), let verb = AssetsEdited.Verb(rawValue: String(type.dropFirst(7))) {
       return .assetsEdited(try AssetsEdited(verb, payload))
     }
-    if type.hasPrefix("content."), let verb = Arranged.Verb.allCases.first(where: { type == "content.\($0)" }) {
+    if type.hasPrefix("content."), let verb = Arranged.Verb(rawValue: String(type.dropFirst(8))) {
       return .arranged(try Arranged(verb, payload))
     }
     throw LibraryError(

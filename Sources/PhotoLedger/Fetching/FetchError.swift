@@ -1,3 +1,5 @@
+import Foundation
+
 /// Why a fetch was refused: an unknown key, a malformed or unsupported predicate, an argument of the wrong kind
 /// (FR-09).
 public struct FetchError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -38,7 +40,9 @@ public struct FetchError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The sentence, with the column (from 1) where a format string is at fault.
   public var description: String {
     guard let offset else { return sentence }
-    return "\(sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence), at column \(offset + 1)."
+    // The place stands before the advice, which can be long.
+    let end = sentence.range(of: "; ")?.lowerBound ?? sentence.lastIndex(of: ".") ?? sentence.endIndex
+    return "\(sentence[..<end]), at column \(offset + 1)\(sentence[end...])"
   }
 
   /// The same error with its place in a format string, unless it has one already.

@@ -4,7 +4,7 @@ public import Foundation
 // A fetch result is a value (design, decision 3): the root of a persistent tree of keys, and the number of the commit
 // it belongs to. It never changes; `PhotoLibrary.changes(to:)` tells how the next one differs. Objects are read when
 // they are asked for, and are as they were at the result's commit however late that is: rows that changed since are
-// taken back with the inverses of the events that changed them (`LibraryStore.row(_:at:)`).
+// taken back with the inverses of the events that changed them (`LibraryStore.assetRow(_:at:_:)` and its kin).
 
 /// The ordered objects that a fetch found, as of one commit (PHFetchResult, FR-01).
 public struct FetchResult<Element: Hashable & Sendable>: Sendable {

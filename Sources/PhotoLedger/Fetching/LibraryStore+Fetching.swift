@@ -7,12 +7,11 @@ import LMDB
 // tree. While an equal query is followed, its live tree is the answer and nothing is read.
 
 extension LibraryStore {
-  func fetch(_ query: Query, _ window: Window) throws -> ResultCore {
+  func fetch(_ query: Query, _ window: Window, wantsIncrementalChanges: Bool = true) throws -> ResultCore {
     try reading { t in
       let head = try core.log.head(t)
-      if var shared = observation.shared(query, at: head.commit) {
-        shared.window = window
-        return shared
+      if let shared = observation.shared(query, at: head.commit) {
+        return shared.shown(in: window, wantsIncrementalChanges: wantsIncrementalChanges)
       }
       let plan = QueryPlan(query)
       var holders: Set<ObjectNumber> = []
@@ -23,7 +22,8 @@ extension LibraryStore {
         plan.hasWideKeys
         ? .wide(try tree(plan, holders, t)) : .narrow(try tree(plan, holders, t))
       return ResultCore(
-        plan: plan, window: window, commit: head.commit, sequence: head.sequence, order: order, holders: holders)
+        library: core.mark, plan: plan, wantsIncrementalChanges: wantsIncrementalChanges, window: window,
+        commit: head.commit, sequence: head.sequence, order: order, holders: holders)
     }
   }
 

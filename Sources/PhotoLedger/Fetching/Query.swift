@@ -53,8 +53,6 @@ package struct Window: Hashable, Sendable {
 
   /// The positions of the whole order that are shown.
   package func range(in count: Int) -> Range<Int> {
-    let start = min(offset, count)
-    guard let limit else { return start..<count }
-    return start..<(start + min(limit, count - start))
+    TouchedPositions.window(offset: offset, limit: limit, count: count)
   }
 }

@@ -4,7 +4,11 @@ import CountedTree
 ///
 /// A value: the order is a persistent tree, so a copy costs nothing and holding one pins no page of the store.
 package struct ResultCore: Sendable {
+  /// The mark of the library that the result is of.
+  package let library: UInt64
   package let plan: QueryPlan
+  /// Whether observers want index sets (CD-15).
+  let wantsIncrementalChanges: Bool
   package var window: Window
   /// The commit whose state the result shows.
   package var commit: UInt64
@@ -14,8 +18,18 @@ package struct ResultCore: Sendable {
   /// For ``Query/Scope/containing(_:)``: where the object stands, whether or not the condition admits it.
   var holders: Set<ObjectNumber> = []
 
+  /// The same objects as another fetch of the query shows them.
+  func shown(in window: Window, wantsIncrementalChanges: Bool) -> ResultCore {
+    ResultCore(
+      library: library, plan: plan, wantsIncrementalChanges: wantsIncrementalChanges, window: window, commit: commit,
+      sequence: sequence, order: order, holders: holders)
+  }
+
   /// The positions of the order that are shown.
   var shown: Range<Int> { window.range(in: order.count) }
+
+  /// The numbers of all shown objects, in order.
+  var numbers: [ObjectNumber] { shown.map { order.number(at: $0) } }
 
   /// The number of the object at a shown position.
   func number(at position: Int) -> ObjectNumber { order.number(at: shown.lowerBound + position) }
@@ -53,8 +67,8 @@ package struct ResultCore: Sendable {
     }
   }
 
-  /// The index changes that an observer of a window is shown; nil if none shows (CD-01).
-  static func changes(_ touched: TouchedPositions, in window: Window) -> IndexChanges? {
+  /// The index changes that an observer of the result is shown; nil if none shows (CD-01).
+  func changes(_ touched: TouchedPositions) -> IndexChanges? {
     let changes = IndexChanges(touched.windowed(offset: window.offset, limit: window.limit))
     return changes.isEmpty ? nil : changes
   }

@@ -74,8 +74,9 @@ public struct LogFilter: Sendable {
 
 extension Event {
   /// What happened, as a sentence, and the payload as a value.
-  func described(_ name: (ObjectNumber) -> String) -> (sentence: String, details: LogValue) {
-    switch self {
+  func described(_ names: [ObjectNumber: ObjectNames.Name]) -> (sentence: String, details: LogValue) {
+    let name = { (number: ObjectNumber) in names[number]?.spelling ?? "" }
+    return switch self {
     case .libraryCreated(let identifier, let date):
       (
         "The library was created.",
@@ -86,15 +87,15 @@ extension Event {
     case .assetPurged(let existence):
       ("\(existence.title) was removed for good.", .object(existence.fields(name)))
     case .assetsEdited(let edited):
-      (edited.sentence, .object(edited.fields(name)))
+      (edited.sentence(names), .object(edited.fields(name)))
     case .collectionCreated(let existence):
       ("The \(existence.row.word) '\(existence.row.title ?? "")' was created.", .object(existence.row.fields(name)))
     case .collectionErased(let existence):
       ("The \(existence.row.word) '\(existence.row.title ?? "")' was unmade.", .object(existence.row.fields(name)))
     case .collectionEdited(let edited):
-      (edited.sentence, .object(edited.fields(name)))
+      (edited.sentence(names), .object(edited.fields(name)))
     case .arranged(let arranged):
-      (arranged.sentence, .object(arranged.fields(name)))
+      (arranged.sentence(names), .object(arranged.fields(name)))
     case .nothingChanged: ("A block changed nothing.", .object([]))
     }
   }
@@ -102,14 +103,23 @@ extension Event {
 
 private func counted(_ count: Int, _ noun: String) -> String { count == 1 ? "1 \(noun)" : "\(count) \(noun)s" }
 
+/// A few objects by what they are called, many by their number.
+private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: [ObjectNumber: ObjectNames.Name]) -> String {
+  guard numbers.count <= 3 else { return counted(numbers.count, noun) }
+  let labels = numbers.map { names[$0]?.label ?? "an \(noun)" }
+  guard labels.count > 1, let last = labels.last else { return labels.first ?? counted(0, noun) }
+  return labels.dropLast().joined(separator: ", ") + " and " + last
+}
+
 extension LogValue {
-  fileprivate init(_ value: FieldValue, isDate: Bool) {
+  /// A property's value; enumerations and sets by the names that PhotoKit gives them.
+  fileprivate init(_ value: FieldValue, of field: AssetField) {
     switch value {
     case .null: self = .null
     case .bool(let value): self = .bool(value)
-    case .integer(let value): self = .integer(value)
+    case .integer(let value): self = Self.named(value, field) ?? .integer(value)
     case .double(let value):
-      self = isDate ? .date(Date(timeIntervalSinceReferenceDate: value)) : .double(value)
+      self = field.isDate ? .date(Date(timeIntervalSinceReferenceDate: value)) : .double(value)
     case .place(let location): self = LogValue(location)
     }
   }
@@ -118,6 +128,16 @@ extension LogValue {
     self = .object(
       [.init("latitude", .double(location.latitude)), .init("longitude", .double(location.longitude))]
         + (location.altitude.map { [.init("altitude", .double($0))] } ?? []))
+  }
+
+  private static func named(_ value: Int64, _ field: AssetField) -> LogValue? {
+    switch field {
+    case .mediaType: MediaType(rawValue: Int(value)).map { .text("\($0)") }
+    case .playbackStyle: PlaybackStyle(rawValue: Int(value)).map { .text("\($0)") }
+    case .mediaSubtypes:
+      .list(MediaSubtypes(rawValue: UInt32(truncatingIfNeeded: value)).names.map(LogValue.text))
+    default: nil
+    }
   }
 
   fileprivate static func optional(_ date: Date?) -> LogValue { date.map(LogValue.date) ?? .null }
@@ -133,9 +153,8 @@ extension AssetExistence {
   fileprivate func fields(_ name: (ObjectNumber) -> String) -> [LogValue.Field] {
     var fields: [LogValue.Field] = [.init("asset", .text(name(row.number)))]
     for field in AssetField.allCases where row[field] != .null && row[field] != .bool(false) {
-      fields.append(.init("\(field)", LogValue(row[field], isDate: field.isDate)))
+      fields.append(.init("\(field)", LogValue(row[field], of: field)))
     }
-    fields.append(.init("mediaType", .text("\(row.mediaType)")))
     fields.append(.init("addedDate", .date(row.addedDate)))
     fields.append(.init("resources", .list(details.resources.map { .object($0.fields) })))
     if !places.isEmpty {
@@ -168,17 +187,17 @@ extension AssetField {
 }
 
 extension AssetsEdited {
-  fileprivate var sentence: String {
-    let assets = counted(edits.count, "asset")
+  fileprivate func sentence(_ names: [ObjectNumber: ObjectNames.Name]) -> String {
+    let assets = listed(edits.map(\.number), "asset", names)
     switch verb {
-    case .trashed: return "\(assets) moved to the trash."
-    case .restored: return "\(assets) restored from the trash."
+    case .trashed: return "Moved to the trash: \(assets)."
+    case .restored: return "Restored from the trash: \(assets)."
     case .edited:
       let fields = Set(edits.flatMap { $0.changes.map(\.field) }).subtracting([.modificationDate])
       let added = edits.reduce(0) { $0 + $1.newResources.count }
-      let names = fields.sorted { $0.rawValue < $1.rawValue }.map { "\($0)" }
-      let parts = names + (added > 0 ? [counted(added, "new resource")] : [])
-      return "\(assets) edited: \(parts.joined(separator: ", "))."
+      let properties = fields.sorted { $0.rawValue < $1.rawValue }.map { "\($0)" }
+      let parts = properties + (added > 0 ? [counted(added, "new resource")] : [])
+      return "Edited: \(assets) (\(parts.joined(separator: ", ")))."
     }
   }
 
@@ -186,10 +205,8 @@ extension AssetsEdited {
     let assets = edits.map { edit -> LogValue in
       var fields: [LogValue.Field] = [.init("asset", .text(name(edit.number)))]
       for change in edit.changes {
-        let isDate = change.field.isDate
-        fields.append(
-          .init(
-            "\(change.field)", .change(LogValue(change.old, isDate: isDate), LogValue(change.new, isDate: isDate))))
+        let (old, new) = (LogValue(change.old, of: change.field), LogValue(change.new, of: change.field))
+        fields.append(.init("\(change.field)", .change(old, new)))
       }
       if let resources = edit.resources {
         fields.append(
@@ -227,11 +244,10 @@ extension CollectionRow {
 }
 
 extension CollectionEdited {
-  fileprivate var sentence: String {
-    if let deletedDate {
-      return deletedDate.new == nil ? "A collection was brought back." : "A collection was deleted."
-    }
-    return "A collection was renamed from '\(title?.old ?? "")' to '\(title?.new ?? "")'."
+  fileprivate func sentence(_ names: [ObjectNumber: ObjectNames.Name]) -> String {
+    let label = names[number]?.label ?? "A collection"
+    if let deletedDate { return deletedDate.new == nil ? "\(label) was brought back." : "\(label) was deleted." }
+    return "'\(title?.old ?? "")' was renamed to '\(title?.new ?? "")'."
   }
 
   fileprivate func fields(_ name: (ObjectNumber) -> String) -> [LogValue.Field] {
@@ -251,14 +267,15 @@ extension CollectionEdited {
 }
 
 extension Arranged {
-  fileprivate var sentence: String {
-    let members = counted(places.count, "member")
-    switch verb {
-    case .inserted: return "\(members) put in."
-    case .removed: return "\(members) taken out."
-    case .moved: return "\(members) put elsewhere."
-    case .replaced: return "\(members) replaced or put in their place."
-    case .spread: return "\(members) given new order keys, in the same order."
+  fileprivate func sentence(_ names: [ObjectNumber: ObjectNames.Name]) -> String {
+    let members = listed(places.map(\.child), "member", names)
+    let home = names[container]?.label ?? "a collection"
+    return switch verb {
+    case .inserted: "Put into \(home): \(members)."
+    case .removed: "Taken out of \(home): \(members)."
+    case .moved: "Moved inside \(home): \(members)."
+    case .replaced: "Replaced in \(home): \(members)."
+    case .spread: "New order keys in \(home), in the same order: \(members)."
     }
   }
 

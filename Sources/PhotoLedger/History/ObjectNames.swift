@@ -1,14 +1,15 @@
 import EventLog
 import LMDB
 
-/// Finds the identifiers of objects that events name by number, and keeps the last ones it found.
+/// Finds what objects are called that events name by number, and keeps the last ones it found.
 ///
 /// An object that is gone has no row; the event that created it is still in the log, at the object's number.
 struct ObjectNames {
-  /// An object's identifier and what it is.
+  /// An object's identifier, what it is, and what people call it now.
   struct Name {
     var spelling: String
     var type: ObjectType
+    var label: String
   }
 
   let core: StoreCore
@@ -31,21 +32,27 @@ struct ObjectNames {
   }
 
   private func find<T: TransactionReading & ~Copyable>(_ number: ObjectNumber, _ t: borrowing T) throws -> Name? {
-    if let row = try core.projections.asset(number, in: t) { return Name(row) }
+    if let row = try core.projections.asset(number, in: t) {
+      return Name(row, try core.projections.details(number, in: t))
+    }
     if let row = try core.projections.collection(number, in: t) { return Name(row) }
     guard let record = try core.log.event(at: number, in: t) else { return nil }
-    if case .assetCreated(let existence) = try Event(record) { return Name(existence.row) }
+    if case .assetCreated(let existence) = try Event(record) { return Name(existence.row, existence.details) }
     return nil
   }
 }
 
 extension ObjectNames.Name {
-  init(_ row: AssetRow) { self.init(spelling: row.identifier.spelled(as: .asset), type: .asset) }
+  init(_ row: AssetRow, _ details: AssetDetails?) {
+    let label = details?.resources.first.map { "'\($0.originalFilename)'" } ?? "an asset"
+    self.init(spelling: row.identifier.spelled(as: .asset), type: .asset, label: label)
+  }
 
   init(_ row: CollectionRow) {
+    let label = row.number == rootFolder ? "the top level" : "'\(row.title ?? "")'"
     switch row.kind {
-    case .album: self.init(spelling: row.identifier.spelled(as: .album), type: .assetCollection)
-    case .folder: self.init(spelling: row.identifier.spelled(as: .folder), type: .collectionList)
+    case .album: self.init(spelling: row.identifier.spelled(as: .album), type: .assetCollection, label: label)
+    case .folder: self.init(spelling: row.identifier.spelled(as: .folder), type: .collectionList, label: label)
     }
   }
 }

@@ -77,12 +77,12 @@ private struct LogReader {
         sentence: "The payload was erased.", details: .null)
     }
     let event = try Event(record)
-    let touched = event.touched(sequence: record.sequence)
-    let known = try touched.reduce(into: [:]) { $0[$1] = try names.name(of: $1, t)?.spelling }
-    let (sentence, details) = event.described { known[$0] ?? "" }
+    let touched = event.touched
+    let known = try touched.reduce(into: [:]) { $0[$1] = try names.name(of: $1, t) }
+    let (sentence, details) = event.described(known)
     return LogEntry(
       sequence: record.sequence, token: core.token(record.commit), commit: commit, type: type,
-      objects: distinct(touched).compactMap { known[$0] }, sentence: sentence, details: details)
+      objects: distinct(touched).compactMap { known[$0]?.spelling }, sentence: sentence, details: details)
   }
 
   private mutating func commit(_ number: UInt64, _ t: borrowing StoreReading) throws -> CommitSummary {

@@ -185,7 +185,8 @@ extension PhotoLibrary {
     }
   }
 
-  /// Drops every projection and makes it again from the log, in one transaction: readers see the old ones or the new.
+  /// Drops every projection and the log's own tables and makes them again from the events, in one transaction: readers
+  /// see the old ones or the new.
   ///
   /// - Parameter progress: is told how far it is; false stops, and the projections stay as they were.
   /// - Throws: ``LibraryError`` `.corrupted` if the log cannot be replayed, `.userCancelled` if `progress` stops.
@@ -195,6 +196,7 @@ extension PhotoLibrary {
     try Self.reporting {
       try core.environment.write { t in
         let head = try core.log.head(t).sequence
+        try core.log.rebuildDerivedTables(in: &t)
         for database in core.projections.all { try t.clear(database) }
         var done: UInt64 = 0
         while done < head {

@@ -23,7 +23,7 @@ public struct LibraryChange: Sendable {
       result.core.commit == self.delta.from
       ? self.delta : try observation.composedDelta(from: result.core.commit, to: self.delta.to)
     let (core, touched) = result.core.advanced(by: delta)
-    guard let changes = ResultCore.changes(touched, in: core.window) else { return nil }
+    guard let changes = core.changes(touched) else { return nil }
     let after = FetchResult(core: core, store: result.store, load: result.load)
     return ChangeDetails(before: result, after: after, commits: delta.commits, changes: changes)
   }

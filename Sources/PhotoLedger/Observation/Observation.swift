@@ -39,6 +39,8 @@ final class Observation: Sendable {
 
   /// How many deltas are kept for subscriptions that lag.
   static let recentLimit = 256
+  /// How many objects those may touch: an import's deltas are large, and the log has them too.
+  static let recentObjectLimit = 20_000
   /// How long a lost hint can go unnoticed, in milliseconds.
   static let pollMilliseconds = 500
 
@@ -52,15 +54,15 @@ final class Observation: Sendable {
     self.signal = signal
   }
 
+  /// Tells what was committed before, then ends all following.
   func close() {
-    let (observers, queries) = state.withLock { state in
+    do { try pump() } catch { fail(error) }
+    let queries = state.withLock { state in
       state.isClosed = true
-      let found = (state.observers, state.queries.values.compactMap(\.query))
       state.observers = []
-      return found
+      return state.queries.values.compactMap(\.query)
     }
     for query in queries { query.finish() }
-    _ = observers
     signal.cancel()
   }
 
@@ -70,10 +72,13 @@ final class Observation: Sendable {
 
   /// Begins to follow, if nobody has asked before.
   private func start() throws {
+    guard state.withLock({ $0.commit == nil || $0.isClosed }) else { return }
+    // Read before the lock is taken: whoever fetches holds a transaction while it asks for the lock.
+    let head = try core.environment.read { t in try core.log.head(t).commit }
     let isFirst = try state.withLock { state in
       guard !state.isClosed else { throw LibraryError(.closed, "The library was closed; open it again.") }
       guard state.commit == nil else { return false }
-      state.commit = try core.environment.read { t in try core.log.head(t).commit }
+      state.commit = head
       return true
     }
     guard isFirst else { return }
@@ -87,7 +92,7 @@ final class Observation: Sendable {
         }
       }
     }
-    thread.name = "photoledger-observation"
+    thread.name = "ledger-observer"  // Linux allows 15 bytes.
     thread.start()
   }
 
@@ -118,7 +123,10 @@ final class Observation: Sendable {
       }
     }
     state.recent.append(contentsOf: deltas)
-    state.recent.removeFirst(max(0, state.recent.count - Self.recentLimit))
+    var size = state.recent.reduce(0) { $0 + $1.objectCount }
+    while state.recent.count > Self.recentLimit || size > Self.recentObjectLimit, state.recent.count > 1 {
+      size -= state.recent.removeFirst().objectCount
+    }
     state.commit = deltas.last?.to
     state.observers.removeAll { $0.isAbandoned }
     return (Array(touched.values), state.observers)
@@ -167,8 +175,7 @@ final class Observation: Sendable {
       let made = state.withLock { state -> LiveQuery? in
         // Another thread may have made it, or the pump gone on.
         guard state.queries[result.plan.query]?.query == nil, state.commit == commit else { return nil }
-        current.window = Window()
-        let query = LiveQuery(current)
+        let query = LiveQuery(current.shown(in: Window(), wantsIncrementalChanges: true))
         state.queries[result.plan.query] = WeakQuery(query: query)
         return query
       }

@@ -48,7 +48,10 @@ public struct ResultChanges<Element: Hashable & Sendable>: AsyncSequence, Sendab
 /// Holds a result and works out what to tell about it.
 final class Follower<Element: Hashable & Sendable>: Sendable {
   private struct State {
-    var held: FetchResult<Element>
+    /// What the owner was told last: the next change starts from it (CD-02).
+    var told: FetchResult<Element>
+    /// The same result, gone on over commits that showed nothing.
+    var core: ResultCore
     var query: LiveQuery?
   }
 
@@ -58,7 +61,7 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
   private let observation: Observation
 
   init(_ held: FetchResult<Element>, backlogLimit: Int) {
-    state = Mutex(State(held: held, query: nil))
+    state = Mutex(State(told: held, core: held.core, query: nil))
     observation = held.store.observation
     self.backlogLimit = backlogLimit
     key = followerKeys.wrappingAdd(1, ordering: .relaxed).newValue
@@ -68,22 +71,23 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
 
   /// Asks to be woken when a commit touched the result.
   func listen(wake: @escaping @Sendable () -> Void, finish: @escaping @Sendable ((any Error)?) -> Void) throws {
-    let query = try observation.live(state.withLock { $0.held.core })
+    let query = try observation.live(state.withLock { $0.core })
     query.listen(key, LiveQuery.Listener(wake: wake, finish: finish))
     state.withLock { $0.query = query }
+    if observation.isClosed { finish(nil) }
   }
 
   /// What there is to tell now: nothing, one commit, or everything since.
   func take() throws -> ChangeDetails<Element>? {
     try state.withLock { state in
       guard let query = state.query else { return nil }
-      while let step = try next(state.held.core, query) {
-        let before = state.held
-        var core = step.after
-        core.window = before.core.window
-        state.held = FetchResult(core: core, store: before.store, load: before.load)
-        guard let changes = ResultCore.changes(step.touched, in: core.window) else { continue }
-        return ChangeDetails(before: before, after: state.held, commits: step.commits, changes: changes)
+      while let step = try next(state.core, query) {
+        let before = state.told
+        state.core = step.after.shown(
+          in: before.core.window, wantsIncrementalChanges: before.core.wantsIncrementalChanges)
+        guard let changes = state.core.changes(step.touched) else { continue }
+        state.told = FetchResult(core: state.core, store: before.store, load: before.load)
+        return ChangeDetails(before: before, after: state.told, commits: step.commits, changes: changes)
       }
       return nil
     }
@@ -95,27 +99,39 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
     let (steps, current, last) = observation.reading(query) { query, commit in
       (query.steps(after: held.commit).map(Array.init), query.current(at: commit), query.lastStep)
     }
+    guard let steps else { return try catchUp(held, with: current) }
     // Told from the live tree where possible, so that all followers of a query share it.
-    if let steps, steps.isEmpty { return nil }
-    if let steps, steps.count == 1, let last { return (current, last.touched, last.commits) }
-    if let steps, steps.count <= backlogLimit {
-      guard let delta = try observation.deltas(from: steps[0] - 1, to: steps[0]).first else { return nil }
-      let (after, touched) = held.advanced(by: delta)
-      return (after, touched, delta.commits)
-    }
-    guard current.commit > held.commit else { return nil }
-    if steps == nil, backlogLimit == .max { return try firstStep(of: held, through: current.commit) }
-    let delta = try observation.composedDelta(from: held.commit, to: current.commit)
-    return (current, held.positions(of: delta, after: current), delta.commits)
+    if steps.isEmpty { return nil }
+    if steps.count == 1, let last { return (current, last.touched, last.commits) }
+    if steps.count > backlogLimit { return try composed(held, current) }
+    guard let delta = try observation.deltas(from: steps[0] - 1, to: steps[0]).first else { return nil }
+    let (after, touched) = held.advanced(by: delta)
+    return (after, touched, delta.commits)
   }
 
-  /// The first commit that touched the result, for a follower that wants each and has fallen far behind.
-  private func firstStep(of held: ResultCore, through commit: UInt64) throws -> Step? {
-    for delta in try observation.deltas(from: held.commit, to: commit) {
-      let (after, touched) = held.advanced(by: delta)
-      if !touched.isEmpty { return (after, touched, delta.commits) }
+  /// The first commit that touched a result which is older than what the live query remembers, or all as one.
+  private func catchUp(_ held: ResultCore, with current: ResultCore) throws -> Step? {
+    guard held.commit < current.commit else { return nil }
+    var first: Step?
+    var count = 0
+    var core = held
+    for delta in try observation.deltas(from: held.commit, to: current.commit) {
+      let (after, touched) = core.advanced(by: delta)
+      core = after
+      guard !touched.isEmpty else { continue }
+      count += 1
+      if first == nil { first = (after, touched, delta.commits) }
+      if backlogLimit == .max { return first }
+      if count > backlogLimit { return try composed(held, current) }
     }
-    return nil
+    let unchanged = TouchedPositions(
+      beforeCount: held.order.count, afterCount: held.order.count, removed: [], inserted: [])
+    return first ?? (current, unchanged, [])
+  }
+
+  private func composed(_ held: ResultCore, _ current: ResultCore) throws -> Step {
+    let delta = try observation.composedDelta(from: held.commit, to: current.commit)
+    return (current, held.positions(of: delta, after: current), delta.commits)
   }
 }
 

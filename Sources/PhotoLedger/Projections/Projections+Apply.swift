@@ -31,7 +31,7 @@ extension Projections {
     } catch let mismatch as RowMismatch {
       throw corruption("the \(mismatch.field) of object \(mismatch.number), which event \(sequence) changes")
     }
-    for number in event.touched(sequence: sequence) {
+    for number in event.touched {
       let key = pairKey(number, sequence)
       try t.put(key.span.bytes, RawSpan(), in: history)
     }

@@ -1,0 +1,95 @@
+import Dispatch
+import EventLog
+import LMDB
+
+// One block on its way from a caller to its receipt.
+//
+//   collect ──▶ key known? ──▶ stage ──▶ the writer decides and commits ──▶ settle ──▶ receipt or error
+//                  │ yes         ▲                                            │ its bytes were purged meanwhile
+//                  ▼             └────────────────────────────────────────────┘
+//          the first receipt
+//
+// The key is looked up before the bytes: whoever asks again, as an unknown outcome advises, may have moved the files
+// away by then. Bytes are stored away from the writer's thread and from the cooperative pool, since a copy and its sync
+// can take seconds. A block without bytes of its own goes straight to the writer.
+
+/// A change block with what is to become of it.
+struct Submission: Sendable {
+  let store: LibraryStore
+  let requests: [ChangeRequest]
+  let client: String
+  let cause: String?
+  let key: String?
+
+  typealias Handler = @Sendable (Result<CommitReceipt, any Error>) -> Void
+
+  private static let staging = DispatchQueue(label: "photoledger.staging", attributes: .concurrent)
+
+  /// Sends the block without holding the calling thread up; the handler is called once, on a thread of the library's.
+  func send(_ handler: @escaping Handler) {
+    if requests.contains(where: \.bringsBytes) {
+      Self.staging.async { sendHere(handler) }
+    } else {
+      sendHere(handler)
+    }
+  }
+
+  /// Stores the block's bytes on the calling thread, then sends it: blocks that one thread sends so keep their order.
+  func sendHere(attempt: Int = 1, _ handler: @escaping Handler) {
+    do {
+      if let receipt = try known() { return handler(.success(receipt)) }
+      let staging = try store.stage(requests)
+      let job = Writer.Job(requests: staging.requests, client: client, cause: cause, key: key) { outcome in
+        if staging.isEmpty { return handler(outcome.mapError { ($0 as? MissingBytes)?.described ?? $0 }) }
+        // Files are looked after, and maybe stored again, away from the writer's thread.
+        Self.staging.async { settle(staging, outcome, attempt, handler) }
+      }
+      store.enqueue(job)
+    } catch {
+      handler(.failure(LibraryError(error)))
+    }
+  }
+
+  /// The receipt of a block that was carried out before under the same key.
+  private func known() throws -> CommitReceipt? {
+    guard let key else { return nil }
+    return try store.reading { t in
+      try store.core.log.commit(forKey: key, of: client, in: t).map { try store.core.receipt(ofRepeated: $0, t) }
+    }
+  }
+
+  private func settle(
+    _ staging: Staging, _ outcome: Result<CommitReceipt, any Error>, _ attempt: Int, _ handler: @escaping Handler
+  ) {
+    switch outcome {
+    case .success:
+      store.takeAwayMoved(staging)
+      handler(outcome)
+    case .failure(let error as MissingBytes):
+      if attempt < LibraryStore.stagingLimit, staging.stored.contains(error.resource) {
+        sendHere(attempt: attempt + 1, handler)
+      } else {
+        handler(.failure(error.described))
+      }
+    case .failure(let error):
+      // A refused block leaves no file: what it stored and nothing else names is removed.
+      store.core.discard(staging.stored, from: store.resources)
+      handler(.failure(error))
+    }
+  }
+}
+
+extension ChangeRequest {
+  /// Whether bytes have to be stored before the writer can decide.
+  fileprivate var bringsBytes: Bool {
+    switch self {
+    case .createAsset(let creation, _): creation.resources.contains(where: \.bringsBytes)
+    case .addResources(let drafts, _, _, _): drafts.contains(where: \.bringsBytes)
+    default: false
+    }
+  }
+}
+
+extension ResourceDraft {
+  fileprivate var bringsBytes: Bool { if case .stored = source { false } else { true } }
+}
