@@ -34,7 +34,9 @@ struct Command {
           throw Misuse(sentence: "--size needs numbers from 10 up, such as 1000 or 100,1000.")
         }
       case "--repetitions":
-        guard let number = Int(value), number > 0 else { throw Misuse(sentence: "--repetitions needs a number from 1 up.") }
+        guard let number = Int(value), number > 0 else {
+          throw Misuse(sentence: "--repetitions needs a number from 1 up.")
+        }
         repetitions = number
       default: throw Misuse(sentence: "There is no option \(option).")
       }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// How the memory stood when an operation began.
 enum Caches: String, Codable, Sendable {
   /// The repetition before was the same operation elsewhere in the same list, and nothing came between.
@@ -28,12 +30,17 @@ struct Stopwatch {
   }
 }
 
-/// Pushes everything else out of the processor's caches.
+/// Pushes everything else out of the processor's caches, code included.
 struct CacheFlush {
-  private var buffer = [UInt64](repeating: 1, count: 96 << 17)
+  private var buffer = [UInt8](repeating: 1, count: 96 << 20)
+  private var round: UInt8 = 0
 
   mutating func flush() {
-    for index in stride(from: 0, to: buffer.count, by: 8) { buffer[index] &+= 1 }
+    round &+= 1
+    let value = Int32(round)
+    buffer.withUnsafeMutableBytes { bytes in
+      if let start = bytes.baseAddress { memset(start, value, bytes.count) }
+    }
   }
 }
 

@@ -45,6 +45,10 @@ struct Report {
       Self.line(name, "\(size)", caches?.rawValue ?? "", Self.micros(row.medianNanoseconds), spread, ratio))
   }
 
+  /// Uses the outcome of a loop, so that the loop cannot be optimised away.
+  @inline(never)
+  static func keep(_ outcome: Int) { if outcome == .min { print("An outcome was the least integer.") } }
+
   /// Prints a figure that is not a time.
   func note(_ name: String, size: Int, _ value: String) { print(Self.line(name, "\(size)", "", value, "", "")) }
 

@@ -106,7 +106,8 @@ extension Node {
     }
     let middle = total / 2
     let divider = divider(first, separator, second, at: middle)
-    let (lower, upper) = (joined(first, separator, second, 0..<middle), joined(first, separator, second, middle..<total))
+    let lower = joined(first, separator, second, 0..<middle)
+    let upper = joined(first, separator, second, middle..<total)
     body.separators[left] = divider
     body.children[left] = lower
     body.children[left + 1] = upper

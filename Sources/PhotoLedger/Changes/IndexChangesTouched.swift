@@ -92,9 +92,11 @@ package struct TouchedPositions: Hashable, Sendable {
     self.inserted = SortedPositions(inserted)
     self.repositioned = repositioned.count < 2 ? repositioned : repositioned.sorted { $0.before < $1.before }
     self.changed = SortedPositions(changed)
-    touchedBefore = repositioned.isEmpty
+    touchedBefore =
+      repositioned.isEmpty
       ? self.removed : SortedPositions((removed + repositioned.map(\.before)).sorted())
-    touchedAfter = repositioned.isEmpty
+    touchedAfter =
+      repositioned.isEmpty
       ? self.inserted : SortedPositions((inserted + repositioned.map(\.after)).sorted())
     precondition(
       touchedBefore.members.last ?? -1 < beforeCount && touchedAfter.members.last ?? -1 < afterCount
