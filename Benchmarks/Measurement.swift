@@ -1,5 +1,3 @@
-import Foundation
-
 /// How the memory stood when an operation began.
 enum Caches: String, Codable, Sendable {
   /// The repetition before was the same operation elsewhere in the same list, and nothing came between.
@@ -31,15 +29,18 @@ struct Stopwatch {
 }
 
 /// Pushes everything else out of the processor's caches, code included.
+///
+/// Every line is read and written. Filling the buffer would not do: large fills go past the caches.
 struct CacheFlush {
   private var buffer = [UInt8](repeating: 1, count: 96 << 20)
-  private var round: UInt8 = 0
 
   mutating func flush() {
-    round &+= 1
-    let value = Int32(round)
     buffer.withUnsafeMutableBytes { bytes in
-      if let start = bytes.baseAddress { memset(start, value, bytes.count) }
+      var offset = 0
+      while offset < bytes.count {
+        bytes[offset] &+= 1
+        offset += 64
+      }
     }
   }
 }
