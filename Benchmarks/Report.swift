@@ -60,7 +60,7 @@ struct Report {
 
   private static func micros(_ nanoseconds: Double) -> String {
     let micros = nanoseconds / 1000
-    return String(format: micros < 10 ? "%.3f" : micros < 1000 ? "%.1f" : "%.0f", micros)
+    return String(format: micros < 0.1 ? "%.4f" : micros < 10 ? "%.3f" : micros < 1000 ? "%.1f" : "%.0f", micros)
   }
 
   private static func line(_ columns: String...) -> String {
