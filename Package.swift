@@ -43,7 +43,7 @@ let package = Package(
       name: "photoledger", dependencies: ["PhotoLedger", "MediaImport"], swiftSettings: strict),
     .executableTarget(
       name: "benchmarks", dependencies: ["PhotoLedger", "CountedTree"], path: "Benchmarks",
-      exclude: ["README.md"], swiftSettings: strict),
+      exclude: ["README.md", "results.json"], swiftSettings: strict),
 
     // Proof.
     .target(name: "TestSupport", dependencies: ["PhotoLedger"], path: "Tests/TestSupport", swiftSettings: strict),
