@@ -50,7 +50,7 @@ let package = Package(
       name: "photoledger", dependencies: ["PhotoLedger", "MediaImport"], swiftSettings: strict),
     .executableTarget(
       name: "benchmarks", dependencies: ["PhotoLedger", "CountedTree"], path: "Benchmarks",
-      exclude: ["README.md"], swiftSettings: strict),
+      exclude: ["README.md", "results.json"], swiftSettings: strict),
 
     // Proof.
     .target(
