@@ -1,1 +1,1 @@
-print("benchmarks")
+Command.run(CommandLine.arguments.dropFirst())

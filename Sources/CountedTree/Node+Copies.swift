@@ -15,7 +15,7 @@ extension Node {
     for slot in 0..<body.count { heights |= body.child(slot).height ^ (body.height - 1) }
     precondition(heights == 0, "A node of a counted tree has a child of the wrong height: memory was overwritten.")
     target.starts.update(from: body.starts, count: body.count + 1)
-    target.children.initialize(from: body.children, count: body.count)
+    target.shareChildren(of: body)
     target.separators.initialize(from: body.separators, count: body.count - 1)
     target.count = body.count
     return copy

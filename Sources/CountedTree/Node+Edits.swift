@@ -45,7 +45,7 @@ extension Node {
   static func insertChild(_ split: Split, after slot: Int, in node: inout Node) -> Split? {
     let body = Body(node)
     let count = body.count
-    guard count == Limits<Element>.innerCapacity else {
+    guard count == InnerLayout.capacity else {
       let (starts, children, separators) = (body.starts, body.children, body.separators)
       (children + slot + 2).moveInitialize(from: children + slot + 1, count: count - slot - 1)
       (children + slot + 1).initialize(to: split.right)

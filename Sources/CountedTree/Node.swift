@@ -43,7 +43,7 @@ final class Node<Element: Comparable & Sendable>: ManagedBuffer<NodeHeader, UInt
     if body.height == 0 {
       body.elements.deinitialize(count: body.count)
     } else {
-      body.children.deinitialize(count: body.count)
+      InnerLayout.releaseChildren(body.entries, count: body.count)
       body.separators.deinitialize(count: Swift.max(0, body.count - 1))
     }
   }
@@ -59,7 +59,7 @@ final class Node<Element: Comparable & Sendable>: ManagedBuffer<NodeHeader, UInt
   /// Makes an inner node without children, one level above nodes of `height`.
   @inlinable
   static func inner(above height: Int) -> Node {
-    let node = allocate(byteCount: Body.innerByteCount, room: Limits<Element>.innerCapacity, height: height + 1)
+    let node = allocate(byteCount: Body.innerByteCount, room: InnerLayout.capacity, height: height + 1)
     Body(node).starts[0] = 0
     return node
   }
@@ -80,16 +80,14 @@ final class Node<Element: Comparable & Sendable>: ManagedBuffer<NodeHeader, UInt
 enum Limits<Element> {
   #if INTERNAL_CHECKS
     @inlinable static var leafCapacity: Int { 4 }
-    @inlinable static var innerCapacity: Int { 4 }
     @inlinable static var leafStep: Int { 2 }
   #else
     @inlinable static var leafCapacity: Int { Swift.max(16, 4096 / MemoryLayout<Element>.stride) }
-    @inlinable static var innerCapacity: Int { 64 }
     @inlinable static var leafStep: Int { leafCapacity / 8 }
   #endif
 
   @inlinable
-  static func capacity(height: Int) -> Int { height == 0 ? leafCapacity : innerCapacity }
+  static func capacity(height: Int) -> Int { height == 0 ? leafCapacity : InnerLayout.capacity }
 
   /// The fewest entries of a node other than the root: a third, so that a node joined or split has slack both ways.
   @inlinable

@@ -36,28 +36,26 @@ struct NodeBody<Element: Comparable & Sendable> {
   @inlinable var starts: UnsafeMutablePointer<Int> { entries.assumingMemoryBound(to: Int.self) }
 
   @inlinable var children: UnsafeMutablePointer<Node<Element>> {
-    (entries + Self.childrenOffset).assumingMemoryBound(to: Node<Element>.self)
+    (entries + InnerLayout.childrenOffset).assumingMemoryBound(to: Node<Element>.self)
   }
 
   @inlinable var separators: UnsafeMutablePointer<Element> {
-    (entries + Self.separatorsOffset).assumingMemoryBound(to: Element.self)
-  }
-
-  @inlinable static var childrenOffset: Int { 8 * (Limits<Element>.innerCapacity + 1) }
-
-  /// Rounded up to 16, the alignment of the allocation, which no element may exceed.
-  @inlinable static var separatorsOffset: Int {
-    (childrenOffset + 8 * Limits<Element>.innerCapacity + 15) & ~15
+    (entries + InnerLayout.separatorsOffset).assumingMemoryBound(to: Element.self)
   }
 
   @inlinable static var innerByteCount: Int {
-    separatorsOffset + MemoryLayout<Element>.stride * (Limits<Element>.innerCapacity - 1)
+    InnerLayout.separatorsOffset + MemoryLayout<Element>.stride * (InnerLayout.capacity - 1)
   }
 
   /// Views a child without touching its reference count.
   @inlinable
   func child(_ slot: Int) -> NodeBody {
-    UnsafeRawPointer(children + slot).load(as: Unmanaged<Node<Element>>.self)._withUnsafeGuaranteedRef { NodeBody($0) }
+    unowned(slot)._withUnsafeGuaranteedRef { NodeBody($0) }
+  }
+
+  @inlinable
+  func unowned(_ slot: Int) -> Unmanaged<Node<Element>> {
+    UnsafeRawPointer(children + slot).load(as: Unmanaged<Node<Element>>.self)
   }
 
   /// Elements in the subtree of child `slot`.
@@ -127,5 +125,41 @@ struct NodeBody<Element: Comparable & Sendable> {
     (children + slot).initialize(to: child)
     starts[slot + 1] = starts[slot] + size
     count = slot + 1
+  }
+
+  /// Fills the children of a fresh node with those of another, counting one more reference to each.
+  ///
+  /// The standard library's way to copy or destroy many references asks the type's witness table for each of them.
+  @inlinable
+  func shareChildren(of source: NodeBody) {
+    let count = source.count
+    for slot in 0..<count { _ = source.unowned(slot).retain() }
+    UnsafeMutableRawPointer(children).copyMemory(from: source.children, byteCount: 8 * count)
+  }
+}
+
+/// Where the parts of an inner node lie; the same whatever the elements are.
+@usableFromInline
+enum InnerLayout {
+  #if INTERNAL_CHECKS
+    @inlinable static var capacity: Int { 4 }
+  #else
+    @inlinable static var capacity: Int { 32 }
+  #endif
+
+  @inlinable static var childrenOffset: Int { 8 * (capacity + 1) }
+
+  /// Rounded up to 16, the alignment of the allocation, which no element may exceed.
+  @inlinable static var separatorsOffset: Int { (childrenOffset + 8 * capacity + 15) & ~15 }
+
+  /// Gives up the references to all children of an inner node.
+  ///
+  /// A class's `deinit` is never specialised for its element, so this one asks nothing of the element's type.
+  @usableFromInline
+  static func releaseChildren(_ entries: UnsafeMutableRawPointer, count: Int) {
+    let children = UnsafeRawPointer(entries + childrenOffset)
+    for slot in 0..<count {
+      children.load(fromByteOffset: 8 * slot, as: Unmanaged<AnyObject>.self).release()
+    }
   }
 }

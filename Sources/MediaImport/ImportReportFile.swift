@@ -16,10 +16,10 @@ internal import Synchronization
 //       {"summary":{…}}                                                                   last line, of one that ended
 //
 // The log of the library says what was taken; this file says what was not, and why, which is a fact about the folder
-// and not about the library. It is read by people and by scripts, never by the library. The lines of a batch follow
-// its commit and are durable before the next batch begins, so a file without a last line is of an import that was
-// killed, and lacks at most the batch it was killed in. A path that is not UTF-8 has its bytes beside it, in
-// `pathBytes`, as hexadecimal digits. Nothing is written for an import that found no file, or could not begin.
+// and not about the library. It is read by people and by scripts, never by the library. The lines of a batch follow its
+// commit and are durable before the next batch begins, so a file without a last line is of an import that was killed,
+// and lacks at most the batch it was killed in. A path that is not UTF-8 has its bytes beside it, in `pathBytes`, as
+// hexadecimal digits. Nothing is written for an import that found no file, or could not begin.
 
 /// The file that an import writes its outcomes to.
 final class ImportReportFile: Sendable {
@@ -102,7 +102,9 @@ final class ImportReportFile: Sendable {
     var rest = text[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
-      if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR {
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
         throw LibraryError.store(path, "write", errno: errno)
       }
     }

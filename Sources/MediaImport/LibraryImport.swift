@@ -8,8 +8,8 @@ public import PhotoLedger
 //
 // One import into a library at a time, whichever process runs it: what is a duplicate is decided before it is recorded,
 // and two imports of one folder that decide at the same time would both take it. A lock on a file says whose turn it
-// is; the kernel takes it back from a process that dies. The other import is refused rather than kept waiting,
-// because whoever started it by mistake should hear so.
+// is; the kernel takes it back from a process that dies. The other import is refused rather than kept waiting, because
+// whoever started it by mistake should hear so.
 //
 // A failed or interrupted import leaves whole batches, each one commit, and the next one goes on where it ended. What
 // ends it is thrown as one `ImportError`, whether a folder, the metadata tool or the library was the reason.

@@ -22,8 +22,10 @@ extension MediaMetadata {
     self.mediaType = mediaType
     self.mimeType = mimeType
     self.fileType = fileType
-    uniformTypeIdentifier = Self.uniformType(
-      fileType: fileType, filenameExtension: tags.text("FileTypeExtension")).identifier
+    uniformTypeIdentifier =
+      Self.uniformType(
+        fileType: fileType, filenameExtension: tags.text("FileTypeExtension")
+      ).identifier
     isRaw = Self.rawTypes.contains(fileType)
     orientation = Self.orientation(tags, mediaType: mediaType, mimeType: mimeType)
     storedSize = Self.storedSize(tags)

@@ -113,6 +113,29 @@ struct WatchTests {
     return (1...UInt64(count)).map { "\(parts[0])-\(parts[1])-\(String(number + $0, radix: 36))" }
   }
 
+  @Test("commits that happen while the feed is held up are told one by one all the same")
+  func neverComposed() throws {
+    let sandbox = try Sandbox()
+    let asset = try sandbox.makeAssets(1)[0]
+    let watch = try Running(sandbox, ["watch"])
+    var token = try #require(try jsonObject(watch.line())["token"] as? String)
+    kill(watch.process.processIdentifier, SIGSTOP)
+    let lines = (1...300).map { index in
+      #"{"changes":[{"op":"asset.edit","assets":["\#(asset)"],"isFavorite":\#(index % 2 == 1)}],"cause":"\#(index)"}"#
+    }
+    let answers = try sandbox.apply(lines)
+    kill(watch.process.processIdentifier, SIGCONT)
+    for (index, answer) in answers.enumerated() {
+      let line = try jsonObject(watch.line())
+      #expect(line["before"] as? String == token)
+      token = try #require(line["after"] as? String)
+      #expect(token == answer["token"] as? String)
+      #expect(line["cause"] as? String == String(index + 1))
+      #expect(line["changed"] as? [[Int]] == [[0, 1]])
+    }
+    #expect(try watch.finish(interrupting: true).status == 0)
+  }
+
   @Test("a feed whose reader goes away ends by itself")
   func closedOutput() throws {
     let sandbox = try Sandbox()
@@ -130,7 +153,10 @@ struct WatchTests {
     let shell = Process()
     shell.executableURL = URL(filePath: "/bin/bash")
     shell.arguments = [
-      "-c", #""$0" ls --json --library "$1" | head -n 1 > /dev/null; echo "${PIPESTATUS[0]}""#, programURL.path,
+      // The test's own process ignores SIGPIPE, and an ignored signal is inherited.
+      "-c",
+      #"env --default-signal=PIPE "$0" ls --json --library "$1" | head -n 1 > /dev/null; echo "${PIPESTATUS[0]}""#,
+      programURL.path,
       sandbox.library,
     ]
     let (output, errors) = (Pipe(), Pipe())

@@ -48,10 +48,8 @@ final class ImportedLibrary: Sendable {
     options.includeHiddenAssets = true
     return try library.fetchAssets(options).map { asset in
       let resources = try library.resources(of: asset).map {
-        """
-        \($0.type.name) \($0.originalFilename) \($0.uniformTypeIdentifier) \($0.dataSize) \
-        \($0.sha256Hex) \($0.storage)
-        """
+        "\($0.type.name) \($0.originalFilename) \($0.uniformTypeIdentifier) \($0.dataSize) \($0.sha256Hex) "
+          + "\($0.storage)"
       }
       let time = "\(String(describing: asset.creationDate)) \(String(describing: asset.timeZoneOffset))"
       return "\(asset.mediaType) \(asset.mediaSubtypes.names) \(asset.pixelWidth)x\(asset.pixelHeight) "

@@ -59,8 +59,7 @@ extension ResourceStore {
   private func checkMovable(_ source: borrowing SourceFile) throws(LibraryError) {
     guard source.stamp.linkCount == 1 else {
       throw LibraryError(
-        .invalidResource,
-        "\(source.path) cannot be moved, because it has \(source.stamp.linkCount) hard links; copy it.")
+        .invalidResource, "\(source.path) cannot be moved, because it has other hard links; copy it.")
     }
     let folder = FilePath(bytes: source.path.folderBytes.isEmpty ? [FilePath.slash] : source.path.folderBytes)
     guard folder.withCString({ access($0, W_OK) }) == 0 else {

@@ -103,9 +103,14 @@ package struct IndexChanges: Hashable, Sendable {
     afterCount = touched.afterCount
     removed = touched.removed.members
     inserted = touched.inserted.members
-    let visible = touched.changedInBoth()
-    changed = visible.map(\.after)
-    changedBefore = touched.repositioned.isEmpty ? visible.map(\.before) : visible.map(\.before).sorted()
+    if touched.isInPlace {
+      changed = touched.changed.members
+      changedBefore = changed
+    } else {
+      let visible = touched.changedInBoth()
+      changed = visible.map(\.after)
+      changedBefore = touched.repositioned.isEmpty ? visible.map(\.before) : visible.map(\.before).sorted()
+    }
     if touched.repositioned.isEmpty {
       moves = []
       moved = []

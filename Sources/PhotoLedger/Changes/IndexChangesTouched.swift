@@ -52,6 +52,7 @@ extension Array {
 ///
 /// An object is *touched* if it was removed, inserted or given another sort key. An object with the same key but other
 /// visible properties is not: it only appears among the changed.
+@usableFromInline
 package struct TouchedPositions: Hashable, Sendable {
   /// The lengths of the old and of the new list.
   package let beforeCount: Int
@@ -77,6 +78,7 @@ package struct TouchedPositions: Hashable, Sendable {
   ///   - repositioned: in any order.
   ///   - changed: ascending, in the new list.
   /// - Complexity: O(k log k)
+  @usableFromInline
   package init(
     beforeCount: Int, afterCount: Int, removed: [Int], inserted: [Int], repositioned: [Relocation] = [],
     changed: [Int] = []
@@ -88,7 +90,7 @@ package struct TouchedPositions: Hashable, Sendable {
     self.afterCount = afterCount
     self.removed = SortedPositions(removed)
     self.inserted = SortedPositions(inserted)
-    self.repositioned = repositioned.sorted { $0.before < $1.before }
+    self.repositioned = repositioned.count < 2 ? repositioned : repositioned.sorted { $0.before < $1.before }
     self.changed = SortedPositions(changed)
     touchedBefore = repositioned.isEmpty
       ? self.removed : SortedPositions((removed + repositioned.map(\.before)).sorted())
@@ -103,10 +105,13 @@ package struct TouchedPositions: Hashable, Sendable {
   /// How many objects are untouched; they have the ordinals `0..<untouchedCount`, the same in both lists.
   var untouchedCount: Int { beforeCount - touchedBefore.count }
 
+  /// Whether every object keeps its position, so that both lists have the same coordinates.
+  var isInPlace: Bool { touchedBefore.count == 0 && touchedAfter.count == 0 }
+
   /// Both positions of each changed object that is in both lists, ascending by `after`.
   func changedInBoth() -> [Relocation] {
     guard changed.count > 0 else { return [] }
-    let places = repositioned.sorted { $0.after < $1.after }
+    let places = repositioned.count < 2 ? repositioned : repositioned.sorted { $0.after < $1.after }
     return changed.members.compactMap { position in
       guard touchedAfter.contains(position) else {
         let ordinal = touchedAfter.freePlaces(before: position)

@@ -73,7 +73,6 @@ extension SortedPositions {
   fileprivate func freePlaces(ofOrdinals ordinals: Range<Int>, butNot others: Range<Int>) -> [Int] {
     let lower = ordinals.lowerBound..<max(ordinals.lowerBound, min(ordinals.upperBound, others.lowerBound))
     let upper = max(ordinals.lowerBound, lower.upperBound, min(others.upperBound, ordinals.upperBound))
-    let rest = others.isEmpty ? lower.upperBound..<ordinals.upperBound : upper..<ordinals.upperBound
-    return lower.map(freePlace) + rest.map(freePlace)
+    return lower.map(freePlace) + (upper..<ordinals.upperBound).map(freePlace)
   }
 }

@@ -1,0 +1,135 @@
+import CountedTree
+import PhotoLedger
+
+/// C1 … C6: the exact change of a held result, from the edits of one commit.
+enum ChangeDetails {
+  static func measure(size: Int, into report: inout Report) throws {
+    for workload in Workload.allCases {
+      let names = (
+        tree: "\(workload.rawValue) counted tree, held", walk: "\(workload.rawValue) one walk, both arrays given",
+        rebuild: "\(workload.rawValue) build from sorted, then walk",
+        standard: "\(workload.rawValue) standard library difference"
+      )
+      guard report.wantsAny(names.tree, names.walk, names.rebuild, names.standard) else { continue }
+      var list = ItemList(size: size, seed: 1)
+      let cold = try ledger(&list, workload, .cold, report.repetitions)
+      let base = cold.quantile(0.5)
+      report.add(names.tree, size: size, caches: .cold, cold)
+      let warm = try ledger(&list, workload, .warm, report.repetitions)
+      report.add(names.tree, size: size, caches: .warm, warm, comparedWith: base)
+      if report.wantsAny(names.walk) {
+        report.add(names.walk, size: size, caches: .cold, walk(&list, workload, report.repetitions), comparedWith: base)
+      }
+      if report.wantsAny(names.rebuild) {
+        let sample = rebuild(&list, workload, report.repetitions)
+        report.add(names.rebuild, size: size, caches: .cold, sample, comparedWith: base)
+      }
+      if report.wantsAny(names.standard), workload.editCount(of: size) <= 1000 {
+        let sample = try standard(&list, workload, min(report.repetitions, size >= 100_000 ? 7 : 31))
+        report.add(names.standard, size: size, caches: .cold, sample, comparedWith: base)
+      }
+    }
+  }
+
+  /// The library's way: edits to the tree while the old value is held, then the algebra.
+  private static func ledger(
+    _ list: inout ItemList, _ workload: Workload, _ caches: Caches, _ repetitions: Int
+  ) throws -> Sample {
+    let stopwatch = Stopwatch()
+    var flush = CacheFlush()
+    var tree = CountedTree(sorted: list.items.lazy.map(\.key))
+    var times: [Double] = []
+    for repetition in 0..<repetitions + 3 {
+      let edits = list.draw(workload)
+      let keyEdits = edits.map { KeyEdit(old: $0.old?.key, new: $0.new?.key, isChanged: $0.old != nil && $0.new != nil) }
+      let before = list.items
+      list.make(edits)
+      if caches == .cold { flush.flush() } else { rehearse(tree, keyEdits) }
+      let held = tree
+      var changes: IndexChanges?
+      let time = stopwatch.time { changes = IndexChanges(tree.apply(keyEdits)) }
+      if repetition >= 3 { times.append(time) }
+      guard let changes else { continue }
+      try check(changes, before: before, after: list.items, held: held, tree: tree)
+      // Applying it twice to a million identities takes long, so large lists do it now and then.
+      if list.items.count <= 10_000 || repetition % 16 == 0 { try checkApplied(changes, before, list.items) }
+    }
+    return Sample(times)
+  }
+
+  /// Makes the same edits in a copy, which leaves their paths and the code in the caches.
+  private static func rehearse(_ tree: CountedTree<ResultKey>, _ edits: [KeyEdit<ResultKey>]) {
+    var copy = tree
+    let changes = IndexChanges(copy.apply(edits))
+    precondition(changes.afterCount == copy.count, "A rehearsal must not differ from the play.")
+  }
+
+  private static func walk(_ list: inout ItemList, _ workload: Workload, _ repetitions: Int) -> Sample {
+    timed(&list, workload, repetitions) { before, after in
+      WalkedChanges(before: before, after: after).removed.count
+    }
+  }
+
+  private static func rebuild(_ list: inout ItemList, _ workload: Workload, _ repetitions: Int) -> Sample {
+    timed(&list, workload, min(repetitions, 11)) { before, after in
+      let tree = CountedTree(sorted: after.lazy.map(\.key))
+      return WalkedChanges(before: before, after: after).removed.count + tree.count
+    }
+  }
+
+  private static func standard(_ list: inout ItemList, _ workload: Workload, _ repetitions: Int) throws -> Sample {
+    try timed(&list, workload, repetitions) { before, after in
+      let difference = after.difference(from: before) { $0.number == $1.number && $0.salt == $1.salt }
+      let walked = WalkedChanges(before: before, after: after)
+      let moved = walked.repositioned.count
+      guard difference.removals.count == walked.removed.count + moved else {
+        throw WrongAnswer(description: "The standard library found \(difference.removals.count) removals.")
+      }
+      return difference.count
+    }
+  }
+
+  private static func timed(
+    _ list: inout ItemList, _ workload: Workload, _ repetitions: Int, _ body: ([Item], [Item]) throws -> Int
+  ) rethrows -> Sample {
+    let stopwatch = Stopwatch()
+    var flush = CacheFlush()
+    var times: [Double] = []
+    var sum = 0
+    for repetition in 0..<repetitions + 1 {
+      let before = list.items
+      list.make(list.draw(workload))
+      let after = list.items
+      flush.flush()
+      let time = try stopwatch.time { sum &+= try body(before, after) }
+      if repetition > 0 { times.append(time) }
+    }
+    if sum == .min { print("") }
+    return Sample(times)
+  }
+
+  /// Compares with a walk of both lists, and both trees with theirs.
+  private static func check(
+    _ changes: IndexChanges, before: [Item], after: [Item], held: CountedTree<ResultKey>, tree: CountedTree<ResultKey>
+  ) throws {
+    let walked = WalkedChanges(before: before, after: after)
+    guard walked.removed == changes.removed, walked.inserted == changes.inserted, walked.changed == changes.changed else {
+      throw WrongAnswer(description: "The change details differ from a walk of both lists.")
+    }
+    guard changes.moved.count <= walked.repositioned.count else {
+      throw WrongAnswer(description: "\(changes.moved.count) objects moved, \(walked.repositioned.count) at most expected.")
+    }
+    guard held.count == before.count, held.elementsEqual(before.lazy.map(\.key)),
+      tree.elementsEqual(after.lazy.map(\.key))
+    else { throw WrongAnswer(description: "A tree does not hold the keys of its list.") }
+  }
+
+  /// Applies the change in both models.
+  private static func checkApplied(_ changes: IndexChanges, _ before: [Item], _ after: [Item]) throws {
+    let arrivals = changes.inserted.map { after[$0].number }
+    let (old, new) = (before.map(\.number), after.map(\.number))
+    guard changes.appliedInOrder(to: old, inserting: arrivals) == new,
+      changes.appliedAtOnce(to: old, inserting: arrivals) == new
+    else { throw WrongAnswer(description: "The change details do not lead from the old list to the new one.") }
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+/// The command line: what to run, at which sizes, and where the figures go.
+struct Command {
+  var filter = ""
+  var sizes = [1_000, 10_000, 100_000, 1_000_000]
+  var repetitions = 31
+  var json: String?
+
+  static let help = """
+    usage: benchmarks [--filter TEXT] [--size N[,N…]] [--repetitions R] [--json FILE] [--help]
+
+      --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'counted tree' or 'structure'
+      --size N[,N…]      lengths of the list; default 1000,10000,100000,1000000
+      --repetitions R    measurements of each row; default 31, fewer where one takes long
+      --json FILE        also writes every row as JSON
+
+    Every answer is compared with a full walk of the list before and after; a wrong one ends the run with status 1.
+    """
+
+  /// A command line that cannot be obeyed.
+  struct Misuse: Error { let sentence: String }
+
+  init(_ arguments: some Sequence<String>) throws {
+    var rest = Array(arguments)[...]
+    while let option = rest.popFirst() {
+      guard let value = rest.popFirst() else { throw Misuse(sentence: "\(option) needs a value.") }
+      switch option {
+      case "--filter": filter = value
+      case "--json": json = value
+      case "--size":
+        sizes = value.split(separator: ",").compactMap { Int($0) }
+        guard !sizes.isEmpty, sizes.allSatisfy({ $0 >= 10 }) else {
+          throw Misuse(sentence: "--size needs numbers from 10 up, such as 1000 or 100,1000.")
+        }
+      case "--repetitions":
+        guard let number = Int(value), number > 0 else { throw Misuse(sentence: "--repetitions needs a number from 1 up.") }
+        repetitions = number
+      default: throw Misuse(sentence: "There is no option \(option).")
+      }
+    }
+  }
+
+  static func run(_ arguments: some Sequence<String>) {
+    if arguments.contains("--help") { return print(help) }
+    do {
+      let command = try Command(arguments)
+      var report = Report(filter: command.filter, repetitions: command.repetitions)
+      report.printHeader()
+      for size in command.sizes {
+        try ChangeDetails.measure(size: size, into: &report)
+        try Structure.measure(size: size, into: &report)
+      }
+      if let json = command.json { try report.write(to: json) }
+    } catch let misuse as Misuse {
+      FileHandle.standardError.write(Data("\(misuse.sentence)\n\n\(help)\n".utf8))
+      exit(2)
+    } catch {
+      FileHandle.standardError.write(Data("\(error)\n".utf8))
+      exit(1)
+    }
+  }
+}

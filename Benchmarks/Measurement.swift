@@ -1,0 +1,58 @@
+/// How the memory stood when an operation began.
+enum Caches: String, Codable, Sendable {
+  /// The repetition before was the same operation elsewhere in the same list, and nothing came between.
+  case warm
+  /// A buffer larger than all caches was written in between.
+  case cold
+}
+
+/// The times of one operation, repeated.
+struct Sample: Sendable {
+  /// Nanoseconds, ascending.
+  let times: [Double]
+
+  init(_ times: [Double]) { self.times = times.sorted() }
+
+  func quantile(_ share: Double) -> Double { times[Int((Double(times.count - 1) * share).rounded())] }
+}
+
+/// Runs operations by the clock.
+struct Stopwatch {
+  private let clock = ContinuousClock()
+
+  /// Nanoseconds one call takes.
+  func time(_ body: () throws -> Void) rethrows -> Double {
+    let duration = try clock.measure(body)
+    let (seconds, attoseconds) = duration.components
+    return Double(seconds) * 1e9 + Double(attoseconds) / 1e9
+  }
+}
+
+/// Pushes everything else out of the processor's caches.
+struct CacheFlush {
+  private var buffer = [UInt64](repeating: 1, count: 96 << 17)
+
+  mutating func flush() {
+    for index in stride(from: 0, to: buffer.count, by: 8) { buffer[index] &+= 1 }
+  }
+}
+
+/// A repeatable source of randomness (SplitMix64).
+struct Seeded: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var word = state
+    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+    return word ^ (word >> 31)
+  }
+}
+
+/// A benchmark that found a wrong answer.
+struct WrongAnswer: Error, CustomStringConvertible {
+  let description: String
+}

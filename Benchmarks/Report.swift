@@ -1,0 +1,69 @@
+import Foundation
+
+/// Prints rows as they come and keeps them for JSON.
+struct Report {
+  struct Row: Codable {
+    var name: String
+    var size: Int
+    var caches: Caches?
+    var medianNanoseconds: Double
+    var lowNanoseconds: Double
+    var highNanoseconds: Double
+    var repetitions: Int
+    /// This row's median to that of the row it is compared with; nil for that row itself.
+    var ratio: Double?
+  }
+
+  let filter: String
+  let repetitions: Int
+  private(set) var rows: [Row] = []
+
+  init(filter: String, repetitions: Int) {
+    self.filter = filter
+    self.repetitions = repetitions
+  }
+
+  func wantsAny(_ names: String...) -> Bool { filter.isEmpty || names.contains { $0.contains(filter) } }
+
+  func printHeader() {
+    print(Self.line("row", "n", "caches", "median µs", "10 % … 90 %", "ratio"))
+  }
+
+  /// Adds a row. A row's times are divided by `operations`, for loops of many.
+  mutating func add(
+    _ name: String, size: Int, caches: Caches?, _ sample: Sample, operations: Int = 1, comparedWith base: Double? = nil
+  ) {
+    let scale = 1 / Double(operations)
+    let row = Row(
+      name: name, size: size, caches: caches, medianNanoseconds: sample.quantile(0.5) * scale,
+      lowNanoseconds: sample.quantile(0.1) * scale, highNanoseconds: sample.quantile(0.9) * scale,
+      repetitions: sample.times.count, ratio: base.map { sample.quantile(0.5) * scale / $0 })
+    rows.append(row)
+    let spread = "\(Self.micros(row.lowNanoseconds)) … \(Self.micros(row.highNanoseconds))"
+    let ratio = row.ratio.map { $0 < 10 ? String(format: "%.2f", $0) : String(format: "%.0f", $0) } ?? ""
+    print(
+      Self.line(name, "\(size)", caches?.rawValue ?? "", Self.micros(row.medianNanoseconds), spread, ratio))
+  }
+
+  /// Prints a figure that is not a time.
+  func note(_ name: String, size: Int, _ value: String) { print(Self.line(name, "\(size)", "", value, "", "")) }
+
+  func write(to path: String) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    try encoder.encode(rows).write(to: URL(fileURLWithPath: path))
+  }
+
+  private static func micros(_ nanoseconds: Double) -> String {
+    let micros = nanoseconds / 1000
+    return String(format: micros < 10 ? "%.3f" : micros < 1000 ? "%.1f" : "%.0f", micros)
+  }
+
+  private static func line(_ columns: String...) -> String {
+    let widths = [46, 8, 6, 10, 20, 9]
+    return zip(columns, widths).enumerated().map { index, column in
+      let padding = String(repeating: " ", count: max(0, column.1 - column.0.count))
+      return index == 0 ? column.0 + padding : padding + column.0
+    }.joined(separator: " ")
+  }
+}

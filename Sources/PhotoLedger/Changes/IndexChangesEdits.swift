@@ -1,0 +1,93 @@
+public import CountedTree
+
+/// What a commit did to one object's key in one result.
+///
+/// - `old` nil: the object was not in the result; `new` nil: it is not in it any more.
+/// - both, unequal: it was given another place; equal: it stays in place, and matters only if it is changed.
+@usableFromInline
+package struct KeyEdit<Key: Comparable & Sendable>: Sendable {
+  @usableFromInline package var old: Key?
+  @usableFromInline package var new: Key?
+  /// Whether an object in both lists looks different now.
+  @usableFromInline package var isChanged: Bool
+
+  @inlinable
+  package init(old: Key?, new: Key?, isChanged: Bool) {
+    self.old = old
+    self.new = new
+    self.isChanged = isChanged
+  }
+}
+
+extension CountedTree {
+  /// Makes a commit's edits and tells at which positions they took place.
+  ///
+  /// - Parameter edits: in any order, at most one for an object; each old key is present, each new key is not unless
+  ///   it is also an old one.
+  /// - Returns: positions before and after, from which `IndexChanges` follow.
+  /// - Complexity: O(k log n) and never more than O(n + k log k)
+  @inlinable
+  package mutating func apply(_ edits: [KeyEdit<Element>]) -> TouchedPositions {
+    if edits.count == 1 { return apply(edits[0]) }
+    let beforeCount = count
+    var (removals, insertions): ([(key: Element, edit: Int)], [(key: Element, edit: Int)]) = ([], [])
+    for (index, edit) in edits.enumerated() where edit.old != edit.new {
+      if let old = edit.old { removals.append((old, index)) }
+      if let new = edit.new { insertions.append((new, index)) }
+    }
+    removals.sort { $0.key < $1.key }
+    insertions.sort { $0.key < $1.key }
+    let ranks = apply(removing: removals.map(\.key), inserting: insertions.map(\.key))
+    var (removed, inserted, changed): ([Int], [Int], [Int]) = ([], [], [])
+    var places = [Relocation](repeating: Relocation(before: -1, after: -1), count: edits.count)
+    for (rank, removal) in zip(ranks.removed, removals) {
+      if edits[removal.edit].new == nil { removed.append(rank) } else { places[removal.edit].before = rank }
+    }
+    for (rank, insertion) in zip(ranks.inserted, insertions) {
+      if edits[insertion.edit].old == nil { inserted.append(rank) } else { places[insertion.edit].after = rank }
+    }
+    for (index, edit) in edits.enumerated() where edit.isChanged && edit.old != nil {
+      guard let new = edit.new else { continue }
+      changed.append(places[index].after >= 0 ? places[index].after : rank(of: new))
+    }
+    changed.sort()
+    return TouchedPositions(
+      beforeCount: beforeCount, afterCount: count, removed: removed, inserted: inserted,
+      repositioned: places.filter { $0.after >= 0 }, changed: changed)
+  }
+
+  /// Makes one edit: the common case, without the lists that several need.
+  @inlinable
+  mutating func apply(_ edit: KeyEdit<Element>) -> TouchedPositions {
+    let beforeCount = count
+    var (removed, inserted, changed): ([Int], [Int], [Int]) = ([], [], [])
+    var repositioned: [Relocation] = []
+    switch (edit.old, edit.new) {
+    case (let old?, let new?) where old == new:
+      if edit.isChanged { changed.append(rank(of: new)) }
+    case (let old?, let new?):
+      let place = Relocation(before: removePresent(old), after: insertAbsent(new))
+      repositioned.append(place)
+      if edit.isChanged { changed.append(place.after) }
+    case (let old?, nil): removed.append(removePresent(old))
+    case (nil, let new?): inserted.append(insertAbsent(new))
+    case (nil, nil): break
+    }
+    return TouchedPositions(
+      beforeCount: beforeCount, afterCount: count, removed: removed, inserted: inserted, repositioned: repositioned,
+      changed: changed)
+  }
+
+  @inlinable
+  mutating func removePresent(_ element: Element) -> Int {
+    guard let rank = remove(element) else { preconditionFailure("An edit's old key is not in the result.") }
+    return rank
+  }
+
+  @inlinable
+  mutating func insertAbsent(_ element: Element) -> Int {
+    let (inserted, rank) = insert(element)
+    precondition(inserted, "An edit's new key is already in the result.")
+    return rank
+  }
+}

@@ -1,0 +1,65 @@
+import CountedTree
+import PhotoLedger
+import Testing
+
+/// Edits of keys to a tree, and the change they make.
+@Suite struct IndexChangesEditsTests {
+  @Test("edits made to a tree give the change that a walk of both lists finds", arguments: 0..<12)
+  func edits(seed: UInt64) {
+    var random = IndexChangesRandom(4_000 + seed)
+    for number in 0..<200 {
+      let model = IndexChangesModel(size: number % 4 == 0 ? 60 : 8, using: &random)
+      // Keys are chosen so that sorting by key gives the model's lists; an untouched object keeps its key.
+      let (old, new) = keys(of: model)
+      let identities = Set(model.before).union(model.after).shuffled(using: &random)
+      let edits = identities.compactMap { identity -> KeyEdit<Int>? in
+        let edit = KeyEdit(old: old[identity], new: new[identity], isChanged: model.altered.contains(identity))
+        return edit.old == edit.new && !edit.isChanged ? nil : edit
+      }
+      var tree = CountedTree(sorted: model.before.compactMap { old[$0] })
+      let held = tree
+      let changes = IndexChanges(tree.apply(edits))
+      #expect(Array(tree) == model.after.compactMap { new[$0] })
+      #expect(Array(held) == model.before.compactMap { old[$0] })
+      if let defect = model.defect(in: changes) {
+        Issue.record("seed \(seed), case \(number): \(defect) in \(model)")
+        return
+      }
+    }
+  }
+
+  /// Distinct keys for both lists, equal for an untouched object: its place in a merge of the two lists.
+  private func keys(of model: IndexChangesModel) -> (old: [Int: Int], new: [Int: Int]) {
+    var (old, new): ([Int: Int], [Int: Int]) = ([:], [:])
+    let fixed = Set(model.before).intersection(model.after).subtracting(model.rekeyed)
+    var (left, right, next) = (model.before[...], model.after[...], 0)
+    while let identity = left.first ?? right.first {
+      if left.first == identity, !fixed.contains(identity) {
+        old[identity] = next
+        left.removeFirst()
+      } else if let other = right.first, !fixed.contains(other) {
+        new[other] = next
+        right.removeFirst()
+      } else {
+        precondition(left.first == right.first, "Untouched objects stand in the same order.")
+        (old[identity], new[identity]) = (next, next)
+        left.removeFirst()
+        right.removeFirst()
+      }
+      next += 1
+    }
+    return (old, new)
+  }
+
+  @Test("edits that contradict the tree trap")
+  func misuse() async {
+    await #expect(processExitsWith: .failure) {
+      var tree = CountedTree(sorted: [1, 2])
+      _ = tree.apply([KeyEdit(old: 3, new: nil, isChanged: false)])
+    }
+    await #expect(processExitsWith: .failure) {
+      var tree = CountedTree(sorted: [1, 2])
+      _ = tree.apply([KeyEdit(old: nil, new: 2, isChanged: false)])
+    }
+  }
+}
