@@ -1,6 +1,5 @@
 import Foundation
 import PhotoLedger
-import Synchronization
 import TestSupport
 import Testing
 
@@ -104,8 +103,7 @@ struct ChangeBlockRuleTests {
     let id = try await small.assets(1)[0]
     var random = SeededGenerator(seed: seed)
     let bad = Set(random.some(60, of: Array(0..<200)))
-    let outcomes = Mutex<[Int: Result<CommitReceipt, any Error>]>([:])
-    await withTaskGroup(of: Void.self) { group in
+    let found = await withTaskGroup(of: (Int, Result<CommitReceipt, any Error>).self) { group in
       for index in 0..<200 {
         let isBad = bad.contains(index)
         group.addTask {
@@ -114,14 +112,14 @@ struct ChangeBlockRuleTests {
               _ = block.createAlbum(title: "\(index)")
               if isBad { block.purgeAssets([id]) }
             }
-            outcomes.withLock { $0[index] = .success(receipt) }
+            return (index, .success(receipt))
           } catch {
-            outcomes.withLock { $0[index] = .failure(error) }
+            return (index, .failure(error))
           }
         }
       }
+      return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
     }
-    let found = outcomes.withLock { $0 }
     #expect(found.count == 200)
     for (index, outcome) in found {
       switch outcome {
@@ -131,7 +129,7 @@ struct ChangeBlockRuleTests {
     }
     let titles = try library.fetchCollections().compactMap { $0.localizedTitle.flatMap { Int($0) } }
     #expect(Set(titles) == Set(0..<200).subtracting(bad) && titles.count == 140)
-    let tokens = try found.values.compactMap { try? $0.get().token.commit }.sorted()
+    let tokens = found.values.compactMap { try? $0.get().token.commit }.sorted()
     #expect(tokens == Array(tokens[0]...(tokens[0] + 139)), "No commit was made for a failed block.")
     #expect(try library.verify().isSound)
   }

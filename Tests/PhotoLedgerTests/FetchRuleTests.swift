@@ -49,7 +49,8 @@ struct FetchRuleTests {
     #expect(result.firstObject?.id == a[0] && result.lastObject?.id == a[4])
     let stranger = try small.asset(try await small.assets(1)[0])
     #expect(try result.index(ofObject: stranger) == nil)
-    #expect(!result.contains(stranger) && result.contains(try small.asset(a[2])))
+    let member = try small.asset(a[2])
+    #expect(!result.contains(stranger) && result.contains(member))
   }
 
   @Test("a limit is applied after filter and order; 0 is none (FR-05)")

@@ -1,6 +1,5 @@
 import Foundation
 import PhotoLedger
-import Synchronization
 import TestSupport
 import Testing
 

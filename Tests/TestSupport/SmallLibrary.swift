@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import PhotoLedger
 
 /// A callback observer that hands each change on as it comes.
