@@ -105,7 +105,9 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
     }
     guard current.commit > held.commit else { return nil }
     if steps == nil, backlogLimit == .max { return try firstStep(of: held, through: current.commit) }
-    let delta = try observation.composedDelta(from: held.commit, to: current.commit)
+    // What is known not to have touched the result need not be read.
+    let start = steps?.first.map { $0 - 1 } ?? held.commit
+    let delta = try observation.composedDelta(from: start, to: current.commit)
     return (current, held.positions(of: delta, after: current), delta.commits)
   }
 
