@@ -31,7 +31,8 @@ struct AlbumRuleTests {
     "a move takes out first and then counts in the rest (AL-03)",
     arguments: [
       (moved: [0], to: 0, outcome: "abcde"), ([0], 1, "bacde"), ([0], 4, "bcdea"), ([4], 0, "eabcd"),
-      ([1, 3], 0, "bdace"), ([1, 3], 3, "acebd"), ([1, 3], 1, "abdce"), ([0, 1], 3, "cdeab"), ([0, 1, 2, 3, 4], 0, "abcde"),
+      ([1, 3], 0, "bdace"), ([1, 3], 3, "acebd"), ([1, 3], 1, "abdce"), ([0, 1], 3, "cdeab"),
+      ([0, 1, 2, 3, 4], 0, "abcde"),
     ])
   func moves(moved: [Int], to: Int, outcome: String) async throws {
     let small = try SmallLibrary()
@@ -52,7 +53,8 @@ struct AlbumRuleTests {
     try await small.change { $0.album(album.id).replace(at: [0, 1], with: [a[1], a[3]]) }
     #expect(try small.members(album) == [a[1], a[3], a[4]])
     #expect(try await small.refusal { $0.album(album.id).replace(at: [0], with: []) } == .changeNotSupported)
-    #expect(try await small.refusal { $0.album(album.id).replace(at: [0, 1], with: [a[0], a[0]]) } == .changeNotSupported)
+    #expect(
+      try await small.refusal { $0.album(album.id).replace(at: [0, 1], with: [a[0], a[0]]) } == .changeNotSupported)
   }
 
   @Test("indexes count on the result that was passed in, translated (AL-05, CB-13)")

@@ -181,7 +181,8 @@ struct ChangeDetailsRuleTests {
     #expect(!edited.assetContentChanged && !edited.objectBeforeChanges.isFavorite)
     #expect(edited.objectAfterChanges?.isFavorite == true)
     let added = try #require(
-      try await small.change { $0.addResources([.stored(.invented(5, .alternatePhoto))], to: id) }.changeDetails(for: asset))
+      try await small.change { $0.addResources([.stored(.invented(5, .alternatePhoto))], to: id) }.changeDetails(
+        for: asset))
     #expect(added.assetContentChanged)
     let trashed = try #require(try await small.change { $0.deleteAssets([id]) }.changeDetails(for: asset))
     #expect(!trashed.objectWasDeleted && trashed.objectAfterChanges?.isTrashed == true)

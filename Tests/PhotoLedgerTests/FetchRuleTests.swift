@@ -89,7 +89,8 @@ struct FetchRuleTests {
     #expect(try small.library.fetchAssets(withLocalIdentifiers: names.reversed(), options).map(\.id) == a)
   }
 
-  @Test("without an order the library comes oldest added first, an album in its own, collections as made (FR-11, FR-12)")
+  @Test(
+    "without an order the library comes oldest added first, an album in its own, collections as made (FR-11, FR-12)")
   func naturalOrder() async throws {
     let small = try SmallLibrary()
     var dates: [LocalIdentifier] = []
@@ -109,7 +110,9 @@ struct FetchRuleTests {
   func ties() async throws {
     let small = try SmallLibrary()
     var ids: [LocalIdentifier] = []
-    try await small.change { block in ids = (0..<6).map { block.createAsset(.invented($0, date: Date(timeIntervalSince1970: Double($0 % 2)))) } }
+    try await small.change { block in
+      ids = (0..<6).map { block.createAsset(.invented($0, date: Date(timeIntervalSince1970: Double($0 % 2)))) }
+    }
     let descending = try small.library.fetchAssets(sortedBy: [SortDescriptor(\.creationDate, order: .reverse)])
     #expect(descending.map(\.id) == [1, 3, 5, 0, 2, 4].map { ids[$0] })
     let ascending = try small.library.fetchAssets(sortedBy: [SortDescriptor(\.creationDate)])

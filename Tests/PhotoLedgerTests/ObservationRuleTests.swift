@@ -5,7 +5,8 @@ import Testing
 
 @Suite("Observation")
 struct ObservationRuleTests {
-  @Test("a follower that is behind is told commit by commit, and beyond its limit at once", arguments: [0, 1, 3, 8, 20])
+  @Test(
+    "a follower that is behind is told commit by commit, and beyond its limit at once", arguments: [0, 1, 3, 8, 20])
   func backlog(limit: Int) async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)
@@ -95,7 +96,9 @@ struct ObservationRuleTests {
     _ = try await changes.next()
     small.library.close()
     #expect(try await changes.next() == nil)
-    await #expect(throws: LibraryError.self) { try await small.library.performChanges { _ = $0.createAlbum(title: "x") } }
+    await #expect(throws: LibraryError.self) {
+      try await small.library.performChanges { _ = $0.createAlbum(title: "x") }
+    }
   }
 
   @Test("equal queries share a live result; a fetch of one that is followed is the same result")
@@ -103,14 +106,18 @@ struct ObservationRuleTests {
     let small = try SmallLibrary()
     let a = try await small.assets(4)
     let one = try small.library.fetchAssets(where: #Predicate { $0.isFavorite == false && $0.mediaType.rawValue == 1 })
-    let two = try small.library.fetchAssets(where: #Predicate { $0.mediaType.rawValue == 1 && !$0.isFavorite }, limit: 2)
-    var changes = [small.library.changes(to: one).makeAsyncIterator(), small.library.changes(to: two).makeAsyncIterator()]
+    let two = try small.library.fetchAssets(
+      where: #Predicate { $0.mediaType.rawValue == 1 && !$0.isFavorite }, limit: 2)
+    var changes = [
+      small.library.changes(to: one).makeAsyncIterator(), small.library.changes(to: two).makeAsyncIterator(),
+    ]
     try await small.change { $0.setFavorite(true, for: [a[0]]) }
     let first = try #require(try await changes[0].next())
     let second = try #require(try await changes[1].next())
     #expect(first.removedIndexes == [0] && first.insertedIndexes == [])
     #expect(second.removedIndexes == [0] && second.insertedIndexes == [1])
-    let again = try small.library.fetchAssets(where: #Predicate { $0.isFavorite == false && $0.mediaType.rawValue == 1 })
+    let again = try small.library.fetchAssets(
+      where: #Predicate { $0.isFavorite == false && $0.mediaType.rawValue == 1 })
     #expect(again.map(\.id) == Array(a[1...]))
     #expect(again.token == first.fetchResultAfterChanges.token)
   }

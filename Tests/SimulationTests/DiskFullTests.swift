@@ -26,7 +26,9 @@ final class SmallDisk {
     process.standardError = FileHandle.nullDevice
     try process.run()
     process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Divergence("\(command) failed with \(process.terminationStatus).") }
+    guard process.terminationStatus == 0 else {
+      throw Divergence("\(command) failed with \(process.terminationStatus).")
+    }
   }
 }
 

@@ -63,7 +63,9 @@ struct HistorySteps {
       block.addResources([.stored(resource)], to: first)
       return try model.addFile(resource, to: first, at: date)
     }
-    let changes = drawnChanges()
+    var changes = drawnChanges()
+    // Photos have no duration (AS-03); that the library refuses one is a test of its own.
+    if ids.contains(where: { model.assets[$0]?.mediaType == .image }) { changes.duration = nil }
     block.edit(ids, changes)
     try model.edit(ids, changes, at: date)
   }

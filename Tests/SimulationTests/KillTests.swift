@@ -22,7 +22,8 @@ struct KillTests {
       return #"{"op":"asset.create","as":"$\#(half)","mediaType":"image","resources":"#
         + #"[{"type":"photo","data":"\#(data)","originalFilename":"a.jpg"}]}"#
     }
-    return #"{"key":"\#(cycle)-\#(index)","changes":[{"op":"album.create","title":"\#(cycle)-\#(index)","as":"$album"},"#
+    return
+      #"{"key":"\#(cycle)-\#(index)","changes":[{"op":"album.create","title":"\#(cycle)-\#(index)","as":"$album"},"#
       + assets.joined(separator: ",") + #",{"op":"album.add","album":"$album","assets":["$0","$1"]}]}"#
   }
 

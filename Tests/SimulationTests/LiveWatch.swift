@@ -24,8 +24,8 @@ struct Fact {
 
 /// The list that somebody holds, and what happened to it since.
 ///
-/// Once it was touched, commits that did not touch it count too: an object that left a result, was changed and came back
-/// is in the list before and after, and looks different.
+/// Once it was touched, commits that did not touch it count too: an object that left a result, was changed and came
+/// back is in the list before and after, and looks different.
 struct Ledger {
   private(set) var list: [LocalIdentifier]
   private var facts: [Fact] = []
