@@ -134,6 +134,27 @@ struct ChangeBlockRuleTests {
     #expect(try library.verify().isSound)
   }
 
+  @Test("nobody is answered before the commit is there")
+  func answersComeLast() async throws {
+    let small = try SmallLibrary()
+    let library = small.library
+    // All wait together, so that an answer which is given too early comes before others are carried out.
+    let lag = try await withThrowingTaskGroup(of: Int.self) { group in
+      for index in 0..<100 {
+        group.addTask {
+          try await withCheckedThrowingContinuation { continuation in
+            library.performChanges({ _ = $0.createAlbum(title: "\(index)") }) { answer in
+              continuation.resume(
+                with: Result { Int(try answer.get().token.commit) - Int(try library.currentToken.commit) })
+            }
+          }
+        }
+      }
+      return try await group.reduce(-.max) { max($0, $1) }
+    }
+    #expect(lag <= 0, "An answer was \(lag) commits ahead of what can be read.")
+  }
+
   @Test("two that edit at once are both heard (CB-13)")
   func concurrently() async throws {
     let small = try SmallLibrary()

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import LMDB
 import PhotoLedger
 import Synchronization
 import TestSupport
@@ -209,6 +210,20 @@ final class History {
       report("'\(watch.query)' is told of commit \(number)")
       try await watch.step(facts, &steps.random)
     }
+  }
+
+  /// How often members were given new keys to make room.
+  func spreads() throws -> Int {
+    let environment = try Environment.store(ofLibrary: temporary.url.path)
+    let log = try EventLog(in: environment)
+    var count = 0
+    try environment.read { t in
+      try log.read(after: 0, in: t) { record in
+        if case .arranged(let arranged) = try Event(record), arranged.verb == .spread { count += 1 }
+        return .proceed
+      }
+    }
+    return count
   }
 
   private func releaseHeldUp() async throws {
