@@ -24,6 +24,24 @@ struct ObservationRuleTests {
     #expect(last.removedIndexes == [1] && last.commits.count == 1)
   }
 
+  @Test("a follower without a limit is told commit by commit, however far it is behind")
+  func farBehind() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(2)
+    let result = try small.library.fetchAssets()
+    var changes = small.library.changes(to: result, composingBeyond: .max).makeAsyncIterator()
+    let start = try small.library.currentToken.commit
+    for round in 0..<1_500 {
+      _ = try await small.library.performChanges { $0.setFavorite(round % 2 == 0, for: [a[round % 3 == 0 ? 0 : 1]]) }
+    }
+    let head = try small.library.currentToken.commit
+    #expect(head > start + 800)
+    for number in (start + 1)...head {
+      let details = try #require(try await changes.next())
+      #expect(details.commits.map(\.number) == [number])
+    }
+  }
+
   @Test("what was added and taken away again is not told")
   func cancelledOut() async throws {
     let small = try SmallLibrary()

@@ -14,11 +14,12 @@ struct ProcessTests {
 
     let writers = try (0..<2).map { _ in try ProgramRun(["apply"], library: temporary.url) }
     for (index, writer) in writers.enumerated() {
-      writer.send((0..<60).map { line in
-        let data = Data("\(index) \(line)".utf8).base64EncodedString()
-        return #"{"cause":"writer \#(index)","changes":[{"op":"asset.create","mediaType":"image","#
-          + #""resources":[{"type":"photo","data":"\#(data)","originalFilename":"a.jpg"}]}]}"#
-      })
+      writer.send(
+        (0..<60).map { line in
+          let data = Data("\(index) \(line)".utf8).base64EncodedString()
+          return #"{"cause":"writer \#(index)","changes":[{"op":"asset.create","mediaType":"image","#
+            + #""resources":[{"type":"photo","data":"\#(data)","originalFilename":"a.jpg"}]}]}"#
+        })
       try writer.endInput()
     }
     var tokens: [[Token]] = []
