@@ -134,7 +134,7 @@ final class History {
     var refusal: ModelRefusal?
     let answer: Result<CommitReceipt, any Error>
     do {
-      let bases = steps.random.chance(1, of: 3) ? self.bases() : []
+      let bases = steps.random.chance(1, of: 3) ? watches.flatMap { $0.bases() } : []
       answer = .success(
         try await library.performChanges(key: key) { block in
           refusal = try draw(block, &draft, bases)
@@ -172,14 +172,6 @@ final class History {
       draft = next
     }
     return refusal
-  }
-
-  private func bases() -> [Basis] {
-    watches.flatMap { watch -> [Basis] in
-      let (results, lists) = watch.bases()
-      let container: LocalIdentifier?? = if case .members(let id) = watch.query.scope { .some(id) } else { nil }
-      return zip(results, lists).map { Basis(result: $0, model: ModelBasis(container: container, shown: $1)) }
-    }
   }
 
   private func repeatBlock(_ key: String, _ receipt: CommitReceipt) async throws {

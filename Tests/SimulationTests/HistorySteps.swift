@@ -9,8 +9,15 @@ import TestSupport
 
 /// A list that an index edit may count on.
 struct Basis {
-  var result: any Sendable
-  var model: ModelBasis
+  let result: any Sendable
+  let model: ModelBasis
+
+  init(
+    _ result: any Sendable, _ container: LocalIdentifier??, shown: [LocalIdentifier], beyond: [LocalIdentifier]
+  ) {
+    self.result = result
+    model = ModelBasis(container: container, shown: shown, beyond: beyond)
+  }
 }
 
 struct HistorySteps {

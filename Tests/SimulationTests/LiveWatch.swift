@@ -68,7 +68,7 @@ struct CommitFacts {
 protocol LiveWatching: AnyObject {
   var query: ModelQuery { get }
   /// The results that an index edit may count on, with what they show.
-  func bases() -> (results: [any Sendable], lists: [[LocalIdentifier]])
+  func bases() -> [Basis]
   func step(_ facts: CommitFacts, _ random: inout SeededGenerator) async throws
   func drain(_ random: inout SeededGenerator) async throws
   func tellLazily(_ change: LibraryChange) throws
@@ -83,6 +83,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
 
   private var prompt: ResultChanges<Element>.Iterator
   private var promptHeld: FetchResult<Element>
+  private var promptBeyond: [LocalIdentifier]
 
   private var slow: ResultChanges<Element>.Iterator
   private var slowLedger: Ledger
@@ -104,6 +105,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
     fetch = try Element.fetcher(query, in: library)
     let result = try fetch(library)
     current = model.fetch(query)
+    promptBeyond = model.beyond(query)
     (promptHeld, told, lazy) = (result, result, result)
     // Without a limit: commits that touch only what a window does not show would count towards it.
     prompt = library.changes(to: result, composingBeyond: .max).makeAsyncIterator()
@@ -113,8 +115,10 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
     try verify(result, shows: current, in: model, whole: true)
   }
 
-  func bases() -> (results: [any Sendable], lists: [[LocalIdentifier]]) {
-    ([promptHeld] + old.map(\.result), [current] + old.map(\.list))
+  func bases() -> [Basis] {
+    let container: LocalIdentifier?? = if case .members(let id) = query.scope { .some(id) } else { nil }
+    return [Basis(promptHeld, container, shown: current, beyond: promptBeyond)]
+      + old.map { Basis($0.result, container, shown: $0.list, beyond: $0.beyond) }
   }
 
   // MARK: One commit
@@ -134,7 +138,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
       try look(facts, &random)
       if random.chance(1, of: 10) || slowLedger.pending.count > 30 { try await drain(&random) }
     } catch let error as Divergence {
-      throw Divergence("'\(query)': \(error)")
+      throw Divergence("'\(query)', commit \(facts.number): \(error)")
     }
   }
 
@@ -145,7 +149,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
       (details != nil) == change.isTouched, "The observer's details are \(details == nil ? "nil" : "there") (CD-01).")
     guard let details else { return }
     try demand(details.fetchResultBeforeChanges.numbers == told.numbers, "Before is not what was passed in (CD-02).")
-    try check(details, change, fact, facts, sort: true)
+    try check(details, change, fact, facts)
     told = details.fetchResultAfterChanges
   }
 
@@ -156,15 +160,19 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
       numbers == [facts.number],
       "A prompt follower was told of the commits \(numbers) instead of \(facts.number) (CD-23).")
     try demand(details.fetchResultBeforeChanges.numbers == promptHeld.numbers, "Before is not what was held (CD-02).")
-    try check(details, change, fact, facts, sort: true)
+    try check(details, change, fact, facts)
     promptHeld = details.fetchResultAfterChanges
+    promptBeyond = facts.after.beyond(query)
   }
 
   private func check(
-    _ details: ChangeDetails<Element>, _ change: ListChange<LocalIdentifier>, _ fact: Fact, _ facts: CommitFacts,
-    sort: Bool
+    _ details: ChangeDetails<Element>, _ change: ListChange<LocalIdentifier>, _ fact: Fact, _ facts: CommitFacts
   ) throws {
-    try change.check(details, touched: fact.touched, exactly: !query.hasManualOrder)
+    do {
+      try change.check(details, touched: fact.touched, exactly: !query.hasManualOrder)
+    } catch let error as Divergence {
+      throw Divergence("\(error) \(change.text(fact.touched))")
+    }
     try verify(details.fetchResultAfterChanges, shows: change.after, in: facts.after, whole: false)
     try demand(
       details.insertedObjects().map(\.seen)
@@ -203,7 +211,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
       let fresh = try fetch(reader)
       try verify(fresh, shows: current, in: facts.after, whole: true)
       try demand(fresh.numbers == promptHeld.numbers, "A new fetch differs from the result that was followed (CD-03).")
-      old.append(OldResult(fresh, current, facts.after))
+      old.append(OldResult(fresh, current, beyond: facts.after.beyond(query), facts.after))
       if old.count > 3 { old.remove(at: random.int(0..<4)) }
     }
     if random.chance(1, of: 3) {
@@ -265,11 +273,15 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
 struct OldResult<Element: CheckedObject> {
   let result: FetchResult<Element>
   let list: [LocalIdentifier]
+  let beyond: [LocalIdentifier]
   let objects: [Element.Model?]
 
-  init(_ result: FetchResult<Element>, _ list: [LocalIdentifier], _ model: ModelLibrary) {
+  init(
+    _ result: FetchResult<Element>, _ list: [LocalIdentifier], beyond: [LocalIdentifier], _ model: ModelLibrary
+  ) {
     self.result = result
     self.list = list
+    self.beyond = beyond
     objects = list.map { Element.expected($0, in: model) }
   }
 

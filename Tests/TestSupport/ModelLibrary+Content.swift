@@ -7,10 +7,13 @@ package struct ModelBasis: Sendable {
   package var container: LocalIdentifier??
   /// The shown objects.
   package var shown: [LocalIdentifier]
+  /// What comes after them where a limit cuts the result off.
+  package var beyond: [LocalIdentifier]
 
-  package init(container: LocalIdentifier??, shown: [LocalIdentifier]) {
+  package init(container: LocalIdentifier??, shown: [LocalIdentifier], beyond: [LocalIdentifier]) {
     self.container = container
     self.shown = shown
+    self.beyond = beyond
   }
 }
 
@@ -52,7 +55,7 @@ extension ModelLibrary {
     _ ids: [LocalIdentifier], into container: LocalIdentifier?, at index: Int?, _ basis: ModelBasis?, at date: Date
   ) throws {
     try checkContainer(container, basis)
-    let anchor = try index.flatMap { try self.anchor($0, in: container, basis, without: []) }
+    let anchor = try index.flatMap { try self.anchor($0, in: container, basis) }
     for id in ids { try checkChild(id, of: container) }
     var children: [LocalIdentifier] = []
     for id in ids where !content(of: container).contains(id) && !children.contains(id) { children.append(id) }
@@ -111,8 +114,8 @@ extension ModelLibrary {
     if last - first + 1 == indexes.count, destination == first { return }
     let list = basis?.shown ?? shown(in: container)
     let rest = list.filter { !moved.contains($0) }
-    let shortened = ModelBasis(container: basis?.container, shown: rest)
-    let anchor = try anchor(destination, in: container, shortened, without: [])
+    let shortened = ModelBasis(container: basis?.container, shown: rest, beyond: basis?.beyond ?? [])
+    let anchor = try anchor(destination, in: container, shortened)
     let present = moved.filter { content(of: container).contains($0) }
     guard !present.isEmpty else { return }
     setContent(of: container, content(of: container).filter { !present.contains($0) })
@@ -133,11 +136,11 @@ extension ModelLibrary {
 
   /// What something is put before; nil: the end.
   private func anchor(
-    _ index: Int, in container: LocalIdentifier?, _ basis: ModelBasis?, without: Set<LocalIdentifier>
+    _ index: Int, in container: LocalIdentifier?, _ basis: ModelBasis?
   ) throws -> LocalIdentifier? {
     let list = basis?.shown ?? shown(in: container)
     guard (0...list.count).contains(index) else { throw ModelRefusal(code: .changeNotSupported) }
-    return list[index...].first { content(of: container).contains($0) }
+    return (list[index...] + (basis?.beyond ?? [])).first { content(of: container).contains($0) }
   }
 
   private mutating func put(

@@ -25,6 +25,15 @@ package struct ModelQuery: Sendable, CustomStringConvertible {
 }
 
 extension ModelLibrary {
+  /// What a fetch would find after the last object that its limit shows.
+  package func beyond(_ query: ModelQuery) -> [LocalIdentifier] {
+    guard query.options.fetchLimit > 0 else { return [] }
+    var options = query.options
+    options.fetchOffset += options.fetchLimit
+    options.fetchLimit = 0
+    return fetch(ModelQuery(query.description, query.entity, query.scope, options))
+  }
+
   /// The identifiers that a fetch finds, in order.
   package func fetch(_ query: ModelQuery) -> [LocalIdentifier] {
     let options = query.options

@@ -4,16 +4,32 @@ package import PhotoLedger
 /// A folder that is deleted when its owner goes.
 ///
 /// It lies in memory (`/dev/shm`) where there is such a place: tests commit ten thousands of times, and a sync that
-/// reaches a disk would be nearly all of their time.
+/// reaches a disk would be nearly all of their time. A test that is meant to trap leaves its folder behind; the folders
+/// of processes that are no more are deleted by the next one.
 package final class TemporaryFolder: Sendable {
   package let url: URL
 
+  private static let prefix = "photoledger-test-"
+  private static let sweep: Void = removeForgotten()
+
   package init() throws {
+    Self.sweep
+    url = Self.parent.appending(path: "\(Self.prefix)\(getpid())-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  private static var parent: URL {
     let memory = URL(filePath: "/dev/shm")
     let isRoomy = FileManager.default.isWritableFile(atPath: memory.path)
-    let parent = isRoomy ? memory : FileManager.default.temporaryDirectory
-    url = parent.appending(path: "photoledger-test-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    return isRoomy ? memory : FileManager.default.temporaryDirectory
+  }
+
+  private static func removeForgotten() {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
+    for name in names where name.hasPrefix(prefix) {
+      guard let owner = pid_t(name.dropFirst(prefix.count).prefix { $0 != "-" }) else { continue }
+      if kill(owner, 0) != 0, errno == ESRCH { try? FileManager.default.removeItem(at: parent.appending(path: name)) }
+    }
   }
 
   deinit { try? FileManager.default.removeItem(at: url) }
