@@ -53,6 +53,8 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
     /// The same result, gone on over commits that showed nothing.
     var core: ResultCore
     var query: LiveQuery?
+    /// For an owner who wants each commit and is far behind: the deltas after `core`, newest first, read once.
+    var backlog: [Delta] = []
   }
 
   private let state: Mutex<State>
@@ -81,7 +83,7 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
   func take() throws -> ChangeDetails<Element>? {
     try state.withLock { state in
       guard let query = state.query else { return nil }
-      while let step = try next(state.core, query) {
+      while let step = try next(&state, query) {
         let before = state.told
         state.core = step.after.shown(
           in: before.core.window, wantsIncrementalChanges: before.core.wantsIncrementalChanges)
@@ -95,11 +97,13 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
 
   private typealias Step = (after: ResultCore, touched: TouchedPositions, commits: [CommitSummary])
 
-  private func next(_ held: ResultCore, _ query: LiveQuery) throws -> Step? {
+  private func next(_ state: inout State, _ query: LiveQuery) throws -> Step? {
+    if let step = nextOfBacklog(&state) { return step }
+    let held = state.core
     let (steps, current, last) = observation.reading(query) { query, commit in
       (query.steps(after: held.commit).map(Array.init), query.current(at: commit), query.lastStep)
     }
-    guard let steps else { return try catchUp(held, with: current) }
+    guard let steps else { return try catchUp(&state, with: current) }
     // Told from the live tree where possible, so that all followers of a query share it.
     if steps.isEmpty { return nil }
     if steps.count == 1, let last { return (current, last.touched, last.commits) }
@@ -111,23 +115,34 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
   }
 
   /// The first commit that touched a result which is older than what the live query remembers, or all as one.
-  private func catchUp(_ held: ResultCore, with current: ResultCore) throws -> Step? {
+  private func catchUp(_ state: inout State, with current: ResultCore) throws -> Step? {
+    let held = state.core
     guard held.commit < current.commit else { return nil }
-    var first: Step?
-    var count = 0
+    state.backlog = try observation.deltas(from: held.commit, to: current.commit).reversed()
     var core = held
-    for delta in try observation.deltas(from: held.commit, to: current.commit) {
+    var count = 0
+    for delta in state.backlog.reversed() where count <= backlogLimit && backlogLimit < .max {
       let (after, touched) = core.advanced(by: delta)
       core = after
-      guard !touched.isEmpty else { continue }
-      count += 1
-      if first == nil { first = (after, touched, delta.commits) }
-      if backlogLimit == .max { return first }
-      if count > backlogLimit { return try composed(held, current) }
+      if !touched.isEmpty { count += 1 }
     }
-    let unchanged = TouchedPositions(
-      beforeCount: held.order.count, afterCount: held.order.count, removed: [], inserted: [])
-    return first ?? (current, unchanged, [])
+    if count > backlogLimit {
+      state.backlog = []
+      return try composed(held, current)
+    }
+    if let step = nextOfBacklog(&state) { return step }
+    let size = current.order.count
+    return (current, TouchedPositions(beforeCount: size, afterCount: size, removed: [], inserted: []), [])
+  }
+
+  /// The next commit of the backlog that touched the result; passes over those that did not.
+  private func nextOfBacklog(_ state: inout State) -> Step? {
+    while let delta = state.backlog.popLast() {
+      let (after, touched) = state.core.advanced(by: delta)
+      if !touched.isEmpty { return (after, touched, delta.commits) }
+      state.core = after
+    }
+    return nil
   }
 
   private func composed(_ held: ResultCore, _ current: ResultCore, after commit: UInt64? = nil) throws -> Step {
