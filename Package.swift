@@ -50,7 +50,7 @@ let package = Package(
       name: "photoledger", dependencies: ["PhotoLedger", "MediaImport"], swiftSettings: strict),
     .executableTarget(
       name: "benchmarks", dependencies: ["PhotoLedger", "CountedTree"], path: "Benchmarks",
-      exclude: ["README.md"], swiftSettings: strict),
+      exclude: ["README.md", "results.json"], swiftSettings: strict),
 
     // Proof.
     .target(
@@ -65,7 +65,7 @@ let package = Package(
       name: "PhotoLedgerTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "SimulationTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport"],
+      name: "SimulationTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport", "photoledger"],
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "CommandTests", dependencies: ["photoledger"], swiftSettings: strict),

@@ -28,12 +28,20 @@ struct Stopwatch {
   }
 }
 
-/// Pushes everything else out of the processor's caches.
+/// Pushes everything else out of the processor's caches, code included.
+///
+/// Every line is read and written. Filling the buffer would not do: large fills go past the caches.
 struct CacheFlush {
-  private var buffer = [UInt64](repeating: 1, count: 96 << 17)
+  private var buffer = [UInt8](repeating: 1, count: 96 << 20)
 
   mutating func flush() {
-    for index in stride(from: 0, to: buffer.count, by: 8) { buffer[index] &+= 1 }
+    buffer.withUnsafeMutableBytes { bytes in
+      var offset = 0
+      while offset < bytes.count {
+        bytes[offset] &+= 1
+        offset += 64
+      }
+    }
   }
 }
 

@@ -45,6 +45,10 @@ struct Report {
       Self.line(name, "\(size)", caches?.rawValue ?? "", Self.micros(row.medianNanoseconds), spread, ratio))
   }
 
+  /// Uses the outcome of a loop, so that the loop cannot be optimised away.
+  @inline(never)
+  static func keep(_ outcome: Int) { if outcome == .min { print("An outcome was the least integer.") } }
+
   /// Prints a figure that is not a time.
   func note(_ name: String, size: Int, _ value: String) { print(Self.line(name, "\(size)", "", value, "", "")) }
 
@@ -56,7 +60,7 @@ struct Report {
 
   private static func micros(_ nanoseconds: Double) -> String {
     let micros = nanoseconds / 1000
-    return String(format: micros < 10 ? "%.3f" : micros < 1000 ? "%.1f" : "%.0f", micros)
+    return String(format: micros < 0.1 ? "%.4f" : micros < 10 ? "%.3f" : micros < 1000 ? "%.1f" : "%.0f", micros)
   }
 
   private static func line(_ columns: String...) -> String {

@@ -47,42 +47,43 @@ enum Structure {
     _ original: CountedTree<ResultKey>, _ inputs: Inputs, size: Int, base: Double, into report: inout Report
   ) throws {
     let stopwatch = Stopwatch()
+    let sorted = inputs.fresh.sorted()
     var (held, alone, removed, batched): ([Double], [Double], [Double], [Double]) = ([], [], [], [])
     for _ in 0..<min(11, report.repetitions) + 1 {
-      var tree = original
-      var old = tree
-      held.append(
-        stopwatch.time {
-          for key in inputs.fresh {
-            old = tree
-            tree.insert(key)
-          }
-        })
+      var (tree, old) = (original, original)
+      let time = stopwatch.time {
+        for key in inputs.fresh {
+          old = tree
+          tree.insert(key)
+        }
+      }
+      held.append(time)
       guard old.count == tree.count - 1, tree.count == size + inputs.fresh.count else {
         throw WrongAnswer(description: "Insertions beside a held value lost an element.")
       }
-      alone.append(stopwatch.time { for key in inputs.probes.prefix(1) + inputs.fresh { tree.remove(key) } })
-      removed.append(stopwatch.time { for key in inputs.fresh { tree.insert(key) } })
-      let (gone, come) = (Array(Set(inputs.probes.map(\.number))).count, inputs.fresh.sorted())
+      old = CountedTree()
+      removed.append(stopwatch.time { for key in inputs.fresh { tree.remove(key) } })
+      alone.append(stopwatch.time { for key in inputs.fresh { tree.insert(key) } })
       for key in inputs.fresh { tree.remove(key) }
       old = tree
-      batched.append(stopwatch.time { tree.apply(removing: [], inserting: come) })
-      guard tree.count == old.count + come.count, gone > 0, tree.defects().isEmpty else {
+      batched.append(stopwatch.time { tree.apply(removing: [], inserting: sorted) })
+      guard tree.count == old.count + sorted.count, tree.defects().isEmpty, old.elementsEqual(original) else {
         throw WrongAnswer(description: "A batch left an unsound tree.")
       }
+    }
+    let rows = [
+      ("insert, old value held", held), ("insert, alone", alone), ("remove, alone", removed),
+      ("insert in one batch, held", batched),
+    ]
+    for (name, times) in rows {
+      let sample = Sample(Array(times.dropFirst()))
+      report.add(
+        "structure \(name)", size: size, caches: .warm, sample, operations: sorted.count, comparedWith: base)
     }
     let details = repeated(report) { detailsLoop(original, inputs) }
     report.add(
       "structure change details of one edit, held", size: size, caches: .warm, details,
       operations: 2 * inputs.fresh.count, comparedWith: base)
-    for (name, times) in [
-      ("insert, old value held", held), ("remove, alone", alone), ("insert, alone", removed),
-      ("insert in one batch, held", batched),
-    ] {
-      let sample = Sample(Array(times.dropFirst()))
-      report.add(
-        "structure \(name)", size: size, caches: .warm, sample, operations: inputs.fresh.count, comparedWith: base)
-    }
   }
 
   /// Inserts and removes one key after the other, each time with the old tree held and the full details derived.
@@ -100,7 +101,6 @@ enum Structure {
   private static func measureMemory(
     _ original: CountedTree<ResultKey>, _ inputs: Inputs, size: Int, _ report: Report
   ) {
-    let payload = Double(size * MemoryLayout<ResultKey>.stride)
     func share(_ tree: CountedTree<ResultKey>) -> String {
       let bytes = Double(tree.count * MemoryLayout<ResultKey>.stride)
       return "\((Double(tree.footprint.bytes) / bytes * 100).rounded() / 100) × payload"
@@ -114,7 +114,6 @@ enum Structure {
     var random = Seeded(5)
     for key in Array(original).shuffled(using: &random) { grown.insert(key) }
     report.note("structure memory, grown at random", size: size, share(grown))
-    if payload == 0 { print("") }
   }
 
   private static func checkReads(_ tree: CountedTree<ResultKey>, _ keys: [ResultKey], _ inputs: Inputs) throws {
@@ -127,7 +126,7 @@ enum Structure {
     let stopwatch = Stopwatch()
     var sum = 0
     let times = (0..<min(11, report.repetitions) + 1).map { _ in stopwatch.time { sum &+= body() } }
-    if sum == .min { print("") }
+    Report.keep(sum)
     return Sample(Array(times.dropFirst()))
   }
 

@@ -26,6 +26,11 @@ struct ResultKey: Comparable, Sendable {
 struct ItemEdit {
   var old: Item?
   var new: Item?
+
+  /// What the edit means for a list of keys.
+  var keyEdit: KeyEdit<ResultKey> {
+    KeyEdit(old: old?.key, new: new?.key, isChanged: old != nil && new != nil)
+  }
 }
 
 /// The sizes of changes measured.
@@ -38,12 +43,13 @@ enum Workload: String, CaseIterable {
   case half = "k50%"
 
   func editCount(of size: Int) -> Int {
-    let wanted = switch self {
-    case .one, .move: 1
-    case .ten: 10
-    case .thousand: 1000
-    case .share: size * 3 / 100
-    case .half: size / 2
+    let wanted: Int
+    switch self {
+    case .one, .move: wanted = 1
+    case .ten: wanted = 10
+    case .thousand: wanted = 1000
+    case .share: wanted = size * 3 / 100
+    case .half: wanted = size / 2
     }
     return max(1, min(wanted, size / 2))
   }

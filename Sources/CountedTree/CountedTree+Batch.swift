@@ -5,8 +5,8 @@
 //
 // Many edits are one merge of the edits with the leaves, from left to right. A leaf without edits is taken over whole,
 // still shared with the old tree; one with edits is written anew; the levels above are built again. That costs one
-// copy for each touched leaf however many edits it gets, and about ten nanoseconds for each untouched one, so it
-// pays from about one edit for every hundred leaves on. At k = n it is a merge of two sorted lists: no cliff.
+// copy for each touched leaf however many edits it gets, and a few steps for each untouched one; it is chosen from one
+// edit for every hundred leaves on, an estimate. At k = n it is a merge of two sorted lists: no cliff.
 
 extension CountedTree {
   /// The positions of a batch of edits.

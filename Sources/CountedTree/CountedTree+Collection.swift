@@ -53,9 +53,9 @@ extension CountedTree: RandomAccessCollection {
   @inlinable
   public subscript(position: Int) -> Element { select(position) }
 
-  /// Walks all elements in their order.
+  /// Walks all elements in ascending order.
   ///
-  /// - Complexity: O(log n) to start, then O(1) amortised for each element
+  /// - Complexity: O(1) amortised for each element
   @inlinable
   public func makeIterator() -> Iterator { Iterator(self, 0..<count) }
 

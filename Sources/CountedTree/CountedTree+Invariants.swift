@@ -2,7 +2,8 @@
 // first. `defects()` is compiled always (tests and `photoledger check` call it); the calls after each change are made
 // in checked builds only, and are bounded so that a test which inserts 100 000 elements stays far from quadratic:
 // a tree of at most 64 elements is examined whole, a greater one whole each time its count passes a multiple of
-// 4096, and else the path to the changed element with the neighbours on it, O(log n).
+// 4096, and else the path to the changed element with the headers of its neighbours, O(log n). Builds and batches
+// examine the whole outcome up to 65 536 elements and nothing above: a test with greater ones calls `defects()`.
 
 extension CountedTree {
   /// Examines the whole tree.

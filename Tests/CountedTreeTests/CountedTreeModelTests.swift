@@ -59,11 +59,9 @@ import Testing
     let share = Int.random(in: 1...5, using: &random)
     let removing = model.array.filter { _ in Int.random(in: 0..<5, using: &random) < share - 1 }
     let rest = model.array.filter { element in !removing.contains(element) }
-    let candidates = (0..<Int.random(in: 0...12, using: &random)).map { _ in Int.random(in: 0..<keys, using: &random) }
-    var inserting: [Element] = []
-    for element in Set(candidates).sorted().map(key).sorted() where !rest.contains(element) {
-      inserting.append(element)
-    }
+    var candidates: Set<Int> = []
+    for _ in 0..<Int.random(in: 0...12, using: &random) { candidates.insert(Int.random(in: 0..<keys, using: &random)) }
+    let inserting = candidates.sorted().map(key).sorted().filter { element in !rest.contains(element) }
     model.apply(removing: removing, inserting: inserting)
   }
 }

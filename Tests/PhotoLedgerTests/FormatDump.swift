@@ -51,7 +51,11 @@ enum FormatDump {
     case "log.meta": ["\(String(decoding: key, as: UTF8.self)) is \(try diagnostic(value))"]
     case "events": try readingOfEvent(value)
     case "commits": ["commit \(littleEndian(key)): \(try diagnostic(value))"]
-    case "keys": ["the key '\(String(decoding: key.dropFirst(), as: UTF8.self))' is commit \(try diagnostic(value))"]
+    case "keys":
+      [
+        key.dropFirst().split(separator: 0).map { "'\(String(decoding: $0, as: UTF8.self))'" }
+          .joined(separator: "'s key ") + " is commit \(try diagnostic(value))"
+      ]
     case "assets": try readingOfAsset(key, value)
     case "details", "collections": ["object \(littleEndian(key)): \(try diagnostic(value))"]
     default: [readingOfIndex(name, key, value)]

@@ -24,8 +24,8 @@ struct Fact {
 
 /// The list that somebody holds, and what happened to it since.
 ///
-/// Commits that did not touch the list are kept too: an object that left a result, was changed and came back is in the
-/// list before and after, and looks different.
+/// Once it was touched, commits that did not touch it count too: an object that left a result, was changed and came
+/// back is in the list before and after, and looks different.
 struct Ledger {
   private(set) var list: [LocalIdentifier]
   private var facts: [Fact] = []
@@ -36,7 +36,7 @@ struct Ledger {
 
   mutating func note(_ fact: Fact, isTouching: Bool) {
     if isTouching { pending.append(fact.commit) }
-    if isTouching || !fact.changed.isEmpty || !fact.touched.isEmpty { facts.append(fact) }
+    if !pending.isEmpty { facts.append(fact) }
   }
 
   /// The change up to a commit.

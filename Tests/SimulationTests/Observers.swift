@@ -2,18 +2,6 @@ import Foundation
 import PhotoLedger
 import Synchronization
 
-/// A callback observer that hands each change on as it comes.
-final class PromptObserver: PhotoLibraryChangeObserver {
-  let changes: AsyncStream<LibraryChange>
-  private let continuation: AsyncStream<LibraryChange>.Continuation
-
-  init() { (changes, continuation) = AsyncStream.makeStream() }
-
-  func photoLibraryDidChange(_ change: LibraryChange) { continuation.yield(change) }
-
-  func finish() { continuation.finish() }
-}
-
 /// A callback observer that is held up until somebody lets it go on.
 final class HeldUpObserver: PhotoLibraryChangeObserver {
   private let gate = NSCondition()

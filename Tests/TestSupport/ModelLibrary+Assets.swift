@@ -9,6 +9,7 @@ extension ModelLibrary {
     guard let needed = primary[creation.mediaType], types.contains(needed) else {
       throw ModelRefusal(code: .invalidResource)
     }
+    guard creation.mediaType != .image || creation.duration == 0 else { throw ModelRefusal(code: .invalidResource) }
     guard creation.duration >= 0, creation.pixelWidth >= 0, creation.pixelHeight >= 0 else {
       throw ModelRefusal(code: .invalidResource)
     }
@@ -22,7 +23,12 @@ extension ModelLibrary {
 
   package mutating func edit(_ ids: [LocalIdentifier], _ changes: AssetChanges, at date: Date) throws {
     if let duration = changes.duration, duration < 0 { throw ModelRefusal(code: .invalidResource) }
-    for id in ids { try checkAsset(id) }
+    for id in ids {
+      try checkAsset(id)
+      if let asset = assets[id], asset.mediaType == .image, changes.duration ?? 0 != 0 {
+        throw ModelRefusal(code: .invalidResource)
+      }
+    }
     for id in Set(ids) {
       guard var asset = assets[id] else { continue }
       let before = asset

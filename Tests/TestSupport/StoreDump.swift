@@ -42,6 +42,18 @@ package struct StoreDump: Equatable, Sendable {
   }
 }
 
+extension StoreDump {
+  /// The SHA-256 of everything.
+  package var digest: String {
+    var bytes: [UInt8] = []
+    for (name, entries) in databases.sorted(by: { $0.key < $1.key }) {
+      bytes += Array(name.utf8) + [0]
+      for entry in entries { for part in [entry.key, entry.value] { bytes += Array("\(part.count):".utf8) + part } }
+    }
+    return SHA256.digest(of: bytes).description
+  }
+}
+
 extension Environment {
   /// The store of the library in a directory, opened as the library opens it.
   package static func store(ofLibrary path: String) throws -> Environment {

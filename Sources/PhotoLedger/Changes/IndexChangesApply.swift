@@ -6,8 +6,7 @@ extension IndexChanges {
   ///   - arrivals: the inserted objects in the order of `inserted`.
   /// - Returns: the new list.
   package func appliedInOrder<Object>(to list: [Object], inserting arrivals: [Object]) -> [Object] {
-    precondition(
-      list.count == beforeCount && arrivals.count == inserted.count, "The lists must be those of the change.")
+    requireOwn(list.count, arrivals.count)
     let kept = Self.removing(removed, from: list)
     let middle = Self.inserting(arrivals, at: inserted, into: kept)
     let sources = moves.map(\.from).sorted()
@@ -23,13 +22,17 @@ extension IndexChanges {
   ///   - arrivals: the inserted objects in the order of `inserted`.
   /// - Returns: the new list.
   package func appliedAtOnce<Object>(to list: [Object], inserting arrivals: [Object]) -> [Object] {
-    precondition(
-      list.count == beforeCount && arrivals.count == inserted.count, "The lists must be those of the change.")
+    requireOwn(list.count, arrivals.count)
     let rest = Self.removing((removed + moved.map(\.before)).sorted(), from: list)
-    let placed = zip(inserted, arrivals).map { (position: $0, object: $1) }
+    let placed =
+      zip(inserted, arrivals).map { (position: $0, object: $1) }
       + moved.map { (position: $0.after, object: list[$0.before]) }
     let ascending = placed.sorted { $0.position < $1.position }
     return Self.inserting(ascending.map(\.object), at: ascending.map(\.position), into: rest)
+  }
+
+  private func requireOwn(_ listCount: Int, _ arrivalCount: Int) {
+    precondition(listCount == beforeCount && arrivalCount == inserted.count, "The lists must be those of the change.")
   }
 
   /// The list without the objects at ascending positions.

@@ -38,7 +38,7 @@ extension CountedTree {
     removals.sort { $0.key < $1.key }
     insertions.sort { $0.key < $1.key }
     let ranks = apply(removing: removals.map(\.key), inserting: insertions.map(\.key))
-    var (removed, inserted, changed): ([Int], [Int], [Int]) = ([], [], [])
+    var (removed, inserted): ([Int], [Int]) = ([], [])
     var places = [Relocation](repeating: Relocation(before: -1, after: -1), count: edits.count)
     for (rank, removal) in zip(ranks.removed, removals) {
       if edits[removal.edit].new == nil { removed.append(rank) } else { places[removal.edit].before = rank }
@@ -46,14 +46,23 @@ extension CountedTree {
     for (rank, insertion) in zip(ranks.inserted, insertions) {
       if edits[insertion.edit].old == nil { inserted.append(rank) } else { places[insertion.edit].after = rank }
     }
-    for (index, edit) in edits.enumerated() where edit.isChanged && edit.old != nil {
-      guard let new = edit.new else { continue }
-      changed.append(places[index].after >= 0 ? places[index].after : rank(of: new))
-    }
-    changed.sort()
+    let changed = changedRanks(edits, places)
     return TouchedPositions(
       beforeCount: beforeCount, afterCount: count, removed: removed, inserted: inserted,
       repositioned: places.filter { $0.after >= 0 }, changed: changed)
+  }
+
+  /// The positions of the changed among the edits, ascending.
+  ///
+  /// They are looked up in the order of their keys, so each descent finds the last one's nodes in the caches.
+  @inlinable
+  func changedRanks(_ edits: [KeyEdit<Element>], _ places: [Relocation]) -> [Int] {
+    var visible: [(key: Element, rank: Int)] = []
+    for (index, edit) in edits.enumerated() where edit.isChanged && edit.old != nil {
+      if let new = edit.new { visible.append((new, places[index].after)) }
+    }
+    visible.sort { $0.key < $1.key }
+    return visible.map { $0.rank >= 0 ? $0.rank : rank(of: $0.key) }
   }
 
   /// Makes one edit: the common case, without the lists that several need.

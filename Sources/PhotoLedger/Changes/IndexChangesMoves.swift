@@ -30,6 +30,7 @@ extension TouchedPositions {
       let gapAfter = touchedAfter.freePlaces(before: object.after)
       if gapBefore == gapAfter { staying.append(object) } else { moved.append(object) }
     }
+    if staying.count < 2 { return moved.count < 2 ? moved : moved.sorted { $0.after < $1.after } }
     let run = longestIncreasingRun(staying.map(\.after))
     var next = 0
     for (index, object) in staying.enumerated() {
@@ -40,6 +41,10 @@ extension TouchedPositions {
 
   /// The moves from B to after with the inserted objects as fixed points.
   func moves() -> [Move] {
+    if let object = repositioned.first, repositioned.count == 1, inserted.count == 0 {
+      let place = removed.freePlaces(before: object.before)
+      return place == object.after ? [] : [Move(from: place, to: object.after)]
+    }
     var sieve = BoundarySieve(boundaries: inserted)
     let objects = repositioned.map { object in
       Block(

@@ -92,9 +92,11 @@ package struct TouchedPositions: Hashable, Sendable {
     self.inserted = SortedPositions(inserted)
     self.repositioned = repositioned.count < 2 ? repositioned : repositioned.sorted { $0.before < $1.before }
     self.changed = SortedPositions(changed)
-    touchedBefore = repositioned.isEmpty
+    touchedBefore =
+      repositioned.isEmpty
       ? self.removed : SortedPositions((removed + repositioned.map(\.before)).sorted())
-    touchedAfter = repositioned.isEmpty
+    touchedAfter =
+      repositioned.isEmpty
       ? self.inserted : SortedPositions((inserted + repositioned.map(\.after)).sorted())
     precondition(
       touchedBefore.members.last ?? -1 < beforeCount && touchedAfter.members.last ?? -1 < afterCount
@@ -114,16 +116,26 @@ package struct TouchedPositions: Hashable, Sendable {
   var isInPlace: Bool { touchedBefore.count == 0 && touchedAfter.count == 0 }
 
   /// Both positions of each changed object that is in both lists, ascending by `after`.
+  ///
+  /// - Complexity: O(k): one pass over the changed, the touched of both lists and the repositioned
   func changedInBoth() -> [Relocation] {
-    guard changed.count > 0 else { return [] }
     let places = repositioned.count < 2 ? repositioned : repositioned.sorted { $0.after < $1.after }
-    return changed.members.compactMap { position in
-      guard touchedAfter.contains(position) else {
-        let ordinal = touchedAfter.freePlaces(before: position)
-        return Relocation(before: touchedBefore.freePlace(ordinal), after: position)
+    var both: [Relocation] = []
+    both.reserveCapacity(changed.count)
+    var (nextAfter, nextBefore, nextPlace) = (0, 0, 0)
+    for position in changed.members {
+      while nextAfter < touchedAfter.count, touchedAfter.members[nextAfter] < position { nextAfter += 1 }
+      guard nextAfter < touchedAfter.count, touchedAfter.members[nextAfter] == position else {
+        let ordinal = position - nextAfter
+        while nextBefore < touchedBefore.count, touchedBefore.members[nextBefore] - nextBefore <= ordinal {
+          nextBefore += 1
+        }
+        both.append(Relocation(before: ordinal + nextBefore, after: position))
+        continue
       }
-      let found = places.prefixCount { $0.after < position }
-      return found < places.count && places[found].after == position ? places[found] : nil
+      while nextPlace < places.count, places[nextPlace].after < position { nextPlace += 1 }
+      if nextPlace < places.count, places[nextPlace].after == position { both.append(places[nextPlace]) }
     }
+    return both
   }
 }

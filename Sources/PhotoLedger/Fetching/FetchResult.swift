@@ -1,5 +1,6 @@
 import EventLog
 public import Foundation
+import Synchronization
 
 // A fetch result is a value (design, decision 3): the root of a persistent tree of keys, and the number of the commit
 // it belongs to. It never changes; `PhotoLibrary.changes(to:)` tells how the next one differs. Objects are read when
@@ -11,11 +12,14 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
   package let core: ResultCore
   let store: LibraryStore
   let load: ObjectLoader<Element>
+  /// How far the result is known to show the same.
+  let latest: LatestEqual
 
   init(core: ResultCore, store: LibraryStore, load: ObjectLoader<Element>) {
     self.core = core
     self.store = store
     self.load = load
+    latest = LatestEqual(core)
   }
 
   /// The commit whose state the result shows, as a token.
@@ -97,6 +101,22 @@ extension FetchResult where Element == PhotoCollection {
   /// - Complexity: O(log n), and one read for each later event that touched the collection.
   public func index(ofObject collection: PhotoCollection) throws -> Int? {
     try store.position(of: collection.row.number, in: core)
+  }
+}
+
+/// The latest state that shows what a result shows, as far as anybody has looked; shared by the copies of the result.
+///
+/// Whoever holds a result until it changes asks about each commit, and nearly always hears that nothing did. Without
+/// this, each question would read the log from the result's commit on.
+final class LatestEqual: Sendable {
+  private let core: Mutex<ResultCore>
+
+  init(_ core: ResultCore) { self.core = Mutex(core) }
+
+  var value: ResultCore { core.withLock { $0 } }
+
+  func advance(to later: ResultCore) {
+    core.withLock { if $0.commit < later.commit { $0 = later } }
   }
 }
 

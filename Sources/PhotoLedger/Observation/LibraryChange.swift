@@ -16,14 +16,18 @@ public struct LibraryChange: Sendable {
   /// The result may be older than the change: what happened between the two is then part of the details (OB-02).
   /// - Parameter result: a result of this library; one that is newer than the change is not touched by it.
   /// - Throws: ``LibraryError`` if the log cannot be read.
-  /// - Complexity: O(k log n) for k touched objects.
+  /// - Complexity: O(k log n) for k touched objects, since the last question about the result at most.
   public func changeDetails<Element>(for result: FetchResult<Element>) throws -> ChangeDetails<Element>? {
-    guard result.core.commit < delta.to else { return nil }
+    let latest = result.latest.value
+    guard latest.commit < delta.to else { return nil }
     let delta =
-      result.core.commit == self.delta.from
-      ? self.delta : try observation.composedDelta(from: result.core.commit, to: self.delta.to)
-    let (core, touched) = result.core.advanced(by: delta)
-    guard let changes = core.changes(touched) else { return nil }
+      latest.commit == self.delta.from
+      ? self.delta : try observation.composedDelta(from: latest.commit, to: self.delta.to)
+    let (core, touched) = latest.advanced(by: delta)
+    guard let changes = core.changes(touched) else {
+      result.latest.advance(to: core)
+      return nil
+    }
     let after = FetchResult(core: core, store: result.store, load: result.load)
     return ChangeDetails(before: result, after: after, commits: delta.commits, changes: changes)
   }

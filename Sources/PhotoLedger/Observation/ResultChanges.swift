@@ -103,7 +103,8 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
     // Told from the live tree where possible, so that all followers of a query share it.
     if steps.isEmpty { return nil }
     if steps.count == 1, let last { return (current, last.touched, last.commits) }
-    if steps.count > backlogLimit { return try composed(held, current) }
+    // What is known not to have touched the result need not be read.
+    if steps.count > backlogLimit { return try composed(held, current, after: steps[0] - 1) }
     guard let delta = try observation.deltas(from: steps[0] - 1, to: steps[0]).first else { return nil }
     let (after, touched) = held.advanced(by: delta)
     return (after, touched, delta.commits)
@@ -129,8 +130,8 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
     return first ?? (current, unchanged, [])
   }
 
-  private func composed(_ held: ResultCore, _ current: ResultCore) throws -> Step {
-    let delta = try observation.composedDelta(from: held.commit, to: current.commit)
+  private func composed(_ held: ResultCore, _ current: ResultCore, after commit: UInt64? = nil) throws -> Step {
+    let delta = try observation.composedDelta(from: commit ?? held.commit, to: current.commit)
     return (current, held.positions(of: delta, after: current), delta.commits)
   }
 }

@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// The benchmarks run tiny with the tests: they compile, check their own answers and do not rot.
+@Suite struct BenchmarksTests {
+  @Test("every benchmark runs and finds its answers right")
+  func everyRow() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("benchmarks-\(UUID()).json")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let (status, output) = try run(["--size", "100", "--repetitions", "1", "--json", file.path])
+    #expect(status == 0, "\(output)")
+    let rows = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [[String: Any]])
+    let names = Set(rows.compactMap { $0["name"] as? String })
+    for workload in ["k1", "k10", "k1000", "move", "k3%", "k50%"] {
+      #expect(names.contains("\(workload) counted tree, held"))
+      #expect(names.contains("\(workload) standard library difference"))
+    }
+    #expect(names.contains("structure rank"))
+    #expect(rows.allSatisfy { ($0["medianNanoseconds"] as? Double ?? 0) > 0 })
+  }
+
+  @Test(
+    "a command line that cannot be obeyed is refused",
+    arguments: [["--size", "3"], ["--colour", "1"], ["--json"]])
+  func misuse(arguments: [String]) throws {
+    let (status, output) = try run(arguments)
+    #expect(status == 2)
+    #expect(output.contains("usage: benchmarks"))
+  }
+
+  private func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
+    let process = Process()
+    let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    process.executableURL = products.appendingPathComponent("benchmarks")
+    process.arguments = arguments
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationStatus, output)
+  }
+}

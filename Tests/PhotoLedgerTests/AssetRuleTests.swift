@@ -1,0 +1,80 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@Suite("Assets")
+struct AssetRuleTests {
+  @Test("every change of a property gives a new modification date, and what changes nothing does not (AS-01)")
+  func modificationDate() async throws {
+    let small = try SmallLibrary()
+    let id = try await small.assets(1)[0]
+    let made = try #require(try small.asset(id).modificationDate)
+    try await small.change { $0.setFavorite(true, for: [id]) }
+    let marked = try #require(try small.asset(id).modificationDate)
+    #expect(marked > made)
+    let before = try small.library.currentToken
+    _ = try await small.library.performChanges { $0.setFavorite(true, for: [id]) }
+    #expect(try small.asset(id).modificationDate == marked)
+    #expect(try small.library.currentToken == before)
+    try await small.change { $0.addResources([.stored(.invented(9, .alternatePhoto))], to: id) }
+    #expect(try #require(try small.asset(id).modificationDate) > marked)
+  }
+
+  @Test(
+    "a combination of files that makes no asset fails the block (AS-11, LP-02, CB-06)",
+    arguments: [
+      (MediaType.image, [ResourceType.photo, .pairedVideo], nil as LibraryError.Code?),
+      (.image, [.photo, .alternatePhoto, .adjustmentData], nil), (.video, [.video], nil), (.audio, [.audio], nil),
+      (.image, [], .missingResource), (.image, [.pairedVideo], .invalidResource), (.image, [.video], .invalidResource),
+      (.image, [.photo, .photo], .invalidResource), (.video, [.video, .photo], .invalidResource),
+      (.audio, [.photo], .invalidResource), (.unknown, [.photo], .invalidResource),
+    ])
+  func combinations(type: MediaType, resources: [ResourceType], code: LibraryError.Code?) async throws {
+    let small = try SmallLibrary()
+    let creation = AssetCreation(
+      mediaType: type, resources: resources.enumerated().map { .stored(.invented($0.offset, $0.element)) })
+    let found = try await small.refusal { $0.createAsset(creation) }
+    #expect(found == code)
+    #expect(try small.library.fetchAssets().count == (code == nil ? 1 : 0))
+  }
+
+  @Test("trash is an update, restoring brings every place back, purge is the end (AS-14, PH-04)")
+  func trash() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(3)
+    let albums = [try await small.album("A", a), try await small.album("B", a.reversed())]
+    try await small.change { $0.deleteAssets([a[1]]) }
+    #expect(try small.library.fetchAssets().map(\.id) == [a[0], a[2]])
+    var trash = FetchOptions()
+    trash.showsTrash = true
+    #expect(try small.library.fetchAssets(trash).map(\.id) == [a[1]])
+    #expect(try await small.refusal { $0.purgeAssets([a[0]]) } == .changeNotSupported)
+    try await small.change { $0.restoreAssets([a[1]]) }
+    #expect(try albums.map { try small.members($0) } == [a, a.reversed()])
+    try await small.change { $0.deleteAssets([a[1]]) }
+    try await small.change { $0.purgeAssets([a[1]]) }
+    #expect(try small.library.asset(a[1].uuidString) == nil)
+    #expect(try small.library.fetchAssets(trash).isEmpty)
+    #expect(try await small.refusal { $0.restoreAssets([a[1]]) } == .identifierNotFound)
+  }
+
+  @Test("edits of more assets than one event lists are one commit")
+  func manyAtOnce() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(700)
+    let album = try await small.album("Large", a)
+    let result = try small.library.fetchAssets(FetchOptions(), in: album)
+    let change = try await small.change { block in
+      block.setHidden(true, for: Array(a[100..<500]))
+      block.album(album.id).replace(at: IndexSet(0..<300), with: Array(a[400..<700]).reversed())
+    }
+    #expect(change.commits.count == 1 && change.commits[0].eventCount > 3)
+    let details = try #require(try change.changeDetails(for: result))
+    let after = try small.library.fetchAssets(FetchOptions(), in: album).map(\.id)
+    #expect(details.fetchResultAfterChanges.map(\.id) == after)
+    #expect(try small.now(album.id).estimatedAssetCount == after.count)
+    let changed = Set(a[100..<500])
+    try ListChange(before: a, after: after, changed: changed).check(details, touched: Set(a), exactly: false)
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@Suite("Folders")
+struct FolderRuleTests {
+  @Test("a collection has one parent: adding it elsewhere moves it, taking it out puts it last at the top (FO-01)")
+  func oneParent() async throws {
+    let small = try SmallLibrary()
+    let album = try await small.album("Sea")
+    let other = try await small.album("Alps")
+    let folders = [try await small.folder("A", [album.id]), try await small.folder("B")]
+    #expect(try small.children(nil) == [other.id, folders[0].id, folders[1].id])
+    try await small.change { $0.folder(folders[1].id).add([album.id]) }
+    #expect(try small.children(folders[0]).isEmpty)
+    #expect(try small.children(folders[1]) == [album.id])
+    #expect(try small.library.fetchCollections(containing: album).map(\.id) == [folders[1].id])
+    try await small.change { $0.folder(folders[1].id).remove([album.id]) }
+    #expect(try small.children(nil) == [other.id, folders[0].id, folders[1].id, album.id])
+    #expect(try await small.refusal { $0.folder(nil).remove([album.id]) } == .changeNotSupported)
+  }
+
+  @Test("folders hold albums and folders, albums hold assets (FO-02)")
+  func kinds() async throws {
+    let small = try SmallLibrary()
+    let asset = try await small.assets(1)[0]
+    let album = try await small.album()
+    let folder = try await small.folder()
+    #expect(try await small.refusal { $0.folder(folder.id).add([asset]) } == .changeNotSupported)
+    #expect(try await small.refusal { $0.album(album.id).add([folder.id]) } == .changeNotSupported)
+    #expect(folder.canContainCollections && !folder.canContainAssets)
+    #expect(album.canContainAssets && !album.canContainCollections)
+  }
+
+  @Test("deleting a folder deletes what it holds, but no assets (FO-03)")
+  func deletion() async throws {
+    let small = try SmallLibrary()
+    let assets = try await small.assets(2)
+    let inner = try await small.album("Inner", assets)
+    let kept = try await small.album("Kept", assets)
+    let nested = try await small.folder("Nested", [inner.id])
+    let folder = try await small.folder("Outer", [nested.id, kept.id])
+    try await small.change { block in
+      block.folder(folder.id).remove([kept.id])
+      block.deleteCollections([folder.id])
+    }
+    #expect(try small.library.fetchCollections().map(\.id) == [kept.id])
+    #expect(try small.children(nil) == [kept.id])
+    #expect(try small.members(kept) == assets)
+    #expect(try await small.refusal { $0.setTitle("x", of: nested.id) } == .identifierNotFound)
+  }
+
+  @Test("the order of the top level is edited like that of a folder (FO-04, FR-13)")
+  func topLevel() async throws {
+    let small = try SmallLibrary()
+    var ids: [LocalIdentifier] = []
+    for title in ["a", "b", "c", "d"] { ids.append(try await small.album(title).id) }
+    try await small.change { $0.folder(nil).move(at: [3], to: 0) }
+    #expect(try small.children(nil) == [ids[3], ids[0], ids[1], ids[2]])
+    let held = try small.library.fetchCollections(in: nil)
+    try await small.change { $0.deleteCollections([ids[0]]) }
+    try await small.change { $0.folder(nil, collections: held).move(at: [3], to: 1) }
+    #expect(try small.children(nil) == [ids[3], ids[2], ids[1]])
+  }
+
+  @Test("a folder cannot hold itself, however deep (FO-05)")
+  func cycles() async throws {
+    let small = try SmallLibrary()
+    let inner = try await small.folder("Inner")
+    let middle = try await small.folder("Middle", [inner.id])
+    let outer = try await small.folder("Outer", [middle.id])
+    for (folder, child) in [(inner, inner), (inner, middle), (inner, outer), (middle, outer)] {
+      #expect(try await small.refusal { $0.folder(folder.id).add([child.id]) } == .changeNotSupported)
+    }
+    let album = try await small.album("Fine")
+    try await small.change { $0.folder(inner.id).add([album.id]) }
+    #expect(try small.children(inner) == [album.id])
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@Suite("Observation")
+struct ObservationRuleTests {
+  @Test(
+    "a follower that is behind is told commit by commit, and beyond its limit at once", arguments: [0, 1, 3, 8, 20])
+  func backlog(limit: Int) async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(3)
+    let result = try small.library.fetchAssets()
+    var changes = small.library.changes(to: result, composingBeyond: limit).makeAsyncIterator()
+    try await small.change { $0.setFavorite(true, for: [a[0]]) }
+    _ = try await changes.next()
+    for round in 0..<5 { try await small.change { $0.setFavorite(round % 2 == 1, for: [a[0]]) } }
+    let first = try #require(try await changes.next())
+    #expect(first.commits.count == (limit >= 5 ? 1 : 5))
+    #expect(first.changedIndexes == [0])
+    for _ in 0..<(limit >= 5 ? 4 : 0) { #expect(try await changes.next()?.commits.count == 1) }
+    try await small.change { $0.deleteAssets([a[1]]) }
+    let last = try #require(try await changes.next())
+    #expect(last.removedIndexes == [1] && last.commits.count == 1)
+  }
+
+  @Test("what was added and taken away again is not told")
+  func cancelledOut() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(3)
+    let result = try small.library.fetchAssets()
+    var changes = small.library.changes(to: result, composingBeyond: 0).makeAsyncIterator()
+    try await small.change { $0.setFavorite(true, for: [a[0]]) }
+    _ = try await changes.next()
+    var new: LocalIdentifier?
+    try await small.change { new = $0.createAsset(.invented(50)) }
+    try await small.change { $0.deleteAssets([new!]) }
+    try await small.change { $0.setFavorite(true, for: [a[2]]) }
+    let details = try #require(try await changes.next())
+    #expect(details.insertedIndexes == [] && details.removedIndexes == [] && details.changedIndexes == [2])
+    #expect(details.commits.count == 3)
+  }
+
+  @Test("observers are not retained, and a removed one is told nothing (OB-04)")
+  func weakly() async throws {
+    let small = try SmallLibrary()
+    weak var forgotten: PromptObserver?
+    let removed = PromptObserver()
+    do {
+      let observer = PromptObserver()
+      forgotten = observer
+      try small.library.register(observer)
+    }
+    #expect(forgotten == nil)
+    try small.library.register(removed)
+    small.library.unregisterChangeObserver(removed)
+    _ = try await small.assets(1)
+    removed.finish()
+    for await _ in removed.changes { Issue.record("A removed observer was told of a change.") }
+  }
+
+  @Test("each of many observers is told of every commit in order, from whichever thread it comes (OB-01, OB-03)")
+  func manyWriters() async throws {
+    let small = try SmallLibrary()
+    let observers = (0..<8).map { _ in PromptObserver() }
+    for observer in observers { try small.library.register(observer) }
+    let library = small.library
+    let first = try library.currentToken
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<4 {
+        group.addTask {
+          for index in 0..<25 {
+            _ = try await library.performChanges { _ = $0.createAsset(.invented(writer * 100 + index)) }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    for observer in observers {
+      var last = first.commit
+      for await change in observer.changes {
+        #expect(change.commits.map(\.number) == Array((last + 1)...(last + UInt64(change.commits.count))))
+        last += UInt64(change.commits.count)
+        if last == first.commit + 100 { break }
+      }
+    }
+  }
+
+  @Test("a library that is closed ends the sequences of its results")
+  func closing() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(1)
+    let result = try small.library.fetchAssets()
+    var changes = small.library.changes(to: result).makeAsyncIterator()
+    try await small.change { $0.setFavorite(true, for: a) }
+    _ = try await changes.next()
+    small.library.close()
+    #expect(try await changes.next() == nil)
+    await #expect(throws: LibraryError.self) {
+      try await small.library.performChanges { _ = $0.createAlbum(title: "x") }
+    }
+  }
+
+  @Test("equal queries share a live result; a fetch of one that is followed is the same result")
+  func shared() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(4)
+    let one = try small.library.fetchAssets(where: #Predicate { $0.isFavorite == false && $0.mediaType.rawValue == 1 })
+    let two = try small.library.fetchAssets(
+      where: #Predicate { $0.mediaType.rawValue == 1 && !$0.isFavorite }, limit: 2)
+    var changes = [
+      small.library.changes(to: one).makeAsyncIterator(), small.library.changes(to: two).makeAsyncIterator(),
+    ]
+    try await small.change { $0.setFavorite(true, for: [a[0]]) }
+    let first = try #require(try await changes[0].next())
+    let second = try #require(try await changes[1].next())
+    #expect(first.removedIndexes == [0] && first.insertedIndexes == [])
+    #expect(second.removedIndexes == [0] && second.insertedIndexes == [1])
+    let again = try small.library.fetchAssets(
+      where: #Predicate { $0.isFavorite == false && $0.mediaType.rawValue == 1 })
+    #expect(again.map(\.id) == Array(a[1...]))
+    #expect(again.token == first.fetchResultAfterChanges.token)
+  }
+}
