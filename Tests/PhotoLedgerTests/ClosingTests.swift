@@ -26,14 +26,17 @@ struct ClosingTests {
     let made = try TemporaryLibrary()
     let library = made.library
     let outcomes = Gathered<Bool>()
-    for title in ["first", "second"] {
-      library.performChanges { $0.createAlbum(title: title) } completionHandler: { outcome in
-        library.close()
-        outcomes.append((try? outcome.get()) != nil)
+    try LMDB.Environment.store(ofLibrary: made.url.path).write { _ in
+      // The writer waits for this transaction, so both blocks are queued when the first handler is called.
+      for title in ["first", "second"] {
+        library.performChanges { $0.createAlbum(title: title) } completionHandler: { outcome in
+          library.close()
+          outcomes.append((try? outcome.get()) != nil)
+        }
       }
     }
     try await waitUntil("both handlers have returned") { outcomes.all.count == 2 }
-    #expect(outcomes.all == [true, true], "Both were queued before the library was closed.")
+    #expect(outcomes.all == [true, true])
     let error = await #expect(throws: LibraryError.self) { try await library.performChanges { _ in } }
     #expect(error?.code == .closed)
   }
