@@ -2,7 +2,7 @@
 public struct CommitInformation: Sendable, Hashable {
   /// When, microseconds since 1970 UTC.
   public var time: Int64
-  /// On whose behalf, at most 256 bytes of UTF-8.
+  /// On whose behalf, at most 256 bytes of UTF-8, none of them zero.
   public var client: String
   /// Why: an import, a scan, an undo, a request. At most 1024 bytes.
   public var cause: String
@@ -74,6 +74,9 @@ extension CommitInformation {
   }
 
   func check() throws(EventLogError) {
+    guard !client.utf8.contains(0) else {
+      throw EventLogError(.invalidField, "the client of a commit holds a zero byte, which ends it in the table of keys")
+    }
     let fields: [(name: String, value: String?, bounds: ClosedRange<Int>)] = [
       ("client", client, 0...256), ("cause", cause, 0...1024), ("process", process, 0...256), ("key", key, 1...1024),
       ("causation", causation, 0...256), ("correlation", correlation, 0...256),

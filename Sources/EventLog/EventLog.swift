@@ -203,6 +203,8 @@ extension EventLog {
   public func commit(
     forKey key: String, of client: String, in t: borrowing some TransactionReading & ~Copyable
   ) throws(EventLogError) -> Commit? {
+    // Its bytes in the table would be those of another client and key; no commit has such a client.
+    if client.utf8.contains(0) { return nil }
     let row = try storing { () throws(LMDBError) in try t.bytes(for: Self.storedKey(key, of: client), in: keys) }
     guard let row else { return nil }
     let number: UInt64

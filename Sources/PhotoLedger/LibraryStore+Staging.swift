@@ -15,10 +15,12 @@ extension LibraryStore {
   /// How often a block's bytes are stored before a purge that takes them away each time is given in to.
   static let stagingLimit = 16
 
-  /// The requests with the bytes of every resource in their place: hashed, durable, and named by their hash.
+  /// Puts the bytes of every resource of the requests into their place: hashed, durable, and named by their hash.
+  /// - Parameters:
+  ///   - requests: the requests of a block.
+  ///   - staging: is given what was stored, also when this throws.
   /// - Throws: ``LibraryError`` for a file that is not there, cannot be read or moved, or finds no room.
-  func stage(_ requests: [ChangeRequest]) throws -> Staging {
-    var staging = Staging()
+  func stage(_ requests: [ChangeRequest], _ staging: inout Staging) throws {
     staging.requests = try requests.map { request in
       switch request {
       case .createAsset(var creation, let identifier):
@@ -31,7 +33,6 @@ extension LibraryStore {
       }
     }
     if !staging.stored.isEmpty { try resources.synchronize() }
-    return staging
   }
 
   /// Removes the files that a durable block has moved in (CB-08), if the library holds their content.
@@ -57,15 +58,16 @@ struct MissingBytes: Error {
 }
 
 extension StoreCore {
-  /// Removes the files of purged resources whose content nothing names any more.
+  /// Removes the files of purged or refused resources whose content nothing names.
   ///
   /// A file that cannot be removed, because the store cannot be written or the folder cannot, is garbage: it takes room
-  /// and is used again when its content comes back. The purge itself is durable, so there is nobody to tell.
+  /// and is used again when its content comes back. What became of the block is settled, so there is nobody to tell.
   /// - Complexity: O(n) in resources; the other writers wait.
-  func discard(_ purged: [AssetResource], from resources: ResourceStore) {
+  func discard(_ unwanted: [AssetResource], from resources: ResourceStore) {
+    if unwanted.isEmpty { return }
     do {
       try environment.write { t in
-        for resource in purged where try projections.assets(withContent: resource.sha256, in: t).isEmpty {
+        for resource in unwanted where try projections.assets(withContent: resource.sha256, in: t).isEmpty {
           _ = resources.remove(resource.sha256)
         }
       }

@@ -41,9 +41,11 @@ public final class PhotoLibrary: Sendable {
   }
 
   /// The same library as another client sees it.
-  /// - Parameter client: a name such as `com.example.gallery`, 1 to 256 bytes.
+  /// - Parameter client: a name such as `com.example.gallery`, 1 to 256 bytes, none of them zero.
   public func `as`(_ client: String) -> PhotoLibrary {
-    precondition((1...256).contains(client.utf8.count), "A client's name has 1 to 256 bytes.")
+    precondition(
+      (1...256).contains(client.utf8.count) && !client.utf8.contains(0),
+      "A client's name has 1 to 256 bytes, none of them zero.")
     return PhotoLibrary(store: store, client: client)
   }
 
@@ -118,7 +120,7 @@ public final class PhotoLibrary: Sendable {
   private func submission(
     _ cause: String?, _ key: String?, _ changes: (ChangeBlock) throws -> Void
   ) throws -> Submission {
-    guard !ChangeBlock.isCollecting else {
+    guard ChangeBlock.collecting?.isGoingOn != true else {
       throw LibraryError(
         .changeNotSupported,
         """
@@ -127,8 +129,12 @@ public final class PhotoLibrary: Sendable {
         """)
     }
     let block = ChangeBlock(makeIdentifier: store.core.surroundings.identifier)
-    defer { block.close() }
-    try ChangeBlock.$isCollecting.withValue(true) { try changes(block) }
+    let collecting = Collecting()
+    defer {
+      block.close()
+      collecting.end()
+    }
+    try ChangeBlock.$collecting.withValue(collecting) { try changes(block) }
     return Submission(store: store, requests: block.requests, client: client, cause: cause, key: key)
   }
 

@@ -183,6 +183,7 @@ struct EventLogTests {
       #expect(try code([event]) { $0.key = String(repeating: "k", count: 1025) } == .tooLarge)
       #expect(try code([event]) { $0.cause = String(repeating: "ü", count: 513) } == .tooLarge)
       #expect(try code([event]) { $0.client = String(repeating: "k", count: 257) } == .tooLarge)
+      #expect(try code([event]) { $0.client = "a\0b" } == .invalidField)
       #expect(try log.currentHead() == .empty)
       #expect(try code([EventDraft](repeating: Self.event([UInt8](repeating: 0, count: 100)), count: 10)) == nil)
       #expect(try log.verification().defect == nil)

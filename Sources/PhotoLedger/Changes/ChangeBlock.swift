@@ -1,4 +1,5 @@
 public import Foundation
+import Synchronization
 
 /// The requests of one atomic change, as they are collected in `performChanges` (PHAssetChangeRequest and its kin).
 ///
@@ -8,8 +9,8 @@ public import Foundation
 ///
 /// A block belongs to the call that made it: it is not Sendable, and requests after the call has returned trap (CB-02).
 public final class ChangeBlock {
-  /// Whether a block is being collected in this task or thread: another one inside it is refused (CB-03).
-  @TaskLocal static var isCollecting = false
+  /// The collecting that this task or thread is inside: another one inside it is refused (CB-03).
+  @TaskLocal static var collecting: Collecting?
 
   package private(set) var requests: [ChangeRequest] = []
   package private(set) var created: [LocalIdentifier] = []
@@ -134,6 +135,17 @@ public final class ChangeBlock {
   public func folder(_ folder: LocalIdentifier?, collections: FetchResult<PhotoCollection>) -> ContentEditor {
     ContentEditor(block: self, container: folder, basis: collections.core)
   }
+}
+
+/// Whether a block's requests are still being collected.
+///
+/// A task that is begun inside a block inherits this, and may go on when the block has returned.
+final class Collecting: Sendable {
+  private let hasEnded = Atomic(false)
+
+  var isGoingOn: Bool { !hasEnded.load(ordering: .relaxed) }
+
+  func end() { hasEnded.store(true, ordering: .relaxed) }
 }
 
 /// Edits the ordered content of one album or folder inside a change block.

@@ -138,10 +138,12 @@ extension Decider {
     want(.pixelWidth, wanted.pixelWidth.map { .integer(Int64($0)) })
     want(.pixelHeight, wanted.pixelHeight.map { .integer(Int64($0)) })
     want(.mediaType, wanted.mediaType.map { .integer(Int64($0.rawValue)) })
-    // A clock that was set back must not take the date back (AS-01).
-    if !changes.isEmpty { want(.modificationDate, .date(max(date, row.modificationDate ?? date))) }
+    if !changes.isEmpty { want(.modificationDate, .date(modificationDate(after: row))) }
     return AssetEdit(number: row.number, changes: changes)
   }
+
+  /// The date of a change to an asset: a clock that was set back must not take it back (AS-01).
+  private func modificationDate(after row: AssetRow) -> Date { max(date, row.modificationDate ?? date) }
 
   mutating func add(
     _ drafts: [ResourceDraft], to identifier: LocalIdentifier, _ changes: AssetChanges,
@@ -166,6 +168,7 @@ extension Decider {
     try ResourceCombination.check(resources.map(\.type), of: changes.mediaType ?? row.mediaType)
     var edit = self.edit(of: row, changes)
     if edit.changes.isEmpty {
+      let date = modificationDate(after: row)
       edit.changes = [AssetChange(field: .modificationDate, old: row[.modificationDate], new: .date(date))]
     }
     edit.resources = Replacement(old: details.resources, new: resources)

@@ -36,16 +36,18 @@ struct Submission: Sendable {
 
   /// Stores the block's bytes on the calling thread, then sends it: blocks that one thread sends so keep their order.
   func sendHere(attempt: Int = 1, _ handler: @escaping Handler) {
+    var staging = Staging()
     do {
       if let receipt = try known() { return handler(.success(receipt)) }
-      let staging = try store.stage(requests)
-      let job = Writer.Job(requests: staging.requests, client: client, cause: cause, key: key) { outcome in
+      try store.stage(requests, &staging)
+      let job = Writer.Job(requests: staging.requests, client: client, cause: cause, key: key) { [staging] outcome in
         if staging.isEmpty { return handler(outcome.mapError { ($0 as? MissingBytes)?.described ?? $0 }) }
         // Files are looked after, and maybe stored again, away from the writer's thread.
         Self.staging.async { settle(staging, outcome, attempt, handler) }
       }
       store.enqueue(job)
     } catch {
+      store.core.discard(staging.stored, from: store.resources)
       handler(.failure(LibraryError(error)))
     }
   }
@@ -62,19 +64,18 @@ struct Submission: Sendable {
     _ staging: Staging, _ outcome: Result<CommitReceipt, any Error>, _ attempt: Int, _ handler: @escaping Handler
   ) {
     switch outcome {
-    case .success:
+    case .success(let receipt):
       store.takeAwayMoved(staging)
+      // Whoever asked first may have brought other bytes.
+      if receipt.isRepetition { store.core.discard(staging.stored, from: store.resources) }
       handler(outcome)
-    case .failure(let error as MissingBytes):
-      if attempt < LibraryStore.stagingLimit, staging.stored.contains(error.resource) {
-        sendHere(attempt: attempt + 1, handler)
-      } else {
-        handler(.failure(error.described))
-      }
+    case .failure(let error as MissingBytes)
+    where attempt < LibraryStore.stagingLimit && staging.stored.contains(error.resource):
+      sendHere(attempt: attempt + 1, handler)
     case .failure(let error):
       // A refused block leaves no file: what it stored and nothing else names is removed.
       store.core.discard(staging.stored, from: store.resources)
-      handler(.failure(error))
+      handler(.failure((error as? MissingBytes)?.described ?? error))
     }
   }
 }

@@ -15,7 +15,7 @@ import LMDB
 // carrying them out (a second description of every rule).
 
 /// Queues change blocks and carries them out on a thread of its own.
-final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isClosing, isFinished; the rest is set once
+final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isClosing, isFinished, thread
   struct Job: Sendable {
     var requests: [ChangeRequest]
     var client: String
@@ -85,6 +85,7 @@ final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isC
     while let group = nextGroup() { if group.isEmpty { freeReaders() } else { carryOut(group[...]) } }
     condition.lock()
     isFinished = true
+    thread = nil  // It holds this writer, and so the store.
     condition.broadcast()
     condition.unlock()
   }
@@ -119,8 +120,7 @@ final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isC
         for (job, outcome) in zip(attempt, done) { job.answer(.success(outcome.receipt)) }
         waiting = waiting.dropFirst(done.count)
         failure?.index -= done.count
-        let orphans = done.flatMap(\.orphans)
-        if !orphans.isEmpty { aftermath.discard(orphans) }
+        aftermath.discard(done.flatMap(\.orphans))
       } catch let found as BlockFailure {
         failure = found
       } catch {

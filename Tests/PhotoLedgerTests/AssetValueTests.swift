@@ -1,0 +1,201 @@
+import Foundation
+import PhotoLedger
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Values of an asset")
+struct AssetValueTests {
+  /// Edits that no asset can have.
+  static let refusedEdits: [(String, @Sendable (inout AssetChanges) -> Void)] = [
+    ("9223372036854775808 seconds", { $0.timeZoneOffset = .set(.min) }),
+    ("86401 seconds", { $0.timeZoneOffset = .set(86_401) }),
+    ("duration of 5.0 s as a photo", { $0.duration = 5 }), ("duration of nan s", { $0.duration = .nan }),
+    ("duration of -1.0 s", { $0.duration = -1 }), ("side of -1 pixels", { $0.pixelWidth = -1 }),
+    ("location at 91.0, 0.0", { $0.location = .set(Location(latitude: 91, longitude: 0)) }),
+    ("a date that is no number", { $0.creationDate = .set(Date(timeIntervalSince1970: .infinity)) }),
+  ]
+
+  @Test("a value that no asset can have is refused with a sentence, at creation and in edits")
+  func refused() throws {
+    let made = try TemporaryLibrary()
+    let id = try made.create(.invented(1))
+    for (words, change) in Self.refusedEdits {
+      var changes = AssetChanges()
+      change(&changes)
+      let error = #expect(throws: LibraryError.self) {
+        try made.library.performChangesAndWait { $0.edit([id], changes) }
+      }
+      #expect(error?.code == .invalidResource && error?.description.contains(words) == true)
+      let adding = #expect(throws: LibraryError.self) {
+        try made.library.performChangesAndWait { $0.addResources([], to: id, changing: changes) }
+      }
+      #expect(adding?.description == error?.description)
+    }
+    for (words, change) in Self.refusedCreations {
+      var creation = AssetCreation.invented(2)
+      change(&creation)
+      let error = #expect(throws: LibraryError.self) { try made.create(creation) }
+      #expect(error?.code == .invalidResource && error?.description.contains(words) == true)
+    }
+  }
+
+  static let refusedCreations: [(String, @Sendable (inout AssetCreation) -> Void)] = [
+    ("9223372036854775808 seconds", { $0.timeZoneOffset = .min }), ("duration of 5.0 s", { $0.duration = 5 }),
+    ("duration of inf s", { $0.duration = .infinity }), ("size of -1 × 0 pixels", { $0.pixelWidth = -1 }),
+  ]
+
+  @Test("a video becomes a photo only when its duration is set to 0 with it (AS-03)")
+  func retyped() throws {
+    let made = try TemporaryLibrary()
+    var video = AssetCreation.invented(1, .video)
+    video.duration = 5
+    let id = try made.create(video)
+    let still = [ResourceDraft.stored(.invented(2, .photo))]
+    var changes = AssetChanges()
+    changes.mediaType = .image
+    let error = #expect(throws: LibraryError.self) {
+      try made.library.performChangesAndWait {
+        $0.addResources(still, to: id, changing: changes, retyping: [.video: .pairedVideo])
+      }
+    }
+    #expect(error?.code == .invalidResource && error?.description.contains("duration of 5.0 s") == true)
+    changes.duration = 0
+    try made.library.performChangesAndWait {
+      $0.addResources(still, to: id, changing: changes, retyping: [.video: .pairedVideo])
+    }
+    let asset = try #require(try made.library.asset(id.uuidString))
+    #expect(asset.mediaType == .image && asset.duration == 0)
+    #expect(Set(try made.library.resources(of: asset).map(\.type)) == [.photo, .pairedVideo])
+  }
+
+  @Test("values that a store could write in two ways are sound after a replay, and in live results")
+  func sound() throws {
+    let made = try TemporaryLibrary()
+    var creation = AssetCreation.invented(1, .video)
+    creation.duration = -0.0
+    creation.location = Location(latitude: -0.0, longitude: -0.0, altitude: -0.0)
+    creation.creationDate = Date(timeIntervalSince1970: 0.123_456_789)
+    creation.localCreationDate = .distantPast
+    creation.timeZoneOffset = -86_400
+    let id = try made.create(creation)
+    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
+    var changes = AssetChanges()
+    changes.duration = 1
+    changes.creationDate = .set(.distantFuture)
+    changes.localCreationDate = .set(Date(timeIntervalSince1970: -0.000_000_1))
+    changes.location = .set(Location(latitude: 0, longitude: 180, altitude: -0.0))
+    try made.library.performChangesAndWait { $0.edit([id], changes) }
+    changes.duration = -0.0
+    try made.library.performChangesAndWait { $0.edit([id], changes) }
+    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
+    let token = try made.library.currentToken
+    try made.library.performChangesAndWait { $0.edit([id], changes) }
+    #expect(try made.library.currentToken == token, "Nothing differs any more.")
+  }
+
+  @Test("adding files that are there already still carries out the changes that came with them")
+  func addsKnown() throws {
+    let made = try TemporaryLibrary()
+    let creation = AssetCreation.invented(1)
+    let id = try made.create(creation)
+    var changes = AssetChanges()
+    changes.isFavorite = true
+    for drafts in [creation.resources, []] {
+      try made.library.performChangesAndWait { $0.addResources(drafts, to: id, changing: changes) }
+      let asset = try #require(try made.library.asset(id.uuidString))
+      #expect(asset.isFavorite == changes.isFavorite)
+      #expect(try made.library.resources(of: asset).count == 1)
+      changes.isFavorite = false
+    }
+  }
+
+  @Test("a clock that was set back does not take a modification date back (AS-01)")
+  func clockSetBack() throws {
+    let clock = Mutex(Date(timeIntervalSince1970: 2_000_000))
+    var environment = LibraryEnvironment.seeded(1)
+    environment.now = { clock.withLock { $0 } }
+    let made = try TemporaryLibrary(environment)
+    let id = try made.create(.invented(1))
+    clock.withLock { $0 = Date(timeIntervalSince1970: 1_000_000) }
+    try made.library.performChangesAndWait { $0.setFavorite(true, for: [id]) }
+    try made.library.performChangesAndWait { $0.addResources([.stored(.invented(2, .alternatePhoto))], to: id) }
+    let asset = try #require(try made.library.asset(id.uuidString))
+    #expect(asset.modificationDate == Date(timeIntervalSince1970: 2_000_000))
+    #expect(try made.library.resources(of: asset).count == 2)
+    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
+  }
+
+  @Test("files make an asset together or not, as creation says too (AS-11, LP-02)")
+  func supported() throws {
+    let cases: [([ResourceType], MediaType, Bool)] = [
+      ([.photo], .image, true), ([.video], .video, true), ([.audio], .audio, true),
+      ([.photo, .pairedVideo], .image, true),
+      ([.photo, .alternatePhoto, .adjustmentData], .image, true), ([], .image, false), ([.pairedVideo], .image, false),
+      ([.photo, .photo], .image, false), ([.photo, .video], .image, false), ([.video, .pairedVideo], .video, false),
+      ([.adjustmentData], .image, false), ([.audio, .video], .audio, false),
+    ]
+    let made = try TemporaryLibrary()
+    for (types, mediaType, isSupported) in cases {
+      #expect(AssetCreation.supports(types) == isSupported, "\(types.map(\.name))")
+      let drafts = types.enumerated().map { ResourceDraft.stored(.invented($0, $1)) }
+      let id = try? made.create(AssetCreation(mediaType: mediaType, resources: drafts))
+      #expect((id != nil) == isSupported, "\(types.map(\.name))")
+    }
+  }
+}
+
+@Suite("Titles")
+struct TitleTests {
+  @Test("a title that differs in normalisation alone is another title")
+  func normalisation() throws {
+    let made = try TemporaryLibrary()
+    let composed = "\u{e9}"
+    let decomposed = "e\u{301}"
+    var id = LocalIdentifier(UUID())
+    try made.library.performChangesAndWait { id = $0.createAlbum(title: decomposed) }
+    try made.library.performChangesAndWait { $0.setTitle(composed, of: id) }
+    let title = try made.library.collection(id.uuidString)?.localizedTitle
+    #expect(title.map { Array($0.unicodeScalars) } == Array(composed.unicodeScalars))
+    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
+  }
+}
+
+extension TemporaryLibrary {
+  /// Creates one asset.
+  @discardableResult
+  func create(_ creation: AssetCreation) throws -> LocalIdentifier {
+    var id: LocalIdentifier?
+    try library.performChangesAndWait { id = $0.createAsset(creation) }
+    return try #require(id)
+  }
+
+  /// Creates assets with invented files, in one commit.
+  func create(_ count: Int) throws -> [LocalIdentifier] {
+    var ids: [LocalIdentifier] = []
+    try library.performChangesAndWait { block in ids = (0..<count).map { block.createAsset(.invented($0)) } }
+    return ids
+  }
+
+  /// Creates an album of assets and gives its identifier.
+  func album(_ members: [LocalIdentifier]) throws -> LocalIdentifier {
+    var id: LocalIdentifier?
+    try library.performChangesAndWait { block in
+      let album = block.createAlbum(title: "album")
+      block.album(album).add(members)
+      id = album
+    }
+    return try #require(id)
+  }
+
+  func collection(_ id: LocalIdentifier) throws -> PhotoCollection {
+    try #require(try library.collection(id.uuidString))
+  }
+
+  /// The members of an album in order, as far as they are shown.
+  func members(_ album: LocalIdentifier, limit: Int = 0) throws -> FetchResult<Asset> {
+    var options = FetchOptions()
+    options.fetchLimit = limit
+    return try library.fetchAssets(options, in: try collection(album))
+  }
+}

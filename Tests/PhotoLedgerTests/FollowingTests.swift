@@ -1,0 +1,158 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PhotoLedger
+
+/// Keeps the change that it is told.
+private final class Keeper: PhotoLibraryChangeObserver {
+  let changes = Gathered<LibraryChange>()
+  func photoLibraryDidChange(_ change: LibraryChange) { changes.append(change) }
+}
+
+@Suite("Following a result", .timeLimit(.minutes(2)))
+struct FollowingTests {
+  @Test(
+    "commits that passed before the first look are told one by one up to the limit, and else as one (OB-03)",
+    arguments: [(8, [1, 1, 1]), (3, [1, 1, 1]), (2, [3]), (0, [3])])
+  func backlog(limit: Int, spans: [Int]) async throws {
+    let made = try TemporaryLibrary()
+    let held = try made.library.fetchCollections()
+    for index in 0..<3 { try await made.library.performChanges { $0.createAlbum(title: "\(index)") } }
+    var iterator = made.library.changes(to: held, composingBeyond: limit).makeAsyncIterator()
+    var token = held.token
+    for span in spans {
+      let change = try #require(try await iterator.next())
+      #expect(change.commits.count == span && change.fetchResultBeforeChanges.token == token)
+      #expect(change.insertedIndexes?.count == span)
+      token = change.fetchResultAfterChanges.token
+    }
+    #expect(try token == made.library.currentToken)
+  }
+
+  @Test("an element starts from what was told before, whatever happened outside the window (CD-02)", arguments: [8, 0])
+  func startsFromTold(limit: Int) throws {
+    let made = try TemporaryLibrary()
+    let ids = try made.create(6)
+    let album = try made.album(ids)
+    let held = try made.members(album, limit: 2)
+    let follower = Follower(held, backlogLimit: limit)
+    try follower.listen(wake: {}, finish: { _ in })
+    func commit(_ body: (ContentEditor) -> Void) throws -> ChangeDetails<Asset>? {
+      try made.library.performChangesAndWait { body($0.album(album)) }
+      try made.library.store.observation.pump()
+      return try follower.take()
+    }
+    var told = held
+    for round in 0..<3 {
+      #expect(try commit { $0.move(at: [5], to: 3) } == nil, "Nothing of it shows, round \(round).")
+      #expect(try commit { $0.move(at: [2], to: 4) } == nil)
+      let change = try #require(try commit { $0.move(at: [3], to: 0) })
+      #expect(change.fetchResultBeforeChanges.token == told.token)
+      #expect(change.fetchResultBeforeChanges.map(\.id) == told.map(\.id))
+      let after = change.fetchResultAfterChanges
+      #expect(try after.map(\.id) == made.members(album, limit: 2).map(\.id))
+      #expect(try after.token == made.library.currentToken)
+      let expected = ListChange(before: told.map(\.id), after: after.map(\.id), changed: [])
+      #expect(change.removedIndexes == IndexSet(expected.removed))
+      #expect(change.insertedIndexes == IndexSet(expected.inserted))
+      told = after
+    }
+  }
+
+  @Test("a purge of what the same block put into an album is told once (CD-23)")
+  func purgedInOneBlock() async throws {
+    let made = try TemporaryLibrary()
+    let id = try made.create(.invented(1))
+    let keeper = Keeper()
+    try made.library.register(keeper)
+    let receipt = try await made.library.performChanges { block in
+      let album = block.createAlbum(title: "x")
+      block.album(album).add([id])
+      block.deleteAssets([id])
+      block.purgeAssets([id])
+    }
+    try await waitUntil("the observer is told") { !keeper.changes.all.isEmpty }
+    #expect(keeper.changes.all.map(\.token) == [receipt.token])
+    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
+  }
+}
+
+@Suite("Change details without increments")
+struct WholeChangeTests {
+  @Test("they name no index and no object, and what they lead to is right (CD-14, CD-15, CD-17)")
+  func notIncremental() async throws {
+    let made = try TemporaryLibrary()
+    let ids = try made.create(4)
+    var options = FetchOptions()
+    options.wantsIncrementalChangeDetails = false
+    options.sort = [try SortTerm("isFavorite:desc", for: .asset)]
+    let held = try made.library.fetchAssets(options)
+    let keeper = Keeper()
+    try made.library.register(keeper)
+    var iterator = made.library.changes(to: held).makeAsyncIterator()
+    try await made.library.performChanges { block in
+      block.deleteAssets([ids[0]])
+      block.setFavorite(true, for: [ids[3]])
+      block.createAsset(.invented(9))
+    }
+    let followed = try #require(try await iterator.next())
+    try await waitUntil("the observer is told") { keeper.changes.all.count == 1 }
+    let observed = try #require(try keeper.changes.all[0].changeDetails(for: held))
+    for change in [followed, observed] {
+      #expect(!change.hasIncrementalChanges && !change.hasMoves)
+      #expect(change.removedIndexes == nil && change.insertedIndexes == nil)
+      #expect(change.changedIndexes == nil && change.changedIndexesBefore == nil)
+      #expect(try change.removedObjects().isEmpty && change.insertedObjects().isEmpty)
+      #expect(try change.changedObjects().isEmpty && change.moves.isEmpty && change.moved.isEmpty)
+      #expect(change.fetchResultBeforeChanges.token == held.token)
+      #expect(change.fetchResultBeforeChanges.map(\.id) == ids)
+      #expect(try change.fetchResultAfterChanges.map(\.id) == made.library.fetchAssets(options).map(\.id))
+    }
+    try await made.library.performChanges { $0.deleteAssets([ids[1]]) }
+    let next = try #require(try await iterator.next())
+    #expect(!next.hasIncrementalChanges && next.fetchResultAfterChanges.count == 3)
+  }
+
+  @Test("any two results can be compared; only passed objects are changed (CD-20)")
+  func compared() throws {
+    let made = try TemporaryLibrary()
+    let ids = try made.create(6)
+    let natural = try made.library.fetchAssets()
+    var options = FetchOptions()
+    options.sort = [try SortTerm("addedDate:desc", for: .asset), try SortTerm("pixelWidth", for: .asset)]
+    try made.library.performChangesAndWait { block in
+      block.deleteAssets([ids[2]])
+      block.setFavorite(true, for: [ids[4]])
+      block.createAsset(.invented(9))
+    }
+    let sorted = try made.library.fetchAssets(options)
+    let favorite = try #require(try made.library.asset(ids[4].uuidString))
+    for changed in [[], [favorite]] {
+      let change = ChangeDetails(from: natural, to: sorted, changedObjects: changed)
+      let expected = ListChange(before: natural.map(\.id), after: sorted.map(\.id), changed: Set(changed.map(\.id)))
+      #expect(change.hasIncrementalChanges && change.commits.isEmpty)
+      #expect(change.fetchResultBeforeChanges.token == natural.token)
+      #expect(change.fetchResultAfterChanges.token == sorted.token)
+      #expect(change.removedIndexes == IndexSet(expected.removed))
+      #expect(change.insertedIndexes == IndexSet(expected.inserted))
+      #expect(change.changedIndexes == IndexSet(expected.changed))
+      #expect(try change.changedObjects().map(\.isFavorite) == changed.map(\.isFavorite))
+      #expect(change.moves.count == expected.fewestMoves)
+      #expect(change.hasMoves == (expected.middle != expected.after))
+      var list = expected.middle
+      for move in change.moves.sorted(by: { $0.from > $1.from }) { list.remove(at: move.from) }
+      for move in change.moves { list.insert(expected.middle[move.from], at: move.to) }
+      #expect(list == sorted.map(\.id))
+    }
+  }
+
+  @Test("results of two libraries have no difference")
+  func comparedAcrossLibraries() async {
+    await #expect(processExitsWith: .failure) {
+      let one = try TemporaryLibrary(.seeded(1))
+      let other = try TemporaryLibrary(.seeded(2))
+      _ = ChangeDetails(from: try one.library.fetchAssets(), to: try other.library.fetchAssets())
+    }
+  }
+}
