@@ -30,6 +30,16 @@ public struct LibraryError: Error, Sendable, CustomStringConvertible, Equatable 
     public static let missingResource = Code(rawValue: 3303)
     /// The disk is full (PHPhotosError.notEnoughSpace).
     public static let notEnoughSpace = Code(rawValue: 3305)
+    /// The asset does not support the request (PHPhotosError.requestNotSupportedForAsset).
+    public static let requestNotSupportedForAsset = Code(rawValue: 3306)
+    /// A policy restricts the client's access (PHPhotosError.accessRestricted).
+    public static let accessRestricted = Code(rawValue: 3310)
+    /// Nobody gave the client this access (PHPhotosError.accessUserDenied).
+    public static let accessUserDenied = Code(rawValue: 3311)
+    /// Several objects fit the identifier (PHPhotosError.multipleIdentifiersFound).
+    public static let multipleIdentifiersFound = Code(rawValue: 3202)
+    /// What a commit did cannot be itemised (PHPhotosError.persistentChangeDetailsUnavailable).
+    public static let persistentChangeDetailsUnavailable = Code(rawValue: 3210)
     /// The request exceeds a limit (PHPhotosError.limitExceeded).
     public static let limitExceeded = Code(rawValue: 3307)
 
@@ -61,12 +71,17 @@ public struct LibraryError: Error, Sendable, CustomStringConvertible, Equatable 
     public static let storage = Code(rawValue: 10_019)
     /// A file changed while it was read; try again when its writer has finished.
     public static let resourceChanged = Code(rawValue: 10_020)
+    /// A client asked for access without saying why.
+    public static let missingUsageDescription = Code(rawValue: 10_021)
   }
 
   /// The kind of failure.
   public let code: Code
   /// A full sentence that names the thing and what to do.
   public let description: String
+
+  /// The identifiers of the objects that fit where one was wanted (PHLocalIdentifiersErrorKey); empty otherwise.
+  public internal(set) var localIdentifiers: [String] = []
 
   package init(_ code: Code, _ description: String) {
     self.code = code

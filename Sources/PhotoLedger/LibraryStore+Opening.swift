@@ -57,7 +57,7 @@ extension LibraryStore {
         var appender = try log.begin(commit, in: &t)
         let sequence = try appender.append(
           type: event.type, version: Event.version, payload: event.payload(), salt: surroundings.salt(), in: &t)
-        try core.projections.apply(event, sequence: sequence, in: &t)
+        try core.projections.apply(event, sequence: sequence, commit: appender.commit, in: &t)
         _ = try appender.finish(in: &t)
       }
       return try LibraryStore(url, core)

@@ -29,6 +29,9 @@ extension LibraryStore {
       case .addResources(let drafts, let identifier, let changes, let types):
         let stored = try drafts.map { ResourceDraft.stored(try resources.stage($0, &staging)) }
         return .addResources(stored, to: identifier, changes, retyping: types)
+      case .editContent(let identifier, var edit):
+        edit.drafts = try edit.drafts.map { .stored(try resources.stage($0, &staging)) }
+        return .editContent(identifier, edit)
       default: return request
       }
     }

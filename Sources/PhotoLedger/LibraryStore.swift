@@ -2,6 +2,7 @@ package import EventLog
 package import Foundation
 import LMDB
 import StoreMigrations
+import Synchronization
 
 // The engine behind a library: one per opened directory, shared by every client's view of it.
 //
@@ -30,6 +31,27 @@ struct StoreCore: Sendable {
 
   func token(_ commit: UInt64) -> Token { Token(library: mark, commit: commit) }
 
+  /// The state of a commit as a client may name it: by the commit if it sees everything, by its sighting if not.
+  /// - Complexity: O(log² n).
+  func token<T: TransactionReading & ~Copyable>(_ commit: UInt64, for client: String, _ t: borrowing T) throws -> Token
+  {
+    let permission = try projections.permission(of: client, in: t)
+    guard permission.access != .full else { return token(commit) }
+    let ordinal = try permission.client.map { try projections.sightingCount(of: $0, through: commit, in: t) } ?? 0
+    return Token(library: mark, view: Token.view(of: client), position: ordinal)
+  }
+
+  /// Commits as a client with a permission may know them.
+  func commits<T: TransactionReading & ~Copyable>(
+    _ commits: [CommitSummary], asSeenBy client: String, _ permission: Permission, _ t: borrowing T
+  ) throws -> [CommitSummary] {
+    guard permission.access != .full else { return commits }
+    guard let number = permission.client, let first = commits.first, let last = commits.last else { return [] }
+    let seen = try projections.sightings(of: number, after: first.number - 1, through: last.number, in: t)
+    let ordinals = Dictionary(uniqueKeysWithValues: seen.map { ($0.commit, $0.ordinal) })
+    return commits.compactMap { commit in ordinals[commit.number].map { commit.redacted(for: client, as: $0) } }
+  }
+
   /// The identifiers of the objects that a commit created, in its order.
   func created<T: TransactionReading & ~Copyable>(by commit: Commit, _ t: borrowing T) throws -> [String] {
     var created: [String] = []
@@ -37,7 +59,7 @@ struct StoreCore: Sendable {
       switch try Event(record) {
       case .assetCreated(let existence): created.append(existence.row.identifier.spelled(as: .asset))
       case .collectionCreated(let existence):
-        created.append(existence.row.identifier.spelled(as: existence.row.kind == .album ? .album : .folder))
+        created.append(existence.row.identifier.spelled(as: existence.row.objectKind))
       default: break
       }
       return .proceed
@@ -49,7 +71,9 @@ struct StoreCore: Sendable {
 extension StoreCore {
   /// The receipt of a commit, for whoever asks again under its key.
   func receipt<T: TransactionReading & ~Copyable>(ofRepeated commit: Commit, _ t: borrowing T) throws -> CommitReceipt {
-    CommitReceipt(token: token(commit.number), created: try created(by: commit, t), isRepetition: true)
+    CommitReceipt(
+      token: try token(commit.number, for: commit.information.client, t), created: try created(by: commit, t),
+      isRepetition: true)
   }
 }
 
@@ -83,6 +107,10 @@ package final class LibraryStore: Sendable {
   private let writer: Writer
   /// Where completion handlers are called: one at a time, and never on the writer's thread.
   let completions = DispatchQueue(label: "photoledger.completions")
+  /// Who is asked when a client has to be decided about.
+  let prompting = Prompting()
+  /// Who may refuse a block before it is carried out (CB-12).
+  let confirmation = Mutex<(any ChangeConfirmation)?>(nil)
 
   init(url: URL, core: StoreCore, resources: ResourceStore, signal: ChangeSignal) {
     self.url = url
@@ -109,17 +137,46 @@ package final class LibraryStore: Sendable {
 
   func token(_ commit: UInt64) -> Token { core.token(commit) }
 
-  /// The commit that a token names.
-  /// - Throws: ``LibraryError`` `.invalidToken` for a token of another library or of a commit that is not there yet.
-  func commit(of token: Token) throws -> UInt64 {
+  /// The commit that a client's token names.
+  ///
+  /// A token of a sighting stays good when the client comes to see everything. One of a commit is good for a client
+  /// that does not see everything only up to the last commit that it saw while it did, so that nobody finds out how
+  /// many there are by trying.
+  /// - Throws: ``LibraryError`` `.invalidToken` for a token of another library or client, or of a state that is not
+  ///   there yet.
+  func commit(of token: Token, for client: String, _ t: borrowing StoreReading) throws -> UInt64 {
     guard token.library == core.mark else {
       throw LibraryError(.invalidToken, "The token \(token) belongs to another library.")
     }
-    let head = try reading { t in try core.log.head(t).commit }
-    guard token.commit <= head else {
-      throw LibraryError(.invalidToken, "The token \(token) names a state that this library has not reached.")
+    let permission = try core.projections.permission(of: client, in: t)
+    let unreached = LibraryError(.invalidToken, "The token \(token) names a state that this library has not reached.")
+    guard let view = token.view else {
+      let limit = permission.access == .full ? try core.log.head(t).commit : try lastFullCommit(permission, t)
+      guard token.position <= limit else { throw unreached }
+      return token.position
     }
-    return token.commit
+    guard view == Token.view(of: client), let number = permission.client else {
+      throw LibraryError(.invalidToken, "The token \(token) belongs to another client.")
+    }
+    if token.position == 0 { return 0 }
+    guard let commit = try core.projections.commit(ofSighting: token.position, of: number, in: t) else {
+      throw unreached
+    }
+    return commit
+  }
+
+  /// The last commit at which a client saw everything; 0 if it never did.
+  private func lastFullCommit(_ permission: Permission, _ t: borrowing StoreReading) throws -> UInt64 {
+    guard let client = permission.client else { return 0 }
+    for sequence in try core.projections.history(of: client, in: t).reversed() {
+      guard let record = try core.log.event(at: sequence, in: t) else { continue }
+      if record.type == "client.edited", case .clientEdited(let edited) = try Event(record),
+        edited.statuses[.readWrite]?.old == .authorized
+      {
+        return record.commit - 1
+      }
+    }
+    return 0
   }
 
   func reading<R>(_ body: (borrowing StoreReading) throws -> R) throws -> R {
@@ -167,6 +224,24 @@ package final class LibraryStore: Sendable {
     var row = try core.projections.collection(number, in: t)
     try goBack(number, to: sequence, t) { event in try apply(event, toCollection: number, &row) }
     return row
+  }
+
+  /// The row of a client as it was after an event.
+  func clientRow(
+    _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
+  ) throws -> ClientRow? {
+    var row = try core.projections.client(number, in: t)
+    try goBack(number, to: sequence, t) { event in try apply(event, toClient: number, &row) }
+    return row
+  }
+
+  /// Commits as a client may know them: for one that does not see everything, those that touched its view, and of
+  /// others' commits no more than when they were.
+  func commits(_ commits: [CommitSummary], asSeenBy client: String) throws -> [CommitSummary] {
+    if client == PhotoLibrary.owner { return commits }
+    return try reading { t in
+      try core.commits(commits, asSeenBy: client, try core.projections.permission(of: client, in: t), t)
+    }
   }
 
   /// The place of a child in a container as it was after an event.

@@ -9,6 +9,10 @@ public struct FetchOptions: Sendable {
   public var sort: [SortTerm] = []
   /// Whether hidden assets are shown (FR-06).
   public var includeHiddenAssets = false
+  /// Whether members of a burst are shown that neither stand for it nor were picked by a person (FR-07).
+  public var includeAllBurstAssets = false
+  /// Where assets may come from; empty: the library's own for the whole library, all for an album (FR-08).
+  public var includeAssetSourceTypes: SourceTypes = []
   /// Whether the trash is shown instead of the library.
   public var showsTrash = false
   /// How many objects are passed over first.
@@ -53,8 +57,47 @@ extension PhotoLibrary {
   /// - Throws: ``FetchError`` for options that do not fit assets (FR-09), ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(n log n) in the assets of the scope; O(1) while an equal query is followed.
   public func fetchAssets(_ options: FetchOptions, in album: PhotoCollection? = nil) throws -> FetchResult<Asset> {
-    let scope = album.map { Query.Scope.members(of: $0.row.number) } ?? .library
-    return try fetch(.asset, scope, options, .asset)
+    guard let album else { return try fetch(.asset, .library, options, .asset) }
+    return try fetch(.asset, album.assetScope, try album.completed(options, at: store.surroundings.now()), .asset)
+  }
+
+  /// Fetches the assets of one media type (PHAsset.fetchAssets(with:options:)).
+  /// - Throws: as ``fetchAssets(_:in:)``.
+  /// - Complexity: O(n log n) in the assets of the library; O(1) while an equal query is followed.
+  public func fetchAssets(
+    with mediaType: MediaType, _ options: FetchOptions = FetchOptions()
+  ) throws -> FetchResult<Asset> {
+    var options = options
+    options.condition = .and([
+      .comparison(.mediaType, .equal, .integer(Int64(mediaType.rawValue))), options.condition,
+    ])
+    return try fetchAssets(options)
+  }
+
+  /// Fetches the members of a burst: the one that stands for it and those that a person picked, or all of them if the
+  /// options say so (BU-03).
+  /// - Throws: as ``fetchAssets(_:in:)``.
+  /// - Complexity: O(n log n) in the assets of the library; O(1) while an equal query is followed.
+  public func fetchAssets(
+    withBurstIdentifier identifier: String, _ options: FetchOptions = FetchOptions()
+  ) throws -> FetchResult<Asset> {
+    var options = options
+    options.condition = .and([.comparison(.burstIdentifier, .equal, .text(identifier)), options.condition])
+    return try fetchAssets(options)
+  }
+
+  /// Fetches what stands for a collection where it is shown small: the first asset of an album
+  /// (PHAsset.fetchKeyAssets).
+  /// - Returns: nil for a transient collection (FR-16) and for a folder.
+  /// - Throws: as ``fetchAssets(_:in:)``.
+  /// - Complexity: as ``fetchAssets(_:in:)``.
+  public func fetchKeyAssets(
+    in collection: PhotoCollection, _ options: FetchOptions = FetchOptions()
+  ) throws -> FetchResult<Asset>? {
+    guard !collection.isTransient, collection.canContainAssets else { return nil }
+    var options = options
+    options.fetchLimit = 1
+    return try fetchAssets(options, in: collection)
   }
 
   /// Fetches the assets with the given identifiers, in the order of addition unless the options sort.
@@ -76,9 +119,28 @@ extension PhotoLibrary {
   /// - Complexity: O(log n), and one read for each later event that touched the asset.
   public func resources(of asset: Asset) throws -> [AssetResource] {
     try store.reading { t in
-      let sequence = try store.sequence(ofCommit: asset.commit, t)
-      return try store.assetDetails(asset.row.number, at: sequence, t)?.resources ?? []
+      try details(of: asset, t).resources
     }
+  }
+
+  /// The words about an asset, as of the value's commit (PHAssetExtendedMetadata, FR-19).
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n), and one read for each later event that touched the asset.
+  public func extendedMetadata(of asset: Asset) throws -> ExtendedMetadata {
+    try store.reading { t in ExtendedMetadata(try details(of: asset, t)) }
+  }
+
+  /// The details of an asset that the client saw at the value's commit; empty ones otherwise.
+  func details(of asset: Asset, _ t: borrowing StoreReading) throws -> AssetDetails {
+    let sequence = try store.sequence(ofCommit: asset.commit, t)
+    let permission = try store.core.projections.permission(of: client, in: t)
+    switch permission.access {
+    case .full: break
+    case .none: return AssetDetails()
+    case .limited(let selection):
+      guard try store.place(of: asset.row.number, in: selection, at: sequence, t) != nil else { return AssetDetails() }
+    }
+    return try store.assetDetails(asset.row.number, at: sequence, t) ?? AssetDetails()
   }
 
   /// The file that holds the bytes of a resource. It may be missing: a reference can point to what is gone.
@@ -90,10 +152,17 @@ extension PhotoLibrary {
   /// - Complexity: O(m log n) for m assets found.
   public func assets(withContent sha256: [UInt8]) throws -> [Asset] {
     precondition(sha256.count == 32, "A SHA-256 has 32 bytes.")
-    return try store.reading { t in
+    return try seen { t in try store.core.projections.assets(withContent: sha256, in: t) }
+  }
+
+  /// The assets of numbers that the client may see, by the state of now.
+  private func seen(_ find: (borrowing StoreReading) throws -> [ObjectNumber]) throws -> [Asset] {
+    try store.reading { t in
       let commit = try store.core.log.head(t).commit
-      return try store.core.projections.assets(withContent: sha256, in: t).compactMap { number in
-        try store.core.projections.asset(number, in: t).map { Asset(row: $0, commit: commit) }
+      let access = try store.core.projections.permission(of: client, in: t).access
+      return try find(t).compactMap { number in
+        guard try store.core.projections.shows(number, to: access, in: t) else { return nil }
+        return try store.core.projections.asset(number, in: t).map { Asset(row: $0, commit: commit) }
       }
     }
   }
@@ -105,12 +174,7 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(m log n) for m assets found.
   public func assets(withContentIdentifier identifier: String) throws -> [Asset] {
-    try store.reading { t in
-      let commit = try store.core.log.head(t).commit
-      return try store.core.projections.assets(withContentIdentifier: identifier, in: t).compactMap { number in
-        try store.core.projections.asset(number, in: t).map { Asset(row: $0, commit: commit) }
-      }
-    }
+    try seen { t in try store.core.projections.assets(withContentIdentifier: identifier, in: t) }
   }
 
   // MARK: Collections
@@ -123,6 +187,26 @@ extension PhotoLibrary {
     try fetch(.collection, .library, options, .collection)
   }
 
+  /// Fetches albums of a kind, wherever they hang: `album` or `smartAlbum` (PHAssetCollection.fetchAssetCollections).
+  ///
+  /// The library's own smart albums come after the ones that people made.
+  /// - Parameters:
+  ///   - kind: the kind; folders are fetched in the same way.
+  ///   - subtype: which of them; nil: any.
+  ///   - options: which of those, and in what order.
+  /// - Throws: ``FetchError`` for options that do not fit collections (FR-09), ``LibraryError`` if the store cannot be
+  ///   read.
+  /// - Complexity: O(n log n) in the collections of the library; O(1) while an equal query is followed.
+  public func fetchCollections(
+    with kind: PhotoCollection.Kind, subtype: AlbumSubtype? = nil, _ options: FetchOptions = FetchOptions()
+  ) throws -> FetchResult<PhotoCollection> {
+    var options = options
+    var parts: [Condition] = [.comparison(.kind, .equal, .integer(Int64(kind.rawValue))), options.condition]
+    if let subtype { parts.append(.comparison(.albumSubtype, .equal, .integer(Int64(subtype.rawValue)))) }
+    options.condition = .and(parts)
+    return try fetch(.collection, .library, options, .collection, includingBuiltIn: kind == .smartAlbum)
+  }
+
   /// Fetches the children of a folder in their manual order; nil is the top level (FR-13).
   /// - Throws: ``FetchError`` for options that do not fit collections (FR-09), ``LibraryError`` if the store cannot be
   ///   read.
@@ -130,7 +214,10 @@ extension PhotoLibrary {
   public func fetchCollections(
     in folder: PhotoCollection?, _ options: FetchOptions = FetchOptions()
   ) throws -> FetchResult<PhotoCollection> {
-    try fetch(.collection, .members(of: folder?.row.number ?? rootFolder), options, .collection)
+    if let content = folder?.transientContent {
+      return try fetch(.collection, .listed(content.placed), options, .collection, includingBuiltIn: true)
+    }
+    return try fetch(.collection, .members(of: folder?.row.number ?? rootFolder), options, .collection)
   }
 
   /// Fetches the albums and folders with the given identifiers; unknown ones are left out.
@@ -140,7 +227,7 @@ extension PhotoLibrary {
   public func fetchCollections(
     withLocalIdentifiers identifiers: [String], _ options: FetchOptions = FetchOptions()
   ) throws -> FetchResult<PhotoCollection> {
-    try fetch(.collection, .objects(try numbers(of: identifiers)), options, .collection)
+    try fetch(.collection, .objects(try numbers(of: identifiers)), options, .collection, includingBuiltIn: true)
   }
 
   /// Fetches the albums that an asset stands in, wherever it is shown (places survive hiding and trash).
@@ -170,12 +257,10 @@ extension PhotoLibrary {
   /// - Complexity: O(log n).
   public func asset(_ identifier: String) throws -> Asset? {
     guard let identifier = LocalIdentifier(identifier) else { return nil }
-    return try store.reading { t in
-      guard let object = try store.core.projections.object(identifier, in: t), object.isAsset,
-        let row = try store.core.projections.asset(object.number, in: t)
-      else { return nil }
-      return Asset(row: row, commit: try store.core.log.head(t).commit)
-    }
+    return try seen { t in
+      guard let object = try store.core.projections.object(identifier, in: t), object.isAsset else { return [] }
+      return [object.number]
+    }.first
   }
 
   /// The album or folder with an identifier; nil if there is none, or if it was deleted.
@@ -187,7 +272,9 @@ extension PhotoLibrary {
       guard let object = try store.core.projections.object(identifier, in: t), !object.isAsset,
         let row = try store.core.projections.collection(object.number, in: t), row.deletedDate == nil
       else { return nil }
-      return PhotoCollection(row: row, commit: try store.core.log.head(t).commit)
+      let access = try store.core.projections.permission(of: client, in: t).access
+      guard access.shows(row) else { return nil }
+      return PhotoCollection(row: row.seen(by: access), commit: try store.core.log.head(t).commit)
     }
   }
 
@@ -202,7 +289,8 @@ extension PhotoLibrary {
   }
 
   private func fetch<Element>(
-    _ entity: Entity, _ scope: Query.Scope, _ options: FetchOptions, _ load: ObjectLoader<Element>
+    _ entity: Entity, _ scope: Query.Scope, _ options: FetchOptions, _ load: ObjectLoader<Element>,
+    includingBuiltIn includesBuiltIn: Bool = false
   ) throws -> FetchResult<Element> {
     guard options.fetchOffset >= 0, options.fetchLimit >= 0 else {
       throw LibraryError(.unsupportedPredicate, "A fetch offset and a fetch limit must not be negative.")
@@ -211,9 +299,18 @@ extension PhotoLibrary {
     for term in options.sort { _ = try SortTerm(term.key, ascending: term.ascending, for: entity) }
     var query = Query(entity, scope, where: options.condition, sortedBy: options.sort)
     query.includesHidden = options.includeHiddenAssets || options.showsTrash
+    query.includesAllBurst = options.includeAllBurstAssets || options.showsTrash
+    query.includesBuiltIn = includesBuiltIn
+    query.sources = options.includeAssetSourceTypes
+    if query.sources.isEmpty { query.sources = scope == .library ? .userLibrary : .all }
     query.trash = options.showsTrash ? .only : .without
     let window = Window(offset: options.fetchOffset, limit: options.fetchLimit == 0 ? nil : options.fetchLimit)
-    let core = try store.fetch(query, window, wantsIncrementalChanges: options.wantsIncrementalChangeDetails)
-    return FetchResult(core: core, store: store, load: load)
+    try store.prompting.askIfNeeded(for: client, in: store)
+    return try store.reading { t in
+      let core = try store.fetch(
+        try store.query(query, as: client, t), window, wantsIncrementalChanges: options.wantsIncrementalChangeDetails,
+        as: client, t)
+      return FetchResult(core: core, token: try store.core.token(core.commit, for: client, t), store: store, load: load)
+    }
   }
 }

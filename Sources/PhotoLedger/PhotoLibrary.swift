@@ -58,7 +58,9 @@ public final class PhotoLibrary: Sendable {
   /// The state of now (PH-01).
   /// - Throws: ``LibraryError`` if the store cannot be read.
   public var currentToken: Token {
-    get throws { try store.reading { t in store.token(try store.core.log.head(t).commit) } }
+    get throws {
+      try store.reading { t in try store.core.token(try store.core.log.head(t).commit, for: client, t) }
+    }
   }
 
   // MARK: Changing
@@ -154,7 +156,7 @@ public final class PhotoLibrary: Sendable {
   /// Tells an observer of every commit from now on; the observer is not retained (OB-04).
   /// - Throws: ``LibraryError`` if the log cannot be read.
   public func register(_ observer: any PhotoLibraryChangeObserver) throws {
-    try store.observation.add(ObserverBox(observer))
+    try store.observation.add(ObserverBox(observer, client: client))
   }
 
   /// Stops telling an observer.
@@ -164,7 +166,7 @@ public final class PhotoLibrary: Sendable {
 }
 
 /// Carries one answer from the writer's thread to a thread that waits for it.
-private final class Answer: @unchecked Sendable {  // `result` is guarded by the semaphore: written before, read after
+final class Answer: @unchecked Sendable {  // `result` is guarded by the semaphore: written before, read after
   private let semaphore = DispatchSemaphore(value: 0)
   private var result: Result<CommitReceipt, any Error>?
 

@@ -47,7 +47,13 @@ struct QueryRandom: RandomNumberGenerator {
       Location(
         latitude: one(of: Self.numbers), longitude: one(of: Self.numbers), altitude: maybe(one(of: Self.numbers))))
     row.duration = one(of: Self.numbers.filter { $0 >= 0 })
-    row.rating = one(of: [0, 1, 5])
+    row.rating = one(of: [.unset, .one, .five])
+    row.burstSelection = one(of: [[], .autoPick, [.autoPick, .userPick]])
+    row.adjustmentsState = one(of: AdjustmentsState.allCases)
+    row.adjustmentDate = maybe(one(of: [Date.distantPast, Date(timeIntervalSince1970: 0)]))
+    row.playbackVariation = one(of: PlaybackVariation.allCases)
+    row.originalResourceChoice = one(of: OriginalResourceChoice.allCases)
+    row.flags.formUnion(one(of: [[], .raw, .selfPortrait]))
     row.burstIdentifier = maybe(one(of: Self.texts))
     return row
   }
@@ -249,7 +255,15 @@ extension Asset {
     case .isTrashed: return .bool(isTrashed)
     case .burstIdentifier: return burstIdentifier.map { .text($0) } ?? .null
     case .representsBurst: return .bool(representsBurst)
-    case .rating: return .integer(Int64(row.rating))
+    case .rating: return .integer(Int64(rating.rawValue))
+    case .burstSelectionTypes: return .integer(Int64(burstSelectionTypes.rawValue))
+    case .hasAdjustments: return .bool(hasAdjustments)
+    case .adjustmentsState: return .integer(Int64(adjustmentsState.rawValue))
+    case .adjustmentTimestamp: return date(adjustmentTimestamp)
+    case .playbackVariation: return .integer(Int64(playbackVariation.rawValue))
+    case .originalResourceChoice: return .integer(Int64(originalResourceChoice.rawValue))
+    case .isRaw: return .bool(isRaw)
+    case .isSelfPortrait: return .bool(isSelfPortrait)
     case .latitude: return number(location?.latitude)
     case .longitude: return number(location?.longitude)
     case .altitude: return number(location?.altitude)
@@ -269,6 +283,7 @@ extension PhotoCollection {
     case .localizedTitle: localizedTitle.map { .text($0) } ?? .null
     case .estimatedAssetCount: .integer(Int64(estimatedAssetCount))
     case .kind: .integer(Int64(kind.rawValue))
+    case .albumSubtype: albumSubtype.map { .integer(Int64($0.rawValue)) } ?? .null
     case .canContainAssets: .bool(canContainAssets)
     case .canContainCollections: .bool(canContainCollections)
     default: .null

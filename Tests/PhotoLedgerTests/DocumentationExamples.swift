@@ -75,9 +75,11 @@ enum Examples {
       sortedBy: [SortDescriptor(\.duration, order: .reverse)], limit: 20)
 
     var options = FetchOptions()
-    options.condition = try Condition(format: "isFavorite == YES AND creationDate >= %@", arguments: [
-      PredicateArgument(Date(timeIntervalSince1970: 1_704_067_200))
-    ], for: .asset)
+    options.condition = try Condition(
+      format: "isFavorite == YES AND creationDate >= %@",
+      arguments: [
+        PredicateArgument(Date(timeIntervalSince1970: 1_704_067_200))
+      ], for: .asset)
     options.sort = [try SortTerm("creationDate:desc", for: .asset)]
     let favorites = try library.fetchAssets(options)
     // end
@@ -194,7 +196,7 @@ enum Examples {
     // example: catch up
     var token = try Token(saved)  // written down when the work was last done
     for change in try library.fetchPersistentChanges(since: token) {
-      let assets = change.changeDetails(for: .asset)
+      let assets = try change.changeDetails(for: .asset)
       back(assets.insertedLocalIdentifiers, assets.updatedLocalIdentifiers, assets.deletedLocalIdentifiers)
       token = change.changeToken
     }

@@ -92,7 +92,7 @@ struct StorageFormatTests {
           let payload = try #require(FormatDump.bytes(hex: logged.payload))
           let event = try Event(
             type: logged.type, version: logged.version, sequence: logged.sequence, payload: payload.span.bytes)
-          try projections.apply(event, sequence: logged.sequence, in: &t)
+          try projections.apply(event, sequence: logged.sequence, commit: logged.commit, in: &t)
         }
       }
       for name in Projections.names {
@@ -150,7 +150,8 @@ struct StorageFormatTests {
     #expect(try Self.run(prover, on: records) == "event 7 was altered\n")
   }
 
-  private static let hasPython = FileManager.default.isExecutableFile(atPath: "/usr/bin/env")
+  private static let hasPython =
+    FileManager.default.isExecutableFile(atPath: "/usr/bin/env")
     && (try? run("print(1)", on: [])) == "1\n"
 
   /// Runs a Python program on records as `mdb_dump` writes them, and gives what it says.

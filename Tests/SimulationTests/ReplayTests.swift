@@ -27,7 +27,7 @@ struct ReplayTests {
       try copy.write { target in
         try original.read { source in
           try log.read(after: done, limit: batch, in: source) { record in
-            try projections.apply(try Event(record), sequence: record.sequence, in: &target)
+            try projections.apply(try Event(record), sequence: record.sequence, commit: record.commit, in: &target)
             done = record.sequence
             return .proceed
           }

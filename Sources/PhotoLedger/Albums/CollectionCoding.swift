@@ -16,6 +16,10 @@ extension CollectionRow {
     // Derived by the projection, and 0 when the collection is created: no event holds them.
     if assetCount != 0 { fields.unsigned(8, UInt64(assetCount)) }
     if memberCount != 0 { fields.unsigned(9, UInt64(memberCount)) }
+    if creator != 0 { fields.unsigned(10, creator) }
+    if creatorCount != 0 { fields.unsigned(11, UInt64(creatorCount)) }
+    if creatorDate != creationDate { fields.date(12, creatorDate) }
+    if let query { fields.raw(13, query.encoded()) }
     return fields.finish()
   }
 
@@ -32,6 +36,7 @@ extension CollectionRow {
     var row = CollectionRow(
       number: number, identifier: LocalIdentifier(high: 0, low: 0), kind: .album, title: nil, date: .distantPast)
     var found: Set<UInt64> = []
+    var creatorDate: Date?
     try bytes.forEachField { reader, key in
       found.insert(key)
       switch key {
@@ -48,12 +53,17 @@ extension CollectionRow {
       case 7: row.parent = try reader.unsigned()
       case 8: row.assetCount = try reader.number(Int.self)
       case 9: row.memberCount = try reader.number(Int.self)
+      case 10: row.creator = try reader.unsigned()
+      case 11: row.creatorCount = try reader.number(Int.self)
+      case 12: creatorDate = try reader.date()
+      case 13: row.query = try SmartAlbumQuery(reader.skip())
       default: throw EventCodingError(sentence: "unknown property \(key) of a collection.")
       }
     }
     guard found.isSuperset(of: [1, 2, 4, 5, 7]) else {
       throw EventCodingError(sentence: "a collection lacks a property.")
     }
+    row.creatorDate = creatorDate ?? row.creationDate
     self = row
   }
 }

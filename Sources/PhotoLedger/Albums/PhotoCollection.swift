@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One album or folder, as it was at one commit (PHCollection, PHAssetCollection, PHCollectionList).
+/// One album, smart album or folder, as it was at one commit (PHCollection, PHAssetCollection, PHCollectionList).
 ///
 /// A value, as ``Asset`` is: equal means the same object of the library.
 public struct PhotoCollection: Sendable, Identifiable {
@@ -10,20 +10,25 @@ public struct PhotoCollection: Sendable, Identifiable {
     case album = 2
     /// Albums and folders (PHCollectionListSubtype.regularFolder).
     case folder = 3
+    /// Whatever satisfies a query, in the query's order (PHAssetCollectionType.smartAlbum, AL-07).
+    case smartAlbum = 4
   }
 
   package let row: CollectionRow
   package let commit: UInt64
+  /// What a transient collection holds; nil for one that the library stores (FR-16).
+  package let transientContent: [ObjectNumber]?
 
-  package init(row: CollectionRow, commit: UInt64) {
+  package init(row: CollectionRow, commit: UInt64, transientContent: [ObjectNumber]? = nil) {
     self.row = row
     self.commit = commit
+    self.transientContent = transientContent
   }
 
   /// The identity of the collection in its library.
   public var id: LocalIdentifier { row.identifier }
   /// The identity, spelled as PhotoKit spells it.
-  public var localIdentifier: String { row.identifier.spelled(as: row.kind == .album ? .album : .folder) }
+  public var localIdentifier: String { row.identifier.spelled(as: row.objectKind) }
   /// What the collection holds.
   public var kind: Kind { row.kind }
   /// The title that people gave it; titles need not be unique (AL-08).
@@ -37,9 +42,21 @@ public struct PhotoCollection: Sendable, Identifiable {
   /// Always nil: PhotoKit documents it for moments only (FR-15).
   public var endDate: Date? { nil }
   /// The number of assets that an ordinary fetch in the album shows, exact (FR-14); 0 for a folder.
-  public var estimatedAssetCount: Int { row.assetCount }
+  ///
+  /// `NSNotFound` for a smart album: its members are known when they are fetched.
+  public var estimatedAssetCount: Int { row.kind == .smartAlbum ? NSNotFound : row.assetCount }
+  /// What an album is (PHAssetCollectionSubtype); nil for a folder.
+  public var albumSubtype: AlbumSubtype? { row.albumSubtype }
+  /// What a folder is (PHCollectionListSubtype); nil for an album.
+  public var folderSubtype: FolderSubtype? {
+    row.kind == .folder ? (row.number == rootFolder ? .rootFolder : .regularFolder) : nil
+  }
+  /// What a smart album shows, as a predicate format string; nil for every other collection.
+  public var smartAlbumPredicate: String? { row.query?.format }
+  /// Whether the collection lives in memory only (FR-16).
+  public var isTransient: Bool { transientContent != nil }
   /// Whether the collection holds assets.
-  public var canContainAssets: Bool { row.kind == .album }
+  public var canContainAssets: Bool { row.kind != .folder }
   /// Whether the collection holds collections.
   public var canContainCollections: Bool { row.kind == .folder }
 
@@ -58,6 +75,9 @@ extension PhotoCollection: Hashable {
 }
 
 /// The row of a collection: its properties, and where it hangs.
+///
+/// A client that is limited to a selection sees its own collections, and of them what its selection lets it see: the
+/// count and the date of what it may know are kept beside those for everybody else (AU-01).
 package struct CollectionRow: Equatable, Sendable {
   package var number: ObjectNumber
   package var identifier: LocalIdentifier
@@ -73,6 +93,14 @@ package struct CollectionRow: Equatable, Sendable {
   package var assetCount: Int
   /// The number of members, visible or not; equal to `assetCount` where indexes can be counted without looking at rows.
   package var memberCount: Int
+  /// The client that made it; 0 for the owner.
+  package var creator: ObjectNumber
+  /// The number of visible assets that are in the creator's selection; 0 where the owner made it.
+  package var creatorCount: Int
+  /// The modification date as the creator sees it; the date of its making where the owner made it.
+  package var creatorDate: Date
+  /// What a smart album shows; nil for every other collection.
+  package var query: SmartAlbumQuery?
 
   package init(
     number: ObjectNumber, identifier: LocalIdentifier, kind: PhotoCollection.Kind, title: String?, date: Date
@@ -87,6 +115,40 @@ package struct CollectionRow: Equatable, Sendable {
     parent = 0
     assetCount = 0
     memberCount = 0
+    creator = 0
+    creatorCount = 0
+    creatorDate = date
+  }
+
+  /// The kind of object that its identifier names.
+  package var objectKind: ObjectKind {
+    switch kind {
+    case .album: .album
+    case .folder: .folder
+    case .smartAlbum: .smartAlbum
+    }
+  }
+
+  /// Whether it is one of the library's own smart albums, which nobody made and nobody can delete.
+  var isBuiltIn: Bool { number >= SmartAlbumQuery.firstBuiltIn }
+
+  /// What an album is; nil for a folder.
+  var albumSubtype: AlbumSubtype? {
+    switch kind {
+    case .album: .albumRegular
+    case .folder: nil
+    case .smartAlbum: query?.subtype ?? .smartAlbumGeneric
+    }
+  }
+
+  /// The row with the numbers that a way of seeing the library shows.
+  func seen(by access: Access) -> CollectionRow {
+    guard access.selection != nil, !isBuiltIn else { return self }
+    var row = self
+    row.assetCount = creatorCount
+    row.memberCount = creatorCount
+    row.modificationDate = creatorDate
+    return row
   }
 
   /// What a client can see of the row, for ``PhotoCollection/hasSameProperties(as:)`` and for change details (CD-22).

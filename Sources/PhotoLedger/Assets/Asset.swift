@@ -57,6 +57,27 @@ public struct Asset: Sendable, Identifiable {
   /// Whether this is the member that stands for its burst (BU-01).
   public var representsBurst: Bool { row.flags.contains(.representsBurst) }
 
+  /// Who chose this member of a burst (BU-02).
+  public var burstSelectionTypes: BurstSelectionTypes { row.burstSelection }
+  /// How many stars it was given.
+  public var rating: AssetRating { row.rating }
+  /// Whether the content was edited (AS-08).
+  public var hasAdjustments: Bool { row.adjustmentsState != .none }
+  /// Who edited the content (AS-08).
+  public var adjustmentsState: AdjustmentsState { row.adjustmentsState }
+  /// The instant of the last edit of the content; nil if it was never edited.
+  public var adjustmentTimestamp: Date? { row.adjustmentDate }
+  /// How a Live Photo or looping video is varied when it is played.
+  public var playbackVariation: PlaybackVariation { row.playbackVariation }
+  /// Whether the video of a Live Photo is played; true for every other asset.
+  public var isLivePhotoVideoPlaybackEnabled: Bool { !row.flags.contains(.stillPlayback) }
+  /// Which original of a RAW and JPEG pair it shows (AS-16).
+  public var originalResourceChoice: OriginalResourceChoice { row.originalResourceChoice }
+  /// Whether some original is a RAW file.
+  public var isRaw: Bool { row.flags.contains(.raw) }
+  /// Whether the picture was taken with the camera on the screen's side.
+  public var isSelfPortrait: Bool { row.flags.contains(.selfPortrait) }
+
   /// Whether every property of both values is the same.
   public func hasSameProperties(as other: Asset) -> Bool { row == other.row }
 }

@@ -26,8 +26,12 @@ extension AssetRow {
     if let location { fields.value(15) { location.write(to: &$0) } }
     if flags != [] { fields.unsigned(16, UInt64(flags.rawValue)) }
     if let burstIdentifier { fields.text(17, burstIdentifier) }
-    if burstSelection != 0 { fields.unsigned(18, UInt64(burstSelection)) }
-    if rating != 0 { fields.unsigned(19, UInt64(rating)) }
+    if burstSelection != [] { fields.unsigned(18, UInt64(burstSelection.rawValue)) }
+    if rating != .unset { fields.unsigned(19, UInt64(rating.rawValue)) }
+    if adjustmentsState != .none { fields.unsigned(20, UInt64(adjustmentsState.rawValue)) }
+    if let adjustmentDate { fields.date(21, adjustmentDate) }
+    if playbackVariation != .none { fields.unsigned(22, UInt64(playbackVariation.rawValue)) }
+    if originalResourceChoice != .compressed { fields.unsigned(23, UInt64(originalResourceChoice.rawValue)) }
     return fields.finish()
   }
 
@@ -67,8 +71,14 @@ extension AssetRow {
     case 15: location = try Location(reading: &reader)
     case 16: flags = Flags(rawValue: try reader.number(UInt32.self))
     case 17: burstIdentifier = try reader.text()
-    case 18: burstSelection = try reader.number(UInt8.self)
-    case 19: rating = try reader.number(UInt8.self)
+    case 18: burstSelection = BurstSelectionTypes(rawValue: try reader.number(UInt8.self))
+    case 19: rating = try known(AssetRating(rawValue: try reader.number(Int.self)), "rating")
+    case 20: adjustmentsState = try known(AdjustmentsState(rawValue: try reader.number(Int.self)), "adjustments state")
+    case 21: adjustmentDate = try reader.date()
+    case 22: playbackVariation = try known(PlaybackVariation(rawValue: try reader.number(Int.self)), "variation")
+    case 23:
+      originalResourceChoice = try known(
+        OriginalResourceChoice(rawValue: try reader.number(Int.self)), "choice of an original")
     default: throw EventCodingError(sentence: "unknown property \(key) of an asset.")
     }
   }
@@ -80,46 +90,79 @@ extension AssetRow {
 }
 
 extension AssetDetails {
-  /// An array of resources, each a map.
+  /// A map: the resources, each a map, and the words about the asset that are there.
   func encoded() -> [UInt8] {
-    var writer = CBORWriter(capacity: 128 * resources.count + 1)
-    writer.array(resources.count)
-    for resource in resources {
-      var fields = FieldWriter()
-      fields.integer(1, Int64(resource.type.rawValue))
-      fields.text(2, resource.originalFilename)
-      fields.text(3, resource.uniformTypeIdentifier)
-      fields.unsigned(4, resource.dataSize)
-      fields.bytes(5, resource.sha256)
-      if resource.pixelWidth != 0 { fields.integer(6, Int64(resource.pixelWidth)) }
-      if resource.pixelHeight != 0 { fields.integer(7, Int64(resource.pixelHeight)) }
-      if case .referenced(let path) = resource.storage { fields.text(8, path) }
-      if let identifier = resource.contentIdentifier { fields.text(9, identifier) }
-      writer.raw(fields.finish().span.bytes)
+    var fields = FieldWriter()
+    fields.list(1, resources) { $0.raw($1.encoded().span.bytes) }
+    if let caption { fields.text(2, caption) }
+    if !keywords.isEmpty { fields.list(3, keywords) { $0.text($1) } }
+    if let adjustment {
+      fields.value(4) { writer in
+        writer.array(2)
+        writer.text(adjustment.formatIdentifier)
+        writer.text(adjustment.formatVersion)
+      }
     }
-    return writer.finish()
+    if let origin { fields.text(5, origin) }
+    if let unedited {
+      fields.value(6) { writer in
+        writer.array(3)
+        writer.unsigned(UInt64(unedited.pixelWidth))
+        writer.unsigned(UInt64(unedited.pixelHeight))
+        writer.double(unedited.duration)
+      }
+    }
+    return fields.finish()
   }
 
   /// Reads the details of a projection.
   package init(encoded bytes: [UInt8]) throws {
     do {
-      var reader = CBORReader(bytes.span.bytes)
-      try self.init(reading: &reader)
-      try reader.end()
+      try self.init(bytes.span.bytes)
     } catch let error as LibraryError {
       throw error
     } catch {
-      throw LibraryError(.corrupted, "The resources of an asset cannot be read; run `verify`, then `rebuild`.")
+      throw LibraryError(.corrupted, "The details of an asset cannot be read; run `verify`, then `rebuild`.")
     }
   }
 
-  @_lifetime(reader: copy reader)
-  init(reading reader: inout CBORReader) throws {
-    for _ in 0..<(try reader.array()) { resources.append(try AssetResource(reader.skip())) }
+  /// Reads the details in an event.
+  init(_ bytes: RawSpan) throws {
+    try bytes.forEachField { reader, key in
+      switch key {
+      case 1: for _ in 0..<(try reader.array()) { resources.append(try AssetResource(reader.skip())) }
+      case 2: caption = try reader.text()
+      case 3: for _ in 0..<(try reader.array()) { keywords.append(try reader.text()) }
+      case 4:
+        try reader.array(count: 2)
+        adjustment = Adjustment(formatIdentifier: try reader.text(), formatVersion: try reader.text())
+      case 5: origin = try reader.text()
+      case 6:
+        try reader.array(count: 3)
+        unedited = Unedited(
+          pixelWidth: try reader.number(UInt32.self), pixelHeight: try reader.number(UInt32.self),
+          duration: try reader.double())
+      default: throw EventCodingError(sentence: "unknown property \(key) of an asset's details.")
+      }
+    }
   }
 }
 
 extension AssetResource {
+  fileprivate func encoded() -> [UInt8] {
+    var fields = FieldWriter()
+    fields.integer(1, Int64(type.rawValue))
+    fields.text(2, originalFilename)
+    fields.text(3, uniformTypeIdentifier)
+    fields.unsigned(4, dataSize)
+    fields.bytes(5, sha256)
+    if pixelWidth != 0 { fields.integer(6, Int64(pixelWidth)) }
+    if pixelHeight != 0 { fields.integer(7, Int64(pixelHeight)) }
+    if case .referenced(let path) = storage { fields.text(8, path) }
+    if let contentIdentifier { fields.text(9, contentIdentifier) }
+    return fields.finish()
+  }
+
   fileprivate init(_ bytes: RawSpan) throws {
     self.init(
       type: .photo, originalFilename: "", uniformTypeIdentifier: "", dataSize: 0, sha256: [])

@@ -59,6 +59,36 @@ public struct AssetResource: Hashable, Sendable {
 
 /// What no predicate asks of an asset: its files, and the words about it.
 package struct AssetDetails: Equatable, Sendable {
+  /// The format of the recipe of an edit (PHAdjustmentData); the recipe itself is a resource.
+  package struct Adjustment: Equatable, Sendable {
+    package var formatIdentifier: String
+    package var formatVersion: String
+  }
+
+  /// What an asset was before its content was edited, for when the edits are taken back.
+  package struct Unedited: Equatable, Sendable {
+    package var pixelWidth: UInt32
+    package var pixelHeight: UInt32
+    package var duration: Double
+  }
+
   package var resources: [AssetResource] = []
+  /// What a person wrote about the asset; never empty.
+  package var caption: String?
+  /// Distinct, in ascending order of their bytes.
+  package var keywords: [String] = []
+  /// The format of the recipe of the last edit; there is one for all (AS-05).
+  package var adjustment: Adjustment?
+  /// The spelling of the cross-library identifier that the asset came with.
+  package var origin: String?
+  /// The shape before the first edit; nil for an asset that is not edited.
+  package var unedited: Unedited?
   package init(resources: [AssetResource] = []) { self.resources = resources }
+
+  /// Whether no resource differs: same files, in the same roles.
+  func hasSameContent(as other: AssetDetails) -> Bool { resources == other.resources }
+}
+
+extension AssetDetails.Unedited {
+  init(_ row: AssetRow) { self.init(pixelWidth: row.pixelWidth, pixelHeight: row.pixelHeight, duration: row.duration) }
 }

@@ -15,6 +15,7 @@ extension AssetRow {
     package static let pixelWidth = 28
     package static let pixelHeight = 32
     package static let timeZoneOffset = 36
+    package static let adjustmentDate = 40
     package static let creationDate = 48
     package static let localCreationDate = 56
     package static let addedDate = 64
@@ -25,6 +26,9 @@ extension AssetRow {
     package static let altitude = 104
     package static let duration = 112
     package static let rating = 120
+    package static let adjustmentsState = 121
+    package static let playbackVariation = 122
+    package static let originalResourceChoice = 123
     package static let size = 144
     /// What stands for "the camera wrote no offset".
     package static let noOffset = Int32.min
@@ -36,6 +40,10 @@ extension AssetRow {
     guard bytes.byteCount >= Layout.size,
       let mediaType = MediaType(rawValue: Int(bytes.byte(Layout.mediaType))),
       let playbackStyle = PlaybackStyle(rawValue: Int(bytes.byte(Layout.playbackStyle))),
+      let rating = AssetRating(rawValue: Int(bytes.byte(Layout.rating))),
+      let adjustmentsState = AdjustmentsState(rawValue: Int(bytes.byte(Layout.adjustmentsState))),
+      let playbackVariation = PlaybackVariation(rawValue: Int(bytes.byte(Layout.playbackVariation))),
+      let choice = OriginalResourceChoice(rawValue: Int(bytes.byte(Layout.originalResourceChoice))),
       let added = bytes.date(Layout.addedDate)
     else {
       throw LibraryError(.corrupted, "The row of asset \(number) makes no sense; run `verify`, then `rebuild`.")
@@ -49,7 +57,7 @@ extension AssetRow {
     self.playbackStyle = playbackStyle
     flags = Flags(rawValue: bytes.word(Layout.flags))
     sourceType = SourceTypes(rawValue: bytes.byte(Layout.sourceType))
-    burstSelection = bytes.byte(Layout.burstSelection)
+    burstSelection = BurstSelectionTypes(rawValue: bytes.byte(Layout.burstSelection))
     mediaSubtypes = MediaSubtypes(rawValue: bytes.word(Layout.mediaSubtypes))
     pixelWidth = bytes.word(Layout.pixelWidth)
     pixelHeight = bytes.word(Layout.pixelHeight)
@@ -63,7 +71,11 @@ extension AssetRow {
       location = Location(latitude: latitude, longitude: longitude, altitude: bytes.double(Layout.altitude))
     }
     duration = bytes.double(Layout.duration) ?? 0
-    rating = bytes.byte(Layout.rating)
+    self.rating = rating
+    self.adjustmentsState = adjustmentsState
+    self.playbackVariation = playbackVariation
+    originalResourceChoice = choice
+    adjustmentDate = bytes.date(Layout.adjustmentDate)
     if bytes.byteCount > Layout.size {
       burstIdentifier = bytes.withUnsafeBytes { String(decoding: $0[Layout.size...], as: UTF8.self) }
     }
@@ -80,7 +92,7 @@ extension AssetRow {
     bytes.store(UInt8(mediaType.rawValue), Layout.mediaType)
     bytes.store(UInt8(playbackStyle.rawValue), Layout.playbackStyle)
     bytes.store(sourceType.rawValue, Layout.sourceType)
-    bytes.store(burstSelection, Layout.burstSelection)
+    bytes.store(burstSelection.rawValue, Layout.burstSelection)
     bytes.store(mediaSubtypes.rawValue, Layout.mediaSubtypes)
     bytes.store(pixelWidth, Layout.pixelWidth)
     bytes.store(pixelHeight, Layout.pixelHeight)
@@ -94,7 +106,11 @@ extension AssetRow {
     bytes.store(location?.longitude ?? .nan, Layout.longitude)
     bytes.store(location?.altitude ?? .nan, Layout.altitude)
     bytes.store(duration, Layout.duration)
-    bytes.store(rating, Layout.rating)
+    bytes.store(UInt8(rating.rawValue), Layout.rating)
+    bytes.store(UInt8(adjustmentsState.rawValue), Layout.adjustmentsState)
+    bytes.store(UInt8(playbackVariation.rawValue), Layout.playbackVariation)
+    bytes.store(UInt8(originalResourceChoice.rawValue), Layout.originalResourceChoice)
+    bytes.store(adjustmentDate, Layout.adjustmentDate)
     for (index, byte) in (burstIdentifier ?? "").utf8.enumerated() { bytes.store(byte, Layout.size + index) }
   }
 }

@@ -16,7 +16,10 @@ package import Foundation
 //       28      4  pixel width                    104      8  altitude  ⎭
 //       32      4  pixel height                   112      8  duration, seconds
 //       36      4  offset from UTC, seconds       120      1  rating (0: unset)
-//       40      8  reserved, zero                 121     23  reserved, zero
+//       40      8  adjustment date (NaN: none)    121      1  adjustments state
+//                                                122      1  playback variation
+//                                                123      1  original resource choice
+//                                                124     20  reserved, zero
 //      144      –  burst identifier, UTF-8
 //
 // Integers and the bits of doubles are little-endian. Dates are stored with every bit that the caller gave: a date read
@@ -30,6 +33,12 @@ package struct AssetRow: Equatable, Sendable {
     package static let favorite = Flags(rawValue: 1)
     package static let hidden = Flags(rawValue: 2)
     package static let representsBurst = Flags(rawValue: 4)
+    /// Taken with the camera on the screen's side.
+    package static let selfPortrait = Flags(rawValue: 8)
+    /// Some original is a RAW file; follows from the resources.
+    package static let raw = Flags(rawValue: 16)
+    /// A Live Photo whose video is not played.
+    package static let stillPlayback = Flags(rawValue: 32)
   }
 
   package var number: ObjectNumber
@@ -38,7 +47,7 @@ package struct AssetRow: Equatable, Sendable {
   package var mediaType: MediaType = .unknown
   package var playbackStyle: PlaybackStyle = .unsupported
   package var sourceType: SourceTypes = .userLibrary
-  package var burstSelection: UInt8 = 0
+  package var burstSelection: BurstSelectionTypes = []
   package var mediaSubtypes: MediaSubtypes = []
   package var pixelWidth: UInt32 = 0
   package var pixelHeight: UInt32 = 0
@@ -50,7 +59,11 @@ package struct AssetRow: Equatable, Sendable {
   package var trashedDate: Date?
   package var location: Location?
   package var duration: Double = 0
-  package var rating: UInt8 = 0
+  package var rating: AssetRating = .unset
+  package var adjustmentsState: AdjustmentsState = .none
+  package var adjustmentDate: Date?
+  package var playbackVariation: PlaybackVariation = .none
+  package var originalResourceChoice: OriginalResourceChoice = .compressed
   package var burstIdentifier: String?
 
   package init(number: ObjectNumber, identifier: LocalIdentifier, addedDate: Date) {
@@ -59,6 +72,14 @@ package struct AssetRow: Equatable, Sendable {
     self.addedDate = addedDate
   }
 
-  /// Whether ordinary fetches may show the asset: neither hidden nor in the trash.
-  package var isVisible: Bool { trashedDate == nil && !flags.contains(.hidden) }
+  /// Whether ordinary fetches show the asset in its albums: neither hidden, nor in the trash, nor inside a burst.
+  package var isVisible: Bool { trashedDate == nil && !flags.contains(.hidden) && standsOutOfBurst }
+
+  /// Whether it may be changed and deleted here (AS-13).
+  package var isEditable: Bool { sourceType.isDisjoint(with: [.cloudShared, .iTunesSynced]) }
+
+  /// Whether the asset is no burst's member, stands for its burst, or was picked by a person (FR-07).
+  package var standsOutOfBurst: Bool {
+    burstIdentifier == nil || flags.contains(.representsBurst) || burstSelection.contains(.userPick)
+  }
 }

@@ -58,11 +58,12 @@ package enum ObjectKind: UInt8, Sendable {
   case asset = 1
   case album = 2
   case folder = 3
+  case smartAlbum = 4
 
   package var suffix: String {
     switch self {
     case .asset: "/L0/001"
-    case .album: "/L0/040"
+    case .album, .smartAlbum: "/L0/040"
     case .folder: "/L0/020"
     }
   }

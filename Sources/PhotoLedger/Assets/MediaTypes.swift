@@ -71,6 +71,66 @@ public enum PlaybackStyle: Int, Sendable, Hashable, Codable {
   case videoLooping = 5
 }
 
+/// How a Live Photo or looping video is varied when it is played (PHAsset.PlaybackVariation, photokit a.3).
+public enum PlaybackVariation: Int, Sendable, Hashable, Codable, CaseIterable {
+  /// As it was taken.
+  case none = 0
+  /// It repeats.
+  case autoloop = 1
+  /// It runs forward and backward.
+  case mirror = 2
+  /// Its frames are laid over each other.
+  case longExposure = 3
+}
+
+/// Who chose a member of a burst (PHAssetBurstSelectionType, BU-02), as a set of bits.
+public struct BurstSelectionTypes: OptionSet, Sendable, Hashable, Codable {
+  /// The bits, as PhotoKit numbers them.
+  public let rawValue: UInt8
+
+  /// Takes the bits as they are.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The camera's software proposed it.
+  public static let autoPick = BurstSelectionTypes(rawValue: 1)
+  /// A person picked it.
+  public static let userPick = BurstSelectionTypes(rawValue: 2)
+}
+
+/// Who edited the content of an asset (PHAsset.AdjustmentsState, AS-08).
+public enum AdjustmentsState: Int, Sendable, Hashable, Codable, CaseIterable {
+  /// Nobody.
+  case none = 0
+  /// A person.
+  case userAdjusted = 2
+  /// The camera, by itself.
+  case cameraAutoAdjusted = 3
+}
+
+/// Which original of a RAW and JPEG pair an asset shows (PHAsset.OriginalResourceChoice, AS-16).
+public enum OriginalResourceChoice: Int, Sendable, Hashable, Codable, CaseIterable {
+  /// The compressed file, which is the primary resource.
+  case compressed = 0
+  /// The RAW file.
+  case raw = 1
+}
+
+/// How many stars a person gave an asset (PHAsset.Rating, photokit a.3).
+public enum AssetRating: Int, Sendable, Hashable, Codable, CaseIterable {
+  /// Nobody rated it.
+  case unset = 0
+  /// One star.
+  case one = 1
+  /// Two stars.
+  case two = 2
+  /// Three stars.
+  case three = 3
+  /// Four stars.
+  case four = 4
+  /// Five stars.
+  case five = 5
+}
+
 /// Where an asset came from (PHAssetSourceType, photokit a.3), as a set of bits.
 public struct SourceTypes: OptionSet, Sendable, Hashable, Codable {
   /// The bits, as PhotoKit numbers them.
@@ -85,6 +145,7 @@ public struct SourceTypes: OptionSet, Sendable, Hashable, Codable {
   public static let cloudShared = SourceTypes(rawValue: 2)
   /// Put there by another computer.
   public static let iTunesSynced = SourceTypes(rawValue: 4)
+  static let all: SourceTypes = [.userLibrary, .cloudShared, .iTunesSynced]
 }
 
 /// The kind of a resource of an asset (PHAssetResourceType, photokit a.3); unknown values are carried through.

@@ -89,6 +89,34 @@ public final class ChangeBlock {
   /// Removes trashed assets for good, with their places and their files.
   public func purgeAssets(_ assets: [LocalIdentifier]) { add(.purgeAssets(assets)) }
 
+  /// Lets a member of a burst stand for it, in place of the one that did (BU-01).
+  public func setRepresentative(ofBurst asset: LocalIdentifier) { add(.setRepresentative(asset)) }
+
+  // MARK: Clients
+
+  /// Says what a client is, and makes it known if it is not; a client may do so for itself, the owner for all.
+  /// - Parameters:
+  ///   - name: the client's name, 1 to 256 bytes, none of them zero.
+  ///   - registration: why it wants access, and how it wants to be asked.
+  public func register(client name: String, _ registration: ClientRegistration = ClientRegistration()) {
+    add(.client(named: name, .register(registration)))
+  }
+
+  /// Decides what a client may do at a level (AU-09); only the owner may.
+  public func setAuthorizationStatus(
+    _ status: AuthorizationStatus, of client: String, for level: AccessLevel = .readWrite
+  ) {
+    add(.client(named: client, .setStatus(status, level)))
+  }
+
+  /// Adds assets to what a limited client sees (AU-04); only the owner may.
+  public func grant(_ assets: [LocalIdentifier], to client: String) { add(.client(named: client, .grant(assets))) }
+
+  /// Takes assets from what a limited client sees (AU-04); their places in its albums are kept. Only the owner may.
+  public func withdraw(_ assets: [LocalIdentifier], from client: String) {
+    add(.client(named: client, .withdraw(assets)))
+  }
+
   // MARK: Collections
 
   /// Creates an album at the end of the top level (PHAssetCollectionChangeRequest).
@@ -97,7 +125,7 @@ public final class ChangeBlock {
   @discardableResult
   public func createAlbum(title: String) -> LocalIdentifier {
     let identifier = newIdentifier()
-    add(.createCollection(.album, title: title, as: identifier))
+    add(.createCollection(.album, title: title, nil, as: identifier))
     return identifier
   }
 
@@ -107,7 +135,28 @@ public final class ChangeBlock {
   @discardableResult
   public func createFolder(title: String) -> LocalIdentifier {
     let identifier = newIdentifier()
-    add(.createCollection(.folder, title: title, as: identifier))
+    add(.createCollection(.folder, title: title, nil, as: identifier))
+    return identifier
+  }
+
+  /// Creates a smart album at the end of the top level: whatever satisfies a condition, in an order (AL-07).
+  ///
+  /// The condition stays as it is for the album's life.
+  /// - Parameters:
+  ///   - title: its title.
+  ///   - condition: which assets it shows.
+  ///   - sort: in what order; none: the order of addition.
+  ///   - includesHidden: whether hidden assets are shown in it.
+  /// - Returns: the identifier that the smart album will have.
+  @discardableResult
+  public func createSmartAlbum(
+    title: String, where condition: Condition, sortedBy sort: [SortTerm] = [],
+    includingHidden includesHidden: Bool = false
+  ) -> LocalIdentifier {
+    let identifier = newIdentifier()
+    var query = SmartAlbumQuery(.smartAlbumGeneric, where: condition, sortedBy: sort.map(\.description))
+    query.includesHidden = includesHidden
+    add(.createCollection(.smartAlbum, title: title, query, as: identifier))
     return identifier
   }
 

@@ -11,7 +11,7 @@ package enum ChangeRequest: Sendable {
   case trashAssets([LocalIdentifier])
   case restoreAssets([LocalIdentifier])
   case purgeAssets([LocalIdentifier])
-  case createCollection(PhotoCollection.Kind, title: String, as: LocalIdentifier)
+  case createCollection(PhotoCollection.Kind, title: String, SmartAlbumQuery?, as: LocalIdentifier)
   case setTitle(String, of: LocalIdentifier)
   case deleteCollections([LocalIdentifier])
   /// Adds members at the end, or puts them before the one that now has the index.
@@ -20,6 +20,24 @@ package enum ChangeRequest: Sendable {
   case removeAt([Int], Container)
   case replaceAt([Int], Container, with: [LocalIdentifier])
   case moveAt([Int], Container, to: Int)
+  case editContent(LocalIdentifier, ContentEditRequest)
+  case revertContent(LocalIdentifier, OriginalResourceChoice?)
+  /// Lets a member stand for its burst.
+  case setRepresentative(LocalIdentifier)
+  /// Changes what is known of a client, or what it may see.
+  case client(named: String, ClientChange)
+  /// Lets history be told from a commit on only.
+  case shortenHistory(to: UInt64)
+
+  /// What happens to a client.
+  package enum ClientChange: Sendable {
+    case register(ClientRegistration)
+    case request(AccessLevel)
+    case setStatus(AuthorizationStatus, AccessLevel)
+    case grant([LocalIdentifier])
+    case withdraw([LocalIdentifier])
+    case pick([LocalIdentifier])
+  }
 
   /// An album or a folder whose content is edited.
   package struct Container: Sendable {
@@ -58,8 +76,26 @@ public struct AssetCreation: Sendable {
   public var isHidden = false
   /// What the members of one burst share.
   public var burstIdentifier: String?
-  /// Whether it stands for its burst.
+  /// Whether it stands for its burst; the first member does in any case (BU-01).
   public var representsBurst = false
+  /// Who chose it among the members of its burst (BU-02).
+  public var burstSelectionTypes: BurstSelectionTypes = []
+  /// Where it comes from; what is not of the library itself cannot be changed later (AS-13).
+  public var sourceType: SourceTypes = .userLibrary
+  /// How many stars it is given.
+  public var rating: AssetRating = .unset
+  /// How a Live Photo or looping video is varied.
+  public var playbackVariation: PlaybackVariation = .none
+  /// Which original of a RAW and JPEG pair is shown (AS-16).
+  public var originalResourceChoice: OriginalResourceChoice = .compressed
+  /// Whether the picture was taken with the camera on the screen's side.
+  public var isSelfPortrait = false
+  /// What is written about it; empty is none.
+  public var caption: String?
+  /// Words to find it by.
+  public var keywords: Set<String> = []
+  /// The identifier it had in the library that it comes from (CI-03).
+  public var origin: CloudIdentifier?
   /// Its files: at least one, in a combination that makes an asset (AS-11).
   public var resources: [ResourceDraft]
 
@@ -174,6 +210,29 @@ public struct AssetChanges: Sendable {
   public var pixelHeight: Int?
   /// The kind of medium; it must fit the resources, as when a still joins a video that is half of a Live Photo.
   public var mediaType: MediaType?
+  /// What is written about the asset; empty text empties it too (AS-15).
+  public var caption: Assignment<String>?
+  /// Words to find it by; one that it has already is passed over (AS-15).
+  public var addedKeywords: Set<String> = []
+  /// Words to take away; one that it has not is passed over (AS-15).
+  public var removedKeywords: Set<String> = []
+  /// How many stars it is given.
+  public var rating: AssetRating?
+  /// How a Live Photo or looping video is varied.
+  public var playbackVariation: PlaybackVariation?
+  /// Which original of a RAW and JPEG pair is shown (AS-16).
+  public var originalResourceChoice: OriginalResourceChoice?
+  /// Whether the picture was taken with the camera on the screen's side.
+  public var isSelfPortrait: Bool?
+  /// Who chose it among the members of its burst; passed over outside a burst (BU-02).
+  public var burstSelectionTypes: BurstSelectionTypes?
+  /// Whether the video of a Live Photo is played; passed over for every other asset.
+  public var isLivePhotoVideoPlaybackEnabled: Bool?
+
+  /// Whether the files or the words of an asset have to be looked at.
+  var concernsDetails: Bool {
+    caption != nil || !addedKeywords.isEmpty || !removedKeywords.isEmpty || originalResourceChoice != nil
+  }
 
   /// Changes nothing yet.
   public init() {}

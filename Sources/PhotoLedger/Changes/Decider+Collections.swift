@@ -3,15 +3,29 @@ import LMDB
 
 extension Decider {
   mutating func create(
-    _ kind: PhotoCollection.Kind, _ title: String, as identifier: LocalIdentifier, _ t: inout WriteTransaction
+    _ kind: PhotoCollection.Kind, _ title: String, _ query: SmartAlbumQuery?, as identifier: LocalIdentifier,
+    _ t: inout WriteTransaction
   ) throws {
     try checkIsFree(identifier, t)
     try checkTitle(title)
+    if let query { try check(query) }
     let keys = try makeRoom(in: rootFolder, before: nil, count: 1, &t)
     var row = CollectionRow(number: nextNumber, identifier: identifier, kind: kind, title: title, date: date)
     row.parent = rootFolder
+    row.creator = permission.client ?? 0
+    row.query = query
     try record(.collectionCreated(CollectionExistence(row: row, key: keys[0])), &t)
-    noteCreated(identifier, kind == .album ? .album : .folder)
+    noteCreated(identifier, row.objectKind)
+  }
+
+  /// A query is kept as text, so it must read back as itself, and be about assets.
+  private func check(_ query: SmartAlbumQuery) throws {
+    let condition = try query.condition(at: date)
+    try condition.check(for: .asset)
+    _ = try query.terms()
+    guard query.format.utf8.count <= 65_536 else {
+      throw LibraryError(.limitExceeded, "The condition of a smart album may have 65,536 bytes.")
+    }
   }
 
   mutating func setTitle(_ title: String, of identifier: LocalIdentifier, _ t: inout WriteTransaction) throws {
@@ -22,10 +36,13 @@ extension Decider {
     var edited = CollectionEdited(number: row.number)
     edited.title = Replacement(old: row.title, new: title)
     edited.modificationDate = Replacement(old: row.modificationDate, new: date)
+    if row.creator != 0 { edited.creatorDate = Replacement(old: row.creatorDate, new: date) }
     try record(.collectionEdited(edited), &t)
   }
 
   /// Deletes collections, and what folders hold (FO-03). Places and members stay, so that it can be taken back.
+  ///
+  /// What the client cannot see is not deleted with a folder of its own: it goes to the end of the top level.
   mutating func delete(_ identifiers: [LocalIdentifier], _ t: inout WriteTransaction) throws {
     var waiting = try distinct(identifiers).map { try editable($0, t).number }
     var done: Set<ObjectNumber> = []
@@ -33,10 +50,13 @@ extension Decider {
       guard done.insert(number).inserted, let row = try projections.collection(number, in: t), row.deletedDate == nil
       else { continue }
       if row.kind == .folder {
+        var strangers: [ObjectNumber] = []
         try projections.forEachMember(of: number, in: t) { _, child in
-          waiting.append(child)
+          let isShown = try projections.collection(child, in: t).map(permission.access.shows) ?? false
+          if isShown { waiting.append(child) } else { strangers.append(child) }
           return true
         }
+        try takeOut(strangers, of: row, &t)
       }
       var edited = CollectionEdited(number: number)
       edited.deletedDate = Replacement(old: nil, new: date)
@@ -49,6 +69,10 @@ extension Decider {
     let row = try collection(identifier, t)
     guard row.number != rootFolder else {
       throw LibraryError(.changeNotSupported, "The root folder cannot be renamed, deleted or moved.")
+    }
+    guard !row.isBuiltIn else {
+      throw LibraryError(
+        .changeNotSupported, "The library's own smart album '\(row.title ?? "")' cannot be renamed, deleted or moved.")
     }
     return row
   }

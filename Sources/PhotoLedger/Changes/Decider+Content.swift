@@ -12,6 +12,7 @@ import LMDB
 private struct Contents {
   var row: CollectionRow
   var basis: ResultCore?
+  var access: Access
   var holdsAssets: Bool { row.kind == .album }
   var name: String { row.title.map { "'\($0)'" } ?? "the top level" }
 }
@@ -62,7 +63,7 @@ extension Decider {
     }
     // A member of the passed result that has been taken out meanwhile leaves no place to fill.
     let slots = try zip(members(at: indexes, in: contents, t), newcomers).compactMap { outgoing, newcomer in
-      try projections.key(of: outgoing, in: contents.row.number, t).map { (outgoing, newcomer, $0) }
+      try place(of: outgoing, in: contents, t).map { (outgoing, newcomer, $0) }
     }
     let staying = Set(slots.map(\.1))
     if !contents.holdsAssets { try takeOutOfParents(slots.map(\.1), goingTo: contents, &t) }
@@ -89,7 +90,7 @@ extension Decider {
     if indexes.last.map({ $0 - indexes[0] + 1 == indexes.count && index == $0 + 1 }) ?? true { return }
     let anchor = try anchor(at: index, in: contents, leaving: Set(moved), t)
     let present = try moved.compactMap { child in
-      try projections.key(of: child, in: contents.row.number, t) == nil ? nil : child
+      try place(of: child, in: contents, t) == nil ? nil : child
     }
     guard !present.isEmpty else { return }
     let keys = try makeRoom(in: contents.row.number, before: anchor, count: present.count, &t)
@@ -106,9 +107,16 @@ extension Decider {
   ) throws -> Contents {
     let row = try container.identifier.map { try collection($0, t) } ?? projections.collection(rootFolder, in: t)
     guard let row else { throw projections.corruption("its root folder") }
-    let contents = Contents(row: row, basis: container.basis)
+    guard row.kind != .smartAlbum else {
+      throw LibraryError(
+        .changeNotSupported,
+        "The content of the smart album '\(row.title ?? "")' follows from its query; nothing can be put in or out.")
+    }
+    let contents = Contents(row: row.seen(by: permission.access), basis: container.basis, access: permission.access)
     if let basis = contents.basis {
-      guard basis.library == library, basis.plan.query.scope == .members(of: row.number) else {
+      guard basis.library == library, basis.plan.query.scope == .members(of: row.number),
+        basis.plan.query.access == permission.access
+      else {
         throw LibraryError(
           .changeNotSupported, "The result passed in does not show the content of \(contents.name); pass one that does."
         )
@@ -136,10 +144,28 @@ extension Decider {
   }
 
   private func isShown(_ child: ObjectNumber, in contents: Contents, _ t: borrowing WriteTransaction) throws -> Bool {
-    if contents.holdsAssets, contents.row.assetCount == contents.row.memberCount { return true }
-    return contents.holdsAssets
-      ? try projections.asset(child, in: t)?.isVisible ?? false
-      : try projections.collection(child, in: t)?.deletedDate == nil
+    let isAllShown = contents.row.assetCount == contents.row.memberCount && contents.access == .full
+    if contents.holdsAssets, isAllShown { return true }
+    guard contents.holdsAssets else {
+      return try projections.collection(child, in: t).map { $0.deletedDate == nil && contents.access.shows($0) }
+        ?? false
+    }
+    return try projections.shows(child, to: contents.access, in: t)
+      && projections.asset(child, in: t)?.isVisible ?? false
+  }
+
+  /// The place of a member that the client may know of; nil if it has none, or is not for the client's eyes.
+  private func place(
+    of child: ObjectNumber, in contents: Contents, _ t: borrowing WriteTransaction
+  ) throws -> OrderKey? {
+    if contents.access != .full {
+      let isSeen =
+        contents.holdsAssets
+        ? try projections.shows(child, to: contents.access, in: t)
+        : try projections.collection(child, in: t).map(contents.access.shows) ?? false
+      guard isSeen else { return nil }
+    }
+    return try projections.key(of: child, in: contents.row.number, t)
   }
 
   /// The members at positions of what the caller looks at, in the order of the positions.
@@ -205,7 +231,7 @@ extension Decider {
     _ children: [ObjectNumber], from contents: Contents, _ t: inout WriteTransaction
   ) throws {
     let places = try children.compactMap { child in
-      try projections.key(of: child, in: contents.row.number, t).map { Arranged.Place(child: child, old: $0, new: nil) }
+      try place(of: child, in: contents, t).map { Arranged.Place(child: child, old: $0, new: nil) }
     }
     guard !places.isEmpty else { return }
     if contents.row.number == rootFolder {
@@ -214,6 +240,12 @@ extension Decider {
     }
     try arrange(contents.row.number, .removed, places, &t)
     try settle(places.map(\.child), from: contents, &t)
+  }
+
+  /// Takes children that a client cannot see out of a folder that it deletes.
+  mutating func takeOut(_ children: [ObjectNumber], of folder: CollectionRow, _ t: inout WriteTransaction) throws {
+    guard !children.isEmpty else { return }
+    try remove(children, from: Contents(row: folder, basis: nil, access: .full), &t)
   }
 
   /// Collections that were taken out of a folder go to the end of the top level (FO-01).
@@ -245,20 +277,38 @@ extension Decider {
       guard let row = try projections.collection(container, in: t) else {
         throw projections.corruption("collection \(container)")
       }
-      var shift = 0
+      var arranged = Arranged(verb: verb, container: container, places: Array(run))
       if row.kind == .album {
         for place in run where (place.old == nil) != (place.new == nil) {
           guard try projections.asset(place.child, in: t)?.isVisible ?? false else { continue }
-          shift += place.old == nil ? 1 : -1
+          let shift = place.old == nil ? 1 : -1
+          arranged.countShift += shift
+          if try isSelected(place.child, by: row.creator, t) { arranged.creatorShift += shift }
         }
       }
-      // A spread is nobody's wish, so it leaves the date alone.
-      let modified = verb == .spread ? row.modificationDate : date
-      try record(
-        .arranged(
-          Arranged(
-            verb: verb, container: container, places: Array(run), countShift: shift,
-            modificationDate: Replacement(old: row.modificationDate, new: modified))), &t)
+      // A spread is nobody's wish, so it leaves the dates alone.
+      if verb != .spread {
+        arranged.modificationDate = Replacement(old: row.modificationDate, new: date)
+        if try isSeen(run, in: row, t) { arranged.creatorDate = Replacement(old: row.creatorDate, new: date) }
+      }
+      try record(.arranged(arranged), &t)
+    }
+  }
+
+  private func isSelected(
+    _ asset: ObjectNumber, by client: ObjectNumber, _ t: borrowing WriteTransaction
+  ) throws -> Bool {
+    try client != 0 && projections.key(of: asset, in: client, t) != nil
+  }
+
+  /// Whether the client that made a container may know of some of the members that are arranged in it (AU-01).
+  private func isSeen(
+    _ places: ArraySlice<Arranged.Place>, in row: CollectionRow, _ t: borrowing WriteTransaction
+  ) throws -> Bool {
+    guard row.creator != 0 else { return false }
+    return try places.contains { place in
+      guard row.kind == .folder else { return try isSelected(place.child, by: row.creator, t) }
+      return try projections.collection(place.child, in: t)?.creator == row.creator
     }
   }
 

@@ -11,17 +11,28 @@ import LMDB
 // of the block remains (CB-06).
 //
 //   Decider.swift               the block, identifiers, recording events
+// What the block's client may do is looked up first. What it cannot see is for it as though it were not there: the
+// same error as for an identifier that never was (AU-01).
+//
 //   Decider+Assets.swift        creation, edits, trash
+//   Decider+Editing.swift       edits of content
+//   Decider+Bursts.swift        who stands for a burst
 //   Decider+Collections.swift   albums and folders themselves
 //   Decider+Content.swift       what stands in them, and where
+//   Decider+Clients.swift       clients, permissions, selections, picks
 
 /// Carries one change block out in a write transaction.
 struct Decider: ~Copyable {
   let projections: Projections
+  let log: EventLog
   /// The mark of the library, which results that are passed in must bear.
   let library: UInt64
   let resources: ResourceStore
   let date: Date
+  /// Who asks.
+  let client: String
+  /// What the client may do, as the block began.
+  let permission: Permission
   var appender: EventAppender
   let makeSalt: () -> Salt
   /// The identifiers of the objects that the block created.
@@ -29,8 +40,14 @@ struct Decider: ~Copyable {
   /// The resource files that nothing refers to once the block is durable.
   var orphans: [AssetResource] = []
 
-  init(core: StoreCore, resources: ResourceStore, date: Date, appender: consuming EventAppender) {
+  init(
+    core: StoreCore, resources: ResourceStore, date: Date, client: String, permission: Permission,
+    appender: consuming EventAppender
+  ) {
+    self.client = client
+    self.permission = permission
     projections = core.projections
+    log = core.log
     library = core.mark
     makeSalt = core.surroundings.salt
     self.resources = resources
@@ -39,7 +56,9 @@ struct Decider: ~Copyable {
   }
 
   mutating func carryOut(_ request: ChangeRequest, _ t: inout WriteTransaction) throws {
+    try checkPermission(for: request)
     switch request {
+    case .client(let name, let change): try carryOut(change, of: name, &t)
     case .createAsset(let creation, let identifier): try create(creation, as: identifier, &t)
     case .editAssets(let identifiers, let changes): try edit(identifiers, changes, &t)
     case .addResources(let drafts, let identifier, let changes, let types):
@@ -47,7 +66,12 @@ struct Decider: ~Copyable {
     case .trashAssets(let identifiers): try setTrashed(date, identifiers, &t)
     case .restoreAssets(let identifiers): try setTrashed(nil, identifiers, &t)
     case .purgeAssets(let identifiers): try purge(identifiers, &t)
-    case .createCollection(let kind, let title, let identifier): try create(kind, title, as: identifier, &t)
+    case .createCollection(let kind, let title, let query, let identifier):
+      try create(kind, title, query, as: identifier, &t)
+    case .editContent(let identifier, let edit): try editContent(of: identifier, edit, &t)
+    case .revertContent(let identifier, let choice): try revertContent(of: identifier, to: choice, &t)
+    case .setRepresentative(let identifier): try setRepresentative(identifier, &t)
+    case .shortenHistory(let commit): try shortenHistory(to: commit, &t)
     case .setTitle(let title, let identifier): try setTitle(title, of: identifier, &t)
     case .deleteCollections(let identifiers): try delete(identifiers, &t)
     case .insert(let members, let container, let index): try insert(members, container, at: index, &t)
@@ -67,7 +91,7 @@ struct Decider: ~Copyable {
   mutating func record(_ event: Event, _ t: inout WriteTransaction) throws {
     let sequence = try appender.append(
       type: event.type, version: Event.version, payload: event.payload(), salt: makeSalt(), in: &t)
-    try projections.apply(event, sequence: sequence, in: &t)
+    try projections.apply(event, sequence: sequence, commit: appender.commit, in: &t)
   }
 
   /// Ends the commit.
@@ -82,7 +106,7 @@ struct Decider: ~Copyable {
   // MARK: Finding objects
 
   func asset(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws -> AssetRow {
-    guard let object = try projections.object(identifier, in: t) else { throw unknown(identifier, "asset") }
+    guard let object = try visibleObject(identifier, t) else { throw unknown(identifier, "asset") }
     guard object.isAsset, let row = try projections.asset(object.number, in: t) else {
       throw LibraryError(
         .changeNotSupported, "The object \(identifier.uuidString) is not an asset; the request needs one.")
@@ -91,15 +115,27 @@ struct Decider: ~Copyable {
   }
 
   func collection(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws -> CollectionRow {
-    guard let object = try projections.object(identifier, in: t) else {
-      throw unknown(identifier, "album or folder")
-    }
+    guard let object = try visibleObject(identifier, t) else { throw unknown(identifier, "album or folder") }
     guard !object.isAsset, let row = try projections.collection(object.number, in: t) else {
       throw LibraryError(
         .changeNotSupported, "The object \(identifier.uuidString) is an asset; the request needs an album or folder.")
     }
     guard row.deletedDate == nil else { throw unknown(identifier, "album or folder") }
     return row
+  }
+
+  /// The object with an identifier, if the client may know of it.
+  private func visibleObject(
+    _ identifier: LocalIdentifier, _ t: borrowing WriteTransaction
+  ) throws -> (number: ObjectNumber, isAsset: Bool)? {
+    guard let object = try projections.object(identifier, in: t), permission.access != .full else {
+      return try projections.object(identifier, in: t)
+    }
+    let isShown =
+      object.isAsset
+      ? try projections.shows(object.number, to: permission.access, in: t)
+      : try projections.collection(object.number, in: t).map(permission.access.shows) ?? false
+    return isShown ? object : nil
   }
 
   func unknown(_ identifier: LocalIdentifier, _ what: String) -> LibraryError {

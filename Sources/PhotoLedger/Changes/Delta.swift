@@ -22,13 +22,22 @@ package struct Delta: Sendable {
     package var after: Row?
     /// Whether a property that a client can see was changed, even if it was changed back later.
     package var isVisiblyChanged: Bool
+    /// The same for the client that made a collection, while it is limited to its selection.
+    package var isChangedForCreator = false
     /// Whether the bytes of an asset were changed (CD-21).
     package var isContentChanged = false
 
     func followed(by next: Touch<Row>) -> Touch<Row> {
       Touch(
         before: before, after: next.after, isVisiblyChanged: isVisiblyChanged || next.isVisiblyChanged,
+        isChangedForCreator: isChangedForCreator || next.isChangedForCreator,
         isContentChanged: isContentChanged || next.isContentChanged)
+    }
+
+    var reversed: Touch<Row> {
+      Touch(
+        before: after, after: before, isVisiblyChanged: isVisiblyChanged, isChangedForCreator: isChangedForCreator,
+        isContentChanged: isContentChanged)
     }
   }
 
@@ -54,6 +63,8 @@ package struct Delta: Sendable {
   package var collections: [ObjectNumber: Touch<CollectionRow>] = [:]
   package var places: [Member: Placing] = [:]
   package var context: [ObjectNumber: [ContainerPlace]] = [:]
+  /// The clients whose permission was changed.
+  package var clients: Set<ObjectNumber> = []
   /// The commits it spans, oldest first.
   package var commits: [CommitSummary] = []
 
@@ -76,8 +87,25 @@ package struct Delta: Sendable {
     collections.merge(next.collections) { $0.followed(by: $1) }
     places.merge(next.places) { Placing(before: $0.before, after: $1.after) }
     context.merge(next.context) { $1 }
+    clients.formUnion(next.clients)
     commits.append(contentsOf: next.commits)
     return self
+  }
+
+  /// What leads back from where this delta leads to.
+  ///
+  /// The context stays as it is: it is asked only about containers in which the delta moved nobody.
+  /// - Parameter sequence: the last event of the commit that this delta starts from.
+  /// - Complexity: O(k) in the objects of the delta.
+  func reversed(endingAt sequence: UInt64) -> Delta {
+    var delta = Delta(from: to, to: from, lastSequence: sequence)
+    delta.assets = assets.mapValues(\.reversed)
+    delta.collections = collections.mapValues(\.reversed)
+    delta.places = places.mapValues { Placing(before: $0.after, after: $0.before) }
+    delta.context = context
+    delta.clients = clients
+    delta.commits = commits
+    return delta
   }
 
   /// The place of a child in a container before and after, whether or not the delta rearranged it.

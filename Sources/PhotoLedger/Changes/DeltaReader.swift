@@ -96,14 +96,15 @@ struct DeltaReader {
       try loadAsset(existence.row.number, event, in: t)
       places[existence.row.number] = []
       // The albums look the same without it, but a result of its albums loses them.
-      for place in existence.places { try loadCollection(place.container, event, in: t) }
+      for place in existence.places { try loadContainer(place.container, event, in: t) }
     case .assetsEdited(let edited):
       for edit in edited.edits { try loadAsset(edit.number, event, in: t) }
       for shift in edited.shifts { try loadCollection(shift.album, event, in: t) }
     case .collectionEdited(let edited): try loadCollection(edited.number, event, in: t)
     case .arranged(let arranged):
-      try loadCollection(arranged.container, event, in: t)
-      let holdsAssets = kind(of: arranged.container) == .album
+      if !arranged.verb.isAboutAccess { try loadCollection(arranged.container, event, in: t) }
+      for shift in arranged.shifts { try loadCollection(shift.album, event, in: t) }
+      let holdsAssets = arranged.verb.isAboutAccess || kind(of: arranged.container) == .album
       for place in arranged.places {
         if holdsAssets {
           try loadAsset(place.child, event, in: t)
@@ -112,7 +113,9 @@ struct DeltaReader {
         }
         if createdHere.contains(place.child) { move(place.child, in: arranged.container, to: place.new) }
       }
-    case .libraryCreated, .collectionErased, .nothingChanged: break
+    case .libraryCreated, .collectionErased, .nothingChanged, .clientRegistered, .clientErased, .clientEdited,
+      .pickRecorded, .pickErased, .historyShortened:
+      break
     }
   }
 
@@ -136,6 +139,14 @@ struct DeltaReader {
       collections.updateValue(try projections.collection(number, in: t), forKey: number)
       places[number] = try projections.places(of: number, in: t)
     }
+  }
+
+  /// Loads a container that may be a selection or a pick, which have no row of a collection.
+  private mutating func loadContainer<T: TransactionReading & ~Copyable>(
+    _ number: ObjectNumber, _ event: Event, in t: borrowing T
+  ) throws {
+    if collections[number] == nil, try projections.collection(number, in: t) == nil { return }
+    try loadCollection(number, event, in: t)
   }
 
   private func kind(of container: ObjectNumber) -> PhotoCollection.Kind? { collections[container]??.kind }
@@ -163,6 +174,8 @@ struct DeltaReader {
       guard var touch = delta.collections[number] else { continue }
       touch.before = collections[number] ?? nil
       touch.isVisiblyChanged = touch.before?.visible != touch.after?.visible
+      let creator = (touch.after ?? touch.before).map { Access.limited($0.creator) } ?? .full
+      touch.isChangedForCreator = touch.before?.seen(by: creator).visible != touch.after?.seen(by: creator).visible
       delta.collections[number] = touch
     }
     return delta
@@ -180,8 +193,13 @@ struct DeltaReader {
         }
         if let standing = places[number] { delta.context[number] = standing }
       }
+      switch event {
+      case .clientRegistered(let row): delta.clients.insert(row.number)
+      case .clientEdited(let edited) where !edited.statuses.isEmpty: delta.clients.insert(edited.number)
+      default: break
+      }
       if case .assetsEdited(let edited) = event {
-        for edit in edited.edits where edit.changesDetails { delta.assets[edit.number]?.isContentChanged = true }
+        for edit in edited.edits where edit.changesContent { delta.assets[edit.number]?.isContentChanged = true }
       }
     }
     return (Array(delta.assets.keys), Array(delta.collections.keys))

@@ -1,6 +1,7 @@
 import Dispatch
 import EventLog
 import LMDB
+import Synchronization
 
 // One block on its way from a caller to its receipt.
 //
@@ -39,6 +40,7 @@ struct Submission: Sendable {
     var staging = Staging()
     do {
       if let receipt = try known() { return handler(.success(receipt)) }
+      if attempt == 1 { try checkMayBegin() }
       try store.stage(requests, &staging)
       let job = Writer.Job(requests: staging.requests, client: client, cause: cause, key: key) { [staging] outcome in
         if staging.isEmpty { return handler(outcome.mapError { ($0 as? MissingBytes)?.described ?? $0 }) }
@@ -49,6 +51,18 @@ struct Submission: Sendable {
     } catch {
       store.core.discard(staging.stored, from: store.resources)
       handler(.failure(LibraryError(error)))
+    }
+  }
+
+  /// Asks whoever has to decide about the client, and whoever may refuse the block, before anything is stored.
+  private func checkMayBegin() throws {
+    guard !requests.isEmpty, !requests.allSatisfy(\.isAboutClients) else { return }
+    try store.prompting.askIfNeeded(for: client, in: store)
+    let permission = try store.reading { t in try store.core.projections.permission(of: client, in: t) }
+    guard permission.mayAdd else { throw permission.refusal(client, "change the library") }
+    guard let confirmation = store.confirmation.withLock({ $0 }) else { return }
+    guard confirmation.confirm(ChangeProposal(requests, client: client, cause: cause)) else {
+      throw LibraryError(.userCancelled, "The change was refused by who was asked to confirm it; nothing was changed.")
     }
   }
 
@@ -81,11 +95,14 @@ struct Submission: Sendable {
 }
 
 extension ChangeRequest {
+  fileprivate var isAboutClients: Bool { if case .client = self { true } else { false } }
+
   /// Whether bytes have to be stored before the writer can decide.
   fileprivate var bringsBytes: Bool {
     switch self {
     case .createAsset(let creation, _): creation.resources.contains(where: \.bringsBytes)
     case .addResources(let drafts, _, _, _): drafts.contains(where: \.bringsBytes)
+    case .editContent(_, let edit): edit.drafts.contains(where: \.bringsBytes)
     default: false
     }
   }

@@ -200,19 +200,22 @@ final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isC
       CommitInformation(
         time: date.microseconds, client: job.client, cause: job.cause ?? "", process: core.surroundings.process,
         key: job.key), in: &t)
-    var decider = Decider(core: core, resources: resources, date: date, appender: appender)
+    let permission = try core.projections.permission(of: job.client, in: t)
+    var decider = Decider(
+      core: core, resources: resources, date: date, client: job.client, permission: permission, appender: appender)
     let first = decider.nextNumber
     for request in job.requests { try decider.carryOut(request, &t) }
     if decider.nextNumber == first {
       guard job.key != nil else {
-        let receipt = CommitReceipt(token: core.token(try core.log.head(t).commit), created: [], isRepetition: false)
-        return Outcome(receipt: receipt, orphans: [])
+        let token = try core.token(try core.log.head(t).commit, for: job.client, t)
+        return Outcome(receipt: CommitReceipt(token: token, created: [], isRepetition: false), orphans: [])
       }
       try decider.record(.nothingChanged, &t)
     }
     let (created, orphans) = (decider.created, decider.orphans)
     let commit = try decider.finish(&t)
-    let receipt = CommitReceipt(token: core.token(commit.number), created: created, isRepetition: false)
+    let token = try core.token(commit.number, for: job.client, t)
+    let receipt = CommitReceipt(token: token, created: created, isRepetition: false)
     return Outcome(receipt: receipt, orphans: orphans)
   }
 }

@@ -33,8 +33,20 @@ package enum Event: Equatable, Sendable {
   case collectionErased(CollectionExistence)
   /// Properties of a collection were changed, or it was deleted or brought back.
   case collectionEdited(CollectionEdited)
-  /// Members of an album, or children of a folder, were put in, taken out or put elsewhere.
+  /// Members of an album, a folder, a selection or a pick were put in, taken out or put elsewhere.
   case arranged(Arranged)
+  /// The library heard of a client. Its number, and that of its selection, is this event's sequence.
+  case clientRegistered(ClientRow)
+  /// The inverse of a registration; never decided, only made when an earlier state is worked out.
+  case clientErased(ClientRow)
+  /// A client asked, or what it may do or says of itself was changed.
+  case clientEdited(ClientEdited)
+  /// A picking session ended with a result, whose items the next events bring. Its number is this event's sequence.
+  case pickRecorded(PickRow)
+  /// The inverse of a pick; never decided, only made when an earlier state is worked out.
+  case pickErased(PickRow)
+  /// The history before a commit is no longer told to clients (PH-06); the log itself keeps it.
+  case historyShortened(Replacement<UInt64>)
   /// A block was carried out and changed nothing; recorded so that its idempotency key is known.
   case nothingChanged
 
@@ -86,18 +98,23 @@ package struct AssetsEdited: Equatable, Sendable {
   package var shifts: [CountShift]
 }
 
-/// How many more visible members an album has after an event; never 0.
+/// How many more visible members an album has after an event.
+///
+/// A selection lists every album of its client that holds a member of the event, also where both numbers are 0: what
+/// the client sees of the album's content may change all the same.
 package struct CountShift: Equatable, Sendable {
   package var album: ObjectNumber
   package var by: Int
+  /// The same for the eyes of the client that made the album, while it is limited to its selection.
+  package var byCreator = 0
 }
 
 /// What was changed in one asset.
 package struct AssetEdit: Equatable, Sendable {
   package var number: ObjectNumber
   package var changes: [AssetChange]
-  /// All resources before and after; nil where they stay as they are.
-  package var resources: Replacement<[AssetResource]>?
+  /// All files and words before and after; nil where they stay as they are.
+  package var details: Replacement<AssetDetails>?
 
   package init(number: ObjectNumber, changes: [AssetChange]) {
     self.number = number
@@ -128,6 +145,16 @@ package enum AssetField: UInt8, Sendable, CaseIterable {
   case pixelWidth = 12
   case pixelHeight = 13
   case mediaType = 14
+  case rating = 15
+  case burstSelectionTypes = 16
+  case representsBurst = 17
+  case adjustmentsState = 18
+  case adjustmentTimestamp = 19
+  case playbackVariation = 20
+  case originalResourceChoice = 21
+  case isRaw = 22
+  case isSelfPortrait = 23
+  case isLivePhotoVideoPlaybackEnabled = 24
 }
 
 /// A value of a property, as the log holds it.
@@ -155,6 +182,20 @@ package struct CollectionEdited: Equatable, Sendable {
   package var title: Replacement<String?>?
   package var modificationDate: Replacement<Date>?
   package var deletedDate: Replacement<Date?>?
+  /// The modification date as the collection's creator sees it; nil where the owner made the collection.
+  package var creatorDate: Replacement<Date>?
+
+  package init(number: ObjectNumber) { self.number = number }
+}
+
+/// An edit of what the library knows of one client.
+package struct ClientEdited: Equatable, Sendable {
+  package var number: ObjectNumber
+  /// The level that the client asked for, if the event says no more than that it asked.
+  package var requested: AccessLevel?
+  package var statuses: [AccessLevel: Replacement<AuthorizationStatus>] = [:]
+  package var usageDescriptions: [AccessLevel: Replacement<String?>] = [:]
+  package var preventsLimitedAlert: Replacement<Bool>?
 
   package init(number: ObjectNumber) { self.number = number }
 }
@@ -181,6 +222,25 @@ package struct Arranged: Equatable, Sendable {
     case replaced = "replaced"
     /// Nobody's wish: keys were spread to make room between two neighbours.
     case spread = "spread"
+    /// Assets joined a client's selection.
+    case granted = "granted"
+    /// Assets left a client's selection.
+    case withdrawn = "withdrawn"
+    /// Assets were given to a client by a picking session.
+    case picked = "picked"
+
+    /// Whether the container is a selection or a pick, which hold assets and have no row of a collection.
+    var isAboutAccess: Bool { self == .granted || self == .withdrawn || self == .picked }
+
+    var inverse: Verb {
+      switch self {
+      case .inserted: .removed
+      case .removed: .inserted
+      case .granted: .withdrawn
+      case .withdrawn: .granted
+      case .moved, .replaced, .spread, .picked: self
+      }
+    }
   }
 
   /// A member that was put in (`old` nil), taken out (`new` nil) or put elsewhere.
@@ -194,8 +254,15 @@ package struct Arranged: Equatable, Sendable {
   package var container: ObjectNumber
   package var places: [Place]
   /// How many more visible members the album has; 0 for a folder.
-  package var countShift: Int
-  package var modificationDate: Replacement<Date>
+  package var countShift = 0
+  /// The same for the eyes of the client that made the album.
+  package var creatorShift = 0
+  /// Nil where a selection or a pick is arranged, and for a spread.
+  package var modificationDate: Replacement<Date>?
+  /// The modification date as the container's creator sees it; nil where nothing changed that it sees.
+  package var creatorDate: Replacement<Date>?
+  /// For a selection, the albums of its client that hold one of the members.
+  package var shifts: [CountShift] = []
 }
 
 extension Event {
@@ -210,6 +277,12 @@ extension Event {
     case .collectionErased(let existence): .collectionCreated(existence)
     case .collectionEdited(let edited): .collectionEdited(edited.inverse)
     case .arranged(let arranged): .arranged(arranged.inverse)
+    case .clientRegistered(let row): .clientErased(row)
+    case .clientErased(let row): .clientRegistered(row)
+    case .clientEdited(let edited): .clientEdited(edited.inverse)
+    case .pickRecorded(let row): .pickErased(row)
+    case .pickErased(let row): .pickRecorded(row)
+    case .historyShortened(let kept): .historyShortened(kept.inverse)
     }
   }
 
@@ -224,7 +297,12 @@ extension Event {
     case .collectionCreated(let existence), .collectionErased(let existence):
       [existence.row.number, existence.row.parent]
     case .collectionEdited(let edited): [edited.number]
-    case .arranged(let arranged): [arranged.container] + arranged.places.map(\.child)
+    case .arranged(let arranged):
+      [arranged.container] + arranged.places.map(\.child) + arranged.shifts.map(\.album)
+    case .clientRegistered(let row), .clientErased(let row): [row.number]
+    case .clientEdited(let edited): [edited.number]
+    case .pickRecorded(let row), .pickErased(let row): [row.number, row.client]
+    case .historyShortened: [rootFolder]
     }
   }
 }
@@ -233,15 +311,19 @@ extension AssetsEdited {
   var inverse: AssetsEdited {
     AssetsEdited(
       verb: verb.inverse, edits: edits.reversed().map(\.inverse),
-      shifts: shifts.map { CountShift(album: $0.album, by: -$0.by) })
+      shifts: shifts.map(\.inverse))
   }
+}
+
+extension CountShift {
+  var inverse: CountShift { CountShift(album: album, by: -by, byCreator: -byCreator) }
 }
 
 extension AssetEdit {
   var inverse: AssetEdit {
     var edit = AssetEdit(
       number: number, changes: changes.reversed().map { AssetChange(field: $0.field, old: $0.new, new: $0.old) })
-    edit.resources = resources?.inverse
+    edit.details = details?.inverse
     return edit
   }
 }
@@ -252,6 +334,18 @@ extension CollectionEdited {
     edited.title = title?.inverse
     edited.modificationDate = modificationDate?.inverse
     edited.deletedDate = deletedDate?.inverse
+    edited.creatorDate = creatorDate?.inverse
+    return edited
+  }
+}
+
+extension ClientEdited {
+  var inverse: ClientEdited {
+    var edited = ClientEdited(number: number)
+    edited.requested = requested
+    edited.statuses = statuses.mapValues(\.inverse)
+    edited.usageDescriptions = usageDescriptions.mapValues(\.inverse)
+    edited.preventsLimitedAlert = preventsLimitedAlert?.inverse
     return edited
   }
 }
@@ -259,8 +353,9 @@ extension CollectionEdited {
 extension Arranged {
   var inverse: Arranged {
     Arranged(
-      verb: verb == .inserted ? .removed : verb == .removed ? .inserted : verb, container: container,
+      verb: verb.inverse, container: container,
       places: places.reversed().map { Place(child: $0.child, old: $0.new, new: $0.old) }, countShift: -countShift,
-      modificationDate: modificationDate.inverse)
+      creatorShift: -creatorShift, modificationDate: modificationDate?.inverse, creatorDate: creatorDate?.inverse,
+      shifts: shifts.map(\.inverse))
   }
 }

@@ -16,9 +16,17 @@ import Foundation
 //   assets.restored          1         the same
 //   collection.created       1         0 number, 1 row, 2 order key
 //   collection.erased        1         0 number, 1 row, 2 order key
-//   collection.edited        1         1 number, 2 title, 3 modification date, 4 deleted date (each [old, new])
-//   content.inserted         1         1 container, 2 places, 3 count shift, 4 modification date [old, new]
-//   content.removed, content.moved, content.replaced, content.spread: the same
+//   collection.edited        1         1 number, 2 title, 3 modification date, 4 deleted date, 5 modification date
+//                                      for its creator (each [old, new])
+//   content.inserted         1         1 container, 2 places, 3 count shift, 4 modification date [old, new],
+//                                      5 count shift and 6 date for its creator, 7 count shifts of other albums
+//   content.removed, content.moved, content.replaced, content.spread,
+//   selection.granted, selection.withdrawn, selection.picked: the same
+//   client.registered        1         0 number, 1 row
+//   client.edited            1         1 number, 2 … 5 status and usage description of either level, 6 whether it
+//                                      prevents the alert (each [old, new]), 7 the level it asked for
+//   pick.recorded            1         0 number, 1 row
+//   history.shortened        1         1 the first commit that is told [old, new]
 //   nothing.changed          1         empty
 
 /// Why the bytes of a payload make no event.
@@ -37,7 +45,14 @@ extension Event {
     case .collectionCreated: "collection.created"
     case .collectionErased: "collection.erased"
     case .collectionEdited: "collection.edited"
-    case .arranged(let arranged): "content.\(arranged.verb.rawValue)"
+    case .arranged(let arranged):
+      (arranged.verb.isAboutAccess ? "selection." : "content.") + arranged.verb.rawValue
+    case .clientRegistered: "client.registered"
+    case .clientErased: "client.erased"
+    case .clientEdited: "client.edited"
+    case .pickRecorded: "pick.recorded"
+    case .pickErased: "pick.erased"
+    case .historyShortened: "history.shortened"
     case .nothingChanged: "nothing.changed"
     }
   }
@@ -64,13 +79,7 @@ extension Event {
       }
     case .assetsEdited(let edited):
       fields.list(1, edited.edits) { $1.write(to: &$0) }
-      if !edited.shifts.isEmpty {
-        fields.list(2, edited.shifts) { writer, shift in
-          writer.array(2)
-          writer.unsigned(shift.album)
-          writer.integer(Int64(shift.by))
-        }
-      }
+      if !edited.shifts.isEmpty { fields.list(2, edited.shifts) { $1.write(to: &$0) } }
     case .collectionCreated(let existence), .collectionErased(let existence):
       fields.unsigned(0, existence.row.number)
       fields.raw(1, existence.row.encoded())
@@ -80,6 +89,7 @@ extension Event {
       if let title = edited.title { fields.pair(2, title) { $0.text($1) } }
       if let date = edited.modificationDate { fields.pair(3, date) { $0.double($1.timeIntervalSinceReferenceDate) } }
       if let date = edited.deletedDate { fields.pair(4, date) { $0.date($1) } }
+      if let date = edited.creatorDate { fields.pair(5, date) { $0.double($1.timeIntervalSinceReferenceDate) } }
     case .arranged(let arranged):
       fields.unsigned(1, arranged.container)
       fields.list(2, arranged.places) { writer, place in
@@ -89,7 +99,18 @@ extension Event {
         writer.key(place.new)
       }
       if arranged.countShift != 0 { fields.integer(3, Int64(arranged.countShift)) }
-      fields.pair(4, arranged.modificationDate) { $0.double($1.timeIntervalSinceReferenceDate) }
+      if let date = arranged.modificationDate { fields.pair(4, date) { $0.double($1.timeIntervalSinceReferenceDate) } }
+      if arranged.creatorShift != 0 { fields.integer(5, Int64(arranged.creatorShift)) }
+      if let date = arranged.creatorDate { fields.pair(6, date) { $0.double($1.timeIntervalSinceReferenceDate) } }
+      if !arranged.shifts.isEmpty { fields.list(7, arranged.shifts) { $1.write(to: &$0) } }
+    case .clientRegistered(let row), .clientErased(let row):
+      fields.unsigned(0, row.number)
+      fields.raw(1, row.encoded())
+    case .clientEdited(let edited): edited.write(to: &fields)
+    case .pickRecorded(let row), .pickErased(let row):
+      fields.unsigned(0, row.number)
+      fields.raw(1, row.encoded())
+    case .historyShortened(let kept): fields.pair(1, kept) { $0.unsigned($1) }
     case .nothingChanged: break
     }
     return fields.finish()
@@ -126,6 +147,12 @@ extension Event {
     case "collection.created": return .collectionCreated(try CollectionExistence(payload))
     case "collection.erased": return .collectionErased(try CollectionExistence(payload))
     case "collection.edited": return .collectionEdited(try CollectionEdited(payload))
+    case "client.registered": return .clientRegistered(try numbered(payload) { try ClientRow(number: $0, reading: $1) })
+    case "client.erased": return .clientErased(try numbered(payload) { try ClientRow(number: $0, reading: $1) })
+    case "client.edited": return .clientEdited(try ClientEdited(payload))
+    case "pick.recorded": return .pickRecorded(try numbered(payload) { try PickRow(number: $0, reading: $1) })
+    case "pick.erased": return .pickErased(try numbered(payload) { try PickRow(number: $0, reading: $1) })
+    case "history.shortened": return .historyShortened(try readShortening(payload))
     case "nothing.changed":
       try payload.forEachField { _, key in throw EventCodingError(sentence: "unknown field \(key).") }
       return .nothingChanged
@@ -134,7 +161,9 @@ extension Event {
     if type.hasPrefix("assets."), let verb = AssetsEdited.Verb(rawValue: String(type.dropFirst(7))) {
       return .assetsEdited(try AssetsEdited(verb, payload))
     }
-    if type.hasPrefix("content."), let verb = Arranged.Verb(rawValue: String(type.dropFirst(8))) {
+    if let dot = type.firstIndex(of: "."), let verb = Arranged.Verb(rawValue: String(type[dot...].dropFirst())),
+      type.hasPrefix(verb.isAboutAccess ? "selection." : "content.")
+    {
       return .arranged(try Arranged(verb, payload))
     }
     throw LibraryError(
@@ -153,6 +182,30 @@ extension Event {
     }
     return .libraryCreated(identifier: try required(identifier, "identifier"), date: try required(date, "date"))
   }
+
+  private static func readShortening(_ payload: RawSpan) throws -> Replacement<UInt64> {
+    var kept: Replacement<UInt64>?
+    try payload.forEachField { reader, key in
+      guard key == 1 else { throw EventCodingError(sentence: "unknown field \(key).") }
+      try reader.array(count: 2)
+      kept = Replacement(old: try reader.unsigned(), new: try reader.unsigned())
+    }
+    return try required(kept, "first commit")
+  }
+
+  /// Reads a payload of a number and a row.
+  private static func numbered<Row>(_ payload: RawSpan, _ read: (ObjectNumber, RawSpan) throws -> Row) throws -> Row {
+    var number: ObjectNumber?
+    var row: Row?
+    try payload.forEachField { reader, key in
+      switch key {
+      case 0: number = try reader.unsigned()
+      case 1: row = try read(try required(number, "number"), reader.skip())
+      default: throw EventCodingError(sentence: "unknown field \(key).")
+      }
+    }
+    return try required(row, "row")
+  }
 }
 
 func required<Value>(_ value: Value?, _ name: String) throws -> Value {
@@ -168,7 +221,7 @@ extension AssetExistence {
     try payload.forEachField { reader, key in
       switch key {
       case 1: row = try AssetRow(number: number, reader.skip())
-      case 2: details = try AssetDetails(reading: &reader)
+      case 2: details = try AssetDetails(reader.skip())
       case 3:
         for _ in 0..<(try reader.array()) {
           try reader.array(count: 2)
@@ -206,11 +259,7 @@ extension AssetsEdited {
     try payload.forEachField { reader, key in
       switch key {
       case 1: for _ in 0..<(try reader.array()) { edits.append(try AssetEdit(reading: &reader)) }
-      case 2:
-        for _ in 0..<(try reader.array()) {
-          try reader.array(count: 2)
-          shifts.append(CountShift(album: try reader.unsigned(), by: Int(try reader.integer())))
-        }
+      case 2: for _ in 0..<(try reader.array()) { shifts.append(try CountShift(reading: &reader)) }
       default: throw EventCodingError(sentence: "unknown field \(key).")
       }
     }
@@ -218,8 +267,25 @@ extension AssetsEdited {
   }
 }
 
+extension CountShift {
+  /// An array: album, shift and, unless it is 0, the shift for the album's creator.
+  fileprivate func write(to writer: inout CBORWriter) {
+    writer.array(byCreator == 0 ? 2 : 3)
+    writer.unsigned(album)
+    writer.integer(Int64(by))
+    if byCreator != 0 { writer.integer(Int64(byCreator)) }
+  }
+
+  fileprivate init(reading reader: inout CBORReader) throws {
+    let count = try reader.array()
+    guard count == 2 || count == 3 else { throw EventCodingError(sentence: "a count shift has \(count) parts.") }
+    self.init(album: try reader.unsigned(), by: try reader.number(Int.self))
+    if count == 3 { byCreator = try reader.number(Int.self) }
+  }
+}
+
 extension AssetEdit {
-  /// An array: number, changes [field, old, new] …; then, if they changed, the resources before and after.
+  /// An array: number, changes [field, old, new] …; then, if they changed, the details before and after.
   fileprivate func write(to writer: inout CBORWriter) {
     writer.array(changesDetails ? 4 : 2)
     writer.unsigned(number)
@@ -230,9 +296,9 @@ extension AssetEdit {
       change.old.write(to: &writer)
       change.new.write(to: &writer)
     }
-    guard let resources else { return }
-    writer.raw(AssetDetails(resources: resources.old).encoded().span.bytes)
-    writer.raw(AssetDetails(resources: resources.new).encoded().span.bytes)
+    guard let details else { return }
+    writer.raw(details.old.encoded().span.bytes)
+    writer.raw(details.new.encoded().span.bytes)
   }
 
   fileprivate init(reading reader: inout CBORReader) throws {
@@ -249,8 +315,8 @@ extension AssetEdit {
       changes.append(AssetChange(field: field, old: old, new: try FieldValue(reading: &reader)))
     }
     guard count == 4 else { return }
-    let old = try AssetDetails(reading: &reader).resources
-    resources = Replacement(old: old, new: try AssetDetails(reading: &reader).resources)
+    let old = try AssetDetails(reader.skip())
+    details = Replacement(old: old, new: try AssetDetails(reader.skip()))
   }
 }
 
@@ -270,6 +336,9 @@ extension CollectionEdited {
       case 4:
         try reader.array(count: 2)
         edited.deletedDate = Replacement(old: try reader.optionalDate(), new: try reader.optionalDate())
+      case 5:
+        try reader.array(count: 2)
+        edited.creatorDate = Replacement(old: try reader.date(), new: try reader.date())
       default: throw EventCodingError(sentence: "unknown field \(key).")
       }
     }
@@ -282,8 +351,7 @@ extension Arranged {
   fileprivate init(_ verb: Verb, _ payload: RawSpan) throws {
     var container: ObjectNumber?
     var places: [Place] = []
-    var countShift = 0
-    var modificationDate: Replacement<Date>?
+    var arranged = Arranged(verb: verb, container: 0, places: [])
     try payload.forEachField { reader, key in
       switch key {
       case 1: container = try reader.unsigned()
@@ -292,16 +360,21 @@ extension Arranged {
           try reader.array(count: 3)
           places.append(Place(child: try reader.unsigned(), old: try reader.orderKey(), new: try reader.orderKey()))
         }
-      case 3: countShift = Int(try reader.integer())
+      case 3: arranged.countShift = try reader.number(Int.self)
       case 4:
         try reader.array(count: 2)
-        modificationDate = Replacement(old: try reader.date(), new: try reader.date())
+        arranged.modificationDate = Replacement(old: try reader.date(), new: try reader.date())
+      case 5: arranged.creatorShift = try reader.number(Int.self)
+      case 6:
+        try reader.array(count: 2)
+        arranged.creatorDate = Replacement(old: try reader.date(), new: try reader.date())
+      case 7: for _ in 0..<(try reader.array()) { arranged.shifts.append(try CountShift(reading: &reader)) }
       default: throw EventCodingError(sentence: "unknown field \(key).")
       }
     }
-    self.init(
-      verb: verb, container: try required(container, "container"), places: places, countShift: countShift,
-      modificationDate: try required(modificationDate, "modification date"))
+    self = arranged
+    self.container = try required(container, "container")
+    self.places = places
   }
 }
 

@@ -44,7 +44,15 @@ extension AssetRow: PropertyRow {
     case .sourceType: .integer { Int64($0.sourceType.rawValue) }
     case .pixelWidth: .integer { Int64($0.pixelWidth) }
     case .pixelHeight: .integer { Int64($0.pixelHeight) }
-    case .rating: .integer { Int64($0.rating) }
+    case .rating: .integer { Int64($0.rating.rawValue) }
+    case .burstSelectionTypes: .integer { Int64($0.burstSelection.rawValue) }
+    case .hasAdjustments: .bool { $0.adjustmentsState != .none }
+    case .adjustmentsState: .integer { Int64($0.adjustmentsState.rawValue) }
+    case .adjustmentTimestamp: .number { seconds($0.adjustmentDate) }
+    case .playbackVariation: .integer { Int64($0.playbackVariation.rawValue) }
+    case .originalResourceChoice: .integer { Int64($0.originalResourceChoice.rawValue) }
+    case .isRaw: .bool { $0.flags.contains(.raw) }
+    case .isSelfPortrait: .bool { $0.flags.contains(.selfPortrait) }
     case .timeZoneOffset: .integer { $0.timeZoneOffset.map(Int64.init) ?? .min }
     case .duration: .number { $0.duration }
     case .latitude: .number { $0.location?.latitude ?? .nan }
@@ -55,7 +63,7 @@ extension AssetRow: PropertyRow {
     case .representsBurst: .bool { $0.flags.rawValue & 4 != 0 }
     case .isTrashed: .bool { $0.trashedDate != nil }
     case .burstIdentifier: .text { $0.burstIdentifier }
-    case .localizedTitle, .startDate, .endDate, .estimatedAssetCount, .kind, .canContainAssets,
+    case .localizedTitle, .startDate, .endDate, .estimatedAssetCount, .kind, .albumSubtype, .canContainAssets,
       .canContainCollections:
       .number { _ in .nan }
     }
@@ -67,13 +75,14 @@ extension CollectionRow: PropertyRow {
 
   package static func reader(of key: PropertyKey) -> PropertyReader<CollectionRow> {
     switch key {
-    case .localIdentifier: .identifier({ $0.identifier }, { $0.kind == .album ? .album : .folder })
+    case .localIdentifier: .identifier({ $0.identifier }, { $0.objectKind })
     case .creationDate: .number { $0.creationDate.timeIntervalSinceReferenceDate }
     case .modificationDate: .number { $0.modificationDate.timeIntervalSinceReferenceDate }
     case .localizedTitle: .text { $0.title }
-    case .estimatedAssetCount: .integer { Int64($0.assetCount) }
+    case .estimatedAssetCount: .integer { $0.kind == .smartAlbum ? Int64(NSNotFound) : Int64($0.assetCount) }
     case .kind: .integer { Int64($0.kind.rawValue) }
-    case .canContainAssets: .bool { $0.kind == .album }
+    case .albumSubtype: .integer { $0.albumSubtype.map { Int64($0.rawValue) } ?? .min }
+    case .canContainAssets: .bool { $0.kind != .folder }
     case .canContainCollections: .bool { $0.kind == .folder }
     default: .number { _ in .nan }
     }

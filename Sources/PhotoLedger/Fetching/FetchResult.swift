@@ -14,16 +14,26 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
   let load: ObjectLoader<Element>
   /// How far the result is known to show the same.
   let latest: LatestEqual
+  /// The state that the result shows, as a token of its client's.
+  public let token: Token
 
-  init(core: ResultCore, store: LibraryStore, load: ObjectLoader<Element>) {
+  init(core: ResultCore, token: Token, store: LibraryStore, load: ObjectLoader<Element>) {
     self.core = core
+    self.token = token
     self.store = store
     self.load = load
     latest = LatestEqual(core)
   }
 
-  /// The commit whose state the result shows, as a token.
-  public var token: Token { store.token(core.commit) }
+  /// Makes a result of a core that was worked out outside a transaction.
+  init(core: ResultCore, like other: FetchResult<Element>) throws {
+    let store = other.store
+    let token =
+      core.client == PhotoLibrary.owner
+      ? store.token(core.commit)
+      : try store.reading { t in try store.core.token(core.commit, for: core.client, t) }
+    self.init(core: core, token: token, store: store, load: other.load)
+  }
 
   /// The object at a position.
   /// - Parameter index: 0 ..< `count`, in this result; another traps (FR-02).
@@ -59,7 +69,8 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
     return try store.reading { t in
       let sequence = try store.core.log.head(t).sequence == core.sequence ? LibraryStore.now : core.sequence
       return try positions.map { position in
-        try load.load(store, core.order.number(at: shown.lowerBound + position), (core.commit, sequence), t)
+        let number = core.order.number(at: shown.lowerBound + position)
+        return try load.load(store, number, (core.commit, sequence, core.plan.query.access), t)
       }
     }
   }
@@ -122,7 +133,7 @@ final class LatestEqual: Sendable {
 
 /// How an object of a result is read as of the result's commit.
 struct ObjectLoader<Element: Sendable>: Sendable {
-  typealias Moment = (commit: UInt64, sequence: UInt64)
+  typealias Moment = (commit: UInt64, sequence: UInt64, access: Access)
   let load: @Sendable (LibraryStore, ObjectNumber, Moment, borrowing StoreReading) throws -> Element
 }
 
@@ -136,6 +147,6 @@ extension ObjectLoader<Asset> {
 extension ObjectLoader<PhotoCollection> {
   static let collection = ObjectLoader { store, number, moment, t in
     guard let row = try store.collectionRow(number, at: moment.sequence, t) else { throw store.vanished(number) }
-    return PhotoCollection(row: row, commit: moment.commit)
+    return PhotoCollection(row: row.seen(by: moment.access), commit: moment.commit)
   }
 }

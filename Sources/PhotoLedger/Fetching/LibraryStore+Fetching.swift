@@ -7,28 +7,45 @@ import LMDB
 // tree. While an equal query is followed, its live tree is the answer and nothing is read.
 
 extension LibraryStore {
-  func fetch(_ query: Query, _ window: Window, wantsIncrementalChanges: Bool = true) throws -> ResultCore {
-    try reading { t in
-      let head = try core.log.head(t)
-      if let shared = observation.shared(query, at: head.commit) {
-        return shared.shown(in: window, wantsIncrementalChanges: wantsIncrementalChanges)
-      }
-      let plan = QueryPlan(query)
-      var holders: Set<ObjectNumber> = []
-      if case .containing(let object) = query.scope {
-        holders = Set(try core.projections.places(of: object, in: t).map(\.container))
-      }
-      let order: ResultOrder =
-        plan.hasWideKeys
-        ? .wide(try tree(plan, holders, t)) : .narrow(try tree(plan, holders, t))
-      return ResultCore(
-        library: core.mark, plan: plan, wantsIncrementalChanges: wantsIncrementalChanges, window: window,
-        commit: head.commit, sequence: head.sequence, order: order, holders: holders)
+  /// The query of somebody who asks, as the transaction's state lets it see.
+  func query(_ query: Query, as client: String, _ t: borrowing StoreReading) throws -> Query {
+    var query = query
+    query.access = try core.projections.permission(of: client, in: t).access
+    if case .members(let container) = query.scope, query.access != .full, container != rootFolder {
+      query.isScopeShown = try core.projections.collection(container, in: t).map(query.access.shows) ?? false
+    } else {
+      query.isScopeShown = true
     }
+    return query
+  }
+
+  /// The result of a query as the transaction's state gives it.
+  ///
+  /// - Parameter client: whose access the query has; the result is followed in the client's name.
+  func fetch(
+    _ query: Query, _ window: Window, wantsIncrementalChanges: Bool = true, as client: String,
+    _ t: borrowing StoreReading
+  ) throws -> ResultCore {
+    let head = try core.log.head(t)
+    if let shared = observation.shared(query, at: head.commit) {
+      return shared.shown(in: window, wantsIncrementalChanges: wantsIncrementalChanges, as: client)
+    }
+    let plan = QueryPlan(query)
+    var holders = Holders()
+    if case .containing(let object) = query.scope {
+      holders.containers = Set(try core.projections.places(of: object, in: t).map(\.container))
+      holders.isSeen = try core.projections.shows(object, to: query.access, in: t)
+    }
+    let order: ResultOrder =
+      plan.hasWideKeys
+      ? .wide(try tree(plan, holders, t)) : .narrow(try tree(plan, holders, t))
+    return ResultCore(
+      library: core.mark, plan: plan, wantsIncrementalChanges: wantsIncrementalChanges, window: window,
+      commit: head.commit, sequence: head.sequence, order: order, holders: holders, client: client)
   }
 
   private func tree<Key: PlannedKey>(
-    _ plan: QueryPlan, _ holders: Set<ObjectNumber>, _ t: borrowing StoreReading
+    _ plan: QueryPlan, _ holders: Holders, _ t: borrowing StoreReading
   ) throws -> CountedTree<Key> {
     var keys: [Key] = []
     var isSorted = true
@@ -37,13 +54,36 @@ extension LibraryStore {
       if let last = keys.last, !(last < key) { isSorted = false }
       keys.append(key)
     }
+    let access = plan.query.access
     switch plan.query.entity {
-    case .asset: try forEachAsset(in: plan.query.scope, t) { take(plan.admits($0) ? Key.make(plan, $0, $1) : nil) }
+    case _ where !plan.query.isOpen: break
+    case .asset:
+      try forEachAsset(in: plan.query.scope, access, t) { take(plan.admits($0) ? Key.make(plan, $0, $1) : nil) }
     case .collection:
-      try forEachCollection(in: plan.query.scope, holders, t) { take(plan.admits($0) ? Key.make(plan, $0, $1) : nil) }
+      try forEachCollection(in: plan.query.scope, holders, t) { row, place in
+        let row = row.seen(by: access)
+        take(plan.admits(row) ? Key.make(plan, row, place) : nil)
+      }
     }
     if !isSorted { keys.sort() }
     return CountedTree(sorted: keys)
+  }
+
+  private func forEachAsset(
+    in scope: Query.Scope, _ access: Access, _ t: borrowing StoreReading, _ body: (AssetRow, OrderKey?) -> Void
+  ) throws {
+    guard let selection = access.selection else { return try forEachAsset(in: scope, t, body) }
+    // A selection's members come in the order of their numbers, which is the library's.
+    if scope == .library { return try forEachAsset(in: .members(of: selection), t) { row, _ in body(row, nil) } }
+    var failure: (any Error)?
+    try forEachAsset(in: scope, t) { row, place in
+      do {
+        if try core.projections.shows(row.number, to: access, in: t) { body(row, place) }
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
   }
 
   private func forEachAsset(
@@ -65,12 +105,16 @@ extension LibraryStore {
       for number in numbers.sorted() {
         if let row = try projections.asset(number, in: t) { body(row, nil) }
       }
+    case .listed(let places):
+      for (number, place) in places.sorted(by: { $0.value < $1.value }) {
+        if let row = try projections.asset(number, in: t) { body(row, place) }
+      }
     case .containing: break
     }
   }
 
   private func forEachCollection(
-    in scope: Query.Scope, _ holders: Set<ObjectNumber>, _ t: borrowing StoreReading,
+    in scope: Query.Scope, _ holders: Holders, _ t: borrowing StoreReading,
     _ body: (CollectionRow, OrderKey?) -> Void
   ) throws {
     let projections = core.projections
@@ -89,8 +133,13 @@ extension LibraryStore {
       for number in numbers.sorted() {
         if let row = try projections.collection(number, in: t) { body(row, nil) }
       }
+    case .listed(let places):
+      for (number, place) in places.sorted(by: { $0.value < $1.value }) {
+        if let row = try projections.collection(number, in: t) { body(row, place) }
+      }
+    case .containing where !holders.isSeen: break
     case .containing:
-      for number in holders.sorted() {
+      for number in holders.containers.sorted() {
         if let row = try projections.collection(number, in: t) { body(row, nil) }
       }
     }
@@ -131,9 +180,15 @@ extension LibraryStore {
       place = try self.place(of: number, in: container, at: result.sequence, t)
       guard place != nil else { return nil }
     }
+    if case .listed(let places) = result.plan.query.scope {
+      place = places[number]
+      guard place != nil else { return nil }
+    }
     switch result.plan.query.entity {
     case .asset: return try assetRow(number, at: result.sequence, t).map { Key.make(result.plan, $0, place) }
-    case .collection: return try collectionRow(number, at: result.sequence, t).map { Key.make(result.plan, $0, place) }
+    case .collection:
+      let row = try collectionRow(number, at: result.sequence, t)?.seen(by: result.plan.query.access)
+      return row.map { Key.make(result.plan, $0, place) }
     }
   }
 }

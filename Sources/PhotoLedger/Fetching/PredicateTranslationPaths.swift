@@ -25,6 +25,15 @@ enum PropertyPath {
     \Asset.burstIdentifier: .burstIdentifier,
     \Asset.representsBurst: .representsBurst,
     \Asset.timeZoneOffset: .timeZoneOffset,
+    \Asset.rating: .rating,
+    \Asset.burstSelectionTypes: .burstSelectionTypes,
+    \Asset.hasAdjustments: .hasAdjustments,
+    \Asset.adjustmentsState: .adjustmentsState,
+    \Asset.adjustmentTimestamp: .adjustmentTimestamp,
+    \Asset.playbackVariation: .playbackVariation,
+    \Asset.originalResourceChoice: .originalResourceChoice,
+    \Asset.isRaw: .isRaw,
+    \Asset.isSelfPortrait: .isSelfPortrait,
     \PhotoCollection.id: .localIdentifier,
     \PhotoCollection.localIdentifier: .localIdentifier,
     \PhotoCollection.localizedTitle: .localizedTitle,
@@ -34,6 +43,7 @@ enum PropertyPath {
     \PhotoCollection.endDate: .endDate,
     \PhotoCollection.estimatedAssetCount: .estimatedAssetCount,
     \PhotoCollection.kind: .kind,
+    \PhotoCollection.albumSubtype: .albumSubtype,
     \PhotoCollection.canContainAssets: .canContainAssets,
     \PhotoCollection.canContainCollections: .canContainCollections,
   ]
@@ -49,12 +59,16 @@ enum PropertyPath {
   /// Whether a path reads the number of an enumeration or a bit set, which a row holds already.
   static func isRawValue(_ path: AnyKeyPath) -> Bool {
     path == \MediaType.rawValue || path == \MediaSubtypes.rawValue || path == \PlaybackStyle.rawValue
-      || path == \SourceTypes.rawValue || path == \PhotoCollection.Kind.rawValue
+      || path == \SourceTypes.rawValue || path == \PhotoCollection.Kind.rawValue || path == \AlbumSubtype.rawValue
+      || path == \AssetRating.rawValue || path == \BurstSelectionTypes.rawValue
+      || path == \AdjustmentsState.rawValue || path == \PlaybackVariation.rawValue
+      || path == \OriginalResourceChoice.rawValue
   }
 
   /// Whether a path asks if a text or a bit set is empty.
   static func isEmptiness(_ path: AnyKeyPath) -> Bool {
     path == \String.isEmpty || path == \MediaSubtypes.isEmpty || path == \SourceTypes.isEmpty
+      || path == \BurstSelectionTypes.isEmpty
   }
 
   /// The path as it is written; where Swift knows only an address, the type and what the property is.

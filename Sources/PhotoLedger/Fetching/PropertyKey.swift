@@ -58,6 +58,22 @@ public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
   case representsBurst
   /// The number of stars; 0 if none were given.
   case rating
+  /// The bits of ``BurstSelectionTypes``.
+  case burstSelectionTypes
+  /// Whether the content was edited.
+  case hasAdjustments
+  /// Who edited the content, as the number of ``AdjustmentsState``.
+  case adjustmentsState
+  /// The instant of the last edit of the content.
+  case adjustmentTimestamp
+  /// How the asset is varied when it is played, as the number of ``PlaybackVariation``.
+  case playbackVariation
+  /// Which original is shown, as the number of ``OriginalResourceChoice``.
+  case originalResourceChoice
+  /// Whether some original is a RAW file.
+  case isRaw
+  /// Whether the picture was taken with the camera on the screen's side.
+  case isSelfPortrait
   /// Degrees north of the equator.
   case latitude
   /// Degrees east of Greenwich.
@@ -77,8 +93,10 @@ public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
   case endDate
   /// The number of assets that an ordinary fetch in the album shows.
   case estimatedAssetCount
-  /// Album or folder, as the number of ``PhotoCollection/Kind``.
+  /// Album, folder or smart album, as the number of ``PhotoCollection/Kind``.
   case kind
+  /// What an album is, as the number of ``AlbumSubtype``; missing for a folder.
+  case albumSubtype
   /// Whether the collection is an album.
   case canContainAssets
   /// Whether the collection is a folder.
@@ -122,12 +140,17 @@ public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
   public var valueKind: ValueKind {
     switch self {
     case .localIdentifier: .identifier
-    case .creationDate, .modificationDate, .addedDate, .localCreationDate, .trashedDate, .startDate, .endDate: .date
+    case .creationDate, .modificationDate, .addedDate, .localCreationDate, .trashedDate, .startDate, .endDate,
+      .adjustmentTimestamp:
+      .date
     case .mediaType, .mediaSubtypes, .playbackStyle, .sourceType, .pixelWidth, .pixelHeight, .rating,
-      .timeZoneOffset, .estimatedAssetCount, .kind:
+      .timeZoneOffset, .estimatedAssetCount, .kind, .albumSubtype, .burstSelectionTypes, .adjustmentsState,
+      .playbackVariation, .originalResourceChoice:
       .integer
     case .duration, .latitude, .longitude, .altitude: .double
-    case .isFavorite, .isHidden, .isTrashed, .representsBurst, .canContainAssets, .canContainCollections: .bool
+    case .isFavorite, .isHidden, .isTrashed, .representsBurst, .canContainAssets, .canContainCollections,
+      .hasAdjustments, .isRaw, .isSelfPortrait:
+      .bool
     case .burstIdentifier, .localizedTitle: .text
     }
   }
@@ -136,7 +159,7 @@ public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
   public var mayBeNil: Bool {
     switch self {
     case .creationDate, .modificationDate, .localCreationDate, .trashedDate, .burstIdentifier, .latitude, .longitude,
-      .altitude, .timeZoneOffset, .localizedTitle, .startDate, .endDate:
+      .altitude, .timeZoneOffset, .localizedTitle, .startDate, .endDate, .adjustmentTimestamp, .albumSubtype:
       true
     default: false
     }
@@ -146,7 +169,7 @@ public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
   public func isValid(for entity: Entity) -> Bool {
     switch self {
     case .localIdentifier, .creationDate, .modificationDate: true
-    case .localizedTitle, .startDate, .endDate, .estimatedAssetCount, .kind, .canContainAssets,
+    case .localizedTitle, .startDate, .endDate, .estimatedAssetCount, .kind, .albumSubtype, .canContainAssets,
       .canContainCollections:
       entity == .collection
     default: entity == .asset

@@ -14,6 +14,8 @@ package struct Query: Hashable, Sendable {
     case members(of: ObjectNumber)
     /// Objects that were asked for by identifier.
     case objects(Set<ObjectNumber>)
+    /// The objects of a transient collection, each with its place (FR-16).
+    case listed([ObjectNumber: OrderKey])
     /// The collections that an object stands in.
     case containing(ObjectNumber)
   }
@@ -29,7 +31,20 @@ package struct Query: Hashable, Sendable {
   package var condition: Condition
   package var sort: [SortTerm]
   package var includesHidden = false
+  /// Whether members of a burst are shown that neither stand for it nor were picked (FR-07).
+  package var includesAllBurst = false
+  /// Where assets may come from (FR-08); an asset that comes from nowhere known is always shown.
+  package var sources = SourceTypes.all
+  /// Whether the library's own smart albums are among the collections.
+  package var includesBuiltIn = false
   package var trash = Trash.without
+  /// How whoever asks sees the library: two ways of seeing never share a result.
+  package var access = Access.full
+  /// Whether whoever asks may see the album or folder of the scope; the content of one that it may not is empty.
+  package var isScopeShown = true
+
+  /// Whether the result can hold anything at all.
+  var isOpen: Bool { access != .none && isScopeShown }
 
   package init(_ entity: Entity, _ scope: Scope, where condition: Condition = .always, sortedBy sort: [SortTerm] = []) {
     self.entity = entity

@@ -32,12 +32,15 @@ package final class QueryPlan: Sendable {
   func admits(_ row: AssetRow) -> Bool {
     (row.trashedDate != nil) == (query.trash == .only)
       && (query.includesHidden || !row.flags.contains(.hidden))
+      && (query.includesAllBurst || row.standsOutOfBurst)
+      && (query.sources == .all || !row.sourceType.isDisjoint(with: query.sources) || row.sourceType.isEmpty)
       && assetPasses(row)
   }
 
   /// Whether a collection's row belongs to the result, its scope aside.
   func admits(_ row: CollectionRow) -> Bool {
-    row.number != rootFolder && (row.deletedDate != nil) == (query.trash == .only) && collectionPasses(row)
+    row.number != rootFolder && (row.deletedDate != nil) == (query.trash == .only)
+      && (query.includesBuiltIn || !row.isBuiltIn) && query.access.shows(row) && collectionPasses(row)
   }
 }
 
@@ -78,9 +81,10 @@ extension QueryPlan {
   ///   - holders: for ``Query/Scope/containing(_:)``, the collections that the object stood in before the delta.
   /// - Complexity: O(k) in the objects of the delta.
   func touches<Key: PlannedKey>(
-    by delta: Delta, holders: Set<ObjectNumber>, as key: Key.Type = Key.self
+    by delta: Delta, holders: Holders, as key: Key.Type = Key.self
   ) -> [KeyTouch<Key>] {
     var touches: [KeyTouch<Key>] = []
+    guard query.isOpen else { return [] }
     switch query.entity {
     case .asset:
       for (number, touch) in delta.assets {
@@ -93,43 +97,68 @@ extension QueryPlan {
     case .collection:
       for (number, touch) in delta.collections {
         let place = placing(of: number, in: delta, holders)
-        let before = touch.before.flatMap { place.was && admits($0) ? Key.make(self, $0, place.before) : nil }
-        let after = touch.after.flatMap { place.is && admits($0) ? Key.make(self, $0, place.after) : nil }
+        let (old, new) = (touch.before?.seen(by: query.access), touch.after?.seen(by: query.access))
+        let before = old.flatMap { place.was && admits($0) ? Key.make(self, $0, place.before) : nil }
+        let after = new.flatMap { place.is && admits($0) ? Key.make(self, $0, place.after) : nil }
         guard before != nil || after != nil else { continue }
-        touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: touch.isVisiblyChanged))
+        let isChanged = query.access.selection == nil ? touch.isVisiblyChanged : touch.isChangedForCreator
+        touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: isChanged))
       }
     }
     return touches
   }
 
-  /// Whether an object is in the scope before and after a delta, and where.
-  private func placing(
-    of number: ObjectNumber, in delta: Delta, _ holders: Set<ObjectNumber>
-  ) -> (was: Bool, is: Bool, before: OrderKey?, after: OrderKey?) {
+  private typealias Standing = (was: Bool, is: Bool, before: OrderKey?, after: OrderKey?)
+
+  /// Whether an object is in the scope and for the eyes of whoever asks, before and after a delta, and where.
+  private func placing(of number: ObjectNumber, in delta: Delta, _ holders: Holders) -> Standing {
+    var standing = scopePlacing(of: number, in: delta, holders)
+    if query.entity == .asset, let selection = query.access.selection {
+      let selected = delta.placing(of: number, in: selection)
+      standing.was = standing.was && selected.before != nil
+      standing.is = standing.is && selected.after != nil
+    }
+    return standing
+  }
+
+  private func scopePlacing(of number: ObjectNumber, in delta: Delta, _ holders: Holders) -> Standing {
     switch query.scope {
     case .library: return (true, true, nil, nil)
+    case .listed(let places):
+      let place = places[number]
+      return (place != nil, place != nil, place, place)
     case .objects(let numbers):
       let isAsked = numbers.contains(number)
       return (isAsked, isAsked, nil, nil)
     case .members(let container):
       let placing = delta.placing(of: number, in: container)
       return (placing.before != nil, placing.after != nil, placing.before, placing.after)
-    case .containing(let object):
-      let held = holders.contains(number)
-      guard let placing = delta.places[Delta.Member(container: number, child: object)] else {
-        return (held, held, nil, nil)
-      }
-      return (placing.before != nil, placing.after != nil, nil, nil)
+    case .containing:
+      let after = self.holders(holders, after: delta)
+      let was = holders.isSeen && holders.containers.contains(number)
+      return (was, after.isSeen && after.containers.contains(number), nil, nil)
     }
   }
 
-  /// The collections that the object of the scope stands in after a delta.
-  func holders(_ holders: Set<ObjectNumber>, after delta: Delta) -> Set<ObjectNumber> {
+  /// Where the object of the scope stands after a delta.
+  func holders(_ holders: Holders, after delta: Delta) -> Holders {
     guard case .containing(let object) = query.scope else { return holders }
     var holders = holders
     for (member, placing) in delta.places where member.child == object {
-      if placing.after == nil { holders.remove(member.container) } else { holders.insert(member.container) }
+      if member.container == query.access.selection { holders.isSeen = placing.after != nil }
+      if placing.after == nil {
+        holders.containers.remove(member.container)
+      } else {
+        holders.containers.insert(member.container)
+      }
     }
     return holders
   }
+}
+
+/// Where the object stands whose collections a result shows, whether or not the condition admits them.
+struct Holders: Sendable {
+  var containers: Set<ObjectNumber> = []
+  /// Whether whoever asks may see the object at all.
+  var isSeen = true
 }

@@ -15,14 +15,21 @@ package struct ResultCore: Sendable {
   /// The last event of that commit.
   package var sequence: UInt64
   package var order: ResultOrder
-  /// For ``Query/Scope/containing(_:)``: where the object stands, whether or not the condition admits it.
-  var holders: Set<ObjectNumber> = []
+  /// For ``Query/Scope/containing(_:)``: where the object stands.
+  var holders = Holders()
+  /// In whose name the result is followed.
+  let client: String
 
   /// The same objects as another fetch of the query shows them.
-  func shown(in window: Window, wantsIncrementalChanges: Bool) -> ResultCore {
+  func shown(in window: Window, wantsIncrementalChanges: Bool, as client: String) -> ResultCore {
     ResultCore(
       library: library, plan: plan, wantsIncrementalChanges: wantsIncrementalChanges, window: window, commit: commit,
-      sequence: sequence, order: order, holders: holders)
+      sequence: sequence, order: order, holders: holders, client: client)
+  }
+
+  /// The same objects as the owner of another result wants them shown.
+  func shown(like other: ResultCore) -> ResultCore {
+    shown(in: other.window, wantsIncrementalChanges: other.wantsIncrementalChanges, as: other.client)
   }
 
   /// The positions of the order that are shown.

@@ -16,6 +16,8 @@ public struct LibraryStatistics: Sendable, Hashable {
   public internal(set) var albumCount = 0
   /// Folders, the root not counted.
   public internal(set) var folderCount = 0
+  /// How many smart albums people made.
+  public internal(set) var smartAlbumCount = 0
   /// Resources of all assets, and how many bytes they have.
   public internal(set) var resourceCount = 0
   /// The bytes of all resources, each counted as often as it is named.
@@ -44,11 +46,13 @@ public struct LibraryStatistics: Sendable, Hashable {
 
 extension PhotoLibrary {
   /// Counts what the library holds.
-  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Throws: ``LibraryError`` if the store cannot be read, `.accessUserDenied` for a client that does not see
+  ///   everything.
   /// - Complexity: O(n) in assets.
   public func statistics() throws -> LibraryStatistics {
     let core = store.core
     return try store.reading { t in
+      try checkSeesEverything("count what the library holds", t)
       let head = try core.log.head(t)
       let lmdb = try core.environment.statistics()
       var statistics = LibraryStatistics(
@@ -71,8 +75,12 @@ extension PhotoLibrary {
       }
       try t.forEach(in: core.projections.collections, from: rootFolder + 1) { number, bytes in
         let row = try CollectionRow(number: number, encoded: bytes.withUnsafeBytes { Array($0) })
-        guard row.deletedDate == nil else { return .proceed }
-        if row.kind == .album { statistics.albumCount += 1 } else { statistics.folderCount += 1 }
+        guard row.deletedDate == nil, !row.isBuiltIn else { return .proceed }
+        switch row.kind {
+        case .album: statistics.albumCount += 1
+        case .smartAlbum: statistics.smartAlbumCount += 1
+        case .folder: statistics.folderCount += 1
+        }
         return .proceed
       }
       return statistics

@@ -97,6 +97,22 @@ extension Event {
     case .arranged(let arranged):
       (arranged.sentence(names), .object(arranged.fields(name)))
     case .nothingChanged: ("A block changed nothing.", .object([]))
+    case .clientRegistered(let row), .clientErased(let row):
+      (
+        "The client '\(row.name)' was registered.",
+        .object([.init("client", .text(row.name)), .init("date", .date(row.registeredDate))])
+      )
+    case .clientEdited(let edited):
+      (edited.sentence(name(edited.number)), .object(edited.fields(name(edited.number))))
+    case .pickRecorded(let row), .pickErased(let row):
+      ("'\(name(row.client))' was given picked assets.", .object([.init("client", .text(name(row.client)))]))
+    case .historyShortened(let kept):
+      (
+        "The history that is told begins with commit \(kept.new).",
+        .object([
+          .init("firstCommit", .change(.integer(Int64(clamping: kept.old)), .integer(Int64(clamping: kept.new))))
+        ])
+      )
     }
   }
 }
@@ -134,6 +150,10 @@ extension LogValue {
     switch field {
     case .mediaType: MediaType(rawValue: Int(value)).map { .text("\($0)") }
     case .playbackStyle: PlaybackStyle(rawValue: Int(value)).map { .text("\($0)") }
+    case .rating: AssetRating(rawValue: Int(value)).map { .text("\($0)") }
+    case .adjustmentsState: AdjustmentsState(rawValue: Int(value)).map { .text("\($0)") }
+    case .playbackVariation: PlaybackVariation(rawValue: Int(value)).map { .text("\($0)") }
+    case .originalResourceChoice: OriginalResourceChoice(rawValue: Int(value)).map { .text("\($0)") }
     case .mediaSubtypes:
       .list(MediaSubtypes(rawValue: UInt32(truncatingIfNeeded: value)).names.map(LogValue.text))
     default: nil
@@ -156,11 +176,25 @@ extension AssetExistence {
       fields.append(.init("\(field)", LogValue(row[field], of: field)))
     }
     fields.append(.init("addedDate", .date(row.addedDate)))
-    fields.append(.init("resources", .list(details.resources.map { .object($0.fields) })))
+    fields += details.fields.filter { $0.value != .null && $0.value != .list([]) }
     if !places.isEmpty {
       fields.append(.init("containers", .list(places.map { .text(name($0.container)) })))
     }
     return fields
+  }
+}
+
+extension AssetDetails {
+  /// The same names in the same order for every asset.
+  fileprivate var fields: [LogValue.Field] {
+    [
+      .init("resources", .list(resources.map { .object($0.fields) })),
+      .init("caption", caption.map(LogValue.text) ?? .null),
+      .init("keywords", .list(keywords.map(LogValue.text))),
+      .init("adjustmentFormatIdentifier", adjustment.map { .text($0.formatIdentifier) } ?? .null),
+      .init("adjustmentFormatVersion", adjustment.map { .text($0.formatVersion) } ?? .null),
+      .init("origin", origin.map(LogValue.text) ?? .null),
+    ]
   }
 }
 
@@ -180,7 +214,7 @@ extension AssetResource {
 extension AssetField {
   fileprivate var isDate: Bool {
     switch self {
-    case .creationDate, .localCreationDate, .modificationDate, .trashedDate: true
+    case .creationDate, .localCreationDate, .modificationDate, .trashedDate, .adjustmentTimestamp: true
     default: false
     }
   }
@@ -208,11 +242,11 @@ extension AssetsEdited {
         let (old, new) = (LogValue(change.old, of: change.field), LogValue(change.new, of: change.field))
         fields.append(.init("\(change.field)", .change(old, new)))
       }
-      if let resources = edit.resources {
-        fields.append(
-          .init(
-            "resources",
-            .change(.list(resources.old.map { .object($0.fields) }), .list(resources.new.map { .object($0.fields) }))))
+      if let details = edit.details {
+        let (old, new) = (details.old.fields, details.new.fields)
+        for (old, new) in zip(old, new) where old != new {
+          fields.append(.init(new.name, .change(old.value, new.value)))
+        }
       }
       return .object(fields)
     }
@@ -226,20 +260,55 @@ extension AssetsEdited {
 extension AssetEdit {
   /// The resources whose bytes the asset did not have before.
   fileprivate var newResources: [AssetResource] {
-    let known = Set(resources?.old.map(\.sha256) ?? [])
-    return (resources?.new ?? []).filter { !known.contains($0.sha256) }
+    let known = Set(details?.old.resources.map(\.sha256) ?? [])
+    return (details?.new.resources ?? []).filter { !known.contains($0.sha256) }
+  }
+}
+
+extension ClientEdited {
+  fileprivate func sentence(_ name: String) -> String {
+    if let requested { return "'\(name)' asked for access (\(requested))." }
+    let decisions = statuses.sorted { $0.key.rawValue < $1.key.rawValue }.map { level, status in
+      "'\(name)' may \(level == .addOnly ? "add" : "read and change"): \(status.new), was \(status.old)."
+    }
+    return decisions.isEmpty ? "'\(name)' says something else of itself." : decisions.joined(separator: " ")
+  }
+
+  fileprivate func fields(_ name: String) -> [LogValue.Field] {
+    var fields: [LogValue.Field] = [.init("client", .text(name))]
+    if let requested { fields.append(.init("requested", .text("\(requested)"))) }
+    for level in AccessLevel.allCases {
+      if let status = statuses[level] {
+        fields.append(.init("\(level)", .change(.text("\(status.old)"), .text("\(status.new)"))))
+      }
+      if let words = usageDescriptions[level] {
+        let (old, new) = (words.old.map(LogValue.text) ?? .null, words.new.map(LogValue.text) ?? .null)
+        fields.append(.init("\(level)UsageDescription", .change(old, new)))
+      }
+    }
+    if let prevents = preventsLimitedAlert {
+      fields.append(
+        .init("preventsAutomaticLimitedAccessAlert", .change(.bool(prevents.old), .bool(prevents.new))))
+    }
+    return fields
   }
 }
 
 extension CollectionRow {
-  fileprivate var word: String { kind == .album ? "album" : "folder" }
+  fileprivate var word: String {
+    switch kind {
+    case .album: "album"
+    case .smartAlbum: "smart album"
+    case .folder: "folder"
+    }
+  }
 
   fileprivate func fields(_ name: (ObjectNumber) -> String) -> [LogValue.Field] {
     [
       .init("collection", .text(name(number))), .init("kind", .text(word)),
       .init("localizedTitle", title.map(LogValue.text) ?? .null), .init("parent", .text(name(parent))),
       .init("creationDate", .date(creationDate)),
-    ]
+    ] + (query.map { [.init("predicate", .text($0.format))] } ?? [])
   }
 }
 
@@ -276,6 +345,9 @@ extension Arranged {
     case .moved: "Moved inside \(home): \(members)."
     case .replaced: "Replaced in \(home): \(members)."
     case .spread: "New order keys in \(home), in the same order: \(members)."
+    case .granted: "Granted to \(home): \(listed(places.map(\.child), "asset", names))."
+    case .withdrawn: "Withdrawn from \(home): \(listed(places.map(\.child), "asset", names))."
+    case .picked: "Given in \(home): \(listed(places.map(\.child), "asset", names))."
     }
   }
 
@@ -286,10 +358,13 @@ extension Arranged {
         .init("member", .text(name(place.child))), .init("orderKey", .change(key(place.old), key(place.new))),
       ])
     }
-    return [
+    var fields: [LogValue.Field] = [
       .init("container", .text(name(container))), .init("members", .list(members)),
       .init("assetCountBy", .integer(Int64(countShift))),
-      .init("modificationDate", .change(.date(modificationDate.old), .date(modificationDate.new))),
     ]
+    if let date = modificationDate {
+      fields.append(.init("modificationDate", .change(.date(date.old), .date(date.new))))
+    }
+    return fields
   }
 }

@@ -8,7 +8,8 @@ struct ObjectNames {
   /// An object's identifier, what it is, and what people call it now.
   struct Name {
     var spelling: String
-    var type: ObjectType
+    /// Nil for a client or a pick, which are no objects of PhotoKit's.
+    var type: ObjectType?
     var label: String
   }
 
@@ -36,6 +37,13 @@ struct ObjectNames {
       return Name(row, try core.projections.details(number, in: t))
     }
     if let row = try core.projections.collection(number, in: t) { return Name(row) }
+    if let row = try core.projections.client(number, in: t) {
+      return Name(spelling: row.name, type: nil, label: "the client '\(row.name)'")
+    }
+    if let row = try core.projections.pick(number, in: t) {
+      let name = try core.projections.client(row.client, in: t)?.name ?? ""
+      return Name(spelling: "pick \(number)", type: nil, label: "a pick of '\(name)'")
+    }
     guard let record = try core.log.event(at: number, in: t) else { return nil }
     if case .assetCreated(let existence) = try Event(record) { return Name(existence.row, existence.details) }
     return nil
@@ -50,9 +58,8 @@ extension ObjectNames.Name {
 
   init(_ row: CollectionRow) {
     let label = row.number == rootFolder ? "the top level" : "'\(row.title ?? "")'"
-    switch row.kind {
-    case .album: self.init(spelling: row.identifier.spelled(as: .album), type: .assetCollection, label: label)
-    case .folder: self.init(spelling: row.identifier.spelled(as: .folder), type: .collectionList, label: label)
-    }
+    self.init(
+      spelling: row.identifier.spelled(as: row.objectKind),
+      type: row.kind == .folder ? .collectionList : .assetCollection, label: label)
   }
 }

@@ -6,7 +6,13 @@ import LMDB
 //
 // Change details follow a result that somebody holds; this follows nothing. A backup client that was away for a month
 // reads it from the log, which never forgets, so a token does not expire until the history itself is compacted
-// (PH-06). The sets come from the events alone: no row is read, and the cost is that of the events passed.
+// (PH-06): the owner may shorten what is told, the log itself keeps it. The sets come from the events alone: no row is
+// read, and the cost is that of the events passed.
+//
+// A client that does not see everything is told of its sightings (Sightings.swift), and of each what it saw: a grant is
+// an insertion and a withdrawal a deletion, and what happens outside its selection does not happen. Whether an asset
+// was in the selection at a commit long ago is worked out like every earlier state: from the selection of now, with the
+// grants since taken back.
 //
 // Within one commit the three sets of a kind are disjoint (PH-03): what came and went leaves no trace, what came and
 // was changed is inserted, what was changed and went is deleted. Trash and hiding are updates (PH-04); a purge is the
@@ -26,11 +32,11 @@ public enum ObjectType: Int, Sendable, Hashable, CaseIterable, Codable {
 public struct PersistentChange: Sendable, Hashable {
   /// The identifiers of one kind of object that a commit concerned; the sets are disjoint (PH-03).
   public struct Details: Sendable, Hashable {
-    /// Objects that came into being.
+    /// Objects that came into being, or into view.
     public internal(set) var insertedLocalIdentifiers: Set<String> = []
     /// Objects that a property of which was changed; trashed, restored, hidden and shown ones among them (PH-04).
     public internal(set) var updatedLocalIdentifiers: Set<String> = []
-    /// Objects that are gone: purged assets, deleted albums and folders (PH-05).
+    /// Objects that are gone: purged assets, deleted albums and folders (PH-05), and what was withdrawn from view.
     public internal(set) var deletedLocalIdentifiers: Set<String> = []
 
     /// Whether the commit concerned no object of the kind.
@@ -43,40 +49,111 @@ public struct PersistentChange: Sendable, Hashable {
   public let changeToken: Token
   /// Who, when and why.
   public let commit: CommitSummary
-  private let details: [ObjectType: Details]
+  /// Nil where the log no longer has all that the commit did (PH-07).
+  private let details: [ObjectType: Details]?
 
-  init(changeToken: Token, commit: CommitSummary, details: [ObjectType: Details]) {
+  init(changeToken: Token, commit: CommitSummary, details: [ObjectType: Details]?) {
     self.changeToken = changeToken
     self.commit = commit
     self.details = details
   }
 
   /// What the commit did to the objects of a kind.
-  public func changeDetails(for type: ObjectType) -> Details { details[type] ?? Details() }
+  /// - Throws: ``LibraryError`` `.persistentChangeDetailsUnavailable` if some of it was erased from the log (PH-07).
+  public func changeDetails(for type: ObjectType) throws -> Details {
+    guard let details else {
+      throw LibraryError(
+        .persistentChangeDetailsUnavailable,
+        "What the commit of \(changeToken) did cannot be told in detail, since some of it was erased; read all anew.")
+    }
+    return details[type] ?? Details()
+  }
 }
 
 extension PhotoLibrary {
   /// Every commit after the state of a token, oldest first (PHPhotoLibrary.fetchPersistentChanges(since:), PH-02).
+  ///
+  /// A client that does not see everything is told of the commits that touched what it sees.
   /// - Parameters:
   ///   - token: a state of this library, from `currentToken` or from an earlier change.
   ///   - limit: the most commits that are returned; go on with the last one's token.
-  /// - Throws: ``LibraryError``: `.invalidToken` for a token of another library, `.storage`.
-  /// - Complexity: O(k log n) for k objects that the commits concerned.
+  /// - Throws: ``LibraryError``: `.invalidToken` for a token of another library or client, `.tokenExpired` if the
+  ///   history that is told begins later (PH-06), `.accessUserDenied` for a client that may not read (AU-10),
+  ///   `.storage`.
+  /// - Complexity: O(k log n) for k objects that the commits concerned, and for the grants since the token.
   public func fetchPersistentChanges(since token: Token, limit: Int = 1000) throws -> [PersistentChange] {
     precondition(limit > 0, "A limit of persistent changes is at least 1.")
-    let start = try store.commit(of: token)
+    try store.prompting.askIfNeeded(for: client, in: store)
     return try store.reading { t in
-      let core = store.core
-      var names = ObjectNames(core: core)
-      return try core.log.commits(after: start, limit: limit, in: t).map { commit in
-        var tally = ChangeTally()
-        for (index, event) in try core.events(commit.sequences, t).enumerated() {
-          tally.count(event, sequence: commit.firstSequence + UInt64(index))
-        }
-        return PersistentChange(
-          changeToken: core.token(commit.number), commit: CommitSummary(commit),
-          details: try tally.details { try names.name(of: $0, t) })
+      let start = try store.commit(of: token, for: client, t)
+      let permission = try store.core.projections.permission(of: client, in: t)
+      try checkIsTold(start, token, permission, t)
+      switch permission.access {
+      case .none: throw permission.refusal(client, "read the history")
+      case .full: return try changes(after: start, limit, t)
+      case .limited(let number): return try changes(after: start, limit, seenBy: number, t)
       }
+    }
+  }
+
+  /// Lets the history that is told begin with the state of a token; older tokens are expired from then on (PH-06).
+  ///
+  /// The log keeps everything, and so do results that are held.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.invalidToken`; what the store
+  ///   throws.
+  public func shortenHistory(to token: Token) throws {
+    try checkIsOwner("shorten the history")
+    let commit = try store.reading { t in try store.commit(of: token, for: client, t) }
+    _ = try store.perform([.shortenHistory(to: commit + 1)], cause: "history shortened")
+  }
+
+  private func checkIsTold(
+    _ commit: UInt64, _ token: Token, _ permission: Permission, _ t: borrowing StoreReading
+  ) throws {
+    let first = try store.core.projections.firstToldCommit(in: t)
+    guard commit + 1 < first else { return }
+    // Commits that the client never saw are no loss to it.
+    if permission.access != .full, let number = permission.client {
+      let lost = try store.core.projections.sightings(of: number, after: commit, through: first - 1, most: 1, in: t)
+      if lost.isEmpty { return }
+    }
+    throw LibraryError(
+      .tokenExpired, "The history that is told begins after the state of \(token); read the library anew.")
+  }
+
+  private func changes(after start: UInt64, _ limit: Int, _ t: borrowing StoreReading) throws -> [PersistentChange] {
+    let core = store.core
+    var names = ObjectNames(core: core)
+    return try core.log.commits(after: start, limit: limit, in: t).map { commit in
+      let details = try core.eventsUnlessErased(commit.sequences, t).map { events in
+        var tally = ChangeTally()
+        for past in events { tally.count(past.event) }
+        return try tally.details { try names.name(of: $0, t) }
+      }
+      return PersistentChange(
+        changeToken: core.token(commit.number), commit: CommitSummary(commit), details: details)
+    }
+  }
+
+  private func changes(
+    after start: UInt64, _ limit: Int, seenBy number: ObjectNumber, _ t: borrowing StoreReading
+  ) throws -> [PersistentChange] {
+    let core = store.core
+    let head = try core.log.head(t).commit
+    var names = ObjectNames(core: core)
+    var view = try SelectionView(of: number, asOf: start == 0 ? 0 : store.sequence(ofCommit: start, t), core, t)
+    return try core.projections.sightings(of: number, after: start, through: head, most: limit, in: t).map { seen in
+      guard let commit = try core.log.commit(seen.commit, in: t) else {
+        throw LibraryError(.corrupted, "The log has no row for commit \(seen.commit); run `verify`.")
+      }
+      let details = try core.eventsUnlessErased(commit.sequences, t).map { events in
+        var tally = ChangeTally()
+        for past in events { try view.count(past.event, in: &tally, t) }
+        return try tally.details { try names.name(of: $0, t) }
+      }
+      return PersistentChange(
+        changeToken: Token(library: core.mark, view: Token.view(of: client), position: seen.ordinal),
+        commit: CommitSummary(commit).redacted(for: client, as: seen.ordinal), details: details)
     }
   }
 }
@@ -87,26 +164,38 @@ private struct ChangeTally {
   private var updated: Set<ObjectNumber> = []
   private var deleted: Set<ObjectNumber> = []
 
-  mutating func count(_ event: Event, sequence: UInt64) {
+  mutating func insert(_ number: ObjectNumber) {
+    if deleted.remove(number) == nil { inserted.insert(number) } else { updated.insert(number) }
+  }
+
+  mutating func update(_ number: ObjectNumber) { updated.insert(number) }
+
+  mutating func delete(_ number: ObjectNumber) { deleted.insert(number) }
+
+  mutating func count(_ event: Event) {
     switch event {
-    case .assetCreated(let existence): inserted.insert(existence.row.number)
-    case .collectionCreated(let existence): inserted.insert(existence.row.number)
-    case .assetPurged(let existence): deleted.insert(existence.row.number)
-    case .collectionEdited(let edited):
-      if let replaced = edited.deletedDate {
-        if replaced.new != nil {
-          deleted.insert(edited.number)
-        } else if deleted.remove(edited.number) == nil {
-          inserted.insert(edited.number)
-        }
-      } else {
-        updated.insert(edited.number)
-      }
-    case .arranged(let arranged): if arranged.container != rootFolder { updated.insert(arranged.container) }
+    case .assetCreated(let existence): insert(existence.row.number)
+    case .assetPurged(let existence): delete(existence.row.number)
+    case .collectionCreated, .collectionEdited: countCollection(event)
+    case .arranged(let arranged):
+      if arranged.verb.isAboutAccess { return }
+      if arranged.container != rootFolder { update(arranged.container) }
     case .assetsEdited(let edited):
-      updated.formUnion(edited.edits.map(\.number))
-      updated.formUnion(edited.shifts.map(\.album))
-    case .libraryCreated, .collectionErased, .nothingChanged: break
+      for edit in edited.edits { update(edit.number) }
+      for shift in edited.shifts { update(shift.album) }
+    case .libraryCreated, .collectionErased, .nothingChanged, .clientRegistered, .clientErased, .clientEdited,
+      .pickRecorded, .pickErased, .historyShortened:
+      break
+    }
+  }
+
+  mutating func countCollection(_ event: Event) {
+    switch event {
+    case .collectionCreated(let existence): insert(existence.row.number)
+    case .collectionEdited(let edited):
+      guard let replaced = edited.deletedDate else { return update(edited.number) }
+      if replaced.new != nil { delete(edited.number) } else { insert(edited.number) }
+    default: break
     }
   }
 
@@ -114,19 +203,76 @@ private struct ChangeTally {
     _ name: (ObjectNumber) throws -> ObjectNames.Name?
   ) rethrows -> [ObjectType: PersistentChange.Details] {
     var details: [ObjectType: PersistentChange.Details] = [:]
+    func put(_ number: ObjectNumber, _ path: WritableKeyPath<PersistentChange.Details, Set<String>>) throws {
+      guard let name = try name(number), let type = name.type else { return }
+      details[type, default: .init()][keyPath: path].insert(name.spelling)
+    }
     let gone = inserted.intersection(deleted)
-    for number in inserted.subtracting(gone) {
-      guard let name = try name(number) else { continue }
-      details[name.type, default: .init()].insertedLocalIdentifiers.insert(name.spelling)
-    }
-    for number in deleted.subtracting(gone) {
-      guard let name = try name(number) else { continue }
-      details[name.type, default: .init()].deletedLocalIdentifiers.insert(name.spelling)
-    }
-    for number in updated.subtracting(inserted).subtracting(deleted) {
-      guard let name = try name(number) else { continue }
-      details[name.type, default: .init()].updatedLocalIdentifiers.insert(name.spelling)
-    }
+    for number in inserted.subtracting(gone) { try put(number, \.insertedLocalIdentifiers) }
+    for number in deleted.subtracting(gone) { try put(number, \.deletedLocalIdentifiers) }
+    for number in updated.subtracting(inserted).subtracting(deleted) { try put(number, \.updatedLocalIdentifiers) }
     return details
+  }
+}
+
+/// What a limited client sees, event by event from some state on.
+private struct SelectionView {
+  private let client: ObjectNumber
+  private let projections: Projections
+  /// Whether an asset is in the selection, where that is not as it is now.
+  private var selected: [ObjectNumber: Bool] = [:]
+
+  /// The selection as it was after an event.
+  init(of client: ObjectNumber, asOf sequence: UInt64, _ core: StoreCore, _ t: borrowing StoreReading) throws {
+    self.client = client
+    projections = core.projections
+    for later in try core.projections.history(of: client, after: sequence, in: t).reversed() {
+      guard let record = try core.log.event(at: later, in: t), record.payload != nil else { continue }
+      switch try Event(record) {
+      case .arranged(let arranged) where arranged.container == client:
+        for place in arranged.places { selected[place.child] = place.old != nil }
+      case .assetPurged(let existence): selected[existence.row.number] = true
+      default: break
+      }
+    }
+  }
+
+  private func isSelected(_ asset: ObjectNumber, _ t: borrowing StoreReading) throws -> Bool {
+    try selected[asset] ?? (projections.key(of: asset, in: client, t) != nil)
+  }
+
+  private func isOwn(_ collection: ObjectNumber, _ t: borrowing StoreReading) throws -> Bool {
+    try projections.collection(collection, in: t)?.creator == client
+  }
+
+  /// Counts what an event does to what the client sees.
+  mutating func count(_ event: Event, in tally: inout ChangeTally, _ t: borrowing StoreReading) throws {
+    switch event {
+    case .assetPurged(let existence) where try isSelected(existence.row.number, t):
+      tally.delete(existence.row.number)
+      selected[existence.row.number] = false
+    case .assetsEdited(let edited):
+      for edit in edited.edits where try isSelected(edit.number, t) { tally.update(edit.number) }
+      try count(edited.shifts, in: &tally, t)
+    case .collectionCreated(let existence) where existence.row.creator == client: tally.countCollection(event)
+    case .collectionEdited(let edited) where try isOwn(edited.number, t): tally.countCollection(event)
+    case .arranged(let arranged) where arranged.container == client:
+      for place in arranged.places {
+        selected[place.child] = place.new != nil
+        if place.new != nil { tally.insert(place.child) } else { tally.delete(place.child) }
+      }
+      try count(arranged.shifts, in: &tally, t)
+    case .arranged(let arranged) where arranged.creatorDate != nil:
+      if try isOwn(arranged.container, t) { tally.update(arranged.container) }
+    default: break
+    }
+  }
+
+  private func count(
+    _ shifts: [CountShift], in tally: inout ChangeTally, _ t: borrowing StoreReading
+  ) throws {
+    for shift in shifts where shift.byCreator != 0 {
+      if try isOwn(shift.album, t) { tally.update(shift.album) }
+    }
   }
 }

@@ -10,8 +10,9 @@ extension PhotoLibrary {
   ///   what `body` throws.
   /// - Complexity: O(log n + m) for m events after the token, or of the object.
   public func forEachLogEntry(_ filter: LogFilter = LogFilter(), _ body: (LogEntry) throws -> Bool) throws {
-    let after = try filter.after.map { try store.commit(of: $0) } ?? 0
     try store.reading { t in
+      try checkSeesEverything("read the log", t)
+      let after = try filter.after.map { try store.commit(of: $0, for: client, t) } ?? 0
       var reader = LogReader(core: store.core, filter: filter)
       let start = after == 0 ? 0 : try store.sequence(ofCommit: after, t)
       if let object = filter.object {
@@ -32,6 +33,24 @@ extension PhotoLibrary {
   }
 }
 
+extension StoreCore {
+  /// The number of an asset, one that was purged included; nil if there never was one.
+  /// - Complexity: O(log n); O(events) for one that was purged.
+  func assetNumber(_ identifier: LocalIdentifier, _ t: borrowing StoreReading) throws -> ObjectNumber? {
+    if let object = try projections.object(identifier, in: t) { return object.isAsset ? object.number : nil }
+    // A purged object has no row any more; its creation is still in the log.
+    var found: ObjectNumber?
+    try log.read(after: 0, in: t) { record in
+      guard record.type == "asset.created", case .assetCreated(let existence) = try Event(record) else {
+        return .proceed
+      }
+      if existence.row.identifier == identifier { found = existence.row.number }
+      return found == nil ? .proceed : .stop
+    }
+    return found
+  }
+}
+
 /// Turns records into entries; keeps the commit and the names that it has just looked up.
 private struct LogReader {
   let core: StoreCore
@@ -48,16 +67,7 @@ private struct LogReader {
   /// The number of an object, gone ones included.
   func number(of identifier: LocalIdentifier, _ t: borrowing StoreReading) throws -> ObjectNumber {
     if let object = try core.projections.object(identifier, in: t) { return object.number }
-    // A purged object has no row any more; its creation is still in the log.
-    var found: ObjectNumber?
-    try core.log.read(after: 0, in: t) { record in
-      guard record.type == "asset.created", case .assetCreated(let existence) = try Event(record) else {
-        return .proceed
-      }
-      if existence.row.identifier == identifier { found = existence.row.number }
-      return found == nil ? .proceed : .stop
-    }
-    guard let found else {
+    guard let found = try core.assetNumber(identifier, t) else {
       throw LibraryError(
         .identifierNotFound, "The library never had an object with the identifier \(identifier.uuidString).")
     }

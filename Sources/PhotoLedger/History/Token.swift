@@ -1,33 +1,62 @@
+import EventLog
 public import Foundation
 
-/// Names a commit of one library; opaque, archivable and comparable (PHPersistentChangeToken, PH-01).
+/// Names a state of one library; opaque, archivable and comparable (PHPersistentChangeToken, PH-01).
+///
+/// A client that does not see everything is given tokens of its own view: they count what it saw, and tell nothing of
+/// the rest (Sightings.swift). They are good for that client alone.
 public struct Token: Hashable, Sendable, CustomStringConvertible {
   /// A mark of the library, so that a token of another one is not taken for one of this.
   package let library: UInt64
-  package let commit: UInt64
+  /// A mark of the client whose view the token counts in; nil if it counts commits.
+  package let view: UInt64?
+  /// The number of a commit, or of a sighting.
+  package let position: UInt64
 
-  package init(library: UInt64, commit: UInt64) {
-    self.library = library
-    self.commit = commit
+  package init(library: UInt64, commit: UInt64) { self.init(library: library, view: nil, position: commit) }
+
+  init(library: UInt64, view: UInt64?, position: UInt64) {
+    (self.library, self.view, self.position) = (library, view, position)
+  }
+
+  /// The mark of a client.
+  static func view(of client: String) -> UInt64 {
+    SHA256.digest(of: Array(client.utf8)).bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self).bigEndian }
   }
 
   /// Reads the spelling of a token.
   /// - Throws: ``LibraryError`` `.invalidToken` if it is none.
   public init(_ text: some StringProtocol) throws {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 3, parts[0] == "t1", parts[1].utf8.count == 16, let library = UInt64(parts[1], radix: 16),
-      (1...13).contains(parts[2].utf8.count), let commit = UInt64(parts[2], radix: 36)
+    let marks = parts.dropFirst().dropLast().map { $0.utf8.count == 16 ? UInt64($0, radix: 16) : nil }
+    guard marks.count == (parts.first == "t1" ? 1 : parts.first == "v1" ? 2 : 0), let library = marks.first ?? nil,
+      let view = marks.last, marks.count == 1 || view != nil, let last = parts.last,
+      (1...13).contains(last.utf8.count), let position = UInt64(last, radix: 36)
     else {
       throw LibraryError(
         .invalidToken, "'\(text.prefix(80))' is no token; pass one that this library gave, unaltered.")
     }
-    self.init(library: library, commit: commit)
+    self.init(library: library, view: marks.count == 2 ? view : nil, position: position)
   }
 
   /// The spelling: letters, digits and hyphens.
   public var description: String {
-    let mark = String(library, radix: 16)
-    return "t1-\(String(repeating: "0", count: 16 - mark.count))\(mark)-\(String(commit, radix: 36))"
+    let marks = [library] + (view.map { [$0] } ?? [])
+    let spelled = marks.map { mark in
+      let digits = String(mark, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+    return "\(view == nil ? "t1" : "v1")-\(spelled.joined(separator: "-"))-\(String(position, radix: 36))"
+  }
+
+  /// Whether both count in the same order, so that one comes before the other.
+  public func isComparable(to other: Token) -> Bool { library == other.library && view == other.view }
+}
+
+extension Token: Comparable {
+  /// Whether the state comes before another; tokens of different libraries or views are ordered by those (PH-01).
+  public static func < (one: Token, other: Token) -> Bool {
+    (one.library, one.view ?? 0, one.position) < (other.library, other.view ?? 0, other.position)
   }
 }
 
@@ -51,7 +80,7 @@ public struct CommitSummary: Sendable, Hashable {
   package let number: UInt64
   /// When it was made.
   public let date: Date
-  /// The client that asked for it.
+  /// The client that asked for it; empty where whoever reads may not know.
   public let client: String
   /// The process that carried it out.
   public let process: String
@@ -61,6 +90,14 @@ public struct CommitSummary: Sendable, Hashable {
   public let key: String?
   package let firstSequence: UInt64
   package let eventCount: Int
+
+  /// What a client that does not see everything may know of a commit.
+  func redacted(for client: String, as ordinal: UInt64) -> CommitSummary {
+    let isOwn = self.client == client
+    return CommitSummary(
+      number: ordinal, date: date, client: isOwn ? client : "", process: isOwn ? process : "",
+      cause: isOwn ? cause : nil, key: isOwn ? key : nil, firstSequence: 0, eventCount: 0)
+  }
 }
 
 /// What became of a change block.

@@ -60,6 +60,7 @@ extension PhotoLibrary {
     scratch: URL = FileManager.default.temporaryDirectory, hashingContent hashesContent: Bool = false,
     progress: (TaskProgress) -> Bool = { _ in true }
   ) throws -> Verification {
+    try checkIsOwner("verify the library")
     let folder = scratch.appending(path: "photoledger-verify-\(store.core.surroundings.random())")
     defer { try? FileManager.default.removeItem(at: folder) }
     return try store.reading { t in
@@ -192,6 +193,7 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` `.corrupted` if the log cannot be replayed, `.userCancelled` if `progress` stops.
   /// - Complexity: O(n log n) in events; the transaction holds all pages of the new projections.
   public func rebuild(progress: (TaskProgress) -> Bool = { _ in true }) throws {
+    try checkIsOwner("rebuild the library")
     let core = store.core
     try Self.reporting {
       try core.environment.write { t in
@@ -202,8 +204,8 @@ extension PhotoLibrary {
         while done < head {
           let wanted = (done + 1)...min(head, done + UInt64(Projections.replayBatch))
           let events = try core.events(wanted, t)
-          for (index, event) in events.enumerated() {
-            try core.projections.apply(event, sequence: wanted.lowerBound + UInt64(index), in: &t)
+          for past in events {
+            try core.projections.apply(past.event, sequence: past.sequence, commit: past.commit, in: &t)
           }
           done = wanted.upperBound
           guard progress(TaskProgress(phase: "rebuild", done: done, total: head)) else {
@@ -221,10 +223,12 @@ extension PhotoLibrary {
 
 extension StoreCore {
   /// The events of a stretch of the log, all of them.
-  func events<T: TransactionReading & ~Copyable>(_ sequences: ClosedRange<UInt64>, _ t: borrowing T) throws -> [Event] {
-    var events: [Event] = []
+  func events<T: TransactionReading & ~Copyable>(
+    _ sequences: ClosedRange<UInt64>, _ t: borrowing T
+  ) throws -> [(sequence: UInt64, commit: UInt64, event: Event)] {
+    var events: [(sequence: UInt64, commit: UInt64, event: Event)] = []
     try log.read(after: sequences.lowerBound - 1, limit: sequences.count, in: t) { record in
-      events.append(try Event(record))
+      events.append((record.sequence, record.commit, try Event(record)))
       return .proceed
     }
     guard events.count == sequences.count else {
@@ -232,6 +236,20 @@ extension StoreCore {
       throw LibraryError(.corrupted, "The log lacks event \(missing); run `verify`.")
     }
     return events
+  }
+}
+
+extension StoreCore {
+  /// The events of a stretch of the log; nil if the payload of one was erased.
+  func eventsUnlessErased<T: TransactionReading & ~Copyable>(
+    _ sequences: ClosedRange<UInt64>, _ t: borrowing T
+  ) throws -> [(sequence: UInt64, commit: UInt64, event: Event)]? {
+    var isErased = false
+    try log.read(after: sequences.lowerBound - 1, limit: sequences.count, in: t) { record in
+      isErased = isErased || record.payload == nil
+      return isErased ? .stop : .proceed
+    }
+    return isErased ? nil : try events(sequences, t)
   }
 }
 

@@ -5,11 +5,13 @@ import Synchronization
 public struct LibraryChange: Sendable {
   let delta: Delta
   let observation: Observation
+  /// How the observer sees the library.
+  let access: Access
 
-  /// The commits it spans, oldest first.
-  public var commits: [CommitSummary] { delta.commits }
+  /// The commits it spans, oldest first; for an observer that does not see everything, those that it saw.
+  public let commits: [CommitSummary]
   /// The state it leads to.
-  public var token: Token { observation.core.token(delta.to) }
+  public let token: Token
 
   /// How a result that the caller holds differs now; nil if the change does not touch it (CD-01).
   ///
@@ -20,37 +22,52 @@ public struct LibraryChange: Sendable {
   public func changeDetails<Element>(for result: FetchResult<Element>) throws -> ChangeDetails<Element>? {
     let latest = result.latest.value
     guard latest.commit < delta.to else { return nil }
-    let delta =
-      latest.commit == self.delta.from
-      ? self.delta : try observation.composedDelta(from: latest.commit, to: self.delta.to)
-    let (core, touched) = latest.advanced(by: delta)
-    guard let changes = core.changes(touched) else {
-      result.latest.advance(to: core)
+    let step: (after: ResultCore, touched: TouchedPositions, commits: [CommitSummary])
+    if try result.store.accessChange(of: latest, through: delta.to) != nil {
+      step = try result.store.crossed(latest, to: delta.to)
+    } else {
+      let delta =
+        latest.commit == self.delta.from
+        ? self.delta : try observation.composedDelta(from: latest.commit, to: self.delta.to)
+      let (core, touched) = latest.advanced(by: delta)
+      step = (core, touched, delta.commits)
+    }
+    guard let changes = step.after.changes(step.touched) else {
+      result.latest.advance(to: step.after)
       return nil
     }
-    let after = FetchResult(core: core, store: result.store, load: result.load)
-    return ChangeDetails(before: result, after: after, commits: delta.commits, changes: changes)
+    return ChangeDetails(
+      before: result, after: try FetchResult(core: step.after, like: result),
+      commits: try result.store.commits(step.commits, asSeenBy: latest.client), changes: changes)
   }
 
   /// How an asset differs now; nil if no property of it was changed (CD-21).
   public func changeDetails(for asset: Asset) -> ObjectChangeDetails<Asset>? {
-    guard let touch = delta.assets[asset.row.number], touch.isVisiblyChanged, let before = touch.before else {
-      return nil
+    guard let touch = delta.assets[asset.row.number], let before = touch.before, access != .none else { return nil }
+    var (wasSeen, isSeen) = (true, true)
+    if let selection = access.selection {
+      let place = delta.placing(of: asset.row.number, in: selection)
+      (wasSeen, isSeen) = (place.before != nil, place.after != nil)
     }
+    guard wasSeen, touch.isVisiblyChanged || !isSeen else { return nil }
     return ObjectChangeDetails(
       objectBeforeChanges: Asset(row: before, commit: delta.from),
-      objectAfterChanges: touch.after.map { Asset(row: $0, commit: delta.to) },
+      objectAfterChanges: touch.after.flatMap { isSeen ? Asset(row: $0, commit: delta.to) : nil },
       assetContentChanged: touch.isContentChanged)
   }
 
   /// How a collection's own properties differ now; nil if none was changed (CD-22).
   public func changeDetails(for collection: PhotoCollection) -> ObjectChangeDetails<PhotoCollection>? {
-    guard let touch = delta.collections[collection.row.number], let before = touch.before else { return nil }
+    guard let touch = delta.collections[collection.row.number], let before = touch.before, access.shows(before) else {
+      return nil
+    }
     let wasDeleted = touch.after?.deletedDate != nil
-    guard touch.isVisiblyChanged || wasDeleted else { return nil }
+    let isChanged = access.selection == nil ? touch.isVisiblyChanged : touch.isChangedForCreator
+    guard isChanged || wasDeleted else { return nil }
+    let after = wasDeleted ? nil : touch.after?.seen(by: access)
     return ObjectChangeDetails(
-      objectBeforeChanges: PhotoCollection(row: before, commit: delta.from),
-      objectAfterChanges: wasDeleted ? nil : touch.after.map { PhotoCollection(row: $0, commit: delta.to) },
+      objectBeforeChanges: PhotoCollection(row: before.seen(by: access), commit: delta.from),
+      objectAfterChanges: after.map { PhotoCollection(row: $0, commit: delta.to) },
       assetContentChanged: false)
   }
 }
@@ -79,13 +96,17 @@ final class ObserverBox: Sendable {
   }
 
   private let target: WeakObserver
+  private let client: String
   private let queue = DispatchQueue(label: "photoledger.observer")
   private let state = Mutex(State())
 
   /// How many commits are told one by one before they are composed.
   static let backlogLimit = 8
 
-  init(_ observer: any PhotoLibraryChangeObserver) { target = WeakObserver(observer: observer) }
+  init(_ observer: any PhotoLibraryChangeObserver, client: String) {
+    target = WeakObserver(observer: observer)
+    self.client = client
+  }
 
   var isAbandoned: Bool { target.observer == nil }
 
@@ -115,7 +136,7 @@ final class ObserverBox: Sendable {
       guard let next, let observer = target.observer else { return }
       do {
         for delta in try pending(observation, next.from, next.to) {
-          observer.photoLibraryDidChange(LibraryChange(delta: delta, observation: observation))
+          if let change = try observation.change(delta, asSeenBy: client) { observer.photoLibraryDidChange(change) }
           state.withLock { $0.delivered = delta.to }
         }
       } catch {

@@ -30,6 +30,9 @@ final class Observation: Sendable {
     var recent: [Delta] = []
     var queries: [Query: WeakQuery] = [:]
     var observers: [ObserverBox] = []
+    /// The commit at which following began, and the last one since that changed somebody's permission.
+    var beginning: UInt64 = 0
+    var lastAccessChange: UInt64 = 0
     var isClosed = false
   }
 
@@ -79,6 +82,7 @@ final class Observation: Sendable {
       guard !state.isClosed else { throw LibraryError(.closed, "The library was closed; open it again.") }
       guard state.commit == nil else { return false }
       state.commit = head
+      state.beginning = head
       return true
     }
     guard isFirst else { return }
@@ -118,7 +122,9 @@ final class Observation: Sendable {
     var touched: [ObjectIdentifier: LiveQuery] = [:]
     state.queries = state.queries.filter { $0.value.query != nil }
     for delta in deltas {
-      for case let query? in state.queries.values.map(\.query) where query.step(delta) {
+      // Whoever sees the library by a permission that was changed looks at another query from now on.
+      if !delta.clients.isEmpty { state.lastAccessChange = delta.to }
+      for case let query? in state.queries.values.map(\.query) where query.step(delta) || !delta.clients.isEmpty {
         touched[ObjectIdentifier(query)] = query
       }
     }
@@ -151,6 +157,14 @@ final class Observation: Sendable {
     return try kept ?? deltas(after: from, through: to)
   }
 
+  /// Whether some client's permission may have been changed after a commit, as far as is known without reading.
+  func mayHaveNewAccess(since commit: UInt64) -> Bool {
+    state.withLock { $0.commit == nil || commit < $0.beginning || commit < $0.lastAccessChange }
+  }
+
+  /// The last commit of the log.
+  func head() throws -> UInt64 { try core.environment.read { t in try core.log.head(t).commit } }
+
   /// One delta that leads from a commit to a later one.
   func composedDelta(from: UInt64, to: UInt64) throws -> Delta {
     let deltas = try deltas(from: from, to: to)
@@ -175,7 +189,8 @@ final class Observation: Sendable {
       let made = state.withLock { state -> LiveQuery? in
         // Another thread may have made it, or the pump gone on.
         guard state.queries[result.plan.query]?.query == nil, state.commit == commit else { return nil }
-        let query = LiveQuery(current.shown(in: Window(), wantsIncrementalChanges: true))
+        let query = LiveQuery(
+          current.shown(in: Window(), wantsIncrementalChanges: true, as: PhotoLibrary.owner))
         state.queries[result.plan.query] = WeakQuery(query: query)
         return query
       }
@@ -197,6 +212,22 @@ final class Observation: Sendable {
   }
 
   // MARK: Observers
+
+  /// A delta as an observer of a client is told of it; nil if it does not touch what the client sees.
+  func change(_ delta: Delta, asSeenBy client: String) throws -> LibraryChange? {
+    if client == PhotoLibrary.owner {
+      return LibraryChange(
+        delta: delta, observation: self, access: .full, commits: delta.commits, token: core.token(delta.to))
+    }
+    return try core.environment.read { t in
+      let permission = try core.projections.permission(of: client, in: t)
+      let token = try core.token(delta.to, for: client, t)
+      let commits = try core.commits(delta.commits, asSeenBy: client, permission, t)
+      guard !commits.isEmpty else { return nil }
+      return LibraryChange(
+        delta: delta, observation: self, access: permission.access, commits: commits, token: token)
+    }
+  }
 
   func add(_ box: ObserverBox) throws {
     try start()

@@ -53,6 +53,7 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
     /// The same result, gone on over commits that showed nothing.
     var core: ResultCore
     var query: LiveQuery?
+    var listener: LiveQuery.Listener?
     /// For an owner who wants each commit and is far behind: the deltas after `core`, newest first, read once.
     var backlog: [Delta] = []
   }
@@ -61,9 +62,11 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
   private let key: UInt64
   private let backlogLimit: Int
   private let observation: Observation
+  private let store: LibraryStore
 
   init(_ held: FetchResult<Element>, backlogLimit: Int) {
     state = Mutex(State(told: held, core: held.core, query: nil))
+    store = held.store
     observation = held.store.observation
     self.backlogLimit = backlogLimit
     key = followerKeys.wrappingAdd(1, ordering: .relaxed).newValue
@@ -73,23 +76,32 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
 
   /// Asks to be woken when a commit touched the result.
   func listen(wake: @escaping @Sendable () -> Void, finish: @escaping @Sendable ((any Error)?) -> Void) throws {
-    let query = try observation.live(state.withLock { $0.core })
-    query.listen(key, LiveQuery.Listener(wake: wake, finish: finish))
-    state.withLock { $0.query = query }
+    let listener = LiveQuery.Listener(wake: wake, finish: finish)
+    try state.withLock { state in
+      state.listener = listener
+      try follow(&state)
+    }
     if observation.isClosed { finish(nil) }
+  }
+
+  /// Listens to the live query of the result that is held now.
+  private func follow(_ state: inout State) throws {
+    let query = try observation.live(state.core)
+    if let old = state.query, old !== query { old.ignore(key) }
+    if let listener = state.listener { query.listen(key, listener) }
+    state.query = query
   }
 
   /// What there is to tell now: nothing, one commit, or everything since.
   func take() throws -> ChangeDetails<Element>? {
     try state.withLock { state in
-      guard let query = state.query else { return nil }
-      while let step = try next(&state, query) {
+      while let query = state.query, let step = try next(&state, query) {
         let before = state.told
-        state.core = step.after.shown(
-          in: before.core.window, wantsIncrementalChanges: before.core.wantsIncrementalChanges)
+        state.core = step.after.shown(like: before.core)
         guard let changes = state.core.changes(step.touched) else { continue }
-        state.told = FetchResult(core: state.core, store: before.store, load: before.load)
-        return ChangeDetails(before: before, after: state.told, commits: step.commits, changes: changes)
+        state.told = try FetchResult(core: state.core, like: before)
+        let commits = try before.store.commits(step.commits, asSeenBy: before.core.client)
+        return ChangeDetails(before: before, after: state.told, commits: commits, changes: changes)
       }
       return nil
     }
@@ -100,6 +112,7 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
   private func next(_ state: inout State, _ query: LiveQuery) throws -> Step? {
     if let step = nextOfBacklog(&state) { return step }
     let held = state.core
+    if let commit = try store.accessChange(of: held, through: .max) { return try cross(&state, commit) }
     let (steps, current, last) = observation.reading(query) { query, commit in
       (query.steps(after: held.commit).map(Array.init), query.current(at: commit), query.lastStep)
     }
@@ -112,6 +125,26 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
     guard let delta = try observation.deltas(from: steps[0] - 1, to: steps[0]).first else { return nil }
     let (after, touched) = held.advanced(by: delta)
     return (after, touched, delta.commits)
+  }
+
+  /// Goes on to a commit that changed the client's permission: what comes before it is told first.
+  private func cross(_ state: inout State, _ commit: UInt64) throws -> Step? {
+    var held = state.core
+    var target = commit
+    if held.commit < commit - 1 {
+      let earlier = try observation.deltas(from: held.commit, to: commit - 1)
+      if earlier.count > backlogLimit {
+        target = try observation.head()
+      } else {
+        state.backlog = earlier.reversed()
+        if let step = nextOfBacklog(&state) { return step }
+        held = state.core
+      }
+    }
+    let step = try store.crossed(held, to: target)
+    state.core = step.after.shown(like: held)
+    try follow(&state)
+    return step
   }
 
   /// The first commit that touched a result which is older than what the live query remembers, or all as one.

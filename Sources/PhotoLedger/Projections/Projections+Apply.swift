@@ -11,11 +11,14 @@ extension Projections {
   /// - Parameters:
   ///   - event: a fact, as it was decided or read from the log.
   ///   - sequence: its place in the log, which is the number of an object that it creates.
+  ///   - commit: the commit that it belongs to.
   /// - Throws: ``LibraryError`` `.corrupted` if the projections do not hold what the event says it replaced;
   ///   `LMDBError` if LMDB fails.
   /// - Complexity: O(k log n) for k objects touched.
-  package func apply(_ event: Event, sequence: UInt64, in t: inout WriteTransaction) throws {
+  package func apply(_ event: Event, sequence: UInt64, commit: UInt64, in t: inout WriteTransaction) throws {
     do {
+      // What a purge takes away was seen until then.
+      if case .assetPurged = event { try noteSightings(of: event, in: commit, &t) }
       switch event {
       case .libraryCreated(let identifier, let date): try begin(identifier, date, sequence, &t)
       case .assetCreated(let existence): try create(existence, &t)
@@ -26,8 +29,17 @@ extension Projections {
       case .collectionEdited(let edited):
         try update(edited.number, &t) { (row) throws(RowMismatch) in try edited.apply(to: &row) }
       case .arranged(let arranged): try arrange(arranged, &t)
+      case .clientRegistered(let row): try register(row, &t)
+      case .clientEdited(let edited):
+        try update(client: edited.number, &t) { (row) throws(RowMismatch) in try edited.apply(to: &row) }
+      case .pickRecorded(let row):
+        try t.put(row.number, row.encoded().span.bytes, in: picks, mode: .insert)
+        try update(client: row.client, &t) { (client) throws(RowMismatch) in client.pickCount += 1 }
+      case .historyShortened(let kept): try shorten(kept, &t)
       case .nothingChanged: break
+      case .clientErased, .pickErased: throw corruption("an event that is never logged, \(event.type)")
       }
+      if case .assetPurged = event {} else { try noteSightings(of: event, in: commit, &t) }
     } catch let mismatch as RowMismatch {
       throw corruption("the \(mismatch.field) of object \(mismatch.number), which event \(sequence) changes")
     }
@@ -44,6 +56,10 @@ extension Projections {
     let root = CollectionRow(number: sequence, identifier: identifier, kind: .folder, title: nil, date: date)
     try put(root, &t)
     try put(identifier, .folder, sequence, &t)
+    for row in SmartAlbumQuery.builtIn(in: identifier, made: date) {
+      try put(row, &t)
+      try put(row.identifier, .smartAlbum, row.number, &t)
+    }
   }
 
   // MARK: Assets
@@ -54,9 +70,29 @@ extension Projections {
     try put(existence.details, number, &t)
     try put(existence.row.identifier, .asset, number, &t)
     for resource in existence.details.resources { try note(resource, of: number, &t) }
+    for key in indexKeys(of: existence) { try t.put(self.key(key.name, number).span.bytes, RawSpan(), in: key.index) }
     for place in existence.places {
       try put(number, in: place.container, place.key, &t)
-      try update(place.container, &t) { (row) throws(RowMismatch) in row.memberCount += 1 }
+      try count(1, in: place.container, &t)
+    }
+  }
+
+  /// What finds an asset by something else than its content: the burst it belongs to, and where it came from.
+  private func indexKeys(of existence: AssetExistence) -> [(index: Database, name: [UInt8])] {
+    var keys: [(index: Database, name: [UInt8])] = []
+    if let burst = existence.row.burstIdentifier { keys.append((bursts, Self.pairingKey(burst))) }
+    if let origin = existence.details.origin.flatMap({ CloudIdentifier(archivalStringValue: $0) }) {
+      keys.append((origins, Self.pairingKey(origin.record)))
+    }
+    return keys
+  }
+
+  /// Counts a member of an album or folder, or of a selection; a pick is not counted.
+  private func count(_ change: Int, in container: ObjectNumber, _ t: inout WriteTransaction) throws {
+    if try collection(container, in: t) != nil {
+      try update(container, &t) { (row) throws(RowMismatch) in row.memberCount += change }
+    } else if try client(container, in: t) != nil {
+      try update(client: container, &t) { (row) throws(RowMismatch) in row.selectionCount += change }
     }
   }
 
@@ -65,9 +101,10 @@ extension Projections {
     guard try asset(number, in: t) == existence.row else { throw RowMismatch(number: number, field: "row") }
     for place in existence.places {
       try remove(number, from: place.container, place.key, &t)
-      try update(place.container, &t) { (row) throws(RowMismatch) in row.memberCount -= 1 }
+      try count(-1, in: place.container, &t)
     }
     for resource in existence.details.resources { try forget(resource, of: number, keeping: [], &t) }
+    for key in indexKeys(of: existence) { try t.delete(self.key(key.name, number).span.bytes, in: key.index) }
     try remove(existence.row.identifier, &t)
     try t.delete(number, in: details)
     try t.delete(number, in: assets)
@@ -81,13 +118,17 @@ extension Projections {
       guard edit.changesDetails, var details = try details(edit.number, in: t) else { continue }
       try edit.apply(to: &details)
       try put(details, edit.number, &t)
-      for resource in edit.resources?.old ?? [] {
+      for resource in edit.details?.old.resources ?? [] {
         try forget(resource, of: edit.number, keeping: details.resources, &t)
       }
       for resource in details.resources { try note(resource, of: edit.number, &t) }
     }
-    for shift in edited.shifts {
-      try update(shift.album, &t) { (row) throws(RowMismatch) in row.assetCount += shift.by }
+    try apply(edited.shifts, &t)
+  }
+
+  private func apply(_ shifts: [CountShift], _ t: inout WriteTransaction) throws {
+    for shift in shifts where shift.by != 0 || shift.byCreator != 0 {
+      try update(shift.album, &t) { (row) throws(RowMismatch) in try shift.apply(to: &row) }
     }
   }
 
@@ -142,7 +183,7 @@ extension Projections {
   private func create(_ existence: CollectionExistence, _ t: inout WriteTransaction) throws {
     let row = existence.row
     try put(row, &t)
-    try put(row.identifier, row.kind == .album ? .album : .folder, row.number, &t)
+    try put(row.identifier, row.objectKind, row.number, &t)
     try put(row.number, in: row.parent, existence.key, &t)
     try update(row.parent, &t) { (row) throws(RowMismatch) in row.memberCount += 1 }
   }
@@ -156,7 +197,13 @@ extension Projections {
   }
 
   private func arrange(_ arranged: Arranged, _ t: inout WriteTransaction) throws {
-    try update(arranged.container, &t) { (row) throws(RowMismatch) in try arranged.apply(toContainer: &row) }
+    switch arranged.verb {
+    case .granted, .withdrawn:
+      try update(client: arranged.container, &t) { (row) throws(RowMismatch) in arranged.apply(toClient: &row) }
+    case .picked: break
+    default:
+      try update(arranged.container, &t) { (row) throws(RowMismatch) in try arranged.apply(toContainer: &row) }
+    }
     for place in arranged.places {
       guard try key(of: place.child, in: arranged.container, t) == place.old else {
         throw RowMismatch(number: place.child, field: "place")
@@ -168,6 +215,7 @@ extension Projections {
       guard (place.old == nil) != (place.new == nil), try collection(place.child, in: t) != nil else { continue }
       try update(place.child, &t) { (row) throws(RowMismatch) in try arranged.apply(place, toChild: &row) }
     }
+    try apply(arranged.shifts, &t)
   }
 
   private func put(
@@ -200,6 +248,34 @@ extension Projections {
     guard var row = try collection(number, in: t) else { throw RowMismatch(number: number, field: "existence") }
     try body(&row)
     try put(row, &t)
+  }
+
+  // MARK: Clients
+
+  private func register(_ row: ClientRow, _ t: inout WriteTransaction) throws {
+    try put(row, &t)
+    let name = Array(row.name.utf8)
+    let value = withUnsafeBytes(of: row.number.bigEndian) { Array($0) }
+    try t.put(name.span.bytes, value.span.bytes, in: clientNames, mode: .insert)
+  }
+
+  private func update(
+    client number: ObjectNumber, _ t: inout WriteTransaction, _ body: (inout ClientRow) throws(RowMismatch) -> Void
+  ) throws {
+    guard var row = try client(number, in: t) else { throw RowMismatch(number: number, field: "existence") }
+    try body(&row)
+    try put(row, &t)
+  }
+
+  private func put(_ row: ClientRow, _ t: inout WriteTransaction) throws(LMDBError) {
+    try t.put(row.number, row.encoded().span.bytes, in: clients)
+  }
+
+  private func shorten(_ kept: Replacement<UInt64>, _ t: inout WriteTransaction) throws {
+    guard try firstToldCommit(in: t) == kept.old else { throw RowMismatch(number: rootFolder, field: "history") }
+    let value: InlineArray<1, UInt64> = [kept.new.bigEndian]
+    let name = Self.firstToldName
+    try t.put(name.span.bytes, value.span.bytes, in: settings)
   }
 
   private func put(_ row: CollectionRow, _ t: inout WriteTransaction) throws(LMDBError) {

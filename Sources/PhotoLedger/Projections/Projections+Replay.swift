@@ -23,7 +23,7 @@ extension Projections {
     var last = sequences.lowerBound - 1
     while last < sequences.upperBound, let record = try cursor.next() {
       guard record.sequence == last + 1 else { break }
-      try apply(try Event(record), sequence: record.sequence, in: &t)
+      try apply(try Event(record), sequence: record.sequence, commit: record.commit, in: &t)
       last = record.sequence
     }
     return last

@@ -10,20 +10,32 @@ package import LMDB
 //
 //   database      key                                    value
 //   assets        number (8, native integer key)         row, 144 bytes and the burst identifier (AssetRow)
-//   details       number (8, native integer key)         CBOR: the resources (AssetDetails)
+//   details       number (8, native integer key)         CBOR: files and words (AssetDetails)
 //   collections   number (8, native integer key)         CBOR: the row (CollectionRow)
 //   identifiers   identifier (16)                        kind (1), number (8)
 //   members       container (8) order key (8)            child (8)
 //   containers    child (8) container (8)                order key (8)
+//   clients       number (8, native integer key)         CBOR: the row (ClientRow)
+//   clientNames   name (1 … 256)                         number (8)
+//   picks         number (8, native integer key)         CBOR: the row (PickRow)
+//   sightings     client (8) ordinal (8)                 commit (8)
+//   settings      "history"                              the first commit that history tells (8)
 //   content       SHA-256 (32) asset (8)                 nothing
 //   pairing       SHA-256 of a content identifier (32)   nothing
 //                 asset (8)
+//   bursts        SHA-256 of a burst identifier (32)     nothing
+//                 asset (8)
+//   origins       SHA-256 of an origin (32) asset (8)    nothing
 //   history       object (8) sequence (8)                nothing
 //
 // `members` is the manual order; `containers` answers "where does this stand". They are each other's inverse. `history`
 // holds every event that touched an object: the way back to the values of an earlier commit. `content` finds equal
-// bytes, `pairing` the halves of a Live Photo. A member that is hidden, trashed or deleted keeps its rows in
-// `members` and `containers`.
+// bytes, `pairing` the halves of a Live Photo, `bursts` the members of a burst, `origins` what came from another
+// library. A member that is hidden, trashed or deleted keeps its rows in `members` and `containers`.
+//
+// Containers are albums and folders (numbers in `collections`), selections (in `clients`) and picks (in `picks`). A
+// selection has no order of its own: a member's key is its number. `sightings` is the history as a client that does
+// not see everything may know it: the commits that touched its view, counted from 1 (Sightings.swift).
 
 /// The databases of the projections.
 package struct Projections: Sendable {
@@ -35,11 +47,19 @@ package struct Projections: Sendable {
   let containers: Database
   let content: Database
   let pairing: Database
+  let bursts: Database
+  let origins: Database
+  let clients: Database
+  let clientNames: Database
+  let picks: Database
+  let sightings: Database
+  let settings: Database
   let history: Database
 
   /// The names of all projections' databases, in the order of the table above.
   package static let names = [
-    "assets", "details", "collections", "identifiers", "members", "containers", "content", "pairing", "history",
+    "assets", "details", "collections", "identifiers", "members", "containers", "content", "pairing", "bursts",
+    "origins", "clients", "clientNames", "picks", "sightings", "settings", "history",
   ]
 
   /// Opens the projections of a store, making those that are missing.
@@ -52,12 +72,22 @@ package struct Projections: Sendable {
     containers = try environment.database("containers")
     content = try environment.database("content")
     pairing = try environment.database("pairing")
+    bursts = try environment.database("bursts")
+    origins = try environment.database("origins")
+    clients = try environment.database("clients", integerKeys: true)
+    clientNames = try environment.database("clientNames")
+    picks = try environment.database("picks", integerKeys: true)
+    sightings = try environment.database("sightings")
+    settings = try environment.database("settings")
     history = try environment.database("history")
   }
 
   /// All databases, in the order of ``names``.
   package var all: [Database] {
-    [assets, details, collections, identifiers, members, containers, content, pairing, history]
+    [
+      assets, details, collections, identifiers, members, containers, content, pairing, bursts, origins, clients,
+      clientNames, picks, sightings, settings, history,
+    ]
   }
 }
 
@@ -94,6 +124,45 @@ extension Projections {
   package func collection(_ number: ObjectNumber, in t: borrowing some Reading) throws -> CollectionRow? {
     guard let value = try t.bytes(for: number, in: collections) else { return nil }
     return try CollectionRow(number: number, encoded: value)
+  }
+
+  package func client(_ number: ObjectNumber, in t: borrowing some Reading) throws -> ClientRow? {
+    guard let value = try t.bytes(for: number, in: clients) else { return nil }
+    return try ClientRow(number: number, encoded: value)
+  }
+
+  /// The client with a name; nil if the library never heard of it.
+  package func client(named name: String, in t: borrowing some Reading) throws -> ClientRow? {
+    guard let value = try t.bytes(for: Array(name.utf8), in: clientNames) else { return nil }
+    guard value.count == 8 else { throw corruption("the client '\(name)'") }
+    let number = value.span.bytes.number(at: 0)
+    guard let row = try client(number, in: t) else { throw corruption("client \(number)") }
+    return row
+  }
+
+  package func pick(_ number: ObjectNumber, in t: borrowing some Reading) throws -> PickRow? {
+    guard let value = try t.bytes(for: number, in: picks) else { return nil }
+    do {
+      return try PickRow(number: number, reading: value.span.bytes)
+    } catch {
+      throw corruption("pick \(number)")
+    }
+  }
+
+  /// What the library shows a named client and lets it do, by the state that a transaction sees.
+  /// - Complexity: O(log n), two reads.
+  func permission(of name: String, in t: borrowing some Reading) throws -> Permission {
+    if name == PhotoLibrary.owner { return .owner }
+    return try client(named: name, in: t).map(Permission.init) ?? .stranger
+  }
+
+  /// Whether a way of seeing shows an asset, hidden and trashed ones included.
+  func shows(_ asset: ObjectNumber, to access: Access, in t: borrowing some Reading) throws -> Bool {
+    switch access {
+    case .full: true
+    case .limited(let client): try key(of: asset, in: client, t) != nil
+    case .none: false
+    }
   }
 
   /// The number and kind of the object with an identifier.
@@ -152,6 +221,16 @@ extension Projections {
     try assets(under: Self.pairingKey(text), of: pairing, in: t)
   }
 
+  /// The assets of a burst, oldest first.
+  package func assets(ofBurst identifier: String, in t: borrowing some Reading) throws -> [ObjectNumber] {
+    try assets(under: Self.pairingKey(identifier), of: bursts, in: t)
+  }
+
+  /// The assets that came with an identifier of another library, oldest first.
+  func assets(withOrigin origin: String, in t: borrowing some Reading) throws -> [ObjectNumber] {
+    try assets(under: Self.pairingKey(origin), of: origins, in: t)
+  }
+
   static func pairingKey(_ contentIdentifier: String) -> [UInt8] {
     SHA256.digest(of: Array(contentIdentifier.utf8)).bytes
   }
@@ -179,6 +258,15 @@ extension Projections {
       return .proceed
     }
     return sequences
+  }
+
+  static let firstToldName = Array("history".utf8)
+
+  /// The first commit that the history told to clients goes back to (PH-06); 0 while it has never been shortened.
+  func firstToldCommit(in t: borrowing some Reading) throws -> UInt64 {
+    guard let value = try t.bytes(for: Self.firstToldName, in: settings) else { return 0 }
+    guard value.count == 8 else { throw corruption("where its history begins") }
+    return value.span.bytes.number(at: 0)
   }
 
   func corruption(_ what: String) -> LibraryError {

@@ -25,13 +25,16 @@ extension AssetEdit {
 
   /// Carries the edit out on the details.
   func apply(to details: inout AssetDetails) throws(RowMismatch) {
-    guard let resources else { return }
-    guard details.resources == resources.old else { throw RowMismatch(number: number, field: "resources") }
-    details.resources = resources.new
+    guard let replaced = self.details else { return }
+    guard details == replaced.old else { throw RowMismatch(number: number, field: "details") }
+    details = replaced.new
   }
 
-  /// Whether the edit concerns the files of the asset.
-  var changesDetails: Bool { resources != nil }
+  /// Whether the edit concerns the files of the asset or the words about it.
+  var changesDetails: Bool { details != nil }
+
+  /// Whether the edit concerns the files of the asset (CD-21).
+  var changesContent: Bool { details.map { !$0.old.hasSameContent(as: $0.new) } ?? false }
 }
 
 extension CollectionEdited {
@@ -40,6 +43,7 @@ extension CollectionEdited {
     try replace(&row.title, title, "title")
     try replace(&row.modificationDate, modificationDate, "modificationDate")
     try replace(&row.deletedDate, deletedDate, "deletedDate")
+    try replace(&row.creatorDate, creatorDate, "creatorDate")
   }
 
   private func replace<Value>(
@@ -54,15 +58,26 @@ extension CollectionEdited {
 extension Arranged {
   /// Carries out on the container's row what the new places mean for it.
   func apply(toContainer row: inout CollectionRow) throws(RowMismatch) {
-    guard row.modificationDate == modificationDate.old else {
-      throw RowMismatch(number: container, field: "modificationDate")
+    if let modificationDate {
+      guard row.modificationDate == modificationDate.old else {
+        throw RowMismatch(number: container, field: "modificationDate")
+      }
+      row.modificationDate = modificationDate.new
     }
-    row.modificationDate = modificationDate.new
-    row.assetCount += countShift
+    if let creatorDate {
+      guard row.creatorDate == creatorDate.old else { throw RowMismatch(number: container, field: "creatorDate") }
+      row.creatorDate = creatorDate.new
+    }
+    try CountShift(album: container, by: countShift, byCreator: creatorShift).apply(to: &row)
     for place in places { row.memberCount += (place.new == nil ? 0 : 1) - (place.old == nil ? 0 : 1) }
     guard row.assetCount >= 0, row.assetCount <= row.memberCount else {
       throw RowMismatch(number: container, field: "assetCount")
     }
+  }
+
+  /// Carries out on the row of a client what the new members of its selection mean for it.
+  func apply(toClient row: inout ClientRow) {
+    for place in places { row.selectionCount += (place.new == nil ? 0 : 1) - (place.old == nil ? 0 : 1) }
   }
 
   /// Carries out on a child collection's row what its new place means for it.
@@ -71,6 +86,64 @@ extension Arranged {
       throw RowMismatch(number: place.child, field: "parent")
     }
     row.parent = place.new == nil ? 0 : container
+  }
+}
+
+extension CountShift {
+  /// Carries the shift out on the album's row.
+  func apply(to row: inout CollectionRow) throws(RowMismatch) {
+    row.assetCount += by
+    row.creatorCount += byCreator
+    guard row.assetCount >= 0, row.creatorCount >= 0, row.creatorCount <= row.assetCount else {
+      throw RowMismatch(number: album, field: "assetCount")
+    }
+  }
+}
+
+extension ClientEdited {
+  /// Carries the edit out on a row.
+  func apply(to row: inout ClientRow) throws(RowMismatch) {
+    for (level, status) in statuses {
+      guard row[level].status == status.old else { throw RowMismatch(number: number, field: "status") }
+      row[level].status = status.new
+    }
+    for (level, words) in usageDescriptions {
+      guard row[level].usageDescription == words.old else {
+        throw RowMismatch(number: number, field: "usageDescription")
+      }
+      row[level].usageDescription = words.new
+    }
+    guard let preventsLimitedAlert else { return }
+    guard row.preventsLimitedAlert == preventsLimitedAlert.old else {
+      throw RowMismatch(number: number, field: "preventsAutomaticLimitedAccessAlert")
+    }
+    row.preventsLimitedAlert = preventsLimitedAlert.new
+  }
+}
+
+/// Carries one event out on the row of one client, which may come or go by it.
+func apply(_ event: Event, toClient number: ObjectNumber, _ row: inout ClientRow?) throws(RowMismatch) {
+  func edit(_ body: (inout ClientRow) throws(RowMismatch) -> Void) throws(RowMismatch) {
+    guard var edited = row else { throw RowMismatch(number: number, field: "existence") }
+    try body(&edited)
+    row = edited
+  }
+  switch event {
+  case .clientRegistered(let registered) where registered.number == number: row = registered
+  case .clientErased(let erased) where erased.number == number: row = nil
+  case .clientEdited(let edited) where edited.number == number:
+    try edit { (row) throws(RowMismatch) in try edited.apply(to: &row) }
+  case .pickRecorded(let pick) where pick.client == number:
+    try edit { (row) throws(RowMismatch) in row.pickCount += 1 }
+  case .pickErased(let pick) where pick.client == number:
+    try edit { (row) throws(RowMismatch) in row.pickCount -= 1 }
+  case .arranged(let arranged) where arranged.container == number:
+    try edit { (row) throws(RowMismatch) in arranged.apply(toClient: &row) }
+  case .assetPurged(let existence) where existence.places.contains { $0.container == number }:
+    try edit { (row) throws(RowMismatch) in row.selectionCount -= 1 }
+  case .assetCreated(let existence) where existence.places.contains { $0.container == number }:
+    try edit { (row) throws(RowMismatch) in row.selectionCount += 1 }
+  default: break
   }
 }
 
@@ -126,9 +199,12 @@ func apply(_ event: Event, toCollection number: ObjectNumber, _ row: inout Colle
     try edit { (row) throws(RowMismatch) in try edited.apply(to: &row) }
   case .assetsEdited(let edited):
     for shift in edited.shifts where shift.album == number {
-      try edit { (row) throws(RowMismatch) in row.assetCount += shift.by }
+      try edit { (row) throws(RowMismatch) in try shift.apply(to: &row) }
     }
   case .arranged(let arranged):
+    for shift in arranged.shifts where shift.album == number {
+      try edit { (row) throws(RowMismatch) in try shift.apply(to: &row) }
+    }
     if arranged.container == number {
       try edit { (row) throws(RowMismatch) in try arranged.apply(toContainer: &row) }
     }
@@ -159,14 +235,28 @@ extension AssetRow {
     case .pixelWidth: .integer(Int64(pixelWidth))
     case .pixelHeight: .integer(Int64(pixelHeight))
     case .mediaType: .integer(Int64(mediaType.rawValue))
+    case .rating: .integer(Int64(rating.rawValue))
+    case .burstSelectionTypes: .integer(Int64(burstSelection.rawValue))
+    case .representsBurst: .bool(flags.contains(.representsBurst))
+    case .adjustmentsState: .integer(Int64(adjustmentsState.rawValue))
+    case .adjustmentTimestamp: .date(adjustmentDate)
+    case .playbackVariation: .integer(Int64(playbackVariation.rawValue))
+    case .originalResourceChoice: .integer(Int64(originalResourceChoice.rawValue))
+    case .isRaw: .bool(flags.contains(.raw))
+    case .isSelfPortrait: .bool(flags.contains(.selfPortrait))
+    case .isLivePhotoVideoPlaybackEnabled: .bool(!flags.contains(.stillPlayback))
     }
   }
 
   /// Sets a field to a value that an event holds; false if the value is of the wrong kind or out of range.
   mutating func set(_ field: AssetField, _ value: FieldValue) -> Bool {
     switch (field, value) {
-    case (.isFavorite, .bool(let on)): if on { flags.insert(.favorite) } else { flags.remove(.favorite) }
-    case (.isHidden, .bool(let on)): if on { flags.insert(.hidden) } else { flags.remove(.hidden) }
+    case (.isFavorite, .bool(let on)): set(.favorite, on)
+    case (.isHidden, .bool(let on)): set(.hidden, on)
+    case (.representsBurst, .bool(let on)): set(.representsBurst, on)
+    case (.isRaw, .bool(let on)): set(.raw, on)
+    case (.isSelfPortrait, .bool(let on)): set(.selfPortrait, on)
+    case (.isLivePhotoVideoPlaybackEnabled, .bool(let on)): set(.stillPlayback, !on)
     case (.creationDate, .double(let seconds)): creationDate = Date(timeIntervalSinceReferenceDate: seconds)
     case (.creationDate, .null): creationDate = nil
     case (.localCreationDate, .double(let seconds)): localCreationDate = Date(timeIntervalSinceReferenceDate: seconds)
@@ -189,8 +279,29 @@ extension AssetRow {
     case (.mediaType, .integer(let type)):
       guard let type = MediaType(rawValue: Int(type)) else { return false }
       mediaType = type
+    case (.burstSelectionTypes, .integer(let bits)):
+      burstSelection = BurstSelectionTypes(rawValue: UInt8(truncatingIfNeeded: bits))
+    case (.adjustmentTimestamp, .double(let seconds)): adjustmentDate = Date(timeIntervalSinceReferenceDate: seconds)
+    case (.adjustmentTimestamp, .null): adjustmentDate = nil
+    case (.rating, .integer(let value)): return set(\.rating, AssetRating(rawValue: Int(value)))
+    case (.adjustmentsState, .integer(let value)):
+      return set(\.adjustmentsState, AdjustmentsState(rawValue: Int(value)))
+    case (.playbackVariation, .integer(let value)):
+      return set(\.playbackVariation, PlaybackVariation(rawValue: Int(value)))
+    case (.originalResourceChoice, .integer(let value)):
+      return set(\.originalResourceChoice, OriginalResourceChoice(rawValue: Int(value)))
     default: return false
     }
+    return true
+  }
+
+  private mutating func set(_ flag: Flags, _ on: Bool) {
+    if on { flags.insert(flag) } else { flags.remove(flag) }
+  }
+
+  private mutating func set<Value>(_ path: WritableKeyPath<AssetRow, Value>, _ value: Value?) -> Bool {
+    guard let value else { return false }
+    self[keyPath: path] = value
     return true
   }
 }

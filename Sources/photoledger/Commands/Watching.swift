@@ -67,7 +67,7 @@ private struct Watch {
       var told = result.token
       for try await details in library.changes(to: result, composingBeyond: .max) {
         let after = details.fetchResultAfterChanges.token
-        if let until, after.commit > until.commit { return }
+        if let until, after > until { return }
         try output.line(line(details, since: told))
         try output.flush()
         if hasReached(after) { return }
@@ -77,7 +77,7 @@ private struct Watch {
     library.unregisterChangeObserver(end)
   }
 
-  @Sendable private func hasReached(_ token: Token) -> Bool { until.map { token.commit >= $0.commit } ?? false }
+  @Sendable private func hasReached(_ token: Token) -> Bool { until.map { token >= $0 } ?? false }
 
   private func identifiers(of result: FetchResult<Asset>) throws -> [JSON] {
     var identifiers: [JSON] = []

@@ -8,6 +8,9 @@ import Synchronization
 // commit does not touch gives no details at all. What is told is then checked as a client would use it: removals,
 // insertions and moves applied to *before* must give *after*. A demonstration that shows something untrue fails.
 
+/// The program that rearranges an album in one of the scenes.
+private let slideshow = "com.example.slideshow"
+
 /// One commit of the demonstration.
 private struct Scene: Sendable {
   let title: String
@@ -59,6 +62,8 @@ struct Story {
     try library.performChangesAndWait(cause: "demo: an album") { change in
       let made = change.createAlbum(title: "Best of")
       change.album(made).add(members)
+      // One scene is another program's doing, and a program does nothing without permission.
+      change.setAuthorizationStatus(.authorized, of: slideshow)
       identifier = made
     }
     guard let identifier else { preconditionFailure("A change block was not carried out and did not throw.") }
@@ -151,7 +156,7 @@ struct Story {
       block.deleteAssets(chosen.map { results.newest[$0].id })
       return !chosen.isEmpty
     },
-    Scene(title: "The album is rearranged: one comes, two move, one goes", client: "com.example.slideshow") {
+    Scene(title: "The album is rearranged: one comes, two move, one goes", client: slideshow) {
       results, block in
       guard results.album.count > 4, results.newest.count > 3 else { return false }
       let album = block.album(results.albumIdentifier, assets: results.album)
@@ -190,7 +195,7 @@ private final class StoryObserver: PhotoLibraryChangeObserver {
     let deadline = DispatchTime.now() + .seconds(10)
     while true {
       let found = told.withLock { changes in
-        changes.removeAll { $0.token.commit < token.commit }
+        changes.removeAll { $0.token < token }
         return changes.first { $0.token == token }
       }
       if let found { return found }

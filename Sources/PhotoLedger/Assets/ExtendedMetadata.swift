@@ -1,0 +1,45 @@
+/// The words about an asset, loaded when they are asked for (PHAssetExtendedMetadata, FR-19).
+public struct ExtendedMetadata: Sendable, Hashable {
+  /// What a person wrote about it; nil if nothing.
+  public let caption: String?
+  /// Words to find it by, in the order of their bytes.
+  public let keywords: [String]
+  /// The name of its first original file; nil without one.
+  public let originalFilename: String?
+  /// The format of the recipe of its last edit; nil if it was never edited (PHAsset.adjustmentFormatIdentifier).
+  public let adjustmentFormatIdentifier: String?
+  /// The version of that format.
+  public let adjustmentFormatVersion: String?
+  /// The identifier that it had in the library that it comes from; nil if it did not come from one (CI-03).
+  public let origin: CloudIdentifier?
+
+  init(_ details: AssetDetails) {
+    caption = details.caption
+    keywords = details.keywords
+    originalFilename = details.resources.first(where: \.isOriginal)?.originalFilename
+    adjustmentFormatIdentifier = details.adjustment?.formatIdentifier
+    adjustmentFormatVersion = details.adjustment?.formatVersion
+    origin = details.origin.flatMap { CloudIdentifier(archivalStringValue: $0) }
+  }
+}
+
+extension AssetResource {
+  /// Whether the file came with the asset, and was not made by an edit (AS-06).
+  public var isOriginal: Bool {
+    [.photo, .video, .audio, .alternatePhoto, .pairedVideo].contains(type)
+  }
+
+  /// Whether the bytes are a camera's raw picture.
+  public var isRaw: Bool { uniformTypeIdentifier.hasSuffix("raw-image") }
+}
+
+extension [AssetResource] {
+  /// Whether some original is a RAW file.
+  var hasRaw: Bool { contains { $0.isOriginal && $0.isRaw } }
+
+  /// Whether there is a compressed and a RAW original of one picture (AS-16).
+  var isRawPair: Bool {
+    contains { $0.isOriginal && $0.isRaw }
+      && contains { ($0.type == .photo || $0.type == .alternatePhoto) && !$0.isRaw }
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import LMDB
+
+// Who stands for a burst (BU-01): exactly one of its members, as long as there is one.
+//
+// The first member to come stands for it; one that comes with the camera's word for it, or that a person names, takes
+// over; when the one that stands for it is purged, the oldest of the others does. Trash changes nothing: what comes
+// back is what it was. A client that does not see any member of a burst is the first to come, as far as it can tell, so
+// what it adds stands for the burst.
+
+extension Decider {
+  /// Lets a new asset join a burst; settles whether it stands for it.
+  mutating func join(_ burst: String?, _ row: inout AssetRow, _ t: inout WriteTransaction) throws {
+    row.burstIdentifier = burst
+    guard let burst else { return }
+    let members = try projections.assets(ofBurst: burst, in: t)
+    let isFirst = try !members.contains { try projections.shows($0, to: permission.access, in: t) }
+    if isFirst { row.flags.insert(.representsBurst) }
+    if row.flags.contains(.representsBurst) { try setRepresentative(nil, among: members, &t) }
+  }
+
+  /// Lets a member stand for its burst, in place of the one that did.
+  mutating func setRepresentative(_ identifier: LocalIdentifier, _ t: inout WriteTransaction) throws {
+    let row = try editableAsset(identifier, t)
+    guard let burst = row.burstIdentifier else {
+      throw LibraryError(
+        .requestNotSupportedForAsset, "The asset \(identifier.spelled(as: .asset)) is no member of a burst.")
+    }
+    guard !row.flags.contains(.representsBurst) else { return }
+    try setRepresentative(row.number, among: try projections.assets(ofBurst: burst, in: t), &t)
+  }
+
+  /// Settles the burst of an asset that is about to be purged.
+  mutating func leaveBurst(_ row: AssetRow, _ t: inout WriteTransaction) throws {
+    guard let burst = row.burstIdentifier, row.flags.contains(.representsBurst) else { return }
+    let others = try projections.assets(ofBurst: burst, in: t).filter { $0 != row.number }
+    try setRepresentative(others.first, among: others, &t)
+  }
+
+  private mutating func setRepresentative(
+    _ chosen: ObjectNumber?, among members: [ObjectNumber], _ t: inout WriteTransaction
+  ) throws {
+    var edits: [(row: AssetRow, edit: AssetEdit)] = []
+    for number in members {
+      guard let row = try projections.asset(number, in: t) else {
+        throw projections.corruption("asset \(number) of a burst")
+      }
+      let represents = FieldValue.bool(number == chosen)
+      guard row[.representsBurst] != represents else { continue }
+      let change = AssetChange(field: .representsBurst, old: row[.representsBurst], new: represents)
+      var edit = AssetEdit(number: number, changes: [change])
+      noteModification(of: row, in: &edit)
+      edits.append((row, edit))
+    }
+    try record(edits, .edited, &t)
+  }
+}

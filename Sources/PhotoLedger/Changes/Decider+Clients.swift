@@ -1,0 +1,202 @@
+import Foundation
+import LMDB
+
+// Who may do what, and how that changes.
+//
+// A permission is changed by the library's owner, whoever asked for it; a client may say who it is and that it asks.
+// Grants are members of the client's selection (Authorization.swift). An asset that a client adds without seeing
+// everything joins its selection, so that it may go on with what it made (AU-02).
+
+extension Decider {
+  // MARK: What a client may ask
+
+  /// - Throws: ``LibraryError`` `.accessRestricted` or `.accessUserDenied` (AU-08, AU-11, FR-18).
+  func checkPermission(for request: ChangeRequest) throws {
+    if case .client(let name, let change) = request { return try checkPermission(for: change, of: name) }
+    switch permission.access {
+    case .full: return
+    case .limited:
+      switch request {
+      case .purgeAssets: throw permission.refusal(client, "remove assets for good")
+      case .shortenHistory: throw permission.refusal(client, "shorten the history")
+      default: return
+      }
+    case .none:
+      if case .createAsset = request, permission.mayAdd { return }
+      throw permission.refusal(client, permission.mayAdd ? "do more than add assets" : "change the library")
+    }
+  }
+
+  private func checkPermission(for change: ChangeRequest.ClientChange, of name: String) throws {
+    if client == PhotoLibrary.owner { return }
+    switch change {
+    case .register where name == client, .request where name == client: return
+    default:
+      throw LibraryError(
+        .accessUserDenied, "The client '\(client)' may not decide what a client may see; only the library's owner may.")
+    }
+  }
+
+  // MARK: Changes
+
+  mutating func carryOut(
+    _ change: ChangeRequest.ClientChange, of name: String, _ t: inout WriteTransaction
+  ) throws {
+    guard name != PhotoLibrary.owner else {
+      throw LibraryError(.changeNotSupported, "The library's owner sees everything; there is nothing to decide.")
+    }
+    let row = try registered(name, t) ?? register(name, &t)
+    switch change {
+    case .register(let registration): try describe(row, registration, &t)
+    case .request(let level): try noteRequest(of: row, level, &t)
+    case .setStatus(let status, let level): try setStatus(status, level, of: row, &t)
+    case .grant(let identifiers): try grant(identifiers, to: row, &t)
+    case .withdraw(let identifiers): try withdraw(identifiers, from: row, &t)
+    case .pick(let identifiers): try pick(identifiers, for: row, &t)
+    }
+  }
+
+  private func registered(_ name: String, _ t: borrowing WriteTransaction) throws -> ClientRow? {
+    guard (1...256).contains(name.utf8.count), !name.utf8.contains(0) else {
+      throw LibraryError(.malformedRequest, "A client's name has 1 to 256 bytes, none of them zero.")
+    }
+    return try projections.client(named: name, in: t)
+  }
+
+  private mutating func register(_ name: String, _ t: inout WriteTransaction) throws -> ClientRow {
+    let row = ClientRow(number: nextNumber, name: name, registeredDate: date)
+    try record(.clientRegistered(row), &t)
+    return row
+  }
+
+  private mutating func describe(
+    _ row: ClientRow, _ registration: ClientRegistration, _ t: inout WriteTransaction
+  ) throws {
+    var edited = ClientEdited(number: row.number)
+    let wanted: [(AccessLevel, String?)] = [
+      (.readWrite, registration.readWriteUsageDescription), (.addOnly, registration.addOnlyUsageDescription),
+    ]
+    for case (let level, let words?) in wanted where row[level].usageDescription != words {
+      guard (1...4096).contains(words.utf8.count) else {
+        throw LibraryError(.malformedRequest, "A usage description has 1 to 4,096 bytes, not \(words.utf8.count).")
+      }
+      edited.usageDescriptions[level] = Replacement(old: row[level].usageDescription, new: words)
+    }
+    if let prevents = registration.preventsAutomaticLimitedAccessAlert, prevents != row.preventsLimitedAlert {
+      edited.preventsLimitedAlert = Replacement(old: row.preventsLimitedAlert, new: prevents)
+    }
+    guard edited != ClientEdited(number: row.number) else { return }
+    try record(.clientEdited(edited), &t)
+  }
+
+  private mutating func noteRequest(of row: ClientRow, _ level: AccessLevel, _ t: inout WriteTransaction) throws {
+    guard row[level].usageDescription != nil else {
+      throw LibraryError.withoutUsageDescription(row.name, level)
+    }
+    var edited = ClientEdited(number: row.number)
+    edited.requested = level
+    try record(.clientEdited(edited), &t)
+  }
+
+  private mutating func setStatus(
+    _ status: AuthorizationStatus, _ level: AccessLevel, of row: ClientRow, _ t: inout WriteTransaction
+  ) throws {
+    guard level == .readWrite || status != .limited else {
+      throw LibraryError(
+        .changeNotSupported, "Access to add has no limited form; it is authorized, denied, restricted or undecided.")
+    }
+    guard row[level].status != status else { return }
+    var edited = ClientEdited(number: row.number)
+    edited.statuses[level] = Replacement(old: row[level].status, new: status)
+    try record(.clientEdited(edited), &t)
+  }
+
+  // MARK: Selections
+
+  private mutating func grant(
+    _ identifiers: [LocalIdentifier], to row: ClientRow, _ t: inout WriteTransaction
+  ) throws {
+    let numbers = try distinct(identifiers).map { try asset($0, t).number }
+      .filter { try projections.key(of: $0, in: row.number, t) == nil }
+    try arrange(row, .granted, numbers.map { .init(child: $0, old: nil, new: OrderKey(rawValue: $0)) }, &t)
+  }
+
+  private mutating func withdraw(
+    _ identifiers: [LocalIdentifier], from row: ClientRow, _ t: inout WriteTransaction
+  ) throws {
+    let numbers = try distinct(identifiers).map { try asset($0, t).number }
+      .filter { try projections.key(of: $0, in: row.number, t) != nil }
+    try arrange(row, .withdrawn, numbers.map { .init(child: $0, old: OrderKey(rawValue: $0), new: nil) }, &t)
+  }
+
+  /// Puts an asset that the block's client has just added into its selection (AU-02).
+  mutating func joinSelection(_ number: ObjectNumber, _ t: inout WriteTransaction) throws {
+    guard permission.access != .full, let client = permission.client else { return }
+    guard let row = try projections.client(client, in: t) else { throw projections.corruption("client \(client)") }
+    try arrange(row, .granted, [.init(child: number, old: nil, new: OrderKey(rawValue: number))], &t)
+  }
+
+  private mutating func arrange(
+    _ row: ClientRow, _ verb: Arranged.Verb, _ places: [Arranged.Place], _ t: inout WriteTransaction
+  ) throws {
+    for run in places.inRuns(of: Event.objectLimit) {
+      let shifts = try shifts(of: run.map(\.child), in: row.number, verb == .granted ? 1 : -1, t)
+      try record(
+        .arranged(Arranged(verb: verb, container: row.number, places: Array(run), shifts: shifts)), &t)
+    }
+  }
+
+  /// What a client that made albums sees of them when assets join or leave its selection.
+  private func shifts(
+    of numbers: [ObjectNumber], in client: ObjectNumber, _ change: Int, _ t: borrowing WriteTransaction
+  ) throws -> [CountShift] {
+    var shifts: [ObjectNumber: CountShift] = [:]
+    for number in numbers {
+      let isVisible = try projections.asset(number, in: t)?.isVisible ?? false
+      for place in try projections.places(of: number, in: t) {
+        guard let album = try projections.collection(place.container, in: t), album.creator == client else { continue }
+        shifts[album.number, default: CountShift(album: album.number, by: 0)].byCreator += isVisible ? change : 0
+      }
+    }
+    return shifts.values.sorted { $0.album < $1.album }
+  }
+
+  // MARK: Picks
+
+  /// Records what a picking session gave a client, in the order of picking.
+  private mutating func pick(
+    _ identifiers: [LocalIdentifier], for row: ClientRow, _ t: inout WriteTransaction
+  ) throws {
+    let numbers = try distinct(identifiers).map { try asset($0, t).number }
+    guard !numbers.isEmpty else { return }
+    let pick = PickRow(number: nextNumber, client: row.number, date: date)
+    try record(.pickRecorded(pick), &t)
+    guard let keys = OrderKey.between(nil, nil, count: numbers.count) else {
+      preconditionFailure("An empty container has room for every pick.")
+    }
+    let places = zip(numbers, keys).map { Arranged.Place(child: $0, old: nil, new: $1) }
+    for run in places.inRuns(of: Event.objectLimit) {
+      try record(.arranged(Arranged(verb: .picked, container: pick.number, places: Array(run))), &t)
+    }
+  }
+
+  // MARK: History
+
+  mutating func shortenHistory(to commit: UInt64, _ t: inout WriteTransaction) throws {
+    let kept = try projections.firstToldCommit(in: t)
+    guard commit > kept else { return }
+    try record(.historyShortened(Replacement(old: kept, new: commit)), &t)
+  }
+}
+
+extension LibraryError {
+  /// Asking without saying why is an error of the client's author, as on Apple's systems (FR-18).
+  static func withoutUsageDescription(_ name: String, _ level: AccessLevel) -> LibraryError {
+    LibraryError(
+      .missingUsageDescription,
+      """
+      The client '\(name)' asked for access without a usage description for \(level); register it with \
+      one before it asks.
+      """)
+  }
+}

@@ -1,0 +1,142 @@
+import CountedTree
+import EventLog
+import LMDB
+
+// What a result becomes when its client's permission changes.
+//
+// A result is a query with a way of seeing the library. When that changes (all photos become a selection, a selection
+// is taken back) the same fetch is another query, with another tree. The step from one to the other is a commit like
+// any other, told once, with exact index changes:
+//
+//     commit        X-1                    X                     …    head
+//     all photos    tree A ──────────┐
+//     selection                      └──▶ tree B ◀── reversed deltas ── tree B of now
+//                                    walk of both: what left, what came
+//
+// Tree B at X is made from the tree of now by taking the later commits back, which costs what they touched. The walk is
+// O(n) in the two results, and it is the only one: such a change takes away or brings a share of all objects, so k is
+// of the order of n. A selection that grows or shrinks is not of this kind; its commits are deltas as those of an
+// album.
+
+extension LibraryStore {
+  /// The first commit after a result's that changed how its client sees the library; nil if there is none.
+  func accessChange(of result: ResultCore, through limit: UInt64) throws -> UInt64? {
+    guard result.client != PhotoLibrary.owner, observation.mayHaveNewAccess(since: result.commit) else { return nil }
+    return try reading { t in
+      guard let row = try core.projections.client(named: result.client, in: t) else { return nil }
+      for sequence in try core.projections.history(of: row.number, after: result.sequence, in: t) {
+        guard let record = try core.log.event(at: sequence, in: t), record.commit <= limit else { return nil }
+        switch record.type {
+        case "client.registered": return record.commit
+        case "client.edited":
+          if case .clientEdited(let edited) = try Event(record), edited.statuses[.readWrite] != nil {
+            return record.commit
+          }
+        default: break
+        }
+      }
+      return nil
+    }
+  }
+
+  /// A result and the same fetch at a later commit, its client's permission having changed in between.
+  /// - Complexity: O(n) in the two results, and O(k log n) for what later commits touched.
+  func crossed(
+    _ before: ResultCore, to commit: UInt64
+  ) throws -> (after: ResultCore, touched: TouchedPositions, commits: [CommitSummary]) {
+    let delta = try observation.composedDelta(from: before.commit, to: commit)
+    let after = try result(of: before, at: commit)
+    let changed: Set<ObjectNumber>
+    switch before.plan.query.entity {
+    case .asset: changed = Set(delta.assets.filter { $0.value.isVisiblyChanged }.map(\.key))
+    case .collection: changed = try changedCollections(before, after)
+    }
+    let touched: TouchedPositions
+    switch (before.order, after.order) {
+    case (.narrow(let one), .narrow(let two)): touched = one.walked(to: two, changed: changed)
+    case (.wide(let one), .wide(let two)): touched = one.walked(to: two, changed: changed)
+    default: preconditionFailure("Two results of one fetch have keys of different widths.")
+    }
+    return (after, touched, delta.commits)
+  }
+
+  /// The same fetch by the permission of an earlier commit, as it was then.
+  private func result(of result: ResultCore, at commit: UInt64) throws -> ResultCore {
+    var (core, sequence) = try reading { t in
+      let sequence = try self.sequence(ofCommit: commit, t)
+      let query = try self.query(result.plan.query, as: result.client, at: sequence, t)
+      return (try fetch(query, result.window, as: result.client, t), sequence)
+    }
+    let later = try observation.deltas(from: commit, to: core.commit)
+    for delta in later.reversed() { core = core.advanced(by: delta.reversed(endingAt: sequence)).after }
+    core.commit = commit
+    core.sequence = sequence
+    return core.shown(like: result)
+  }
+
+  /// The query of a client as its permission was after an event.
+  private func query(
+    _ query: Query, as client: String, at sequence: UInt64, _ t: borrowing StoreReading
+  ) throws -> Query {
+    var query = try self.query(query, as: client, t)
+    guard let number = try core.projections.client(named: client, in: t)?.number else { return query }
+    query.access = try clientRow(number, at: sequence, t).map { Permission($0).access } ?? .none
+    if case .members(let container) = query.scope, query.access != .full, container != rootFolder {
+      query.isScopeShown = try core.projections.collection(container, in: t).map(query.access.shows) ?? false
+    } else {
+      query.isScopeShown = true
+    }
+    return query
+  }
+
+  /// The collections in both results of which the client sees another row.
+  private func changedCollections(_ before: ResultCore, _ after: ResultCore) throws -> Set<ObjectNumber> {
+    let common = Set(before.allNumbers).intersection(after.allNumbers)
+    return try reading { t in
+      try common.filter { number in
+        let one = try collectionRow(number, at: before.sequence, t)?.seen(by: before.plan.query.access)
+        let two = try collectionRow(number, at: after.sequence, t)?.seen(by: after.plan.query.access)
+        return one?.visible != two?.visible
+      }
+    }
+  }
+}
+
+extension ResultCore {
+  /// The numbers of all objects, shown in the window or not.
+  fileprivate var allNumbers: [ObjectNumber] { (0..<order.count).map { order.number(at: $0) } }
+}
+
+extension CountedTree where Element: ResultKey {
+  /// Where the objects that only one of two trees holds, or both under different keys, stand in either.
+  /// - Complexity: O(n) in both trees, O(k log k) for what differs.
+  fileprivate func walked(to later: CountedTree<Element>, changed: Set<ObjectNumber>) -> TouchedPositions {
+    var (leaving, coming): ([ObjectNumber: Int], [ObjectNumber: Int]) = ([:], [:])
+    var changedPositions: [Int] = []
+    var (one, two) = (makeIterator(), later.makeIterator())
+    var (old, new) = (one.next(), two.next())
+    var (position, laterPosition) = (0, 0)
+    while old != nil || new != nil {
+      if let key = old, let other = new, key == other {
+        if changed.contains(key.number) { changedPositions.append(laterPosition) }
+        (old, new, position, laterPosition) = (one.next(), two.next(), position + 1, laterPosition + 1)
+      } else if let key = old, new.map({ key < $0 }) ?? true {
+        leaving[key.number] = position
+        (old, position) = (one.next(), position + 1)
+      } else if let key = new {
+        coming[key.number] = laterPosition
+        (new, laterPosition) = (two.next(), laterPosition + 1)
+      }
+    }
+    var repositioned: [Relocation] = []
+    for (number, before) in leaving {
+      guard let after = coming.removeValue(forKey: number) else { continue }
+      leaving[number] = nil
+      repositioned.append(Relocation(before: before, after: after))
+      if changed.contains(number) { changedPositions.append(after) }
+    }
+    return TouchedPositions(
+      beforeCount: count, afterCount: later.count, removed: leaving.values.sorted(), inserted: coming.values.sorted(),
+      repositioned: repositioned.sorted { $0.before < $1.before }, changed: changedPositions.sorted())
+  }
+}

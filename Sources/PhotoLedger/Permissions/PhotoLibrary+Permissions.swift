@@ -1,0 +1,185 @@
+import EventLog
+import Foundation
+import LMDB
+
+extension PhotoLibrary {
+  // MARK: Asking
+
+  /// What this client may do at a level (PHPhotoLibrary.authorizationStatus(for:), AU-09).
+  ///
+  /// Whoever may read may add.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n).
+  public func authorizationStatus(for level: AccessLevel) throws -> AuthorizationStatus {
+    if client == Self.owner { return .authorized }
+    return try store.reading { t in
+      guard let row = try store.core.projections.client(named: client, in: t) else { return .notDetermined }
+      guard level == .addOnly, row.addOnly.status == .notDetermined else { return row[level].status }
+      return Permission(row).mayAdd ? .authorized : .notDetermined
+    }
+  }
+
+  /// What this client may do, as programs ask that know nothing of limited access: limited is authorized (AU-06).
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n).
+  public func authorizationStatus() throws -> AuthorizationStatus {
+    let status = try authorizationStatus(for: .readWrite)
+    return status == .limited ? .authorized : status
+  }
+
+  /// Asks for access in this client's name (PHPhotoLibrary.requestAuthorization(for:)).
+  ///
+  /// That it asked stands in the log. If nobody has decided and a prompt is installed, the prompt decides.
+  /// - Parameter level: what the client wants to do.
+  /// - Returns: what it may do now.
+  /// - Throws: ``LibraryError`` `.missingUsageDescription` for a client that was registered without one for the level;
+  ///   what the store throws.
+  @discardableResult
+  public func requestAuthorization(for level: AccessLevel) async throws -> AuthorizationStatus {
+    try await offCooperativePool { [self] in
+      if client == Self.owner { return .authorized }
+      guard try authorizationStatus(for: level) == .notDetermined else { return try authorizationStatus(for: level) }
+      _ = try store.perform([.client(named: client, .request(level))], as: client, cause: "request for access")
+      try store.prompting.ask(about: client, for: level, in: store)
+      return try authorizationStatus(for: level)
+    }
+  }
+
+  /// Lets the person at the library add to a limited client's selection (presentLimitedLibraryPicker, AU-05).
+  /// - Returns: the identifiers that were added by this call; none without a prompt, and for a client that is not
+  ///   limited.
+  /// - Throws: ``LibraryError`` if the store cannot be read or written.
+  public func presentLimitedLibraryPicker() async throws -> [String] {
+    try await offCooperativePool { [self] in try store.prompting.offerMore(to: client, in: store) }
+  }
+
+  private func offCooperativePool<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+
+  // MARK: Deciding
+
+  /// Installs who is asked about clients, in place of the system's dialogue; nil: nobody.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
+  public func setPermissionPrompt(_ prompt: (any PermissionPrompt)?) throws {
+    try checkIsOwner("decide what clients may see")
+    store.prompting.install(prompt)
+  }
+
+  /// Every client that the library has heard of, in the order of their registration.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner; what the store throws.
+  /// - Complexity: O(m) for m clients.
+  public func clients() throws -> [Client] {
+    try checkIsOwner("list the library's clients")
+    return try store.reading { t in
+      var clients: [Client] = []
+      try t.forEach(in: store.core.projections.clients, from: 0) { number, bytes in
+        clients.append(Client(row: try ClientRow(number: number, encoded: bytes.withUnsafeBytes { Array($0) })))
+        return .proceed
+      }
+      return clients
+    }
+  }
+
+  /// The assets that a limited client has selected, hidden ones included, in the order of their addition.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` for a client that the library never heard of, `.accessUserDenied`
+  ///   for any client but the owner; what the store throws.
+  /// - Complexity: O(m log n) for m assets.
+  public func selection(of client: String) throws -> [Asset] {
+    try checkIsOwner("see what others may see")
+    return try store.reading { t in
+      let projections = store.core.projections
+      let commit = try store.core.log.head(t).commit
+      guard let row = try projections.client(named: client, in: t) else { throw Self.unknownClient(client) }
+      var assets: [Asset] = []
+      try projections.forEachMember(of: row.number, in: t) { _, number in
+        if let row = try projections.asset(number, in: t) { assets.append(Asset(row: row, commit: commit)) }
+        return true
+      }
+      return assets
+    }
+  }
+
+  // MARK: Answering for it
+
+  /// Who could see an asset at a state, and how.
+  public struct AssetAccess: Sendable, Hashable {
+    /// The client.
+    public let client: String
+    /// By what: full or limited access, or a pick.
+    public let kind: Client.AccessKind
+  }
+
+  /// Who could see an asset at a state of the library, the owner aside.
+  /// - Parameters:
+  ///   - identifier: the asset, in any spelling.
+  ///   - token: the state; nil: now.
+  /// - Returns: clients in the order of their registration; one that was also given the asset by picking is listed by
+  ///   its permission.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` for what never was an asset, `.accessUserDenied` for any client
+  ///   but the owner; what the store throws.
+  /// - Complexity: O(c log n) for c clients, and one read for each later event that touched one of them or the asset.
+  public func access(toAsset identifier: String, at token: Token? = nil) throws -> [AssetAccess] {
+    try checkIsOwner("see what others may see")
+    return try store.reading { t in
+      let commit = try token.map { try store.commit(of: $0, for: client, t) } ?? store.core.log.head(t).commit
+      let sequence = commit == 0 ? 0 : try store.sequence(ofCommit: commit, t)
+      guard let parsed = LocalIdentifier(identifier), let number = try store.core.assetNumber(parsed, t) else {
+        throw LibraryError(.identifierNotFound, "The library never had an asset with the identifier \(identifier).")
+      }
+      guard try store.assetRow(number, at: sequence, t) != nil else { return [] }
+      var found: [AssetAccess] = []
+      var numbers: [ObjectNumber] = []
+      try t.forEach(in: store.core.projections.clients, from: 0) { number, _ in
+        numbers.append(number)
+        return .proceed
+      }
+      let picked = try pickers(of: number, at: sequence, t)
+      for client in numbers {
+        guard let row = try store.clientRow(client, at: sequence, t) else { continue }
+        switch Permission(row).access {
+        case .full: found.append(AssetAccess(client: row.name, kind: .full))
+        case .limited where try store.place(of: number, in: client, at: sequence, t) != nil:
+          found.append(AssetAccess(client: row.name, kind: .limited))
+        default: if picked.contains(client) { found.append(AssetAccess(client: row.name, kind: .picked)) }
+        }
+      }
+      return found
+    }
+  }
+
+  /// The clients that had been given an asset by picking, up to an event.
+  private func pickers(
+    of asset: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
+  ) throws -> Set<ObjectNumber> {
+    var found: Set<ObjectNumber> = []
+    for past in try store.core.projections.history(of: asset, in: t) where past <= sequence {
+      guard let record = try store.core.log.event(at: past, in: t), record.type == "selection.picked",
+        case .arranged(let arranged) = try Event(record),
+        let pick = try store.core.projections.pick(arranged.container, in: t)
+      else { continue }
+      found.insert(pick.client)
+    }
+    return found
+  }
+
+  static func unknownClient(_ name: String) -> LibraryError {
+    LibraryError(.identifierNotFound, "The library has never heard of a client '\(name)'; see `client list`.")
+  }
+
+  func checkIsOwner(_ what: String) throws {
+    guard client != Self.owner else { return }
+    throw LibraryError(
+      .accessUserDenied, "The client '\(client)' may not \(what); only the library's owner may.")
+  }
+
+  /// - Throws: ``LibraryError`` `.accessUserDenied` or `.accessRestricted` for a client that does not see everything:
+  ///   the same one whatever the library holds (AU-01).
+  func checkSeesEverything(_ what: String, _ t: borrowing StoreReading) throws {
+    let permission = try store.core.projections.permission(of: client, in: t)
+    guard permission.access != .full else { return }
+    throw permission.refusal(client, what)
+  }
+}

@@ -1,0 +1,132 @@
+import EventLog
+import LMDB
+
+// The history as a client may know it who does not see everything.
+//
+// The number of a commit tells how much happened in the library, so a client that is limited to a selection must never
+// learn one. Its tokens name sightings instead: the commits that touched what it sees, counted from 1.
+//
+//     commits of the library      41   42   43   44   45   46
+//     touch client 7's view        x              x         x
+//     sightings of client 7       12             13        14        "v1-…-e" is sighting 14, commit 46
+//
+// Whether a commit touches a view is decided from the event and from the selection alone, in the transaction of the
+// commit: an asset of the selection was changed, joined or left; a collection of the client's own was changed, or
+// something in it that the client sees; the client's permission changed. Two libraries that differ only outside the
+// selection therefore count alike, which is the invariant. A sighting that shows nothing after all does no harm.
+//
+// Refused: commit numbers that are encrypted (they still differ between two libraries that the client cannot tell
+// apart otherwise, and this project writes no ciphers), and counting when a token is asked for (it would read the log).
+
+extension Projections {
+  /// Notes a commit for every client whose view an event touches.
+  /// - Complexity: O(log n) without clients; otherwise O(k log n) for the k objects of the event and the containers
+  ///   that they stand in.
+  func noteSightings(of event: Event, in commit: UInt64, _ t: inout WriteTransaction) throws {
+    guard try t.count(of: clients) > 0 else { return }
+    for client in try viewers(of: event, t) {
+      let last = try lastSighting(of: client, in: t)
+      guard last.map({ $0.commit < commit }) ?? true else { continue }
+      let key = pairKey(client, (last?.ordinal ?? 0) + 1)
+      let value: InlineArray<1, UInt64> = [commit.bigEndian]
+      try t.put(key.span.bytes, value.span.bytes, in: sightings)
+    }
+  }
+
+  /// The clients that see less than everything and whose view an event touches.
+  private func viewers(of event: Event, _ t: borrowing WriteTransaction) throws -> Set<ObjectNumber> {
+    var found: Set<ObjectNumber> = []
+    func add(_ client: ObjectNumber) throws {
+      guard client != 0, !found.contains(client) else { return }
+      if try self.client(client, in: t)?.hasOwnView ?? false { found.insert(client) }
+    }
+    func addSelections(of asset: ObjectNumber) throws {
+      for place in try places(of: asset, in: t) { try add(place.container) }
+    }
+    switch event {
+    case .assetPurged(let existence): for place in existence.places { try add(place.container) }
+    case .assetsEdited(let edited): for edit in edited.edits { try addSelections(of: edit.number) }
+    case .collectionCreated(let existence): try add(existence.row.creator)
+    case .collectionEdited(let edited): try add(try collection(edited.number, in: t)?.creator ?? 0)
+    case .clientRegistered(let row): try add(row.number)
+    case .clientEdited(let edited): try add(edited.number)
+    case .pickRecorded(let row): try add(row.client)
+    case .arranged(let arranged): try viewers(of: arranged, t).forEach(add)
+    case .libraryCreated, .assetCreated, .collectionErased, .clientErased, .pickErased, .historyShortened,
+      .nothingChanged:
+      break
+    }
+    return found
+  }
+
+  private func viewers(of arranged: Arranged, _ t: borrowing WriteTransaction) throws -> Set<ObjectNumber> {
+    switch arranged.verb {
+    case .spread: return []
+    case .granted, .withdrawn: return [arranged.container]
+    case .picked: return try pick(arranged.container, in: t).map { [$0.client] } ?? []
+    case .inserted, .removed, .moved, .replaced: break
+    }
+    guard let container = try collection(arranged.container, in: t) else { return [] }
+    if container.kind == .album {
+      let creator = container.creator
+      guard creator != 0 else { return [] }
+      for place in arranged.places where try key(of: place.child, in: creator, t) != nil { return [creator] }
+      return []
+    }
+    return Set(try arranged.places.compactMap { try collection($0.child, in: t)?.creator })
+  }
+
+  /// The last sighting of a client; nil if nothing ever touched its view.
+  /// - Complexity: O(log n).
+  func lastSighting(
+    of client: ObjectNumber, in t: borrowing some Reading
+  ) throws -> (ordinal: UInt64, commit: UInt64)? {
+    var last: (ordinal: UInt64, commit: UInt64)?
+    let prefix: InlineArray<1, UInt64> = [client.bigEndian]
+    try t.forEach(in: sightings, prefix: prefix.span.bytes, reverse: true) { (key, value) throws(LMDBError) in
+      last = (key.number(at: 8), value.number(at: 0))
+      return .stop
+    }
+    return last
+  }
+
+  /// The commit of a client's sighting; nil if there is none of that number.
+  func commit(ofSighting ordinal: UInt64, of client: ObjectNumber, in t: borrowing some Reading) throws -> UInt64? {
+    let key = pairKey(client, ordinal)
+    return try t.value(for: key.span.bytes, in: sightings)?.number(at: 0)
+  }
+
+  /// How many sightings a client had up to a commit.
+  /// - Complexity: O(log² n).
+  func sightingCount(of client: ObjectNumber, through commit: UInt64, in t: borrowing some Reading) throws -> UInt64 {
+    guard let last = try lastSighting(of: client, in: t) else { return 0 }
+    if last.commit <= commit { return last.ordinal }
+    var range = (low: UInt64(0), high: last.ordinal)
+    while range.high - range.low > 1 {
+      let middle = range.low + (range.high - range.low) / 2
+      guard let found = try self.commit(ofSighting: middle, of: client, in: t) else {
+        throw corruption("sighting \(middle) of client \(client)")
+      }
+      if found <= commit { range.low = middle } else { range.high = middle }
+    }
+    return range.low
+  }
+
+  /// The commits of a client's sightings after one commit, up to another, oldest first.
+  /// - Complexity: O(log² n + m) for m sightings.
+  func sightings(
+    of client: ObjectNumber, after commit: UInt64, through limit: UInt64, most: Int = .max,
+    in t: borrowing some Reading
+  ) throws -> [(ordinal: UInt64, commit: UInt64)] {
+    var found: [(ordinal: UInt64, commit: UInt64)] = []
+    let first = try sightingCount(of: client, through: commit, in: t) + 1
+    let prefix: InlineArray<1, UInt64> = [client.bigEndian]
+    let from = pairKey(client, first)
+    try t.forEach(in: sightings, from: from.span.bytes, prefix: prefix.span.bytes) { (key, value) throws(LMDBError) in
+      guard value.number(at: 0) <= limit, found.count < most else { return .stop }
+      found.append((key.number(at: 8), value.number(at: 0)))
+      return .proceed
+    }
+    return found
+  }
+}
