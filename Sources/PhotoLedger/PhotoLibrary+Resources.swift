@@ -6,10 +6,11 @@ public import Foundation
 //           └──────────────────┴───────┬──────────────┴──────────────────────────┘
 //                                openForReading                        the one way from an asset to its bytes
 //
-// A resource is asked for together with its asset. In PhotoKit a resource knows its asset (`assetLocalIdentifier`); here
-// `AssetResource` is also what the log holds and what content is compared by, and two assets may have equal ones. So the
-// asset stands beside it, as it does in `resources(of:)`. That is more than a way of naming: a resource is a value that
-// anyone can make, with any path in it, and `openForReading` opens only what the library recorded for the asset.
+// A resource is asked for together with its asset. In PhotoKit a resource knows its asset (`assetLocalIdentifier`);
+// here `AssetResource` is also what the log holds and what content is compared by, and two assets may have equal ones.
+// So the asset stands beside it, as it does in `resources(of:)`. That is more than a way of naming: a resource is a
+// value that anyone can make, with any path in it, and `openForReading` opens only what the library recorded for the
+// asset.
 
 extension PhotoLibrary {
   /// The bytes of a resource, chunk by chunk (PHAssetResourceManager.requestData(for:options:dataReceivedHandler:
@@ -81,8 +82,8 @@ extension PhotoLibrary {
   /// Gives the bytes of a resource to a handler, chunk by chunk (PHAssetResourceManager.requestData(for:options:
   /// dataReceivedHandler:completionHandler:)).
   ///
-  /// The handlers are called on one serial queue of the request's own, progress among them; the next chunk is read when
-  /// the handler has returned. The library stays open to the end of the request.
+  /// The handlers are called on one serial queue of the request's own, progress among them; the next chunk is read
+  /// when the handler has returned. The library is held to the end of the request.
   /// - Parameters:
   ///   - resource: one of ``resources(of:)``.
   ///   - asset: the asset that it belongs to, as of the commit for which the resource was asked.
@@ -130,8 +131,8 @@ extension PhotoLibrary {
 
   /// Opens the file of a resource; every reading of bytes begins here, so whether this client may have them is decided
   /// here and nowhere else.
-  /// - Throws: ``LibraryError`` `.identifierNotFound` if the asset, as of the value's commit, has no such resource; what
-  ///   ``OpenResource`` throws.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` if the asset, as of the value's commit, has no such resource;
+  ///   what ``OpenResource`` throws.
   /// - Complexity: O(log n), and one read for each later event that touched the asset.
   func openForReading(_ request: ResourceRequest) throws -> OpenResource {
     guard let asset = request.asset, try resources(of: asset).contains(request.resource) else {
