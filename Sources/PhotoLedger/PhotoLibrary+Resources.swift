@@ -89,8 +89,8 @@ extension PhotoLibrary {
   ///   - asset: the asset that it belongs to, as of the commit for which the resource was asked.
   ///   - options: who is told of the progress.
   ///   - dataReceivedHandler: is given each chunk of at most 1 MiB, in their order.
-  ///   - completionHandler: called once, last: nil if all bytes were given and their hash is the recorded one; otherwise
-  ///     what ``data(of:in:options:)`` throws, `.userCancelled` (3072) after ``cancelDataRequest(_:)``.
+  ///   - completionHandler: called once, last: with nil if all bytes were given and their hash is the recorded one;
+  ///     otherwise with what ``data(of:in:options:)`` throws, `.userCancelled` (3072) after ``cancelDataRequest(_:)``.
   /// - Returns: what names the request for ``cancelDataRequest(_:)``.
   /// - Complexity: O(1) before it returns.
   @discardableResult

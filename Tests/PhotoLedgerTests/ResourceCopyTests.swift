@@ -4,7 +4,7 @@ import Testing
 
 @testable import PhotoLedger
 
-@Suite("Copying a resource to a file", .timeLimit(.minutes(1)))
+@Suite("Copying a resource to a file", .timeLimit(.minutes(5)))
 struct ResourceCopyTests {
   static let chunk = OneFileLibrary.chunk
 
@@ -75,6 +75,7 @@ struct ResourceCopyTests {
         .init { share in
           told.yield(share)
           goOn.wait()
+          goOn.signal()
         })
     }
     var seen = shares.makeAsyncIterator()

@@ -154,10 +154,11 @@ struct OpenResource: ~Copyable, Sendable {
   }
 
   private mutating func take(_ bytes: UnsafeRawBufferPointer) throws(LibraryError) {
-    try checkNotCancelled()
     byteCount += UInt64(bytes.count)
     hash.update(bytes)
     if byteCount < size { request.options.progressHandler?(Double(byteCount) / Double(size)) }
+    // Looked at last: whoever cancels while the bytes are read, or is told of the progress, is not given them.
+    try checkNotCancelled()
   }
 
   private func verify() throws(LibraryError) {
