@@ -5,9 +5,17 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 int psys_clone_file(int destination, int source) {
   return ioctl(destination, FICLONE, source) == 0 ? 0 : errno;
+}
+
+int psys_rename_without_replacing(const char *from, const char *to) {
+  // RENAME_NOREPLACE; the wrapper of the C library asks for a feature macro, which CSystem.h refuses.
+  return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u) == 0 ? 0 : errno;
 }
 
 static atomic_uint generation;

@@ -149,6 +149,32 @@ enum Examples {
     return try library.fetchAssets(FetchOptions(), in: album).map(\.id)
   }
 
+  static func originals(of photo: Asset, in library: PhotoLibrary, to folder: URL) async throws {
+    // example: originals
+    let originals: Set<ResourceType> = [.photo, .video, .audio, .alternatePhoto, .pairedVideo]
+    for resource in try library.resources(of: photo) where originals.contains(resource.type) {
+      let options = ResourceRequestOptions { share in print("\(Int(share * 100)) % of \(resource.originalFilename)") }
+      let file = folder.appending(path: "\(photo.id.uuidString) \(resource.type.name) \(resource.originalFilename)")
+      do {
+        try await library.write(resource, in: photo, to: file, options: options)
+      } catch let error as LibraryError where error.code == .missingResource || error.code == .invalidResource {
+        print(error.description)  // the library no longer has what it recorded; nothing was written
+      }
+    }
+    // end
+  }
+
+  static func chunks(of resource: AssetResource, _ photo: Asset, in library: PhotoLibrary) async throws -> Int {
+    // example: chunks
+    var digest = 0
+    for try await chunk in library.data(of: resource, in: photo) {  // 1 MiB each, read when it is asked for
+      digest = chunk.reduce(digest) { ($0 &* 31 &+ Int($1)) & 0xFFFF }
+    }
+    // Only here is it certain that the chunks were what was recorded: otherwise the loop has thrown.
+    // end
+    return digest
+  }
+
   static func trash(in library: PhotoLibrary, _ photo: LocalIdentifier) async throws -> Int {
     // example: trash
     try await library.performChanges { $0.deleteAssets([photo]) }  // to the trash; its places in albums are kept

@@ -171,6 +171,12 @@ struct DocumentationTests {
       let photo = try #require(try library.asset(made))
       let resource = try #require(try library.resources(of: photo).first)
       #expect(try Data(contentsOf: library.url(of: resource)) == Data("the bytes of a photo".utf8))
+      try await Examples.originals(of: photo, in: library, to: folder)
+      let copy = folder.appending(path: "\(photo.id.uuidString) photo IMG_4711.JPG")
+      #expect(try Data(contentsOf: copy) == Data("the bytes of a photo".utf8))
+      let digest = "the bytes of a photo".utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF }
+      #expect(try await Examples.chunks(of: resource, photo, in: library) == digest)
+      try await Examples.originals(of: try #require(try library.asset(photos[0].uuidString)), in: library, to: folder)
       #expect(try Examples.verify(library).isSound)
       var updated: Set<String> = []
       let caughtUp = try Examples.catchUp(library, start.description) { _, changed, _ in

@@ -133,19 +133,19 @@ struct ResourceDraftTests {
     let resource = AssetResource(
       type: .photo, originalFilename: "a", uniformTypeIdentifier: "public.jpeg", dataSize: 7, sha256: content.sha256)
     let path = store.path(ofContent: content.sha256)
-    func states() -> [ResourceStore.State] {
-      [store.state(of: resource, hashing: false), store.state(of: resource, hashing: true)]
+    func states() throws -> [ResourceState] {
+      try [store.state(of: resource, hashing: false), store.state(of: resource, hashing: true)]
     }
-    #expect(states() == [.present, .present])
+    #expect(try states() == [.present, .present])
     chmod(path, 0o644)
     try Data("cOntent".utf8).write(to: URL(filePath: path))
-    #expect(states() == [.present, .altered])
+    #expect(try states() == [.present, .altered])
     try Data("more content".utf8).write(to: URL(filePath: path))
-    #expect(states() == [.altered, .altered])
+    #expect(try states() == [.altered, .altered])
     unlink(path)
-    #expect(states() == [.missing, .missing])
+    #expect(try states() == [.missing, .missing])
     mkdir(path, 0o755)
-    #expect(states() == [.altered, .altered])
+    #expect(try states() == [.altered, .altered])
   }
 }
 

@@ -21,6 +21,10 @@ extern "C" {
 /// EOPNOTSUPP, EXDEV, EINVAL and ENOTTY mean that the file system cannot, and that a copy is in order.
 int psys_clone_file(int destination, int source);
 
+/// renameat2 with RENAME_NOREPLACE: gives a file a new name unless something has that name. Returns 0, or the errno:
+/// EEXIST if something has it; EINVAL and ENOSYS mean that the file system or the kernel cannot tell.
+int psys_rename_without_replacing(const char *from, const char *to);
+
 /// How many forks lie between the process that loaded this code and the running one. A handle that remembers the
 /// number at its birth knows, for the price of one load, that it is being used in a child. `getpid` would be a
 /// system call each time.

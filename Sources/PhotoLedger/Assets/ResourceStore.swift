@@ -36,6 +36,7 @@ import Synchronization
 //   ResourceStore.swift            names, durability, states, removal
 //   ResourceStore+Placing.swift    bytes into their place
 //   ResourceStore+Drafts.swift     the drafts of a change block
+//   OpenResource.swift             bytes out again
 
 /// Bytes that are in their place.
 package struct StoredContent: Sendable, Hashable {
@@ -52,6 +53,8 @@ package final class ResourceStore: Sendable {
   let library: String
   private let names = Mutex(Names())
   private let synchronizing = Mutex(())
+  /// The requests for bytes that are under way, so that they can be cancelled by their numbers.
+  let requests = ResourceRequests()
 
   private struct Names {
     /// Folders with entries that may not be durable yet, by name below `resources`; "" is `resources` itself.
@@ -154,30 +157,18 @@ package final class ResourceStore: Sendable {
 
   // MARK: States
 
-  /// What became of the bytes of a resource.
-  package enum State: Sendable {
-    /// The file is there, with the size and, if asked for, the hash that was recorded.
-    case present
-    /// No file can be opened under its path.
-    case missing
-    /// The file is there with other bytes, or its bytes cannot be read.
-    case altered
+  /// Opens the file of a resource.
+  /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, `.storage`, as ``OpenResource`` has it.
+  func openFile(_ request: ResourceRequest) throws(LibraryError) -> OpenResource {
+    try OpenResource(FilePath(path(of: request.resource)), request)
   }
 
   /// Looks at the file of a resource.
   /// - Parameter hashing: whether its bytes are read and hashed; otherwise its size decides.
+  /// - Throws: ``LibraryError`` `.storage` if the process cannot open another file: that says nothing of this one.
   /// - Complexity: O(bytes) with `hashing`.
-  package func state(of resource: AssetResource, hashing: Bool) -> State {
-    let number = open(path(of: resource), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-    guard number >= 0 else { return .missing }
-    let descriptor = Descriptor(number)
-    var status = stat()
-    guard fstat(descriptor.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      UInt64(status.st_size) == resource.dataSize
-    else { return .altered }
-    guard hashing else { return .present }
-    let digest = try? descriptor.sha256()
-    return digest == resource.sha256 ? .present : .altered
+  package func state(of resource: AssetResource, hashing: Bool) throws(LibraryError) -> ResourceState {
+    try ResourceState(hashing: hashing) { () throws(LibraryError) in try openFile(ResourceRequest(resource)) }
   }
 
   // MARK: Removal

@@ -47,8 +47,16 @@ package struct SourceFile: ~Copyable {
 
   /// Opens a regular file; `O_NONBLOCK` keeps a FIFO that took a file's place from hanging the reader.
   package init(_ path: FilePath) throws(LibraryError) {
+    try self.init(path) { (code) in LibraryError.source(path, "opened", errno: code) }
+  }
+
+  /// The same, with the caller's own words for a file that cannot be opened.
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - unopened: makes the error from the errno of the attempt.
+  init(_ path: FilePath, unopened: (Int32) -> LibraryError) throws(LibraryError) {
     let number = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
-    guard number >= 0 else { throw LibraryError.source(path, "opened", errno: errno) }
+    guard number >= 0 else { throw unopened(errno) }
     let descriptor = Descriptor(number)
     var status = stat()
     guard fstat(number, &status) == 0 else { throw LibraryError.source(path, "examined", errno: errno) }

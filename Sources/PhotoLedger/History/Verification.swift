@@ -168,7 +168,7 @@ extension PhotoLibrary {
     try t.forEach(in: projections.details, from: 0) { _, bytes in
       for resource in try AssetDetails(encoded: bytes.withUnsafeBytes { Array($0) }).resources {
         found.resourceCount += 1
-        switch store.resources.state(of: resource, hashing: hashesContent) {
+        switch try store.resources.state(of: resource, hashing: hashesContent) {
         case .present: break
         case .missing: found.missingResources.append(store.resources.url(of: resource).path)
         case .altered:

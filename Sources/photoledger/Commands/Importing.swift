@@ -1,6 +1,5 @@
 import MediaImport
 import PhotoLedger
-import Synchronization
 
 extension Command {
   private static let reference = Option("reference", "leave the bytes where they are; the library holds their paths")
@@ -41,7 +40,7 @@ struct Importing {
     var options = LibraryImport.Options()
     options.leavesFilesInPlace = isByReference
     let importing = try LibraryImport(into: library, options: options)
-    let line = ProgressLine()
+    let line = SharedProgressBar()
     defer { line.clear() }
     return try waiting(interruption) {
       try await importing.run(folders.map { FilePath($0) }, progress: { line.show($0) })
@@ -70,17 +69,13 @@ struct Importing {
   }
 }
 
-/// The bar of an import, which is told from several threads.
-private final class ProgressLine: Sendable {
-  private let bar = Mutex(ProgressBar())
-
-  func show(_ progress: ImportProgress) {
+extension SharedProgressBar {
+  /// Shows how far an import is.
+  fileprivate func show(_ progress: ImportProgress) {
     let note =
       "\(TextLayout.bytes(UInt64(clamping: progress.bytesDone))), \(TextLayout.counted(progress.assetsAdded, "asset"))"
-    bar.withLock { $0.show("importing", done: progress.filesDone, total: progress.filesFound, note: note) }
+    show("importing", done: progress.filesDone, total: progress.filesFound, note: note)
   }
-
-  func clear() { bar.withLock { $0.clear() } }
 }
 
 extension JSON {

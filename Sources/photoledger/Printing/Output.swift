@@ -37,6 +37,16 @@ final class Output: Sendable {
   /// Prints a JSON value as a line.
   func line(_ value: JSON) throws { try write(value.description + "\n") }
 
+  /// Writes bytes as they are, after what has been collected.
+  /// - Throws: as ``write(_:)``.
+  func write(bytes: Data) throws {
+    try buffer.withLock { buffer in
+      try flush(&buffer)
+      buffer.append(contentsOf: bytes)
+      try flush(&buffer)
+    }
+  }
+
   /// Writes what has been collected.
   func flush() throws { try buffer.withLock { try flush(&$0) } }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// One line on a terminal that tells how far something is; silent where standard error is no terminal.
 struct ProgressBar {
@@ -28,4 +29,17 @@ struct ProgressBar {
     let text = "\(what)  \(bar)  \(TextLayout.grouped(done)) of \(TextLayout.grouped(total))"
     return TextLayout.fitted(note.isEmpty ? text : "\(text)  \(note)", max(20, (terminal.width ?? 80) - 4))
   }
+}
+
+/// A bar that is told from several threads.
+final class SharedProgressBar: Sendable {
+  private let bar = Mutex(ProgressBar())
+
+  /// As ``ProgressBar/show(_:done:total:note:)``.
+  func show(_ what: String, done: Int, total: Int?, note: String = "") {
+    bar.withLock { $0.show(what, done: done, total: total, note: note) }
+  }
+
+  /// Removes the line.
+  func clear() { bar.withLock { $0.clear() } }
 }

@@ -1,0 +1,151 @@
+import CSystem
+import EventLog
+import Glibc
+import Synchronization
+
+// A file on its way to its final name: written under another one, made durable, renamed. It serves both directions:
+// bytes that come into the library (ResourceStore+Placing.swift) and bytes that are copied out of it
+// (ExportedFile.swift).
+
+/// Numbers the files being written by this process, whichever folder they are for.
+private let incomingCount = Atomic(0)
+
+/// A file being written. It disappears with this value unless it was renamed to its final name.
+struct IncomingFile: ~Copyable {
+  private let path: String
+  private let descriptor: Descriptor
+  private var isPlaced = false
+
+  /// How sentences call the file: by the name it will have, if that is known.
+  private let subject: String
+
+  /// Makes an empty file among those that are on their way into a library.
+  init(in library: String) throws(LibraryError) {
+    let path = "\(library)/resources/incoming/\(Self.nextName())"
+    // A file of this name can only be a leftover of an earlier process with our number.
+    unlink(path)
+    let number = Self.make(path, 0o444)
+    guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
+    self.path = path
+    self.subject = path
+    self.descriptor = Descriptor(number)
+  }
+
+  /// Makes an empty file beside the one that it will become.
+  ///
+  /// A name that is taken is passed over: on a shared file system it may be that of a process of another machine.
+  /// - Parameters:
+  ///   - final: the path that it will have.
+  ///   - folder: the folder of that path.
+  init(becoming final: String, in folder: String) throws(LibraryError) {
+    while true {
+      let path = "\(folder)/.photoledger-\(Self.nextName())"
+      let number = Self.make(path, 0o666)
+      if number < 0 && errno == EEXIST { continue }
+      guard number >= 0 else { throw LibraryError.store(final, "make", errno: errno) }
+      self.path = path
+      self.subject = final
+      self.descriptor = Descriptor(number)
+      return
+    }
+  }
+
+  deinit { if !isPlaced { unlink(path) } }
+
+  private static func nextName() -> String {
+    "\(getpid()).\(incomingCount.add(1, ordering: .relaxed).newValue)"
+  }
+
+  private static func make(_ path: String, _ mode: mode_t) -> Int32 {
+    open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+  }
+
+  // MARK: Bytes
+
+  func byteCount() -> Int64 {
+    var status = stat()
+    return fstat(descriptor.number, &status) == 0 ? Int64(status.st_size) : -1
+  }
+
+  /// Shares the blocks of `source`, where the file system can.
+  func isClone(of source: borrowing SourceFile) throws(LibraryError) -> Bool {
+    let code = psys_clone_file(descriptor.number, source.descriptor.number)
+    if code == ENOSPC || code == EDQUOT || code == EIO { throw LibraryError.store(subject, "write", errno: code) }
+    return code == 0
+  }
+
+  /// Copies `source` to its end and returns the digest of what was written.
+  func copy(_ source: borrowing SourceFile) throws(LibraryError) -> [UInt8] {
+    var hash = SHA256()
+    _ = try source.forEachChunk { (chunk) throws(LibraryError) in
+      hash.update(chunk)
+      try write(chunk)
+    }
+    return hash.digest().bytes
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(LibraryError) {
+    var written = 0
+    while written < bytes.count {
+      let count = Glibc.write(descriptor.number, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+      if count > 0 {
+        written += count
+      } else if errno != EINTR {
+        throw LibraryError.store(subject, "write", errno: errno)
+      }
+    }
+  }
+
+  /// Reads the file back from its start and returns its digest.
+  func digest() throws(LibraryError) -> [UInt8] {
+    var hash = SHA256()
+    try forEachChunk { (chunk) throws(LibraryError) in hash.update(chunk) }
+    return hash.digest().bytes
+  }
+
+  /// Reads the file back from its start, in large pieces.
+  func forEachChunk(_ body: (UnsafeRawBufferPointer) throws(LibraryError) -> Void) throws(LibraryError) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBufferByteCount, alignment: 64)
+    defer { buffer.deallocate() }
+    var position: off_t = 0
+    while true {
+      let count = pread(descriptor.number, buffer.baseAddress, buffer.count, position)
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else { throw LibraryError.store(subject, "read back", errno: errno) }
+      if count == 0 { return }
+      position += off_t(count)
+      try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+  }
+
+  // MARK: The final name
+
+  func makeDurable() throws(LibraryError) {
+    guard fsync(descriptor.number) == 0 else { throw LibraryError.store(subject, "make durable", errno: errno) }
+  }
+
+  consuming func rename(to final: String) throws(LibraryError) {
+    guard Glibc.rename(path, final) == 0 else {
+      throw LibraryError.store(final, "rename a finished copy to", errno: errno)
+    }
+    isPlaced = true
+  }
+
+  /// Gives the file its final name, unless something has that name.
+  /// - Throws: ``LibraryError`` `.alreadyExists` if something has.
+  consuming func renameWithoutReplacing(to final: String) throws(LibraryError) {
+    switch psys_rename_without_replacing(path, final) {
+    case 0: isPlaced = true
+    case EEXIST: throw ExportedFile.exists(final)
+    case EINVAL, ENOSYS, EOPNOTSUPP: try linkWithoutReplacing(to: final)
+    case let code: throw LibraryError.store(final, "rename a finished copy to", errno: code)
+    }
+  }
+
+  /// The same on a file system that cannot rename so: a second name is made, and the first goes with this value.
+  func linkWithoutReplacing(to final: String) throws(LibraryError) {
+    if link(path, final) == 0 { return }
+    if errno == EEXIST { throw ExportedFile.exists(final) }
+    throw LibraryError.store(final, "rename a finished copy to", errno: errno)
+  }
+}

@@ -1,0 +1,173 @@
+import EventLog
+import Foundation
+import Glibc
+import Synchronization
+
+// The bytes of a resource on their way out.
+//
+//     PhotoLibrary.openForReading ──▶ OpenResource ──┬─ next()          a chunk for whoever asks: data(of:in:)
+//     is the resource the asset's?    file, hash,    ├─ copy(into:)     a file outside: write(_:in:to:)
+//                                     bytes so far   └─ readToEnd()     nowhere, for the hash: state(of:in:hashing:)
+//
+// Invariant: every road feeds the hash with exactly the bytes it gives on, and ends with `verify`. So whoever was
+// told of the end without an error has had the bytes that the event recorded, whatever happened to the file meanwhile:
+// its size is looked at when it is opened, so that a wrong one gives nothing, and the rest is a matter of the hash. The
+// stamp of the file (SourceFile.swift) only says which sentence explains a hash that is wrong: somebody wrote while we
+// read, or the file was another before. The alternative, trusting the stamp and refusing a file whose times changed,
+// would fail on a backup program that touches a file, and would still let a quiet write pass.
+//
+// A value is used by one thread at a time and closes its file when it goes. Nothing is read ahead: at most one chunk
+// is in memory, and the next is read when it is asked for.
+
+/// Asks the reading of a resource to stop, from any thread.
+final class Cancellation: Sendable {
+  private let flag = Atomic(false)
+
+  var isRequested: Bool { flag.load(ordering: .relaxed) }
+
+  func request() { flag.store(true, ordering: .relaxed) }
+}
+
+/// What somebody wants to have read.
+struct ResourceRequest: Sendable {
+  let resource: AssetResource
+  /// The asset that it is asked for as a file of; nil where a check of the whole library asks.
+  let asset: Asset?
+  let options: ResourceRequestOptions
+  let cancellation = Cancellation()
+
+  init(_ resource: AssetResource, in asset: Asset? = nil, _ options: ResourceRequestOptions = .init()) {
+    (self.resource, self.asset, self.options) = (resource, asset, options)
+  }
+
+  /// How sentences name the resource.
+  var name: String {
+    let name = "\(resource.type.name) '\(resource.originalFilename)'"
+    return asset.map { "\(name) of asset \($0.localIdentifier)" } ?? name
+  }
+}
+
+/// A resource whose file is open, and how far it has been read.
+struct OpenResource: ~Copyable, Sendable {
+  private let request: ResourceRequest
+  private let file: SourceFile
+  private var hash = SHA256()
+  private var byteCount: UInt64 = 0
+
+  /// Opens the file.
+  /// - Throws: ``LibraryError`` `.missingResource` if it cannot be opened, `.invalidResource` if it is no regular file
+  ///   or has another size, `.storage` if the process can open no more files.
+  init(_ path: FilePath, _ request: ResourceRequest) throws(LibraryError) {
+    let file = try SourceFile(path) { code in
+      let reason = LibraryError.reason(code)
+      if [EMFILE, ENFILE, ENOMEM].contains(code) {
+        return LibraryError(.storage, "\(path), the \(request.name), cannot be opened: \(reason); try again later.")
+      }
+      return LibraryError(
+        .missingResource,
+        "The bytes of the \(request.name) are missing, since \(path) cannot be opened: \(reason). Restore the file.")
+    }
+    guard UInt64(file.stamp.byteCount) == request.resource.dataSize else {
+      throw LibraryError(
+        .invalidResource,
+        "\(path) has \(file.stamp.byteCount) bytes, but the \(request.name) has \(request.resource.dataSize); "
+          + "restore the file.")
+    }
+    self.request = request
+    self.file = file
+  }
+
+  private var size: UInt64 { request.resource.dataSize }
+
+  /// The next bytes: a chunk of full size, or what is left; nil at the end, once the hash is found right.
+  /// - Throws: ``LibraryError`` `.userCancelled`, `.resourceChanged`, `.invalidResource`.
+  /// - Complexity: O(bytes of the chunk).
+  mutating func next() throws(LibraryError) -> Data? {
+    guard byteCount < size else {
+      try verify()
+      tellDone()
+      return nil
+    }
+    let count = Int(min(UInt64(copyBufferByteCount), size - byteCount))
+    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+    guard let start = chunk.baseAddress else { preconditionFailure("A buffer of \(count) bytes has no address.") }
+    do throws(LibraryError) {
+      try read(chunk)
+    } catch {
+      chunk.deallocate()
+      throw error
+    }
+    return Data(bytesNoCopy: start, count: count, deallocator: .custom { start, _ in start.deallocate() })
+  }
+
+  /// Reads the rest and gives it to nobody; returns if the hash is right.
+  mutating func readToEnd() throws(LibraryError) { try forEachChunk { (_) throws(LibraryError) in } }
+
+  /// Writes everything into a file, by sharing blocks where the file system can; returns if what it holds now hashes
+  /// to what was recorded.
+  mutating func copy(into copy: borrowing IncomingFile) throws(LibraryError) {
+    try checkNotCancelled()
+    if try copy.isClone(of: file) {
+      try readBack(copy)
+    } else {
+      try forEachChunk { (chunk) throws(LibraryError) in try copy.write(chunk) }
+    }
+  }
+
+  /// Hashes a clone where it lies: the file it was made of may have changed between the two.
+  mutating func readBack(_ clone: borrowing IncomingFile) throws(LibraryError) {
+    try clone.forEachChunk { (chunk) throws(LibraryError) in try take(chunk) }
+    try verify()
+  }
+
+  /// Tells whoever follows the progress that all is done.
+  func tellDone() { request.options.progressHandler?(1) }
+
+  func checkNotCancelled() throws(LibraryError) {
+    guard request.cancellation.isRequested else { return }
+    throw LibraryError(.userCancelled, "Reading the \(request.name) was cancelled; ask for it again.")
+  }
+
+  private mutating func forEachChunk(
+    _ body: (UnsafeRawBufferPointer) throws(LibraryError) -> Void
+  ) throws(LibraryError) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBufferByteCount, alignment: 64)
+    defer { buffer.deallocate() }
+    while byteCount < size {
+      let count = Int(min(UInt64(buffer.count), size - byteCount))
+      try read(UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+      try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+    try verify()
+  }
+
+  /// Fills a buffer that asks for no more than is left.
+  private mutating func read(_ buffer: UnsafeMutableRawBufferPointer) throws(LibraryError) {
+    try checkNotCancelled()
+    var filled = 0
+    while filled < buffer.count {
+      let count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+      guard count > 0 else { throw SourceFile.changed(file.path) }
+      filled += count
+    }
+    try take(UnsafeRawBufferPointer(buffer))
+  }
+
+  private mutating func take(_ bytes: UnsafeRawBufferPointer) throws(LibraryError) {
+    byteCount += UInt64(bytes.count)
+    hash.update(bytes)
+    if byteCount < size { request.options.progressHandler?(Double(byteCount) / Double(size)) }
+    // Looked at last: whoever cancels while the bytes are read, or is told of the progress, is not given them.
+    try checkNotCancelled()
+  }
+
+  private func verify() throws(LibraryError) {
+    try checkNotCancelled()
+    if byteCount == size, hash.digest().bytes == request.resource.sha256 { return }
+    try file.checkUnchanged(bytesRead: Int64(clamping: byteCount))
+    throw LibraryError(
+      .invalidResource,
+      "\(file.path) does not hold the bytes of the \(request.name): their SHA-256 is not the recorded one. "
+        + "Restore the file.")
+  }
+}

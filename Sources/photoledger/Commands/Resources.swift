@@ -1,0 +1,253 @@
+import Foundation
+import PhotoLedger
+
+// The files of assets: what there is, whether it is still what it was, and the bytes themselves.
+
+extension Command {
+  private static let asset = Operand("ASSET", "the identifier of an asset")
+  private static let force = Option("force", "write to a terminal, or over a file that is there")
+  private static let hashing = Option("hash", "read every byte and hash it; otherwise the size of a file decides")
+
+  static let resourceList = Command(
+    words: ["resource", "list"], summary: "list the files of an asset, and whether they are there",
+    operands: [asset], options: [.library, .json],
+    notes: "The state is told from the size of a file; `resource check --hash` reads the bytes.",
+    example: "resource list 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
+  ) { invocation in
+    try invocation.withLibrary { library in
+      for file in try library.files(of: library.asset(named: invocation.operands[0])) {
+        let state = try waiting { try await library.state(of: file.resource, in: file.asset) }
+        if invocation.printsJSON {
+          try invocation.output.line(file.json(state, library))
+        } else {
+          try invocation.output.write(file.rows(state, invocation.output.terminal))
+        }
+      }
+      return .done
+    }
+  }
+
+  static let resourceGet = Command(
+    words: ["resource", "get"], summary: "copy a file of an asset out, and check that it is what was imported",
+    operands: [asset],
+    options: [
+      .library, Option("type", "TYPE", "the file of a type, such as photo or pairedVideo"),
+      Option("index", "N", "the file that `resource list` gives this number; 0 if neither is given"),
+      Option("output", "FILE", "write to a file; standard output if left out"), force,
+    ],
+    notes: """
+      A FILE appears under its name when it is whole and its SHA-256 is the recorded one, and nothing is left if that
+      fails or is stopped. On standard output the bytes come as they are read; whether they were right is told at
+      the end, by the exit status.
+      """,
+    example: "resource get 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --output IMG_0001.HEIC"
+  ) { invocation in
+    let choice = try FileChoice(invocation)
+    guard let output = invocation.text("output") else {
+      guard !invocation.output.terminal.isInteractive || invocation.has(force) else {
+        throw UsageError("Standard output is a terminal; pass --output FILE, or --force.")
+      }
+      try invocation.withLibrary { try print(try choice.file(in: $0), $0, invocation.output) }
+      return .done
+    }
+    let interruption = Interruption()
+    try invocation.withLibrary { library in
+      let file = try choice.file(in: library)
+      let bar = SharedProgressBar()
+      defer { bar.clear() }
+      let size = Int(clamping: file.resource.dataSize)
+      let options = ResourceRequestOptions { share in
+        bar.show("copying", done: Int(share * Double(size)), total: size, note: "bytes")
+      }
+      let replacing = invocation.has(force)
+      try waiting(interruption) {
+        try await library.write(
+          file.resource, in: file.asset, to: URL(filePath: output, directoryHint: .notDirectory), replacing: replacing,
+          options: options)
+      }
+    }
+    return .done
+  }
+
+  static let resourceCheck = Command(
+    words: ["resource", "check"], summary: "tell which files of assets are missing or altered",
+    operands: [Operand("ASSET", .any, "identifiers of assets; all, hidden and trashed ones too, if left out")],
+    options: [.library, hashing, .json],
+    notes: """
+      The exit status is 1 if a file is missing or altered. With --json every file is a line, otherwise those that
+      are missing or altered.
+      """,
+    example: "resource check --hash"
+  ) { invocation in
+    let interruption = Interruption()
+    return try invocation.withLibrary { library in
+      try waiting(interruption) {
+        var check = FileCheck(library: library, invocation: invocation, isHashing: invocation.has(hashing))
+        defer { check.bar.clear() }
+        try await check.run()
+        return check.found[.missing] == nil && check.found[.altered] == nil ? .done : .failed
+      }
+    }
+  }
+
+  /// Writes a file to standard output. A signal ends the process, as there is nothing to put in order.
+  private static func print(_ file: AssetFile, _ library: PhotoLibrary, _ output: Output) throws {
+    try waiting {
+      for try await chunk in library.data(of: file.resource, in: file.asset) { try output.write(bytes: chunk) }
+    }
+  }
+}
+
+extension PhotoLibrary {
+  /// The asset with an identifier.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` if there is none.
+  fileprivate func asset(named identifier: String) throws -> Asset {
+    guard let asset = try asset(identifier) else {
+      throw LibraryError(.identifierNotFound, "The library has no asset '\(identifier)'; `ls` lists them.")
+    }
+    return asset
+  }
+
+  fileprivate func files(of asset: Asset) throws -> [AssetFile] {
+    try resources(of: asset).enumerated().map { AssetFile(asset: asset, index: $0, resource: $1) }
+  }
+}
+
+/// A resource with its place among those of its asset.
+private struct AssetFile: Sendable {
+  let asset: Asset
+  let index: Int
+  let resource: AssetResource
+
+  func json(_ state: ResourceState, _ library: PhotoLibrary) -> JSON {
+    guard case .object(let members) = JSON(resource) else { return .null }
+    return .object(
+      [
+        JSON.Member("assetLocalIdentifier", .text(asset.localIdentifier)), JSON.Member("index", .integer(Int64(index))),
+      ] + members + [
+        JSON.Member("pixelWidth", .integer(Int64(resource.pixelWidth))),
+        JSON.Member("pixelHeight", .integer(Int64(resource.pixelHeight))),
+        JSON.Member("path", .text(library.url(of: resource).path)), JSON.Member("state", .text(state.rawValue)),
+      ])
+  }
+
+  /// Two lines for people.
+  func rows(_ state: ResourceState, _ terminal: Terminal) -> String {
+    let pixels = resource.pixelWidth == 0 ? "" : "\(resource.pixelWidth)×\(resource.pixelHeight)"
+    let cells = [
+      TextLayout.fitted(String(index), 2), TextLayout.fitted(resource.type.name, 16),
+      terminal.styled(TextLayout.fitted(state.rawValue, 8), state == .present ? .inserted : .removed),
+      TextLayout.fitted(TextLayout.bytes(resource.dataSize), 10), TextLayout.fitted(pixels, 11),
+      TextLayout.printable(resource.originalFilename), TextLayout.printable(resource.uniformTypeIdentifier),
+    ]
+    return cells.joined(separator: " ") + "\n" + terminal.styled("   sha256 \(resource.sha256Hex)", .faint) + "\n"
+  }
+}
+
+/// Which file of an asset is meant.
+private struct FileChoice {
+  let asset: String
+  let type: ResourceType?
+  let index: Int?
+
+  /// - Throws: ``UsageError`` for a type that is none, and for a type beside a number.
+  init(_ invocation: Invocation) throws {
+    asset = invocation.operands[0]
+    index = try invocation.count("index")
+    type = try invocation.text("type").map { name in
+      guard let type = ResourceType(name: name) else {
+        throw UsageError("--type needs a type such as photo, video or pairedVideo; '\(name)' is none.")
+      }
+      return type
+    }
+    if type != nil, index != nil { throw UsageError("--type and --index both choose a file; give one of them.") }
+  }
+
+  /// - Throws: ``LibraryError`` `.identifierNotFound` if there is no such file, `.conflict` if there are several.
+  func file(in library: PhotoLibrary) throws -> AssetFile {
+    let files = try library.files(of: library.asset(named: asset))
+    let hint = "`resource list \(asset)` shows what it has"
+    guard let type else {
+      let index = index ?? 0
+      guard files.indices.contains(index) else {
+        throw LibraryError(.identifierNotFound, "The asset '\(asset)' has no file \(index); \(hint).")
+      }
+      return files[index]
+    }
+    let fits = files.filter { $0.resource.type == type }
+    guard let file = fits.first else {
+      throw LibraryError(.identifierNotFound, "The asset '\(asset)' has no file of type \(type.name); \(hint).")
+    }
+    guard fits.count == 1 else {
+      throw LibraryError(
+        .conflict, "The asset '\(asset)' has \(fits.count) files of type \(type.name); pass --index: \(hint).")
+    }
+    return file
+  }
+}
+
+/// Looks at the files of assets, one after the other.
+private struct FileCheck: Sendable {
+  let library: PhotoLibrary
+  let invocation: Invocation
+  let isHashing: Bool
+  let bar = SharedProgressBar()
+  /// How many files were found in each state.
+  private(set) var found: [ResourceState: Int] = [:]
+
+  init(library: PhotoLibrary, invocation: Invocation, isHashing: Bool) {
+    (self.library, self.invocation, self.isHashing) = (library, invocation, isHashing)
+  }
+
+  mutating func run() async throws {
+    if invocation.operands.isEmpty {
+      for isTrash in [false, true] { try await runAll(inTrash: isTrash) }
+    } else {
+      // All are looked up first: a mistyped one is told before hours of hashing.
+      for asset in try invocation.operands.map({ try library.asset(named: $0) }) { try await look(at: asset) }
+    }
+    bar.clear()
+    if !invocation.printsJSON { try invocation.output.line(summary) }
+  }
+
+  private mutating func runAll(inTrash isTrash: Bool) async throws {
+    var options = FetchOptions()
+    options.includeHiddenAssets = true
+    options.showsTrash = isTrash
+    let assets = try library.fetchAssets(options)
+    for start in stride(from: 0, to: assets.count, by: 256) {
+      for (index, asset) in try assets.objects(at: start..<min(start + 256, assets.count)).enumerated() {
+        bar.show(isTrash ? "checking the trash" : "checking", done: start + index, total: assets.count)
+        try await look(at: asset)
+      }
+    }
+  }
+
+  private mutating func look(at asset: Asset) async throws {
+    for file in try library.files(of: asset) {
+      let state = try await library.state(of: file.resource, in: file.asset, hashing: isHashing)
+      // Whoever purged the asset meanwhile took the file away rightly.
+      if state != .present, try !isStillThere(file) { continue }
+      found[state, default: 0] += 1
+      if invocation.printsJSON {
+        try invocation.output.line(file.json(state, library))
+      } else if state != .present {
+        bar.clear()
+        let name = "\(file.resource.type.name) \(file.resource.originalFilename) of \(asset.localIdentifier)"
+        let path = library.url(of: file.resource).path
+        try invocation.output.line(TextLayout.printable("\(state.rawValue): \(name), \(path)"))
+      }
+    }
+  }
+
+  private func isStillThere(_ file: AssetFile) throws -> Bool {
+    guard let now = try library.asset(file.asset.localIdentifier) else { return false }
+    return try library.resources(of: now).contains(file.resource)
+  }
+
+  private var summary: String {
+    let total = found.values.reduce(0, +)
+    let bad = "\(found[.missing] ?? 0) missing, \(found[.altered] ?? 0) altered"
+    return "\(TextLayout.counted(total, "file")) looked at\(isHashing ? " and hashed" : ""): \(bad)."
+  }
+}
