@@ -91,9 +91,9 @@ enum Structure {
     var (tree, held, sum) = (original, original, 0)
     for key in inputs.fresh {
       held = tree
-      sum &+= IndexChanges(tree.apply([KeyEdit(old: nil, new: key, isChanged: false)])).inserted.count
+      sum &+= IndexChanges(tree.apply([KeyTouch(old: nil, new: key, isVisiblyChanged: false)])).inserted.count
       held = tree
-      sum &+= IndexChanges(tree.apply([KeyEdit(old: key, new: nil, isChanged: false)])).removed.count
+      sum &+= IndexChanges(tree.apply([KeyTouch(old: key, new: nil, isVisiblyChanged: false)])).removed.count
     }
     return sum &+ held.count
   }
