@@ -42,13 +42,13 @@ enum ChangeDetails {
     var times: [Double] = []
     for repetition in 0..<repetitions + 3 {
       let edits = list.draw(workload)
-      let keyEdits = edits.map(\.keyEdit)
+      let touches = edits.map(\.touch)
       let before = list.items
       list.make(edits)
-      if caches == .cold { flush.flush() } else { rehearse(tree, keyEdits) }
+      if caches == .cold { flush.flush() } else { rehearse(tree, touches) }
       let held = tree
       var changes: IndexChanges?
-      let time = stopwatch.time { changes = IndexChanges(tree.apply(keyEdits)) }
+      let time = stopwatch.time { changes = IndexChanges(tree.apply(touches)) }
       if repetition >= 3 { times.append(time) }
       guard let changes else { continue }
       try check(changes, before: before, after: list.items, held: held, tree: tree)
@@ -59,7 +59,7 @@ enum ChangeDetails {
   }
 
   /// Makes the same edits in a copy, which leaves their paths and the code in the caches.
-  private static func rehearse(_ tree: CountedTree<ResultKey>, _ edits: [KeyEdit<ResultKey>]) {
+  private static func rehearse(_ tree: CountedTree<ResultKey>, _ edits: [KeyTouch<ResultKey>]) {
     var copy = tree
     let changes = IndexChanges(copy.apply(edits))
     precondition(changes.afterCount == copy.count, "A rehearsal must not differ from the play.")

@@ -18,27 +18,32 @@ struct Command {
     Every answer is compared with a full walk of the list before and after; a wrong one ends the run with status 1.
     """
 
+  private static let options = ["--filter", "--json", "--size", "--repetitions"]
+
   /// A command line that cannot be obeyed.
   struct Misuse: Error { let sentence: String }
 
   init(_ arguments: some Sequence<String>) throws {
     var rest = Array(arguments)[...]
     while let option = rest.popFirst() {
+      guard Self.options.contains(option) else { throw Misuse(sentence: "There is no option \(option).") }
       guard let value = rest.popFirst() else { throw Misuse(sentence: "\(option) needs a value.") }
       switch option {
       case "--filter": filter = value
       case "--json": json = value
       case "--size":
-        sizes = value.split(separator: ",").compactMap { Int($0) }
-        guard !sizes.isEmpty, sizes.allSatisfy({ $0 >= 10 }) else {
-          throw Misuse(sentence: "--size needs numbers from 10 up, such as 1000 or 100,1000.")
+        sizes = try value.split(separator: ",", omittingEmptySubsequences: false).map { text in
+          guard let size = Int(text), size >= 10 else {
+            throw Misuse(sentence: "--size needs numbers from 10 up, such as 1000 or 100,1000; '\(text)' is none.")
+          }
+          return size
         }
       case "--repetitions":
         guard let number = Int(value), number > 0 else {
           throw Misuse(sentence: "--repetitions needs a number from 1 up.")
         }
         repetitions = number
-      default: throw Misuse(sentence: "There is no option \(option).")
+      default: preconditionFailure("\(option) is among the options, and nothing takes its value.")
       }
     }
   }

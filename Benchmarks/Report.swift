@@ -6,11 +6,15 @@ struct Report {
     var name: String
     var size: Int
     var caches: Caches?
-    var medianNanoseconds: Double
-    var lowNanoseconds: Double
-    var highNanoseconds: Double
-    var repetitions: Int
-    /// This row's median to that of the row it is compared with; nil for that row itself.
+    /// Times; nil in a row of memory.
+    var medianNanoseconds: Double?
+    var lowNanoseconds: Double?
+    var highNanoseconds: Double?
+    var repetitions: Int?
+    /// Memory; nil in a row of times.
+    var bytes: Int?
+    /// This row's median to that of the row it is compared with, or its bytes to those of the keys; nil if it has
+    /// nothing to be compared with.
     var ratio: Double?
   }
 
@@ -34,28 +38,36 @@ struct Report {
     _ name: String, size: Int, caches: Caches?, _ sample: Sample, operations: Int = 1, comparedWith base: Double? = nil
   ) {
     let scale = 1 / Double(operations)
+    let (low, median, high) = (
+      sample.quantile(0.1) * scale, sample.quantile(0.5) * scale, sample.quantile(0.9) * scale
+    )
     let row = Row(
-      name: name, size: size, caches: caches, medianNanoseconds: sample.quantile(0.5) * scale,
-      lowNanoseconds: sample.quantile(0.1) * scale, highNanoseconds: sample.quantile(0.9) * scale,
-      repetitions: sample.times.count, ratio: base.map { sample.quantile(0.5) * scale / $0 })
+      name: name, size: size, caches: caches, medianNanoseconds: median, lowNanoseconds: low, highNanoseconds: high,
+      repetitions: sample.times.count, ratio: base.map { median / $0 })
     rows.append(row)
-    let spread = "\(Self.micros(row.lowNanoseconds)) … \(Self.micros(row.highNanoseconds))"
-    let ratio = row.ratio.map { $0 < 10 ? String(format: "%.2f", $0) : String(format: "%.0f", $0) } ?? ""
-    print(
-      Self.line(name, "\(size)", caches?.rawValue ?? "", Self.micros(row.medianNanoseconds), spread, ratio))
+    let spread = "\(Self.micros(low)) … \(Self.micros(high))"
+    print(Self.line(name, "\(size)", caches?.rawValue ?? "", Self.micros(median), spread, Self.share(row.ratio)))
+  }
+
+  /// Adds a row of memory, compared with the bytes of the keys if they are given.
+  mutating func add(_ name: String, size: Int, bytes: Int, ofPayload payload: Int? = nil) {
+    let row = Row(name: name, size: size, bytes: bytes, ratio: payload.map { Double(bytes) / Double($0) })
+    rows.append(row)
+    print(Self.line(name, "\(size)", "", "\(bytes) B", "", Self.share(row.ratio)))
   }
 
   /// Uses the outcome of a loop, so that the loop cannot be optimised away.
   @inline(never)
   static func keep(_ outcome: Int) { if outcome == .min { print("An outcome was the least integer.") } }
 
-  /// Prints a figure that is not a time.
-  func note(_ name: String, size: Int, _ value: String) { print(Self.line(name, "\(size)", "", value, "", "")) }
-
   func write(to path: String) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
     try encoder.encode(rows).write(to: URL(fileURLWithPath: path))
+  }
+
+  private static func share(_ ratio: Double?) -> String {
+    ratio.map { $0 < 10 ? String(format: "%.2f", $0) : String(format: "%.0f", $0) } ?? ""
   }
 
   private static func micros(_ nanoseconds: Double) -> String {

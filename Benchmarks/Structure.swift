@@ -22,7 +22,7 @@ enum Structure {
     report.add("structure build sorted, an element", size: size, caches: .warm, build, operations: size)
     try checkReads(tree, keys, inputs)
     try measureWrites(tree, inputs, size: size, base: base, into: &report)
-    measureMemory(tree, inputs, size: size, report)
+    measureMemory(tree, inputs, size: size, into: &report)
   }
 
   /// What the loops are fed with.
@@ -91,29 +91,26 @@ enum Structure {
     var (tree, held, sum) = (original, original, 0)
     for key in inputs.fresh {
       held = tree
-      sum &+= IndexChanges(tree.apply([KeyEdit(old: nil, new: key, isChanged: false)])).inserted.count
+      sum &+= IndexChanges(tree.apply([KeyTouch(old: nil, new: key, isVisiblyChanged: false)])).inserted.count
       held = tree
-      sum &+= IndexChanges(tree.apply([KeyEdit(old: key, new: nil, isChanged: false)])).removed.count
+      sum &+= IndexChanges(tree.apply([KeyTouch(old: key, new: nil, isVisiblyChanged: false)])).removed.count
     }
     return sum &+ held.count
   }
 
   private static func measureMemory(
-    _ original: CountedTree<ResultKey>, _ inputs: Inputs, size: Int, _ report: Report
+    _ original: CountedTree<ResultKey>, _ inputs: Inputs, size: Int, into report: inout Report
   ) {
-    func share(_ tree: CountedTree<ResultKey>) -> String {
-      let bytes = Double(tree.count * MemoryLayout<ResultKey>.stride)
-      return "\((Double(tree.footprint.bytes) / bytes * 100).rounded() / 100) × payload"
-    }
-    report.note("structure memory, built", size: size, share(original))
+    let payload = original.count * MemoryLayout<ResultKey>.stride
+    report.add("structure memory, built", size: size, bytes: original.footprint.bytes, ofPayload: payload)
     var tree = original
     tree.insert(inputs.fresh[0])
     let cost = tree.footprint(notSharedWith: original)
-    report.note("structure memory, snapshot across one change", size: size, "\(cost.bytes) B in \(cost.nodes)")
+    report.add("structure memory, held across one change", size: size, bytes: cost.bytes)
     var grown = CountedTree<ResultKey>()
     var random = Seeded(5)
     for key in Array(original).shuffled(using: &random) { grown.insert(key) }
-    report.note("structure memory, grown at random", size: size, share(grown))
+    report.add("structure memory, grown at random", size: size, bytes: grown.footprint.bytes, ofPayload: payload)
   }
 
   private static func checkReads(_ tree: CountedTree<ResultKey>, _ keys: [ResultKey], _ inputs: Inputs) throws {

@@ -28,8 +28,8 @@ struct ItemEdit {
   var new: Item?
 
   /// What the edit means for a list of keys.
-  var keyEdit: KeyEdit<ResultKey> {
-    KeyEdit(old: old?.key, new: new?.key, isChanged: old != nil && new != nil)
+  var touch: KeyTouch<ResultKey> {
+    KeyTouch(old: old?.key, new: new?.key, isVisiblyChanged: old != nil && new != nil)
   }
 }
 

@@ -25,6 +25,9 @@ struct ApplyTests {
     #expect(answers.map { $0["error"] == nil } == [true, false, false, false, true])
     let codes = answers.compactMap { ($0["error"] as? [String: Any])?["code"] as? Int }
     #expect(codes == [10017, 10017, 3201])
+    #expect(answers.map { $0["commit"] as? Int } == [2, nil, nil, nil, 3])
+    let tokens = answers.compactMap { $0["token"] as? String }
+    #expect(tokens.map { $0.hasSuffix("-2") } == [true, false] && tokens.last?.hasSuffix("-3") == true)
     let titles = try sandbox.run(["albums", "--json"]).objects().map { $0["localizedTitle"] as? String }
     #expect(titles == ["One", "Four"])
   }

@@ -16,12 +16,15 @@ import Testing
       #expect(names.contains("\(workload) standard library difference"))
     }
     #expect(names.contains("structure rank"))
-    #expect(rows.allSatisfy { ($0["medianNanoseconds"] as? Double ?? 0) > 0 })
+    for figure in ["built", "held across one change", "grown at random"] {
+      #expect(names.contains("structure memory, \(figure)"))
+    }
+    #expect(rows.allSatisfy { ($0["medianNanoseconds"] as? Double ?? $0["bytes"] as? Double ?? 0) > 0 })
   }
 
   @Test(
     "a command line that cannot be obeyed is refused",
-    arguments: [["--size", "3"], ["--colour", "1"], ["--json"]])
+    arguments: [["--size", "3"], ["--size", "100,many"], ["--colour", "1"], ["--colour"], ["--json"]])
   func misuse(arguments: [String]) throws {
     let (status, output) = try run(arguments)
     #expect(status == 2)

@@ -12,9 +12,9 @@ import Testing
       // Keys are chosen so that sorting by key gives the model's lists; an untouched object keeps its key.
       let (old, new) = keys(of: model)
       let identities = Set(model.before).union(model.after).shuffled(using: &random)
-      let edits = identities.compactMap { identity -> KeyEdit<Int>? in
-        let edit = KeyEdit(old: old[identity], new: new[identity], isChanged: model.altered.contains(identity))
-        return edit.old == edit.new && !edit.isChanged ? nil : edit
+      let edits = identities.compactMap { identity -> KeyTouch<Int>? in
+        let edit = KeyTouch(old: old[identity], new: new[identity], isVisiblyChanged: model.altered.contains(identity))
+        return edit.old == edit.new && !edit.isVisiblyChanged ? nil : edit
       }
       var tree = CountedTree(sorted: model.before.compactMap { old[$0] })
       let held = tree
@@ -55,11 +55,11 @@ import Testing
   func misuse() async {
     await #expect(processExitsWith: .failure) {
       var tree = CountedTree(sorted: [1, 2])
-      _ = tree.apply([KeyEdit(old: 3, new: nil, isChanged: false)])
+      _ = tree.apply([KeyTouch(old: 3, new: nil, isVisiblyChanged: false)])
     }
     await #expect(processExitsWith: .failure) {
       var tree = CountedTree(sorted: [1, 2])
-      _ = tree.apply([KeyEdit(old: nil, new: 2, isChanged: false)])
+      _ = tree.apply([KeyTouch(old: nil, new: 2, isVisiblyChanged: false)])
     }
   }
 }

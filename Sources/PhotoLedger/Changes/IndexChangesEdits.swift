@@ -1,33 +1,36 @@
 public import CountedTree
 
-/// What a commit did to one object's key in one result.
+/// What a change did to one object's key in one result: a commit, or several composed.
 ///
 /// - `old` nil: the object was not in the result; `new` nil: it is not in it any more.
 /// - both, unequal: it was given another place; equal: it stays in place, and matters only if it is changed.
 @usableFromInline
-package struct KeyEdit<Key: Comparable & Sendable>: Sendable {
+package struct KeyTouch<Key: Comparable & Sendable>: Sendable {
   @usableFromInline package var old: Key?
   @usableFromInline package var new: Key?
   /// Whether an object in both lists looks different now.
-  @usableFromInline package var isChanged: Bool
+  @usableFromInline package var isVisiblyChanged: Bool
 
   @inlinable
-  package init(old: Key?, new: Key?, isChanged: Bool) {
+  package init(old: Key?, new: Key?, isVisiblyChanged: Bool) {
     self.old = old
     self.new = new
-    self.isChanged = isChanged
+    self.isVisiblyChanged = isVisiblyChanged
   }
 }
 
 extension CountedTree {
-  /// Makes a commit's edits and tells at which positions they took place.
+  /// Makes the edits of a change and tells at which positions they took place.
+  ///
+  /// Live results step in this one way, and the benchmarks measure it. An edit that contradicts the tree traps: a live
+  /// result that disagrees with the log about what it holds is a defect of PhotoLedger.
   ///
   /// - Parameter edits: in any order, at most one for an object; each old key is present, each new key is not unless
   ///   it is also an old one.
   /// - Returns: positions before and after, from which `IndexChanges` follow.
   /// - Complexity: O(k log n) and never more than O(n + k log k)
   @inlinable
-  package mutating func apply(_ edits: [KeyEdit<Element>]) -> TouchedPositions {
+  package mutating func apply(_ edits: [KeyTouch<Element>]) -> TouchedPositions {
     if edits.count == 1 { return apply(edits[0]) }
     let beforeCount = count
     var (removals, insertions): ([(key: Element, edit: Int)], [(key: Element, edit: Int)]) = ([], [])
@@ -56,9 +59,9 @@ extension CountedTree {
   ///
   /// They are looked up in the order of their keys, so each descent finds the last one's nodes in the caches.
   @inlinable
-  func changedRanks(_ edits: [KeyEdit<Element>], _ places: [Relocation]) -> [Int] {
+  func changedRanks(_ edits: [KeyTouch<Element>], _ places: [Relocation]) -> [Int] {
     var visible: [(key: Element, rank: Int)] = []
-    for (index, edit) in edits.enumerated() where edit.isChanged && edit.old != nil {
+    for (index, edit) in edits.enumerated() where edit.isVisiblyChanged && edit.old != nil {
       if let new = edit.new { visible.append((new, places[index].after)) }
     }
     visible.sort { $0.key < $1.key }
@@ -67,17 +70,17 @@ extension CountedTree {
 
   /// Makes one edit: the common case, without the lists that several need.
   @inlinable
-  mutating func apply(_ edit: KeyEdit<Element>) -> TouchedPositions {
+  mutating func apply(_ edit: KeyTouch<Element>) -> TouchedPositions {
     let beforeCount = count
     var (removed, inserted, changed): ([Int], [Int], [Int]) = ([], [], [])
     var repositioned: [Relocation] = []
     switch (edit.old, edit.new) {
     case (let old?, let new?) where old == new:
-      if edit.isChanged { changed.append(rank(of: new)) }
+      if edit.isVisiblyChanged { changed.append(rank(of: new)) }
     case (let old?, let new?):
       let place = Relocation(before: removePresent(old), after: insertAbsent(new))
       repositioned.append(place)
-      if edit.isChanged { changed.append(place.after) }
+      if edit.isVisiblyChanged { changed.append(place.after) }
     case (let old?, nil): removed.append(removePresent(old))
     case (nil, let new?): inserted.append(insertAbsent(new))
     case (nil, nil): break

@@ -72,45 +72,12 @@ package enum ResultOrder: Sendable {
   }
 }
 
-/// The key of one object before and after a change; nil where the object does not belong to the result.
-struct KeyTouch<Key: ResultKey> {
-  var old: Key?
-  var new: Key?
-  var isVisiblyChanged: Bool
-}
-
 extension CountedTree where Element: ResultKey {
   /// The tree after the touches, and where the touched objects stood and stand.
   /// - Complexity: O(k log n).
   func advanced(by touches: [KeyTouch<Element>]) -> (after: CountedTree<Element>, touched: TouchedPositions) {
-    let moving = touches.filter { $0.old != $0.new }
-    let leaving = moving.compactMap(\.old).sorted()
-    let coming = moving.compactMap(\.new).sorted()
     var after = self
-    let batch = after.apply(removing: leaving, inserting: coming)
-    precondition(
-      batch.removed.count == leaving.count && batch.inserted.count == coming.count,
-      "A live result disagrees with the log about what it holds; this is a defect of PhotoLedger.")
-
-    // Pair the two sides of the objects that stay: the batch answers in the order of the keys.
-    var positions: [ObjectNumber: Int] = [:]
-    for (key, position) in zip(coming, batch.inserted) { positions[key.number] = position }
-    var removed: [Int] = []
-    var repositioned: [Relocation] = []
-    for (key, position) in zip(leaving, batch.removed) {
-      if let later = positions.removeValue(forKey: key.number) {
-        repositioned.append(Relocation(before: position, after: later))
-      } else {
-        removed.append(position)
-      }
-    }
-    var changed: [Int] = []
-    for touch in touches where touch.isVisiblyChanged && touch.old != nil {
-      if let new = touch.new { changed.append(after.rank(of: new)) }
-    }
-    let touched = TouchedPositions(
-      beforeCount: count, afterCount: after.count, removed: removed, inserted: positions.values.sorted(),
-      repositioned: repositioned, changed: changed.sorted())
+    let touched = after.apply(touches)
     return (after, touched)
   }
 

@@ -36,7 +36,10 @@ struct ChangeLine {
 extension CommitReceipt {
   /// The receipt as the fields of an answer.
   var members: [JSON.Member] {
-    let members = [JSON.Member("token", .text(token.description)), .init("created", .list(created.map { .text($0) }))]
+    let members: [JSON.Member] = [
+      .init("commit", .integer(Int64(clamping: token.commit))), .init("token", .text(token.description)),
+      .init("created", .list(created.map { .text($0) })),
+    ]
     return isRepetition ? members + [.init("isRepetition", true)] : members
   }
 }

@@ -8,7 +8,8 @@ extension Command {
     notes: """
       A line is {"changes":[{"op":…},…]}, with "key" (an idempotency key) and "cause" if wanted. Each is
       one commit: all of it is done or nothing. Each is answered by one line, in order: {"line":…,
-      "token":…,"created":[…]} or {"line":…,"error":{"code":…,"message":…}}; then the next goes on.
+      "commit":…,"token":…,"created":[…]} or {"line":…,"error":{"code":…,"message":…}}; then the next
+      goes on.
       Operations: \(Operation.all.map(\.name).joined(separator: ", ")).
 
       The article Commands in the documentation has every field.

@@ -48,7 +48,7 @@ private struct Demonstration {
       try output.line("Importing \(folder) …")
       try output.flush()
       let summary = try Importing(library: library, interruption: interruption).run([folder], isByReference: false)
-      try output.line(Importing.text(summary))
+      try output.line(Importing.text(summary, namesReport: isKept))
     } else {
       try InventedLibrary.fill(library, seed: seed) { interruption.isRequested }
       try output.line(

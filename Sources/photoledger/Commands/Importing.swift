@@ -48,7 +48,8 @@ struct Importing {
   }
 
   /// The summary for people.
-  static func text(_ summary: ImportSummary) -> String {
+  /// - Parameter namesReport: whether the library lasts, and so the report in it.
+  static func text(_ summary: ImportSummary, namesReport: Bool = true) -> String {
     let assets = TextLayout.counted(summary.assetsAdded, "asset")
     var text = """
       \(TextLayout.counted(summary.filesFound, "file")) found: \(assets) added in \
@@ -64,7 +65,7 @@ struct Importing {
       text += "  \(TextLayout.grouped(count)) not taken: \(reason)\n"
     }
     for file in summary.skippedFiles.prefix(20) { text += "    \(TextLayout.printable(file.message))\n" }
-    if !summary.skippedFiles.isEmpty { text += "  Every file's outcome: \(summary.reportFile)\n" }
+    if namesReport, !summary.skippedFiles.isEmpty { text += "  Every file's outcome: \(summary.reportFile)\n" }
     return text
   }
 }
