@@ -143,9 +143,6 @@ extension PhotoLibrary {
     return try store.assetDetails(asset.row.number, at: sequence, t) ?? AssetDetails()
   }
 
-  /// The file that holds the bytes of a resource. It may be missing: a reference can point to what is gone.
-  public func url(of resource: AssetResource) -> URL { store.resources.url(of: resource) }
-
   /// The assets that have a resource with the given content, oldest first, those in the trash included.
   /// - Parameter sha256: 32 bytes.
   /// - Throws: ``LibraryError`` if the store cannot be read.

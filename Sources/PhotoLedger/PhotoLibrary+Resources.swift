@@ -135,10 +135,37 @@ extension PhotoLibrary {
   ///   what ``OpenResource`` throws.
   /// - Complexity: O(log n), and one read for each later event that touched the asset.
   func openForReading(_ request: ResourceRequest) throws -> OpenResource {
-    guard let asset = request.asset, try resources(of: asset).contains(request.resource) else {
+    try checkMayRead(request)
+    return try store.resources.openFile(request)
+  }
+
+  /// Whether an asset has a resource, and the client may read its bytes now: what was withdrawn from it is not read,
+  /// also from results that are held.
+  private func checkMayRead(_ request: ResourceRequest) throws {
+    let isKnown = try store.reading { t in
+      let access = try store.core.projections.permission(of: client, in: t).access
+      guard let asset = request.asset, try store.core.projections.shows(asset.row.number, to: access, in: t) else {
+        return false
+      }
+      return try details(of: asset, t).resources.contains(request.resource)
+    }
+    guard isKnown else {
       throw LibraryError(
         .identifierNotFound, "The library knows no \(request.name); take one of the asset's own resources.")
     }
-    return try store.resources.openFile(request)
   }
+
+  /// The file that holds the bytes of a resource. It may be missing: a reference can point to what is gone.
+  /// - Parameters:
+  ///   - resource: one of ``resources(of:)``.
+  ///   - asset: the asset that it belongs to, as of the commit for which the resource was asked.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` if the asset has no such resource, or if the client may not see it
+  ///   (any more); what the store throws.
+  /// - Complexity: O(log n).
+  public func url(of resource: AssetResource, in asset: Asset) throws -> URL {
+    try checkMayRead(ResourceRequest(resource, in: asset))
+    return url(of: resource)
+  }
+
+  package func url(of resource: AssetResource) -> URL { store.resources.url(of: resource) }
 }

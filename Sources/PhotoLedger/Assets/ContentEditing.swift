@@ -151,7 +151,7 @@ extension PhotoLibrary {
     _ asset: Asset, _ adjustment: AdjustmentData?, _ base: EditingBase, _ resources: [AssetResource]
   ) throws -> EditingInput {
     let wanted = resources.editingBase(base, choice: asset.originalResourceChoice)
-    for resource in wanted where store.resources.state(of: resource, hashing: false) == .missing {
+    for resource in wanted where try store.resources.state(of: resource, hashing: false) == .missing {
       throw LibraryError(
         .missingResource, "The file \(resource.originalFilename) of \(asset.localIdentifier) is not there; restore it.")
     }

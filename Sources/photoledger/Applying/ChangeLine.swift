@@ -37,7 +37,7 @@ extension CommitReceipt {
   /// The receipt as the fields of an answer.
   var members: [JSON.Member] {
     let members: [JSON.Member] = [
-      .init("commit", .integer(Int64(clamping: token.commit))), .init("token", .text(token.description)),
+      .init("commit", .integer(Int64(clamping: token.position))), .init("token", .text(token.description)),
       .init("created", .list(created.map { .text($0) })),
     ]
     return isRepetition ? members + [.init("isRepetition", true)] : members
