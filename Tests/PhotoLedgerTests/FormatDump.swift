@@ -23,7 +23,9 @@ enum FormatDump {
 
   /// The lines of one database.
   static func lines(of name: String, in environment: LMDB.Environment) throws -> [String] {
-    let hasIntegerKeys = ["events", "commits", "assets", "details", "collections"].contains(name)
+    let hasIntegerKeys = [
+      "events", "commits", "assets", "details", "collections", "clients", "picks",
+    ].contains(name)
     let database = try environment.database(name, integerKeys: hasIntegerKeys)
     var lines = ["[\(name)]"]
     try environment.read { t in
@@ -57,7 +59,7 @@ enum FormatDump {
           .joined(separator: "'s key ") + " is commit \(try diagnostic(value))"
       ]
     case "assets": try readingOfAsset(key, value)
-    case "details", "collections": ["object \(littleEndian(key)): \(try diagnostic(value))"]
+    case "details", "collections", "clients", "picks": ["object \(littleEndian(key)): \(try diagnostic(value))"]
     default: [readingOfIndex(name, key, value)]
     }
   }
@@ -91,7 +93,10 @@ enum FormatDump {
         + "\(ObjectKind(rawValue: value[0]).map { "\($0)" } ?? "unknown") \(bigEndian(value, 1))"
     case "members": "in \(bigEndian(key, 0)) at \(hex(Array(key[8...]))): \(bigEndian(value, 0))"
     case "containers": "\(bigEndian(key, 0)) in \(bigEndian(key, 8)) at \(hex(value))"
-    case "content", "pairing": "\(hex(Array(key[..<4])))… is in asset \(bigEndian(key, 32))"
+    case "clientNames": "'\(String(decoding: key, as: UTF8.self))' is client \(bigEndian(value, 0))"
+    case "sightings": "client \(bigEndian(key, 0)) saw as its sighting \(bigEndian(key, 8)) commit \(bigEndian(value, 0))"
+    case "settings": "\(String(decoding: key, as: UTF8.self)) is \(bigEndian(value, 0))"
+    case "content", "pairing", "bursts", "origins": "\(hex(Array(key[..<4])))… is in asset \(bigEndian(key, 32))"
     default: "object \(bigEndian(key, 0)) was touched by event \(bigEndian(key, 8))"
     }
   }

@@ -21,6 +21,9 @@ struct FormatLibrary {
     try story.edit()
     try story.trash()
     try story.crowd()
+    try story.describe()
+    try story.share()
+    try story.library.shortenHistory(to: try story.library.currentToken)
     return story.library
   }
 
@@ -41,6 +44,7 @@ struct FormatLibrary {
     burst.representsBurst = true
     burst.isFavorite = true
     var made: [LocalIdentifier] = []
+    try library.performChangesAndWait { $0.setAuthorizationStatus(.authorized, of: "com.example.import") }
     try library.as("com.example.import").performChangesAndWait(cause: "import", key: "import-1") { change in
       made = [photo, video, burst].map { change.createAsset($0) }
     }
@@ -101,6 +105,45 @@ struct FormatLibrary {
       for _ in 0..<33 { change.album(album).move(at: [2], to: 1) }
     }
     try library.performChangesAndWait { $0.deleteCollections([folder]) }
+  }
+
+  /// Words, stars, an edit of the content that is taken back, and a query that looks like an album.
+  private func describe() throws {
+    var changes = AssetChanges()
+    changes.caption = .set("Low tide")
+    changes.addedKeywords = ["sea", "Baltic"]
+    changes.rating = .four
+    try library.performChangesAndWait(cause: "describe") { $0.edit([assets[2]], changes) }
+    let recipe = AdjustmentData(formatIdentifier: "com.example.editor", formatVersion: "1.0", data: Data([1, 2, 3]))
+    let render = ResourceDraft.stored(try resource(6, .fullSizePhoto, "FullSizeRender.jpg"))
+    var edit = ContentEdit(adjustmentData: recipe, rendered: [render])
+    (edit.pixelWidth, edit.pixelHeight) = (100, 200)
+    try library.performChangesAndWait(cause: "edit content") { $0.editContent(of: assets[2], edit) }
+    try library.performChangesAndWait { $0.revertContent(of: assets[2]) }
+    try library.performChangesAndWait {
+      $0.createSmartAlbum(title: "Best", where: .isTrue(.isFavorite), sortedBy: [])
+    }
+  }
+
+  /// A client with a selection, which makes an album of its own, and one that is given a pick.
+  private func share() throws {
+    let name = "com.example.gallery"
+    var registration = ClientRegistration()
+    registration.readWriteUsageDescription = "To show your photos."
+    registration.preventsAutomaticLimitedAccessAlert = true
+    let gallery = library.as(name)
+    try gallery.performChangesAndWait { $0.register(client: name, registration) }
+    try library.performChangesAndWait(cause: "limit") { change in
+      change.setAuthorizationStatus(.limited, of: name)
+      change.grant([assets[0], assets[2]], to: name)
+    }
+    try gallery.performChangesAndWait { change in
+      let album = change.createAlbum(title: "Picked")
+      change.album(album).add([assets[2], change.createAsset(try picture(7))])
+    }
+    try library.performChangesAndWait { $0.withdraw([assets[2]], from: name) }
+    _ = try library.store.perform(
+      [.client(named: "com.example.mail", .pick([assets[2], assets[0]]))], cause: "picking session")
   }
 
   private func picture(_ seed: UInt8) throws -> AssetCreation {

@@ -66,7 +66,8 @@ struct StorageFormatTests {
       types == [
         "library.created", "asset.created", "asset.purged", "assets.edited", "assets.trashed", "assets.restored",
         "collection.created", "collection.edited", "content.inserted", "content.removed", "content.moved",
-        "content.replaced", "content.spread", "nothing.changed",
+        "content.replaced", "content.spread", "nothing.changed", "client.registered", "client.edited",
+        "selection.granted", "selection.withdrawn", "selection.picked", "pick.recorded", "history.shortened",
       ])
   }
 

@@ -130,7 +130,7 @@ final class Prompting: Sendable {
 
 extension LibraryStore {
   /// Carries out requests of the owner's, blocking the calling thread.
-  func perform(_ requests: [ChangeRequest], as client: String = PhotoLibrary.owner, cause: String) throws
+  package func perform(_ requests: [ChangeRequest], as client: String = PhotoLibrary.owner, cause: String) throws
     -> CommitReceipt
   {
     let answer = Answer()
