@@ -159,8 +159,8 @@ extension PhotoLibrary {
   /// - Parameters:
   ///   - resource: one of ``resources(of:)``.
   ///   - asset: the asset that it belongs to, as of the commit for which the resource was asked.
-  /// - Throws: ``LibraryError`` `.identifierNotFound` if the asset has no such resource, or if the client may not see it
-  ///   (any more); what the store throws.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` if the asset has no such resource, or if the client may not see
+  ///   it (any more); what the store throws.
   /// - Complexity: O(log n).
   public func url(of resource: AssetResource, in asset: Asset) throws -> URL {
     try checkMayRead(ResourceRequest(resource, in: asset))

@@ -39,7 +39,7 @@ enum Examples {
     let library =
       FileManager.default.fileExists(atPath: folder.path)
       ? try PhotoLibrary(at: folder) : try PhotoLibrary.create(at: folder)
-    let gallery = library.as("com.example.gallery")  // the same library; its commits carry this name
+    let gallery = library.as("com.example.gallery")  // the same library as this client may see it
     // end
     return gallery
   }
@@ -75,11 +75,9 @@ enum Examples {
       sortedBy: [SortDescriptor(\.duration, order: .reverse)], limit: 20)
 
     var options = FetchOptions()
-    options.condition = try Condition(
-      format: "isFavorite == YES AND creationDate >= %@",
-      arguments: [
-        PredicateArgument(Date(timeIntervalSince1970: 1_704_067_200))
-      ], for: .asset)
+    options.condition = try Condition(format: "isFavorite == YES AND creationDate >= %@", arguments: [
+      PredicateArgument(Date(timeIntervalSince1970: 1_704_067_200))
+    ], for: .asset)
     options.sort = [try SortTerm("creationDate:desc", for: .asset)]
     let favorites = try library.fetchAssets(options)
     // end

@@ -196,6 +196,11 @@ struct DocumentationTests {
       let (counts, told) = AsyncStream.makeStream(of: Int.self)
       let badge = Examples.Badge(try library.fetchAssets(where: #Predicate { $0.isFavorite })) { told.yield($0) }
       try library.register(badge)
+      try library.performChangesAndWait { change in
+        for name in ["com.example.other", "com.example.third"] {
+          change.setAuthorizationStatus(.authorized, of: name)
+        }
+      }
       try await library.as("com.example.other").performChanges { $0.setFavorite(true, for: [all[0].id]) }
       var badges = counts.makeAsyncIterator()
       #expect(await badges.next() == 1)

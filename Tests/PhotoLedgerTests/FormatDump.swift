@@ -94,7 +94,8 @@ enum FormatDump {
     case "members": "in \(bigEndian(key, 0)) at \(hex(Array(key[8...]))): \(bigEndian(value, 0))"
     case "containers": "\(bigEndian(key, 0)) in \(bigEndian(key, 8)) at \(hex(value))"
     case "clientNames": "'\(String(decoding: key, as: UTF8.self))' is client \(bigEndian(value, 0))"
-    case "sightings": "client \(bigEndian(key, 0)) saw as its sighting \(bigEndian(key, 8)) commit \(bigEndian(value, 0))"
+    case "sightings":
+      "sighting \(bigEndian(key, 8)) of client \(bigEndian(key, 0)) is commit \(bigEndian(value, 0))"
     case "settings": "\(String(decoding: key, as: UTF8.self)) is \(bigEndian(value, 0))"
     case "content", "pairing", "bursts", "origins": "\(hex(Array(key[..<4])))… is in asset \(bigEndian(key, 32))"
     default: "object \(bigEndian(key, 0)) was touched by event \(bigEndian(key, 8))"

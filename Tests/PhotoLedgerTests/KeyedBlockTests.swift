@@ -27,6 +27,7 @@ struct KeyedBlockTests {
     func create(_ client: String, _ key: String) throws -> CommitReceipt {
       try made.library.as(client).performChangesAndWait(key: key) { $0.createAlbum(title: "of \(client)") }
     }
+    try made.authorize("a", "b", "ab")
     let names = [("a", "k"), ("b", "k"), ("a", "bk"), ("ab", "k"), ("a", "b\0k"), ("owner", "k")]
     let receipts = try names.map { try create($0, $1) }
     #expect(receipts.allSatisfy { !$0.isRepetition } && Set(receipts.flatMap(\.created)).count == names.count)
@@ -48,6 +49,7 @@ struct KeyedBlockTests {
   @Test("a client whose name holds a zero byte learns nothing from the key that it makes up with it")
   func zeroByte() throws {
     let made = try TemporaryLibrary()
+    try made.authorize("a")
     try made.library.as("a").performChangesAndWait(key: "b\0c") { $0.createAlbum(title: "secret") }
     let stranger = PhotoLibrary(store: made.library.store, client: "a\0b")
     let error = #expect(throws: LibraryError.self) {

@@ -30,9 +30,11 @@ struct PersistentChangeTests {
     let spelled = ids.map { $0.uuidString + "/L0/001" }
     #expect(try changes[0].changeDetails(for: .asset).insertedLocalIdentifiers == Set(spelled))
     #expect(try changes[0].changeDetails(for: .asset).updatedLocalIdentifiers.isEmpty)
-    #expect(try changes[0].changeDetails(for: .assetCollection).insertedLocalIdentifiers == [album.uuidString + "/L0/040"])
+    let albums = try changes[0].changeDetails(for: .assetCollection)
+    #expect(albums.insertedLocalIdentifiers == [album.uuidString + "/L0/040"])
     #expect(try changes[1].changeDetails(for: .asset).updatedLocalIdentifiers == [spelled[0]])
-    #expect(try changes[1].changeDetails(for: .assetCollection).updatedLocalIdentifiers == [album.uuidString + "/L0/040"])
+    let emptied = try changes[1].changeDetails(for: .assetCollection)
+    #expect(emptied.updatedLocalIdentifiers == [album.uuidString + "/L0/040"])
     #expect(try changes[2].changeDetails(for: .asset).deletedLocalIdentifiers == [spelled[0]])
     #expect(try changes[3].changeDetails(for: .assetCollection).deletedLocalIdentifiers.count == 1)
     let rest = try library.fetchPersistentChanges(since: changes[1].changeToken)

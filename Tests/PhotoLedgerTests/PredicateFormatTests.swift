@@ -175,7 +175,7 @@ import Testing
     let error = #expect(throws: FetchError.self) { try Condition(format: "filename == 'x'", for: .collection) }
     #expect(
       error?.description
-        == "Unknown key 'filename' for collections, at column 1; the keys are canContainAssets, "
+        == "Unknown key 'filename' for collections, at column 1; the keys are albumSubtype, canContainAssets, "
         + "canContainCollections, creationDate, endDate, estimatedAssetCount, kind, localIdentifier, localizedTitle, "
         + "modificationDate, startDate.")
   }

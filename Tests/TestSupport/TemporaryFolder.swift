@@ -52,4 +52,11 @@ package final class TemporaryLibrary: Sendable {
 
   /// The directory of the library.
   package var url: URL { folder.place("library") }
+
+  /// Lets clients see and change everything.
+  package func authorize(_ clients: String...) throws {
+    try library.performChangesAndWait { change in
+      for client in clients { change.setAuthorizationStatus(.authorized, of: client) }
+    }
+  }
 }

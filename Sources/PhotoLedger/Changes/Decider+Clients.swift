@@ -57,9 +57,7 @@ extension Decider {
   }
 
   private func registered(_ name: String, _ t: borrowing WriteTransaction) throws -> ClientRow? {
-    guard (1...256).contains(name.utf8.count), !name.utf8.contains(0) else {
-      throw LibraryError(.malformedRequest, "A client's name has 1 to 256 bytes, none of them zero.")
-    }
+    try ClientRow.check(name: name)
     return try projections.client(named: name, in: t)
   }
 

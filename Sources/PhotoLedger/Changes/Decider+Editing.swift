@@ -57,7 +57,8 @@ extension Decider {
       ResourceType.rendered.contains($0.type) || ResourceType.editingBases.contains($0.type)
         || $0.type == .adjustmentData
     }
-    for original in new.resources.filter(\.isOriginal) where try resources.state(of: original, hashing: false) == .missing {
+    for original in new.resources.filter(\.isOriginal)
+    where try resources.state(of: original, hashing: false) == .missing {
       throw LibraryError(
         .missingResource, "The original \(original.originalFilename) is not there, so its edit cannot be taken back.")
     }

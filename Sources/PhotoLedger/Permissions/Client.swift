@@ -85,6 +85,16 @@ package struct ClientRow: Equatable, Hashable, Sendable {
     (self.number, self.name, self.registeredDate) = (number, name, registeredDate)
   }
 
+  /// - Throws: ``LibraryError`` for a name that no client can have.
+  static func check(name: String) throws {
+    guard (1...256).contains(name.utf8.count) else {
+      throw LibraryError(.limitExceeded, "A client's name has 1 to 256 bytes, not \(name.utf8.count).")
+    }
+    guard !name.utf8.contains(0) else {
+      throw LibraryError(.malformedRequest, "A client's name has no zero byte; leave it out.")
+    }
+  }
+
   package subscript(level: AccessLevel) -> Level {
     get { level == .readWrite ? readWrite : addOnly }
     set { if level == .readWrite { readWrite = newValue } else { addOnly = newValue } }

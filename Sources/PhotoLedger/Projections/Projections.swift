@@ -153,6 +153,7 @@ extension Projections {
   /// - Complexity: O(log n), two reads.
   func permission(of name: String, in t: borrowing some Reading) throws -> Permission {
     if name == PhotoLibrary.owner { return .owner }
+    try ClientRow.check(name: name)
     return try client(named: name, in: t).map(Permission.init) ?? .stranger
   }
 
