@@ -10,7 +10,7 @@ struct Command {
   static let help = """
     usage: benchmarks [--filter TEXT] [--size N[,N…]] [--repetitions R] [--json FILE] [--help]
 
-      --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'counted tree' or 'structure'
+      --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'structure' or 'permission'
       --size N[,N…]      lengths of the list; default 1000,10000,100000,1000000
       --repetitions R    measurements of each row; default 31, fewer where one takes long
       --json FILE        also writes every row as JSON
@@ -57,6 +57,7 @@ struct Command {
       for size in command.sizes {
         try ChangeDetails.measure(size: size, into: &report)
         try Structure.measure(size: size, into: &report)
+        try Permissions.measure(size: size, into: &report)
       }
       if let json = command.json { try report.write(to: json) }
     } catch let misuse as Misuse {

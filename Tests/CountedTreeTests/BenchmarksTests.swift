@@ -16,6 +16,9 @@ import Testing
       #expect(names.contains("\(workload) standard library difference"))
     }
     #expect(names.contains("structure rank"))
+    #expect(names.contains("permission look-up, selection of 50"))
+    #expect(names.contains("permission fetch, selection of 1, an asset"))
+    #expect(names.contains("permission commit, 3 limited clients"))
     for figure in ["built", "held across one change", "grown at random"] {
       #expect(names.contains("structure memory, \(figure)"))
     }
