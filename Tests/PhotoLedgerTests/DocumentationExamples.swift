@@ -111,6 +111,21 @@ enum Examples {
     _ = shown
   }
 
+  static func timeline(_ library: PhotoLibrary, _ show: ([SectionKey: Int]) throws -> Bool) async throws {
+    // example: timeline
+    let timeline = try library.fetchAssets(sortedBy: [SortDescriptor(\.localCreationDate, order: .reverse)])
+    var heights: [SectionKey: Int] = [:]
+    for month in try timeline.sections(by: .month) {  // the newest first; wall times are counted in GMT
+      print("\(month.key): \(month.count) photos from position \(month.firstIndex)")
+      heights[month.key] = month.count
+    }
+    for try await change in library.changes(to: timeline) {
+      for month in try change.sectionChanges(by: .month) { heights[month.key] = month.countAfter }
+      if try !show(heights) { break }
+    }
+    // end
+  }
+
   // example: observer
   final class Badge: PhotoLibraryChangeObserver {
     let favorites: FetchResult<Asset>

@@ -198,13 +198,20 @@ struct DocumentationTests {
         #expect(change.changedIndexes == [0])
         return false
       }
+      let counting = Task {
+        try await Examples.timeline(library) { heights in
+          #expect(heights.values.reduce(0, +) == 3)
+          return false
+        }
+      }
+      try await Self.poke(library, all[1].id, until: counting)
       let watching = Task {
         try await Examples.watch(folder) { commit in
           #expect(commit.client == "com.example.third")
           return false
         }
       }
-      // The watcher fetches when it likes, so commits come until it has seen one.
+      // Each fetches when it likes, so commits come until it has seen one.
       try await Self.poke(library, all[2].id, until: watching)
     }
   }

@@ -14,6 +14,8 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
   let load: ObjectLoader<Element>
   /// How far the result is known to show the same.
   let latest: LatestEqual
+  /// How many assets of each media type it shows, once counted.
+  package let mediaTypeCounts = MediaTypeCounts()
 
   init(core: ResultCore, store: LibraryStore, load: ObjectLoader<Element>) {
     self.core = core

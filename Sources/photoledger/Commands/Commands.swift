@@ -3,12 +3,13 @@ enum Commands {
   static let all: [Command] = reading + assetEdits + albumEdits + folderEdits
 
   private static let reading: [Command] = [
-    .demo, .initialize, .import, .stat, .verify, .verifyHere, .rebuild, .list, .show, .albums, .apply, .watch, .log,
+    .demo, .initialize, .import, .stat, .verify, .verifyHere, .rebuild, .list, .sections, .show, .albums, .apply,
+    .watch, .log,
   ]
 
   static let groups: [(title: String, names: [String])] = [
     ("Start:", ["demo", "init", "import"]),
-    ("Look:", ["ls", "show", "albums", "stat", "log", "watch"]),
+    ("Look:", ["ls", "sections", "show", "albums", "stat", "log", "watch"]),
     ("Change assets:", assetEdits.map(\.name)),
     ("Change albums and folders:", (albumEdits + folderEdits).map(\.name)),
     ("Change anything, from a program:", ["apply"]),
