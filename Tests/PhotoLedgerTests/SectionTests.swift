@@ -159,6 +159,11 @@ struct SectionTests {
     let newest = try small.library.fetchAssets(options("creationDate", limit: 2))
     let difference = ChangeDetails(from: created, to: newest)
     #expect(text(try difference.sectionChanges(by: .year)) == "2024 4→0")
+    // The same objects by another date: no index tells that they are in other sections.
+    let added = try small.library.fetchAssets(options("addedDate"))
+    #expect(
+      text(try ChangeDetails(from: created, to: added).sectionChanges(by: .year))
+        == "undated 1→0 2019 1→0 2024 4→0 2025 0→6")
     var silent = try options("creationDate")
     silent.wantsIncrementalChangeDetails = false
     let held = try small.library.fetchAssets(silent)
