@@ -198,20 +198,22 @@ struct DocumentationTests {
         #expect(change.changedIndexes == [0])
         return false
       }
-      let counting = Task {
-        try await Examples.timeline(library) { heights in
-          #expect(heights.values.reduce(0, +) == 3)
-          return false
-        }
+      let timeline = try Examples.timeline(library)
+      #expect(Set(timeline.counts.map { "\($0.key) \($0.value)" }) == ["undated 3"])
+      var dated = AssetChanges()
+      dated.localCreationDate = .set(Date(timeIntervalSince1970: 0))
+      try await library.performChanges { [dated] in $0.edit([all[1].id], dated) }
+      try await Examples.follow(library, timeline: timeline.result, timeline.counts) { counts in
+        #expect(Set(counts.map { "\($0.key) \($0.value)" }) == ["undated 2", "1970-01 1"])
+        return false
       }
-      try await Self.poke(library, all[1].id, until: counting)
       let watching = Task {
         try await Examples.watch(folder) { commit in
           #expect(commit.client == "com.example.third")
           return false
         }
       }
-      // Each fetches when it likes, so commits come until it has seen one.
+      // The watcher fetches when it likes, so commits come until it has seen one.
       try await Self.poke(library, all[2].id, until: watching)
     }
   }
