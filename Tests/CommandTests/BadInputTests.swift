@@ -5,7 +5,7 @@ import Testing
 struct BadInputTests {
   @Test(
     "a path that is no library is told by name, and nothing is made there",
-    arguments: ["ls", "stat", "albums", "log", "verify", "rebuild", "apply", "watch"])
+    arguments: ["ls", "sections", "stat", "albums", "log", "verify", "rebuild", "apply", "watch"])
   func noLibrary(command: String) throws {
     let sandbox = try Sandbox(makesLibrary: false)
     let result = try sandbox.run([command])

@@ -111,6 +111,35 @@ enum Examples {
     _ = shown
   }
 
+  static func timeline(
+    _ library: PhotoLibrary
+  ) throws -> (result: FetchResult<Asset>, counts: [SectionKey: Int]) {
+    // example: timeline
+    let timeline = try library.fetchAssets(sortedBy: [SortDescriptor(\.localCreationDate, order: .reverse)])
+    var counts: [SectionKey: Int] = [:]
+    for month in try timeline.sections(by: .month) {  // the newest first; wall times are counted in GMT
+      print("\(month.key): \(month.count) photos from position \(month.firstIndex)")
+      counts[month.key] = month.count
+    }
+    // end
+    return (timeline, counts)
+  }
+
+  static func follow(
+    _ library: PhotoLibrary, timeline: FetchResult<Asset>, _ counted: [SectionKey: Int],
+    _ show: ([SectionKey: Int]) throws -> Bool
+  ) async throws {
+    var counts = counted
+    // example: follow timeline
+    for try await change in library.changes(to: timeline) {
+      for month in try change.sectionChanges(by: .month) {
+        counts[month.key] = month.countAfter == 0 ? nil : month.countAfter
+      }
+      if try !show(counts) { break }
+    }
+    // end
+  }
+
   // example: observer
   final class Badge: PhotoLibraryChangeObserver {
     let favorites: FetchResult<Asset>

@@ -209,6 +209,15 @@ struct DocumentationTests {
         #expect(change.changedIndexes == [0])
         return false
       }
+      let timeline = try Examples.timeline(library)
+      #expect(Set(timeline.counts.map { "\($0.key) \($0.value)" }) == ["undated 3"])
+      var dated = AssetChanges()
+      dated.localCreationDate = .set(Date(timeIntervalSince1970: 0))
+      try await library.performChanges { [dated] in $0.edit([all[1].id], dated) }
+      try await Examples.follow(library, timeline: timeline.result, timeline.counts) { counts in
+        #expect(Set(counts.map { "\($0.key) \($0.value)" }) == ["undated 2", "1970-01 1"])
+        return false
+      }
       let watching = Task {
         try await Examples.watch(folder) { commit in
           #expect(commit.client == "com.example.third")

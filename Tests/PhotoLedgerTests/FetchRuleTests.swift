@@ -127,4 +127,55 @@ struct FetchRuleTests {
     #expect(try small.children(nil) == [folder.id])
     #expect(try small.library.fetchCollections(containing: folder).isEmpty, "the root itself is never shown")
   }
+
+  @Test("assets of a media type are counted as of the result's commit, and albums are no assets (FR-04)")
+  func mediaTypes() async throws {
+    let small = try SmallLibrary()
+    var ids: [LocalIdentifier] = []
+    try await small.change { block in
+      ids = [MediaType.image, .video, .image, .audio, .video, .video].enumerated().map { index, type in
+        block.createAsset(.invented(index, date: Date(timeIntervalSince1970: Double(index)), type))
+      }
+    }
+    let album = try await small.album("Sea", [ids[0], ids[1]])
+    let all = try small.library.fetchAssets()
+    let last = try small.library.fetchAssets(sortedBy: [SortDescriptor(\.creationDate, order: .reverse)], limit: 3)
+    let members = try small.library.fetchAssets(FetchOptions(), in: album)
+    let asked = try small.library.fetchAssets()
+    func counts(_ result: FetchResult<Asset>) throws -> [Int] {
+      try [.unknown, .image, .video, .audio].map { try result.countOfAssets(with: $0) }
+    }
+    #expect(try counts(asked) == [0, 2, 3, 1])
+    try await small.change { block in
+      block.deleteAssets([ids[1]])
+      block.createAsset(.invented(9, .image))
+      // A still joins the video ids[4], which becomes the moving half of a photo.
+      var still = AssetChanges()
+      (still.mediaType, still.duration) = (.image, 0)
+      block.addResources(
+        [.stored(.invented(10, .photo))], to: ids[4], changing: still, retyping: [.video: .pairedVideo])
+    }
+    try await small.change { $0.purgeAssets([ids[1]]) }
+    #expect(try counts(all) == [0, 2, 3, 1], "an older result is counted as it was")
+    #expect(try counts(asked) == [0, 2, 3, 1])
+    #expect(try counts(last) == [0, 0, 2, 1])
+    #expect(try counts(members) == [0, 1, 1, 0])
+    #expect(try counts(try small.library.fetchAssets()) == [0, 4, 1, 1])
+    #expect(try small.library.fetchCollections().countOfAssets(with: .image) == 0)
+  }
+
+  @Test("the media types of a result are counted once, for all copies of it (FR-04)")
+  func countedOnce() async throws {
+    let small = try SmallLibrary()
+    _ = try await small.assets(2000)
+    let result = try small.library.fetchAssets()
+    let copy = result
+    #expect(copy.mediaTypeCounts === result.mediaTypeCounts)
+    #expect(try result.countOfAssets(with: .image) == 2000)
+    let known = copy.mediaTypeCounts.value {
+      Issue.record("It was counted again.")
+      return [:]
+    }
+    #expect(known == [.image: 2000])
+  }
 }

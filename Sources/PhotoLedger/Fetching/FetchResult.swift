@@ -16,6 +16,8 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
   let latest: LatestEqual
   /// The state that the result shows, as a token of its client's.
   public let token: Token
+  /// How many assets of each media type it shows, once counted.
+  package let mediaTypeCounts = MediaTypeCounts()
 
   init(core: ResultCore, token: Token, store: LibraryStore, load: ObjectLoader<Element>) {
     self.core = core

@@ -63,10 +63,17 @@ package struct SortKeyEncoder<Row: PropertyRow>: Sendable {
     }
   }
 
-  private static func word(of number: Double) -> UInt64 {
+  /// The word of a number or a date in ascending order; NaN is the missing one.
+  static func word(of number: Double) -> UInt64 {
     if number.isNaN { return 0 }
     let bits = (number + 0).bitPattern
     return bits >> 63 == 1 ? ~bits : bits | (1 << 63)
+  }
+
+  /// The number or date that has a word; nil for the missing one.
+  static func number(of word: UInt64) -> Double? {
+    if word == 0 { return nil }
+    return Double(bitPattern: word >> 63 == 1 ? word ^ (1 << 63) : ~word)
   }
 
   private static func appender(of term: SortTerm) -> @Sendable (Row, inout [UInt8]) -> Void {

@@ -3,13 +3,13 @@ enum Commands {
   static let all: [Command] = reading + assetEdits + albumEdits + folderEdits
 
   private static let reading: [Command] = [
-    .demo, .initialize, .import, .stat, .verify, .verifyHere, .rebuild, .list, .show, .albums, .apply, .watch, .log,
-    .resourceList, .resourceGet, .resourceCheck,
+    .demo, .initialize, .import, .stat, .verify, .verifyHere, .rebuild, .list, .sections, .show, .albums, .apply,
+    .watch, .log, .resourceList, .resourceGet, .resourceCheck,
   ]
 
   static let groups: [(title: String, names: [String])] = [
     ("Start:", ["demo", "init", "import"]),
-    ("Look:", ["ls", "show", "albums", "stat", "log", "watch"]),
+    ("Look:", ["ls", "sections", "show", "albums", "stat", "log", "watch"]),
     ("Files of assets:", ["resource list", "resource get", "resource check"]),
     ("Change assets:", assetEdits.map(\.name)),
     ("Change albums and folders:", (albumEdits + folderEdits).map(\.name)),

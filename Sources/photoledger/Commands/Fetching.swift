@@ -1,6 +1,6 @@
 import PhotoLedger
 
-/// The options of a fetch, which `ls` and `watch` share.
+/// The options of a fetch, which `ls`, `sections` and `watch` share.
 enum FetchArguments {
   static let options: [Option] = [
     Option("where", "FORMAT", "only what satisfies a predicate in PhotoKit's format"),
@@ -34,8 +34,13 @@ enum FetchArguments {
     return options
   }
 
-  static func fetch(_ invocation: Invocation, from library: PhotoLibrary) throws -> FetchResult<Asset> {
-    let options = try read(invocation)
+  /// Fetches as the options say.
+  /// - Parameter defaultSort: the order if there is no `--sort`.
+  static func fetch(
+    _ invocation: Invocation, from library: PhotoLibrary, sortedBy defaultSort: [SortTerm] = []
+  ) throws -> FetchResult<Asset> {
+    var options = try read(invocation)
+    if options.sort.isEmpty { options.sort = defaultSort }
     let album = try invocation.text("album").map { try library.album($0) }
     return try library.fetchAssets(options, in: album)
   }
