@@ -16,7 +16,7 @@ extension AssetCreation {
   init(_ imported: ImportedAsset) {
     let metadata = imported.primary.metadata
     self.init(
-      mediaType: metadata.mediaType, resources: imported.resources.map { .stored(AssetResource($0)) })
+      mediaType: metadata.mediaType, resources: imported.resources.map { .staged(AssetResource($0)) })
     mediaSubtypes = imported.subtypes
     playbackStyle = imported.playbackStyle
     pixelWidth = metadata.displayedSize?.width ?? 0

@@ -105,10 +105,10 @@ struct LibraryTarget: ImportTarget {
       var changes = AssetChanges()
       changes.mediaSubtypes = try existing(still).mediaSubtypes.union(.photoLive)
       changes.playbackStyle = .livePhoto
-      block.addResources([.stored(AssetResource(movie))], to: still, changing: changes)
+      block.addResources([.staged(AssetResource(movie))], to: still, changing: changes)
     case .pairedStill(let still, let video):
       block.addResources(
-        still.resources.map { .stored(AssetResource($0)) }, to: video,
+        still.resources.map { .staged(AssetResource($0)) }, to: video,
         changing: AssetChanges(completing: try existing(video), with: still), retyping: [.video: .pairedVideo])
     }
   }

@@ -145,6 +145,9 @@ public struct ResourceDraft: Sendable {
   /// The kind of data; nil: inferred from the file name, then from the type (AS-12).
   public var uniformTypeIdentifier: String?
 
+  /// Whether the package itself put the bytes where they belong; nobody else's word is taken for it.
+  package private(set) var isStaged = false
+
   /// Describes a file.
   /// - Parameters:
   ///   - type: what it is to its asset.
@@ -161,11 +164,21 @@ public struct ResourceDraft: Sendable {
   }
 
   /// A resource whose bytes are already in place.
+  ///
+  /// From a client that does not see everything, it must be a resource of an asset that it sees: nobody comes to bytes,
+  /// or learns that they are there, by naming their hash (AU-01).
   /// - Parameter resource: the resource, with its hash.
   public static func stored(_ resource: AssetResource) -> ResourceDraft {
     ResourceDraft(
       type: resource.type, source: .stored(resource), originalFilename: resource.originalFilename,
       uniformTypeIdentifier: resource.uniformTypeIdentifier)
+  }
+
+  /// A resource whose bytes this package has just put in place, for the client that brought them.
+  package static func staged(_ resource: AssetResource) -> ResourceDraft {
+    var draft = stored(resource)
+    draft.isStaged = true
+    return draft
   }
 }
 

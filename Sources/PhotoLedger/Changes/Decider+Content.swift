@@ -201,7 +201,7 @@ extension Decider {
       // What stood there may have been taken out meanwhile: the next one that is still here takes its part (AL-05).
       for position in (basis.shown.lowerBound + index)..<basis.order.count {
         let child = basis.order.number(at: position)
-        if !leaving.contains(child), try projections.key(of: child, in: contents.row.number, t) != nil { return child }
+        if !leaving.contains(child), try place(of: child, in: contents, t) != nil { return child }
       }
       return nil
     }

@@ -63,8 +63,8 @@ package struct Delta: Sendable {
   package var collections: [ObjectNumber: Touch<CollectionRow>] = [:]
   package var places: [Member: Placing] = [:]
   package var context: [ObjectNumber: [ContainerPlace]] = [:]
-  /// The clients whose permission was changed.
-  package var clients: Set<ObjectNumber> = []
+  /// The clients whose permission to read was changed, or who came to be known.
+  package var clients: [ObjectNumber: Replacement<AuthorizationStatus>] = [:]
   /// The commits it spans, oldest first.
   package var commits: [CommitSummary] = []
 
@@ -87,7 +87,7 @@ package struct Delta: Sendable {
     collections.merge(next.collections) { $0.followed(by: $1) }
     places.merge(next.places) { Placing(before: $0.before, after: $1.after) }
     context.merge(next.context) { $1 }
-    clients.formUnion(next.clients)
+    clients.merge(next.clients) { Replacement(old: $0.old, new: $1.new) }
     commits.append(contentsOf: next.commits)
     return self
   }
@@ -103,7 +103,7 @@ package struct Delta: Sendable {
     delta.collections = collections.mapValues(\.reversed)
     delta.places = places.mapValues { Placing(before: $0.after, after: $0.before) }
     delta.context = context
-    delta.clients = clients
+    delta.clients = clients.mapValues(\.inverse)
     delta.commits = commits
     return delta
   }

@@ -194,8 +194,12 @@ struct DeltaReader {
         if let standing = places[number] { delta.context[number] = standing }
       }
       switch event {
-      case .clientRegistered(let row): delta.clients.insert(row.number)
-      case .clientEdited(let edited) where !edited.statuses.isEmpty: delta.clients.insert(edited.number)
+      case .clientRegistered(let row):
+        delta.clients[row.number] = Replacement(old: .notDetermined, new: row.readWrite.status)
+      case .clientEdited(let edited):
+        guard let status = edited.statuses[.readWrite] else { break }
+        delta.clients[edited.number] = Replacement(
+          old: delta.clients[edited.number]?.old ?? status.old, new: status.new)
       default: break
       }
       if case .assetsEdited(let edited) = event {

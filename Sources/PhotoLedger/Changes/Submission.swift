@@ -60,9 +60,31 @@ struct Submission: Sendable {
     try store.prompting.askIfNeeded(for: client, in: store)
     let permission = try store.reading { t in try store.core.projections.permission(of: client, in: t) }
     guard permission.mayAdd else { throw permission.refusal(client, "change the library") }
+    if permission.access != .full { try checkBytesAreKnown(to: permission.access) }
     guard let confirmation = store.confirmation.withLock({ $0 }) else { return }
     guard confirmation.confirm(ChangeProposal(requests, client: client, cause: cause)) else {
       throw LibraryError(.userCancelled, "The change was refused by who was asked to confirm it; nothing was changed.")
+    }
+  }
+
+  /// A client that does not see everything comes to no bytes by naming them (AU-01).
+  private func checkBytesAreKnown(to access: Access) throws {
+    let named = requests.flatMap(\.drafts).compactMap { draft in
+      if case .stored(let resource) = draft.source, !draft.isStaged { resource } else { nil }
+    }
+    if named.isEmpty { return }
+    try store.reading { t in
+      let projections = store.core.projections
+      for resource in named {
+        let isKnown = try projections.assets(withContent: resource.sha256, in: t).contains { asset in
+          guard try projections.shows(asset, to: access, in: t) else { return false }
+          return try projections.details(asset, in: t)?.resources.contains {
+            $0.storage == resource.storage
+              && $0.sha256 == resource.sha256 && $0.dataSize == resource.dataSize
+          } ?? false
+        }
+        guard isKnown else { throw MissingBytes(resource: resource).described }
+      }
     }
   }
 
@@ -97,15 +119,18 @@ struct Submission: Sendable {
 extension ChangeRequest {
   fileprivate var isAboutClients: Bool { if case .client = self { true } else { false } }
 
-  /// Whether bytes have to be stored before the writer can decide.
-  fileprivate var bringsBytes: Bool {
+  /// The files that the request brings.
+  fileprivate var drafts: [ResourceDraft] {
     switch self {
-    case .createAsset(let creation, _): creation.resources.contains(where: \.bringsBytes)
-    case .addResources(let drafts, _, _, _): drafts.contains(where: \.bringsBytes)
-    case .editContent(_, let edit): edit.drafts.contains(where: \.bringsBytes)
-    default: false
+    case .createAsset(let creation, _): creation.resources
+    case .addResources(let drafts, _, _, _): drafts
+    case .editContent(_, let edit): edit.drafts
+    default: []
     }
   }
+
+  /// Whether bytes have to be stored before the writer can decide.
+  fileprivate var bringsBytes: Bool { drafts.contains(where: \.bringsBytes) }
 }
 
 extension ResourceDraft {

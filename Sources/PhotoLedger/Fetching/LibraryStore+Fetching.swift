@@ -34,7 +34,7 @@ extension LibraryStore {
     var holders = Holders()
     if case .containing(let object) = query.scope {
       holders.containers = Set(try core.projections.places(of: object, in: t).map(\.container))
-      holders.isSeen = try core.projections.shows(object, to: query.access, in: t)
+      holders.isSeen = try isSeen(object, by: query.access, t)
     }
     let order: ResultOrder =
       plan.hasWideKeys
@@ -42,6 +42,12 @@ extension LibraryStore {
     return ResultCore(
       library: core.mark, plan: plan, wantsIncrementalChanges: wantsIncrementalChanges, window: window,
       commit: head.commit, sequence: head.sequence, order: order, holders: holders, client: client)
+  }
+
+  /// Whether a way of seeing shows an object of either kind.
+  private func isSeen(_ object: ObjectNumber, by access: Access, _ t: borrowing StoreReading) throws -> Bool {
+    if let row = try core.projections.collection(object, in: t) { return access.shows(row) }
+    return try core.projections.shows(object, to: access, in: t)
   }
 
   private func tree<Key: PlannedKey>(

@@ -160,13 +160,13 @@ extension PhotoLibrary {
   ) throws -> [String] {
     let projections = store.core.projections
     if identifier.library == store.core.identifier, let object = try projections.object(identifier.object, in: t) {
-      if object.isAsset {
-        return try projections.shows(object.number, to: access, in: t) ? [identifier.object.spelled(as: .asset)] : []
+      if object.isAsset, try projections.shows(object.number, to: access, in: t) {
+        return [identifier.object.spelled(as: .asset)]
       }
-      guard let row = try projections.collection(object.number, in: t), row.deletedDate == nil, access.shows(row) else {
-        return []
+      if let row = try projections.collection(object.number, in: t), row.deletedDate == nil, access.shows(row) {
+        return [identifier.object.spelled(as: row.objectKind)]
       }
-      return [identifier.object.spelled(as: row.objectKind)]
+      // What the client cannot see is for it as though it were not there: it is looked for like any other.
     }
     return try spellings(try projections.assets(withOrigin: identifier.record, in: t), access, t)
   }

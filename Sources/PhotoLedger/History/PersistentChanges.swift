@@ -12,7 +12,8 @@ import LMDB
 // A client that does not see everything is told of its sightings (Sightings.swift), and of each what it saw: a grant is
 // an insertion and a withdrawal a deletion, and what happens outside its selection does not happen. Whether an asset
 // was in the selection at a commit long ago is worked out like every earlier state: from the selection of now, with the
-// grants since taken back.
+// grants since taken back. A commit that changed how the client sees the library cannot be told object by object (PH-07): all
+// that it sees came or went, so it reads all anew.
 //
 // Within one commit the three sets of a kind are disjoint (PH-03): what came and went leaves no trace, what came and
 // was changed is inserted, what was changed and went is deleted. Trash and hiding are updates (PH-04); a purge is the
@@ -49,7 +50,7 @@ public struct PersistentChange: Sendable, Hashable {
   public let changeToken: Token
   /// Who, when and why.
   public let commit: CommitSummary
-  /// Nil where the log no longer has all that the commit did (PH-07).
+  /// Nil where what the commit did cannot be told object by object (PH-07).
   private let details: [ObjectType: Details]?
 
   init(changeToken: Token, commit: CommitSummary, details: [ObjectType: Details]?) {
@@ -59,12 +60,16 @@ public struct PersistentChange: Sendable, Hashable {
   }
 
   /// What the commit did to the objects of a kind.
-  /// - Throws: ``LibraryError`` `.persistentChangeDetailsUnavailable` if some of it was erased from the log (PH-07).
+  /// - Throws: ``LibraryError`` `.persistentChangeDetailsUnavailable` if some of it was erased from the log, or if the
+  ///   commit changed how the client sees the library (PH-07).
   public func changeDetails(for type: ObjectType) throws -> Details {
     guard let details else {
       throw LibraryError(
         .persistentChangeDetailsUnavailable,
-        "What the commit of \(changeToken) did cannot be told in detail, since some of it was erased; read all anew.")
+        """
+        What the commit of \(changeToken) did cannot be told in detail, since some of it was erased or the client's \
+        access was changed; read all anew.
+        """)
     }
     return details[type] ?? Details()
   }
@@ -90,7 +95,7 @@ extension PhotoLibrary {
       try checkIsTold(start, token, permission, t)
       switch permission.access {
       case .none: throw permission.refusal(client, "read the history")
-      case .full: return try changes(after: start, limit, t)
+      case .full: return try changes(after: start, limit, asSeenBy: permission.client, t)
       case .limited(let number): return try changes(after: start, limit, seenBy: number, t)
       }
     }
@@ -121,13 +126,27 @@ extension PhotoLibrary {
       .tokenExpired, "The history that is told begins after the state of \(token); read the library anew.")
   }
 
-  private func changes(after start: UInt64, _ limit: Int, _ t: borrowing StoreReading) throws -> [PersistentChange] {
+  /// The events of a commit, if what they did to a client's view can be told object by object.
+  private func tellableEvents(
+    of commit: Commit, to client: ObjectNumber?, _ t: borrowing StoreReading
+  ) throws -> [Event]? {
+    guard let events = try store.core.eventsUnlessErased(commit.sequences, t)?.map(\.event) else { return nil }
+    let hasNewAccess = events.contains { event in
+      guard case .clientEdited(let edited) = event, edited.number == client else { return false }
+      return edited.statuses[.readWrite] != nil
+    }
+    return hasNewAccess ? nil : events
+  }
+
+  private func changes(
+    after start: UInt64, _ limit: Int, asSeenBy number: ObjectNumber?, _ t: borrowing StoreReading
+  ) throws -> [PersistentChange] {
     let core = store.core
     var names = ObjectNames(core: core)
     return try core.log.commits(after: start, limit: limit, in: t).map { commit in
-      let details = try core.eventsUnlessErased(commit.sequences, t).map { events in
+      let details = try tellableEvents(of: commit, to: number, t).map { events in
         var tally = ChangeTally()
-        for past in events { tally.count(past.event) }
+        for event in events { tally.count(event) }
         return try tally.details { try names.name(of: $0, t) }
       }
       return PersistentChange(
@@ -146,11 +165,13 @@ extension PhotoLibrary {
       guard let commit = try core.log.commit(seen.commit, in: t) else {
         throw LibraryError(.corrupted, "The log has no row for commit \(seen.commit); run `verify`.")
       }
-      let details = try core.eventsUnlessErased(commit.sequences, t).map { events in
+      let details = try tellableEvents(of: commit, to: number, t).map { events in
         var tally = ChangeTally()
-        for past in events { try view.count(past.event, in: &tally, t) }
+        for event in events { try view.count(event, in: &tally, t) }
         return try tally.details { try names.name(of: $0, t) }
       }
+      // Grants that came while the client was not limited are no sightings of its own.
+      if details == nil { view = try SelectionView(of: number, asOf: commit.lastSequence, core, t) }
       return PersistentChange(
         changeToken: Token(library: core.mark, view: Token.view(of: client), position: seen.ordinal),
         commit: CommitSummary(commit).redacted(for: client, as: seen.ordinal), details: details)
@@ -178,11 +199,11 @@ private struct ChangeTally {
     case .assetPurged(let existence): delete(existence.row.number)
     case .collectionCreated, .collectionEdited: countCollection(event)
     case .arranged(let arranged):
-      if arranged.verb.isAboutAccess { return }
+      if arranged.verb.isAboutAccess || arranged.verb == .spread { return }
       if arranged.container != rootFolder { update(arranged.container) }
     case .assetsEdited(let edited):
       for edit in edited.edits { update(edit.number) }
-      for shift in edited.shifts { update(shift.album) }
+      for shift in edited.shifts where shift.by != 0 { update(shift.album) }
     case .libraryCreated, .collectionErased, .nothingChanged, .clientRegistered, .clientErased, .clientEdited,
       .pickRecorded, .pickErased, .historyShortened:
       break

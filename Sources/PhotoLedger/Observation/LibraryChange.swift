@@ -5,7 +5,8 @@ import Synchronization
 public struct LibraryChange: Sendable {
   let delta: Delta
   let observation: Observation
-  /// How the observer sees the library.
+  /// How the observer saw the library before, and sees it now.
+  let accessBefore: Access
   let access: Access
 
   /// The commits it spans, oldest first; for an observer that does not see everything, those that it saw.
@@ -42,14 +43,16 @@ public struct LibraryChange: Sendable {
   }
 
   /// How an asset differs now; nil if no property of it was changed (CD-21).
+  ///
+  /// For an observer that does not see everything, an asset that was withdrawn from it is gone. What a change of its
+  /// status takes away untouched is told by its results alone.
   public func changeDetails(for asset: Asset) -> ObjectChangeDetails<Asset>? {
-    guard let touch = delta.assets[asset.row.number], let before = touch.before, access != .none else { return nil }
-    var (wasSeen, isSeen) = (true, true)
-    if let selection = access.selection {
-      let place = delta.placing(of: asset.row.number, in: selection)
-      (wasSeen, isSeen) = (place.before != nil, place.after != nil)
-    }
-    guard wasSeen, touch.isVisiblyChanged || !isSeen else { return nil }
+    let number = asset.row.number
+    guard let touch = delta.assets[number], let before = touch.before else { return nil }
+    let place = delta.placing(of: number, in: access.selection ?? accessBefore.selection ?? 0)
+    guard accessBefore.shows(place.before) else { return nil }
+    let isSeen = access.shows(place.after)
+    guard touch.isVisiblyChanged || !isSeen else { return nil }
     return ObjectChangeDetails(
       objectBeforeChanges: Asset(row: before, commit: delta.from),
       objectAfterChanges: touch.after.flatMap { isSeen ? Asset(row: $0, commit: delta.to) : nil },
@@ -58,17 +61,27 @@ public struct LibraryChange: Sendable {
 
   /// How a collection's own properties differ now; nil if none was changed (CD-22).
   public func changeDetails(for collection: PhotoCollection) -> ObjectChangeDetails<PhotoCollection>? {
-    guard let touch = delta.collections[collection.row.number], let before = touch.before, access.shows(before) else {
-      return nil
-    }
-    let wasDeleted = touch.after?.deletedDate != nil
+    guard let touch = delta.collections[collection.row.number], let before = touch.before, accessBefore.shows(before)
+    else { return nil }
+    let isGone = touch.after.map { $0.deletedDate != nil || !access.shows($0) } ?? true
     let isChanged = access.selection == nil ? touch.isVisiblyChanged : touch.isChangedForCreator
-    guard isChanged || wasDeleted else { return nil }
-    let after = wasDeleted ? nil : touch.after?.seen(by: access)
+    guard isChanged || isGone else { return nil }
+    let after = isGone ? nil : touch.after?.seen(by: access)
     return ObjectChangeDetails(
-      objectBeforeChanges: PhotoCollection(row: before.seen(by: access), commit: delta.from),
+      objectBeforeChanges: PhotoCollection(row: before.seen(by: accessBefore), commit: delta.from),
       objectAfterChanges: after.map { PhotoCollection(row: $0, commit: delta.to) },
       assetContentChanged: false)
+  }
+}
+
+extension Access {
+  /// Whether an asset may be shown that has a place in the selection, or none.
+  fileprivate func shows(_ place: OrderKey?) -> Bool {
+    switch self {
+    case .full: true
+    case .limited: place != nil
+    case .none: false
+    }
   }
 }
 

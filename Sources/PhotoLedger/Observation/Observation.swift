@@ -217,15 +217,18 @@ final class Observation: Sendable {
   func change(_ delta: Delta, asSeenBy client: String) throws -> LibraryChange? {
     if client == PhotoLibrary.owner {
       return LibraryChange(
-        delta: delta, observation: self, access: .full, commits: delta.commits, token: core.token(delta.to))
+        delta: delta, observation: self, accessBefore: .full, access: .full, commits: delta.commits,
+        token: core.token(delta.to))
     }
     return try core.environment.read { t in
       let permission = try core.projections.permission(of: client, in: t)
       let token = try core.token(delta.to, for: client, t)
       let commits = try core.commits(delta.commits, asSeenBy: client, permission, t)
       guard !commits.isEmpty else { return nil }
+      let before = permission.client.flatMap { client in delta.clients[client].map { Access($0.old, of: client) } }
       return LibraryChange(
-        delta: delta, observation: self, access: permission.access, commits: commits, token: token)
+        delta: delta, observation: self, accessBefore: before ?? permission.access, access: permission.access,
+        commits: commits, token: token)
     }
   }
 

@@ -112,10 +112,11 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
   private func next(_ state: inout State, _ query: LiveQuery) throws -> Step? {
     if let step = nextOfBacklog(&state) { return step }
     let held = state.core
-    if let commit = try store.accessChange(of: held, through: .max) { return try cross(&state, commit) }
     let (steps, current, last) = observation.reading(query) { query, commit in
       (query.steps(after: held.commit).map(Array.init), query.current(at: commit), query.lastStep)
     }
+    // Asked after the look at the live query, which goes on meanwhile: no step is told that lies behind such a change.
+    if let commit = try store.accessChange(of: held, through: current.commit) { return try cross(&state, commit) }
     guard let steps else { return try catchUp(&state, with: current) }
     // Told from the live tree where possible, so that all followers of a query share it.
     if steps.isEmpty { return nil }

@@ -41,6 +41,16 @@ package enum Access: Hashable, Sendable {
   /// Nothing.
   case none
 
+  /// How a client sees the library by its status.
+  init(_ status: AuthorizationStatus, of client: ObjectNumber) {
+    self =
+      switch status {
+      case .authorized: .full
+      case .limited: .limited(client)
+      case .notDetermined, .restricted, .denied: .none
+      }
+  }
+
   /// The client whose selection decides; nil where none does.
   var selection: ObjectNumber? { if case .limited(let client) = self { client } else { nil } }
 
@@ -70,12 +80,7 @@ struct Permission: Sendable, Equatable {
   }
 
   init(_ row: ClientRow) {
-    let access: Access =
-      switch row.readWrite.status {
-      case .authorized: .full
-      case .limited: .limited(row.number)
-      default: .none
-      }
+    let access = Access(row.readWrite.status, of: row.number)
     self.init(
       access: access, client: row.number, mayAdd: access != .none || row.addOnly.status == .authorized,
       status: row.readWrite.status)

@@ -12,8 +12,9 @@ import LMDB
 //
 // Whether a commit touches a view is decided from the event and from the selection alone, in the transaction of the
 // commit: an asset of the selection was changed, joined or left; a collection of the client's own was changed, or
-// something in it that the client sees; the client's permission changed. Two libraries that differ only outside the
-// selection therefore count alike, which is the invariant. A sighting that shows nothing after all does no harm.
+// something in it that the client sees; the client's permission changed. A client that is not limited and does not see
+// everything sees nothing, so nothing but its permission counts. Two libraries that differ only outside the selection
+// therefore count alike, which is the invariant. A sighting that shows nothing after all does no harm.
 //
 // Refused: commit numbers that are encrypted (they still differ between two libraries that the client cannot tell
 // apart otherwise, and this project writes no ciphers), and counting when a token is asked for (it would read the log).
@@ -38,6 +39,9 @@ extension Projections {
     var found: Set<ObjectNumber> = []
     func add(_ client: ObjectNumber) throws {
       guard client != 0, !found.contains(client) else { return }
+      if try self.client(client, in: t)?.readWrite.status == .limited { found.insert(client) }
+    }
+    func addItself(_ client: ObjectNumber) throws {
       if try self.client(client, in: t)?.hasOwnView ?? false { found.insert(client) }
     }
     func addSelections(of asset: ObjectNumber) throws {
@@ -48,9 +52,9 @@ extension Projections {
     case .assetsEdited(let edited): for edit in edited.edits { try addSelections(of: edit.number) }
     case .collectionCreated(let existence): try add(existence.row.creator)
     case .collectionEdited(let edited): try add(try collection(edited.number, in: t)?.creator ?? 0)
-    case .clientRegistered(let row): try add(row.number)
-    case .clientEdited(let edited): try add(edited.number)
-    case .pickRecorded(let row): try add(row.client)
+    case .clientRegistered(let row): try addItself(row.number)
+    case .clientEdited(let edited): try addItself(edited.number)
+    case .pickRecorded(let row): try addItself(row.client)
     case .arranged(let arranged): try viewers(of: arranged, t).forEach(add)
     case .libraryCreated, .assetCreated, .collectionErased, .clientErased, .pickErased, .historyShortened,
       .nothingChanged:
@@ -59,11 +63,12 @@ extension Projections {
     return found
   }
 
+  /// A collection is seen to come and go at the top level and in folders of its own maker's.
   private func viewers(of arranged: Arranged, _ t: borrowing WriteTransaction) throws -> Set<ObjectNumber> {
     switch arranged.verb {
     case .spread: return []
     case .granted, .withdrawn: return [arranged.container]
-    case .picked: return try pick(arranged.container, in: t).map { [$0.client] } ?? []
+    case .picked: return []  // The pick itself was noted.
     case .inserted, .removed, .moved, .replaced: break
     }
     guard let container = try collection(arranged.container, in: t) else { return [] }
@@ -73,7 +78,11 @@ extension Projections {
       for place in arranged.places where try key(of: place.child, in: creator, t) != nil { return [creator] }
       return []
     }
-    return Set(try arranged.places.compactMap { try collection($0.child, in: t)?.creator })
+    let children = try arranged.places.compactMap { try collection($0.child, in: t) }
+    return Set(
+      children.filter { child in
+        child.deletedDate == nil && (container.number == rootFolder || container.creator == child.creator)
+      }.map(\.creator))
   }
 
   /// The last sighting of a client; nil if nothing ever touched its view.
