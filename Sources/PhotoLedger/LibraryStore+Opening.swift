@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import Glibc
 import LMDB
 import StoreMigrations
 
@@ -39,7 +40,7 @@ extension LibraryStore {
       }
     }
     return try reporting {
-      try files.createDirectory(atPath: storePath(url), withIntermediateDirectories: true)
+      try makeFolder(storePath(url))
       let environment = try LMDB.Environment.open(path: storePath(url), options: options)
       let log = try EventLog(in: environment)
       let format = try StoreFormat(in: environment)
@@ -68,6 +69,17 @@ extension LibraryStore {
     self.init(
       url: url, core: core, resources: try ResourceStore(library: url),
       signal: try ChangeSignal(path: Self.storePath(url) + "/changes"))
+  }
+
+  /// Makes a folder and those above it, naming the one that cannot be made.
+  private static func makeFolder(_ path: String) throws(LibraryError) {
+    var made = ""
+    for name in path.split(separator: "/") {
+      made += "/\(name)"
+      guard mkdir(made, 0o755) == 0 || errno == EEXIST else {
+        throw LibraryError.store(made, "make the folder", errno: errno)
+      }
+    }
   }
 
   static func storePath(_ url: URL) -> String { url.path + "/store" }

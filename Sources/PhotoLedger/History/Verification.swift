@@ -88,7 +88,8 @@ extension PhotoLibrary {
     found.commitCount = log.commitCount
     found.chain = log.head.chain.description
     if let defect = log.defect {
-      found.defect = Verification.Defect(place: "event \(defect.sequence)", description: defect.description)
+      found.defect = Verification.Defect(
+        place: "event \(defect.sequence)", description: "\(defect.kind.rawValue): \(defect.detail).")
     }
     return found
   }
@@ -186,7 +187,7 @@ extension PhotoLibrary {
     }
   }
 
-  /// Drops every projection and the log's own tables and makes them again from the events, in one transaction: readers
+  /// Checks the log, then drops every projection and the log's own tables and makes them again from the events, in one transaction: readers
   /// see the old ones or the new.
   ///
   /// - Parameter progress: is told how far it is; false stops, and the projections stay as they were.
@@ -198,6 +199,11 @@ extension PhotoLibrary {
     try Self.reporting {
       try core.environment.write { t in
         let head = try core.log.head(t).sequence
+        // What was altered must not become what the library shows.
+        if let defect = try core.log.verify(in: t).defect, ![.derivedCommit, .derivedKey].contains(defect.kind) {
+          throw LibraryError(
+            .corrupted, "\(defect.description) Nothing was rebuilt; restore the log from a backup that verifies.")
+        }
         try core.log.rebuildDerivedTables(in: &t)
         for database in core.projections.all { try t.clear(database) }
         var done: UInt64 = 0
