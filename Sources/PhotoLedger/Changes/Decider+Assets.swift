@@ -43,6 +43,8 @@ extension Decider {
     details.origin = creation.origin?.stringValue
     try checkChoice(creation.originalResourceChoice, resources)
     try join(creation.burstIdentifier, &row, &t)
+    // What the other members of the burst became has taken a number.
+    row.number = nextNumber
     try record(.assetCreated(AssetExistence(row: row, details: details)), &t)
     noteCreated(identifier, .asset)
     try joinSelection(row.number, &t)
