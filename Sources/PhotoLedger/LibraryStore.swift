@@ -104,6 +104,7 @@ package final class LibraryStore: Sendable {
   package let resources: ResourceStore
   let signal: ChangeSignal
   let observation: Observation
+  let availability: Availability
   private let writer: Writer
   /// Where completion handlers are called: one at a time, and never on the writer's thread.
   let completions = DispatchQueue(label: "photoledger.completions")
@@ -117,11 +118,14 @@ package final class LibraryStore: Sendable {
     self.core = core
     self.resources = resources
     self.signal = signal
-    observation = Observation(core: core, signal: signal)
+    let availability = Availability()
+    self.availability = availability
+    observation = Observation(core: core, signal: signal, availability: availability)
     writer = Writer(
       core: core, resources: resources,
       aftermath: Writer.Aftermath(
-        publish: { signal.notify() }, discard: { core.discard($0, from: resources) }))
+        publish: { signal.notify() }, discard: { core.discard($0, from: resources) },
+        giveUp: { availability.end($0) }))
   }
 
   deinit { close() }
@@ -130,6 +134,7 @@ package final class LibraryStore: Sendable {
   package func close() {
     writer.close()
     observation.close()
+    availability.end(LibraryError(.closed, "The library was closed; open it again."))
   }
 
   /// The clock, chance and the name of the process that the library was opened with.
@@ -183,7 +188,9 @@ package final class LibraryStore: Sendable {
     do {
       return try core.environment.read(body)
     } catch {
-      throw LibraryError(error)
+      let reported = LibraryError(error)
+      if error is LMDBError, reported.code == .corrupted { availability.end(reported) }
+      throw reported
     }
   }
 

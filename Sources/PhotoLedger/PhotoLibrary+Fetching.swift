@@ -217,6 +217,17 @@ extension PhotoLibrary {
     return try fetch(.collection, .members(of: folder?.row.number ?? rootFolder), options, .collection)
   }
 
+  /// Fetches the children of the one root folder, which cannot be renamed, deleted or moved itself
+  /// (PHCollectionList.fetchTopLevelUserCollections(with:), FR-13).
+  /// - Throws: ``FetchError`` for options that do not fit collections (FR-09), ``LibraryError`` if the store cannot be
+  ///   read.
+  /// - Complexity: O(m log n) for m children; O(1) while an equal query is followed.
+  public func fetchTopLevelUserCollections(
+    _ options: FetchOptions = FetchOptions()
+  ) throws -> FetchResult<PhotoCollection> {
+    try fetchCollections(in: nil, options)
+  }
+
   /// Fetches the albums and folders with the given identifiers; unknown ones are left out.
   /// - Throws: ``FetchError`` for options that do not fit collections (FR-09), ``LibraryError`` if the store cannot be
   ///   read.

@@ -156,12 +156,23 @@ public final class PhotoLibrary: Sendable {
   /// Tells an observer of every commit from now on; the observer is not retained (OB-04).
   /// - Throws: ``LibraryError`` if the log cannot be read.
   public func register(_ observer: any PhotoLibraryChangeObserver) throws {
-    try store.observation.add(ObserverBox(observer, client: client))
+    try store.observation.add(ObserverBox(ChangeListener(observer, client: client)))
   }
 
   /// Stops telling an observer.
   public func unregisterChangeObserver(_ observer: any PhotoLibraryChangeObserver) {
-    store.observation.remove(observer)
+    store.observation.remove(observer, from: ChangeListener.self)
+  }
+
+  /// Tells an observer whenever the history has grown; the observer is not retained (PH-09, OB-04).
+  /// - Throws: ``LibraryError`` if the log cannot be read.
+  public func register(_ observer: any PhotoLibraryPersistentChangesObserver) throws {
+    try store.observation.add(ObserverBox(HistoryListener(observer, of: self)))
+  }
+
+  /// Stops telling an observer of the history.
+  public func unregisterPersistentChangesObserver(_ observer: any PhotoLibraryPersistentChangesObserver) {
+    store.observation.remove(observer, from: HistoryListener.self)
   }
 }
 

@@ -270,6 +270,29 @@ enum Examples {
     return lines
   }
 
+  static func permit(in library: PhotoLibrary, _ photos: [LocalIdentifier]) async throws -> [LocalIdentifier] {
+    // example: permit
+    let gallery = library.as("com.example.gallery")
+    try await library.performChanges(cause: "settings") { change in
+      var registration = ClientRegistration()
+      registration.readWriteUsageDescription = "To show photos on the television."
+      change.register(client: gallery.client, registration)
+      change.setAuthorizationStatus(.limited, of: gallery.client)
+      change.grant(photos, to: gallery.client)
+    }
+    let shown = try gallery.fetchAssets()  // the selection, and nothing else
+    // end
+    return shown.map(\.id)
+  }
+
+  static func audit(_ photo: Asset, in library: PhotoLibrary, at then: Token, print: (String) -> Void) throws {
+    // example: audit
+    for access in try library.access(toAsset: photo.localIdentifier, at: then) {
+      print("\(access.client), by \(access.kind.rawValue)")
+    }
+    // end
+  }
+
   static func verify(_ library: PhotoLibrary) throws -> Verification {
     // example: verify
     let found = try library.verify()

@@ -184,6 +184,11 @@ struct DocumentationTests {
       }
       #expect(updated.isSuperset(of: [photos[0], photos[1], photos[2]].map { "\($0.uuidString)/L0/001" }))
       #expect(caughtUp == (try library.currentToken))
+      #expect(try await Examples.permit(in: library, [photos[1]]) == [photos[1]])
+      var seers: [String] = []
+      let seen = try #require(try library.asset(photos[1].uuidString))
+      try Examples.audit(seen, in: library, at: try library.currentToken) { seers.append($0) }
+      #expect(seers == ["com.example.gallery, by limited"])
       let conditions = try Examples.condition()
       #expect(conditions[0] == conditions[1], "\(conditions)")
     }

@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(
-    "what is wrong is refused with its place",
+    "what is wrong is refused with its place (FR-09)",
     arguments: [
       ("", 1, .malformedPredicate), ("isFavorite", 11, .malformedPredicate), ("isFavorite ==", 14, .malformedPredicate),
       ("isFavorite == YES AND", 22, .malformedPredicate), ("(isFavorite == YES", 19, .malformedPredicate),

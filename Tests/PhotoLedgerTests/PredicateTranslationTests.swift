@@ -123,7 +123,7 @@ private let here: Location? = Location(latitude: 0, longitude: 1)
     #expect(read == built)
   }
 
-  @Test("what no fetch can answer is refused by name")
+  @Test("what no fetch can answer is refused by name (FR-09)")
   func refused() {
     let texts = ["a", "b"]
     func name(_ predicate: Predicate<Asset>) -> String? {

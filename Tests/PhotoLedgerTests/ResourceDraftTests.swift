@@ -38,7 +38,7 @@ struct ResourceDraftTests {
   }
 
   @Test(
-    "the kind of data is the given one, else the name's, else the resource type's",
+    "the kind of data is the given one, else the name's, else the resource type's (AS-12)",
     arguments: [
       ("com.example.given", "a.jpg", ResourceType.photo, "com.example.given"), (nil, "a.JPEG", .photo, "public.jpeg"),
       (nil, "a.mov", .pairedVideo, "com.apple.quicktime-movie"), (nil, nil, .pairedVideo, "public.movie"),
@@ -86,7 +86,7 @@ struct ResourceDraftTests {
     #expect(!store.takeAway(moved) && access(path.description, F_OK) == 0)
   }
 
-  @Test("files that cannot be taken fail the block with a sentence that names them")
+  @Test("files that cannot be taken fail the block with a sentence that names them (CB-08)")
   func refusals() async throws {
     let folder = try ScratchFolder()
     let library = try Self.library(folder)

@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "a term that no fetch can follow is refused by name",
+    "a term that no fetch can follow is refused by name (FR-09)",
     arguments: [
       ("localIdentifier", .unsupportedSort), ("SELF:desc", .unsupportedSort), ("filename", .unknownKey),
       ("creationDate:down", .unsupportedSort), ("", .unknownKey), ("localizedTitle", .unknownKey),

@@ -37,6 +37,9 @@ extension [AssetResource] {
   /// Whether some original is a RAW file.
   var hasRaw: Bool { contains { $0.isOriginal && $0.isRaw } }
 
+  /// Whether there is the video of a Live Photo (LP-01).
+  var hasPairedVideo: Bool { contains { $0.type == .pairedVideo } }
+
   /// Whether there is a compressed and a RAW original of one picture (AS-16).
   var isRawPair: Bool {
     contains { $0.isOriginal && $0.isRaw }

@@ -37,24 +37,26 @@ extension ResourceStore {
     var name = draft.originalFilename
     switch draft.source {
     case .stored(let resource): return resource
-    case .data(let data): content = try store(data)
+    case .data(let data):
+      try draft.checkMedium(named: name)
+      content = try store(data)
     case .file(let url, let shouldMove):
       guard url.isFileURL else {
         throw LibraryError(.invalidResource, "\(url) does not name a file; pass a file URL, or the bytes themselves.")
       }
+      name = name ?? url.lastPathComponent
       let source = try SourceFile(FilePath(url.path))
+      try draft.checkMedium(named: name)
       if shouldMove { try checkMovable(source) }
       content = try store(source)
-      name = name ?? url.lastPathComponent
       if shouldMove {
         staging.moved.append(MovedFile(path: source.path, stamp: source.stamp, sha256: content.sha256))
       }
     }
-    let type = draft.uniformTypeIdentifier ?? name.flatMap(UniformType.init(filename:))?.identifier
+    let type = draft.uniformType(named: name)
     let resource = AssetResource(
-      type: draft.type, originalFilename: name ?? draft.type.name,
-      uniformTypeIdentifier: type ?? UniformType(draft.type).identifier, dataSize: content.dataSize,
-      sha256: content.sha256, storage: content.storage)
+      type: draft.type, originalFilename: name ?? draft.type.name, uniformTypeIdentifier: type.identifier,
+      dataSize: content.dataSize, sha256: content.sha256, storage: content.storage)
     staging.stored.append(resource)
     return resource
   }
@@ -78,5 +80,26 @@ extension ResourceStore {
     var status = stat()
     guard moved.path.withCString({ lstat($0, &status) }) == 0, FileStamp(status) == moved.stamp else { return false }
     return moved.path.withCString { unlink($0) } == 0
+  }
+}
+
+extension ResourceDraft {
+  /// The kind of data: the given one, else what the name says, else the family of the resource's type (AS-12).
+  fileprivate func uniformType(named name: String?) -> UniformType {
+    uniformTypeIdentifier.map(UniformType.init(identifier:)) ?? name.flatMap(UniformType.init(filename:))
+      ?? UniformType(type)
+  }
+
+  /// A file that is known to be of another medium than its role asks for makes no asset (CB-06, CB-09).
+  ///
+  /// The name or the given type decides; nothing here reads pictures. A film's container may hold sound alone.
+  fileprivate func checkMedium(named name: String?) throws(LibraryError) {
+    let found = uniformType(named: name)
+    guard let medium = found.medium, let wanted = UniformType(type).medium, medium != wanted,
+      !(medium == .video && wanted == .audio)
+    else { return }
+    throw LibraryError(
+      .invalidResource,
+      "\(name ?? "The data") is of the type \(found.identifier) and cannot be a resource of the type \(type.name).")
   }
 }

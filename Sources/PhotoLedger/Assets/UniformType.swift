@@ -13,6 +13,9 @@
 package struct UniformType: Hashable, Sendable {
   package let identifier: String
 
+  /// Takes an identifier as it is.
+  package init(identifier: String) { self.identifier = identifier }
+
   /// The type that goes with a file name extension.
   /// - Parameter filenameExtension: without its dot, in any case.
   package init(filenameExtension: String) {
@@ -57,7 +60,21 @@ package struct UniformType: Hashable, Sendable {
     identifier = "dyn.a" + String(decoding: text, as: UTF8.self)
   }
 
-  private static let declared: [String: String] = [
+  /// The medium that data of the type is; nil for a type that is not known, or is no medium's.
+  package var medium: MediaType? { Self.media[identifier] }
+
+  private static let media: [String: MediaType] = {
+    var media: [String: MediaType] = ["public.image": .image, "public.movie": .video, "public.audio": .audio]
+    for (types, medium) in [(images, MediaType.image), (movies, .video), (sounds, .audio)] {
+      for identifier in types.values { media[identifier] = medium }
+    }
+    return media
+  }()
+
+  private static let declared: [String: String] = [images, movies, sounds, ["plist": "com.apple.property-list"]]
+    .reduce(into: [:]) { all, types in all.merge(types) { first, _ in first } }
+
+  private static let images: [String: String] = [
     "jpg": "public.jpeg", "jpeg": "public.jpeg", "jpe": "public.jpeg", "png": "public.png", "apng": "public.png",
     "gif": "com.compuserve.gif", "tif": "public.tiff", "tiff": "public.tiff", "btf": "public.tiff",
     "bmp": "com.microsoft.bmp", "ico": "com.microsoft.ico", "heic": "public.heic", "heics": "public.heics",
@@ -74,15 +91,18 @@ package struct UniformType: Hashable, Sendable {
     "srw": "com.samsung.raw-image", "3fr": "com.hasselblad.3fr-raw-image", "fff": "com.hasselblad.fff-raw-image",
     "iiq": "com.phaseone.raw-image", "mos": "com.leafamerica.raw-image", "erf": "com.epson.raw-image",
     "dcr": "com.kodak.raw-image", "mrw": "com.konicaminolta.raw-image",
+  ]
 
+  private static let movies: [String: String] = [
     "mov": "com.apple.quicktime-movie", "qt": "com.apple.quicktime-movie", "mp4": "public.mpeg-4",
     "m4v": "com.apple.m4v-video", "3gp": "public.3gpp", "3g2": "public.3gpp2", "avi": "public.avi",
     "mpg": "public.mpeg", "mpeg": "public.mpeg", "mts": "public.avchd-mpeg-2-transport-stream",
     "m2ts": "public.avchd-mpeg-2-transport-stream", "m2t": "public.mpeg-2-transport-stream",
     "wmv": "com.microsoft.windows-media-wmv", "asf": "com.microsoft.advanced-systems-format", "dv": "public.dv-movie",
+  ]
 
+  private static let sounds: [String: String] = [
     "mp3": "public.mp3", "m4a": "com.apple.m4a-audio", "wav": "com.microsoft.waveform-audio",
     "aif": "public.aiff-audio", "aiff": "public.aiff-audio", "caf": "com.apple.coreaudio-format",
-    "plist": "com.apple.property-list",
   ]
 }

@@ -9,9 +9,11 @@ extension Decider {
     _ creation: AssetCreation, as identifier: LocalIdentifier, _ t: inout WriteTransaction
   ) throws {
     try checkIsFree(identifier, t)
+    var creation = creation
     let resources = try creation.resources.map { try stored($0) }
     try ResourceCombination.check(resources.map(\.type), of: creation.mediaType)
     try check(creation)
+    if resources.hasPairedVideo { creation.mediaSubtypes.insert(.photoLive) }
     var row = AssetRow(number: nextNumber, identifier: identifier, addedDate: date)
     row.flags = creation.isFavorite ? [.favorite] : []
     if creation.isHidden { row.flags.insert(.hidden) }
@@ -265,6 +267,12 @@ extension Decider {
     }
     let resources = kept + added
     try ResourceCombination.check(resources.map(\.type), of: changes.mediaType ?? row.mediaType)
+    var changes = changes
+    let subtypes = changes.mediaSubtypes ?? row.mediaSubtypes
+    if added.hasPairedVideo, !subtypes.contains(.photoLive) {
+      changes.mediaSubtypes = subtypes.union(.photoLive)
+      changes.playbackStyle = changes.playbackStyle ?? .livePhoto
+    }
     var edit = try self.edit(of: row, changes, t)
     if edit.changes.isEmpty { noteModification(of: row, in: &edit) }
     setResources(resources, of: row, details, in: &edit)

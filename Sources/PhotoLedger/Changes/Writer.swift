@@ -28,6 +28,8 @@ final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isC
   struct Aftermath: Sendable {
     var publish: @Sendable () -> Void
     var discard: @Sendable ([AssetResource]) -> Void
+    /// Called when nothing more can be written, for this reason.
+    var giveUp: @Sendable (LibraryError) -> Void
   }
 
   private let condition = NSCondition()
@@ -145,6 +147,7 @@ final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isC
       try core.environment.reopen()
     } catch {
       report("The store could not be opened anew after a failed write: \(error)")
+      aftermath.giveUp(LibraryError(error))
     }
   }
 

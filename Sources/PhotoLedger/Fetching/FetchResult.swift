@@ -91,10 +91,15 @@ extension FetchResult: RandomAccessCollection {
 
   /// The object at a position; traps if the store cannot be read, where ``object(at:)`` throws.
   public subscript(index: Int) -> Element {
+    reading { try object(at: index) }
+  }
+
+  /// Reads where Swift's collections leave no room for an error.
+  fileprivate func reading<R>(_ body: () throws -> R) -> R {
     do {
-      return try object(at: index)
+      return try body()
     } catch {
-      fatalError("An object of a fetch result could not be read: \(error). Use object(at:) to handle this.")
+      fatalError("A fetch result could not be read: \(error). Use object(at:) or index(ofObject:) to handle this.")
     }
   }
 }
@@ -106,6 +111,21 @@ extension FetchResult where Element == Asset {
   public func index(ofObject asset: Asset) throws -> Int? {
     try store.position(of: asset.row.number, in: core)
   }
+
+  /// The position of an asset in a stretch of the result (PHFetchResult.index(of:in:), FR-03).
+  /// - Parameters:
+  ///   - asset: the asset.
+  ///   - range: positions in this result.
+  /// - Returns: the position in this result; nil if the stretch does not hold the asset.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n), and one read for each later event that touched the asset.
+  public func index(ofObject asset: Asset, in range: Range<Int>) throws -> Int? {
+    try index(ofObject: asset).flatMap { range.contains($0) ? $0 : nil }
+  }
+
+  /// Whether the result holds an asset (FR-03); traps if the store cannot be read, where `index(ofObject:)` throws.
+  /// - Complexity: O(log n), and one read for each later event that touched the asset.
+  public func contains(_ asset: Asset) -> Bool { reading { try index(ofObject: asset) != nil } }
 }
 
 extension FetchResult where Element == PhotoCollection {
@@ -115,6 +135,21 @@ extension FetchResult where Element == PhotoCollection {
   public func index(ofObject collection: PhotoCollection) throws -> Int? {
     try store.position(of: collection.row.number, in: core)
   }
+
+  /// The position of a collection in a stretch of the result (PHFetchResult.index(of:in:), FR-03).
+  /// - Parameters:
+  ///   - collection: the collection.
+  ///   - range: positions in this result.
+  /// - Returns: the position in this result; nil if the stretch does not hold the collection.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n), and one read for each later event that touched the collection.
+  public func index(ofObject collection: PhotoCollection, in range: Range<Int>) throws -> Int? {
+    try index(ofObject: collection).flatMap { range.contains($0) ? $0 : nil }
+  }
+
+  /// Whether the result holds a collection (FR-03); traps if the store cannot be read, where `index(ofObject:)` throws.
+  /// - Complexity: O(log n), and one read for each later event that touched the collection.
+  public func contains(_ collection: PhotoCollection) -> Bool { reading { try index(ofObject: collection) != nil } }
 }
 
 /// The latest state that shows what a result shows, as far as anybody has looked; shared by the copies of the result.

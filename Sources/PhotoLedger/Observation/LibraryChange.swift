@@ -1,6 +1,3 @@
-import Foundation
-import Synchronization
-
 /// One committed change, or several as one for an observer that was slow (PHChange).
 public struct LibraryChange: Sendable {
   let delta: Delta
@@ -91,78 +88,4 @@ public protocol PhotoLibraryChangeObserver: AnyObject, Sendable {
   ///
   /// An observer that takes long is told of what happened meanwhile as one composed change.
   func photoLibraryDidChange(_ change: LibraryChange)
-}
-
-/// A registered observer, held weakly (OB-04), and how far it has been told.
-final class ObserverBox: Sendable {
-  private struct State {
-    /// The last commit that it was told of.
-    var delivered: UInt64 = 0
-    /// The last commit that there is to tell of. Kept here, so that a commit that comes while the last one is being
-    /// told is seen before `isScheduled` is taken back.
-    var head: UInt64 = 0
-    var isScheduled = false
-  }
-
-  private struct WeakObserver: Sendable {
-    weak let observer: (any PhotoLibraryChangeObserver)?
-  }
-
-  private let target: WeakObserver
-  private let client: String
-  private let queue = DispatchQueue(label: "photoledger.observer")
-  private let state = Mutex(State())
-
-  /// How many commits are told one by one before they are composed.
-  static let backlogLimit = 8
-
-  init(_ observer: any PhotoLibraryChangeObserver, client: String) {
-    target = WeakObserver(observer: observer)
-    self.client = client
-  }
-
-  var isAbandoned: Bool { target.observer == nil }
-
-  func isFor(_ observer: AnyObject) -> Bool { target.observer === observer }
-
-  func begin(at commit: UInt64) { state.withLock { ($0.delivered, $0.head) = (commit, commit) } }
-
-  /// Sees to it that the observer is told of everything up to a commit, unless it is being told already.
-  func schedule(_ observation: Observation, through commit: UInt64) {
-    let isFree = state.withLock { state in
-      state.head = max(state.head, commit)
-      defer { state.isScheduled = true }
-      return !state.isScheduled
-    }
-    if isFree { queue.async { self.deliver(observation) } }
-  }
-
-  private func deliver(_ observation: Observation) {
-    while true {
-      let next = state.withLock { state -> (from: UInt64, to: UInt64)? in
-        guard state.delivered < state.head else {
-          state.isScheduled = false
-          return nil
-        }
-        return (state.delivered, state.head)
-      }
-      guard let next, let observer = target.observer else { return }
-      do {
-        for delta in try pending(observation, next.from, next.to) {
-          if let change = try observation.change(delta, asSeenBy: client) { observer.photoLibraryDidChange(change) }
-          state.withLock { $0.delivered = delta.to }
-        }
-      } catch {
-        // Nothing is skipped: the next commit brings the observer what it missed. A log that stays unreadable ends
-        // every sequence with the error.
-        state.withLock { $0.isScheduled = false }
-        return
-      }
-    }
-  }
-
-  private func pending(_ observation: Observation, _ from: UInt64, _ to: UInt64) throws -> [Delta] {
-    if to - from <= UInt64(Self.backlogLimit) { return try observation.deltas(from: from, to: to) }
-    return [try observation.composedDelta(from: from, to: to)]
-  }
 }

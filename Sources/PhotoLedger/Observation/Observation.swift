@@ -49,12 +49,14 @@ final class Observation: Sendable {
 
   let core: StoreCore
   private let signal: ChangeSignal
+  private let availability: Availability
   private let state = Mutex(State())
   private let pumping = Mutex(())
 
-  init(core: StoreCore, signal: ChangeSignal) {
+  init(core: StoreCore, signal: ChangeSignal, availability: Availability) {
     self.core = core
     self.signal = signal
+    self.availability = availability
   }
 
   /// Tells what was committed before, then ends all following.
@@ -102,8 +104,10 @@ final class Observation: Sendable {
 
   /// A log that cannot be read ends all following, and says so to every subscriber.
   private func fail(_ error: any Error) {
+    let error = LibraryError(error)
     let queries = state.withLock { $0.queries.values.compactMap(\.query) }
-    for query in queries { query.fail(LibraryError(error)) }
+    for query in queries { query.fail(error) }
+    if error.code == .corrupted { availability.end(error) }
   }
 
   /// Reads the commits that are new and lets every live query step over them.
@@ -241,7 +245,7 @@ final class Observation: Sendable {
     }
   }
 
-  func remove(_ observer: AnyObject) {
-    state.withLock { state in state.observers.removeAll { $0.isFor(observer) || $0.isAbandoned } }
+  func remove(_ observer: AnyObject, from kind: any CommitListener.Type) {
+    state.withLock { state in state.observers.removeAll { $0.isFor(observer, kind) || $0.isAbandoned } }
   }
 }

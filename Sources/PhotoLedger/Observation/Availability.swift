@@ -1,0 +1,77 @@
+import Dispatch
+import Synchronization
+
+// Whether the library can still be used (PHPhotoLibrary.unavailabilityReason).
+//
+// A library becomes unavailable once and for good: it was closed, its store was found damaged, or it could not be opened
+// anew after a failed write. The first of these is the reason that is kept, and every observer hears of it once.
+// Whoever registers later is told at once, so that nobody waits for news of a library that is gone. Trouble that may
+// pass, such as a full disk, is the failure of the block that met it and nothing more.
+
+/// Is told when a library becomes unavailable (PHPhotoLibraryAvailabilityObserver).
+public protocol PhotoLibraryAvailabilityObserver: AnyObject, Sendable {
+  /// Called once, on a serial queue of the library's; results that are held may still be read where the store allows.
+  /// - Parameter reason: what ``PhotoLibrary/unavailabilityReason`` says from now on.
+  func photoLibraryDidBecomeUnavailable(because reason: LibraryError)
+}
+
+/// Why a library is unavailable, and who is to be told; `state` is guarded by its lock.
+final class Availability: Sendable {
+  private struct WeakObserver: Sendable {
+    weak let observer: (any PhotoLibraryAvailabilityObserver)?
+  }
+
+  private struct State {
+    var reason: LibraryError?
+    var observers: [WeakObserver] = []
+  }
+
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "photoledger.availability")
+
+  var reason: LibraryError? { state.withLock { $0.reason } }
+
+  /// Says that the library cannot be used any more; only the first reason counts.
+  func end(_ reason: LibraryError) {
+    let observers = state.withLock { state in
+      guard state.reason == nil else { return [WeakObserver]() }
+      state.reason = reason
+      defer { state.observers = [] }
+      return state.observers
+    }
+    for observer in observers { tell(observer, reason) }
+  }
+
+  func add(_ observer: any PhotoLibraryAvailabilityObserver) {
+    let held = WeakObserver(observer: observer)
+    let reason = state.withLock { state in
+      state.observers.removeAll { $0.observer == nil }
+      if state.reason == nil { state.observers.append(held) }
+      return state.reason
+    }
+    if let reason { tell(held, reason) }
+  }
+
+  func remove(_ observer: any PhotoLibraryAvailabilityObserver) {
+    state.withLock { state in state.observers.removeAll { $0.observer === observer || $0.observer == nil } }
+  }
+
+  private func tell(_ observer: WeakObserver, _ reason: LibraryError) {
+    queue.async { observer.observer?.photoLibraryDidBecomeUnavailable(because: reason) }
+  }
+}
+
+extension PhotoLibrary {
+  /// Why the library cannot be used any more: closed, damaged, or lost after a failed write; nil while it can
+  /// (PHPhotoLibrary.unavailabilityReason).
+  public var unavailabilityReason: LibraryError? { store.availability.reason }
+
+  /// Tells an observer when the library becomes unavailable, at once if it is already; the observer is not retained
+  /// (OB-04).
+  public func register(_ observer: any PhotoLibraryAvailabilityObserver) { store.availability.add(observer) }
+
+  /// Stops waiting for the library to become unavailable.
+  public func unregisterAvailabilityObserver(_ observer: any PhotoLibraryAvailabilityObserver) {
+    store.availability.remove(observer)
+  }
+}

@@ -1,0 +1,354 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@Suite("Authorization")
+struct AuthorizationRuleTests {
+  @Test("under limited access every fetch, count and smart album holds the selection alone (AU-01)")
+  func selectionAlone() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(6)
+    let album = try await small.album("Sea", a)
+    try await small.change { block in
+      block.setFavorite(true, for: [a[1], a[4]])
+      block.setHidden(true, for: [a[2]])
+    }
+    let app = try await small.ruleClient(.limited, [a[1], a[2], a[3]])
+    #expect(try app.fetchAssets().map(\.id) == [a[1], a[3]])
+    #expect(try app.fetchAssets(where: #Predicate { $0.isFavorite }).map(\.id) == [a[1]])
+    #expect(try app.fetchAssets(withLocalIdentifiers: a.map(\.uuidString)).map(\.id) == [a[1], a[3]])
+    var all = FetchOptions()
+    all.includeHiddenAssets = true
+    #expect(try app.fetchAssets(all).map(\.id) == [a[1], a[2], a[3]])
+    #expect(try small.smartMembers(.smartAlbumFavorites, of: app) == [a[1]])
+    #expect(try small.smartMembers(.smartAlbumUserLibrary, of: app) == [a[1], a[3]])
+    #expect(try small.smartMembers(.smartAlbumAllHidden, of: app) == [a[2]])
+    #expect(try app.fetchCollections().isEmpty, "The owner's albums are not the client's to see.")
+    #expect(try app.fetchAssets(FetchOptions(), in: album).isEmpty)
+    #expect(try app.fetchCollections(containing: try small.asset(a[1])).isEmpty)
+    #expect(try app.asset(a[0].uuidString) == nil && app.collection(album.localIdentifier) == nil)
+  }
+
+  @Test("what is not allowed looks like what is not there, and leaves no trace in tokens (AU-01)")
+  func notThere() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(3)
+    let album = try await small.album("Sea", a)
+    let app = try await small.ruleClient(.limited, [a[1]])
+    let stranger = LocalIdentifier(UUID())
+    let requests: [(ChangeBlock, LocalIdentifier) -> Void] = [
+      { $0.setFavorite(true, for: [$1]) }, { $0.deleteAssets([$1]) }, { $0.setTitle("x", of: $1) },
+      { $0.album($1).add([]) }, { $0.deleteCollections([$1]) }, { $0.setRepresentative(ofBurst: $1) },
+    ]
+    for request in requests {
+      let unknown = try #require(try await failure(of: app) { request($0, stranger) })
+      for hidden in [a[0], album.id] {
+        let refused = try #require(try await failure(of: app) { request($0, hidden) })
+        #expect(refused.code == .identifierNotFound && refused.code == unknown.code)
+        let sentence = refused.description.replacingOccurrences(of: hidden.uuidString, with: stranger.uuidString)
+        #expect(sentence == unknown.description)
+      }
+    }
+    let token = try app.currentToken
+    try await small.change { $0.setFavorite(true, for: [a[0], a[2]]) }
+    try await small.change { $0.album(album.id).remove([a[1]]) }
+    #expect(try app.currentToken == token)
+    #expect(try app.fetchPersistentChanges(since: token).isEmpty)
+    try await small.change { $0.setFavorite(true, for: [a[1]]) }
+    #expect(try app.currentToken > token)
+  }
+
+  @Test("what a limited client makes joins its selection, and it may go on with it (AU-02, AU-07)")
+  func joins() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(3)
+    let app = try await small.ruleClient(.limited, [a[1]])
+    let made = try await app.performChanges { block in
+      let id = block.createAsset(.invented(50))
+      let album = block.createAlbum(title: "Mine")
+      block.album(album).add([id, a[1]])
+      block.setFavorite(true, for: [id])
+    }
+    let new = try #require(LocalIdentifier(made.created[0]))
+    #expect(try app.fetchAssets().map(\.id) == [a[1], new])
+    #expect(try small.library.selection(of: app.client).map(\.id) == [a[1], new])
+    #expect(try small.library.clients().map(\.selectionCount) == [2])
+    #expect(try small.asset(new).isFavorite, "It may be changed in the block that makes it.")
+  }
+
+  @Test("a limited client makes, fetches and changes albums of its own, and sees no others (AU-03)")
+  func ownAlbums() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(4)
+    _ = try await small.album("Owner's", a)
+    let app = try await small.ruleClient(.limited, [a[0], a[2]])
+    let other = try await small.ruleClient(.limited, [a[0]], named: "com.example.other")
+    try await other.performChanges { $0.createAlbum(title: "Other's") }
+    try await app.performChanges { block in
+      let folder = block.createFolder(title: "Folder")
+      let album = block.createAlbum(title: "Mine")
+      block.folder(folder).add([album])
+      block.album(album).add([a[2], a[0]])
+    }
+    #expect(try app.fetchCollections().map(\.localizedTitle) == ["Folder", "Mine"])
+    #expect(try app.fetchTopLevelUserCollections().map(\.localizedTitle) == ["Folder"])
+    let mine = try app.fetchCollections()[1]
+    #expect(mine.estimatedAssetCount == 2)
+    // The owner adds what the client does not see: the client's album stays as it is for the client.
+    try await small.change { $0.album(mine.id).add([a[1]]) }
+    #expect(try app.fetchCollections()[1].hasSameProperties(as: mine))
+    #expect(try small.now(mine.id).estimatedAssetCount == 3)
+    try await app.performChanges { block in
+      block.album(mine.id).move(at: [1], to: 0)
+      block.setTitle("Ours", of: mine.id)
+    }
+    let renamed = try app.fetchCollections()[1]
+    #expect(renamed.localizedTitle == "Ours")
+    #expect(try app.fetchAssets(FetchOptions(), in: renamed).map(\.id) == [a[0], a[2]])
+    #expect(try small.members(renamed) == [a[0], a[2], a[1]])
+  }
+
+  @Test("widening and narrowing a selection arrive as exact insertions and removals (AU-04, CD-16)")
+  func selectionChanges() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(6)
+    let app = try await small.ruleClient(.limited)
+    var held = try app.fetchAssets()
+    let keeper = ChangeKeeper()
+    try app.register(keeper)
+    func told(_ change: (ChangeBlock) -> Void) async throws -> ChangeDetails<Asset> {
+      let count = keeper.changes.all.count
+      try await small.change(change)
+      try await waitUntil("the client is told") { keeper.changes.all.count > count }
+      let details = try #require(try keeper.changes.all[count].changeDetails(for: held))
+      held = details.fetchResultAfterChanges
+      return details
+    }
+    let two = try await told { $0.grant([a[4], a[1]], to: app.client) }
+    #expect(two.hasIncrementalChanges && two.insertedIndexes == [0, 1] && two.removedIndexes == [])
+    let five = try await told { $0.grant([a[0], a[2], a[5]], to: app.client) }
+    #expect(five.insertedIndexes == [0, 2, 4] && held.map(\.id) == [a[0], a[1], a[2], a[4], a[5]])
+    let fewer = try await told { $0.withdraw([a[1], a[5]], from: app.client) }
+    #expect(fewer.removedIndexes == [1, 4] && fewer.insertedIndexes == [] && held.map(\.id) == [a[0], a[2], a[4]])
+    #expect(try fewer.removedObjects().map(\.id) == [a[1], a[5]])
+    // All photos become a selection, and a selection all photos.
+    let all = try await told { $0.setAuthorizationStatus(.authorized, of: app.client) }
+    #expect(all.insertedIndexes == [1, 3, 5] && all.removedIndexes == [])
+    let none = try await told { $0.setAuthorizationStatus(.denied, of: app.client) }
+    #expect(none.removedIndexes == IndexSet(0..<6) && held.isEmpty)
+  }
+
+  @Test("the picker for more gives the identifiers that it added, and only those (AU-05)")
+  func picksMore() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(4)
+    let app = try await small.ruleClient(.limited, [a[0]])
+    #expect(try await app.presentLimitedLibraryPicker().isEmpty, "Nobody is there to choose.")
+    let prompt = ScriptedPrompt(nil, more: [a[0], a[3], a[2], a[3]])
+    try small.library.setPermissionPrompt(prompt)
+    #expect(try await app.presentLimitedLibraryPicker() == [a[3], a[2]].map { $0.uuidString + "/L0/001" })
+    #expect(try await app.presentLimitedLibraryPicker().isEmpty)
+    #expect(try small.library.selection(of: app.client).map(\.id) == [a[0], a[2], a[3]])
+    try await small.change { $0.setAuthorizationStatus(.authorized, of: app.client) }
+    #expect(try await app.presentLimitedLibraryPicker().isEmpty, "There is nothing to add to all photos.")
+    #expect(prompt.asked.all == ["more for \(app.client)", "more for \(app.client)"])
+  }
+
+  @Test("the status without a level says authorized for limited (AU-06)", arguments: AuthorizationStatus.allCases)
+  func oldStatus(_ status: AuthorizationStatus) async throws {
+    let small = try SmallLibrary()
+    let app = try await small.ruleClient(status)
+    #expect(try app.authorizationStatus(for: .readWrite) == status)
+    #expect(try app.authorizationStatus() == (status == .limited ? .authorized : status))
+  }
+
+  @Test("a client that may only add makes assets, reads none of them back, and does nothing else (AU-08)")
+  func addOnly() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(2)
+    let app = try await small.ruleClient(.authorized, for: .addOnly)
+    let made = try await app.performChanges { $0.createAsset(.invented(50)) }
+    let new = try #require(LocalIdentifier(made.created[0]))
+    #expect(try small.asset(new).isTrashed == false)
+    #expect(try app.fetchAssets(withLocalIdentifiers: made.created).isEmpty && app.asset(made.created[0]) == nil)
+    #expect(try app.fetchAssets().isEmpty && app.fetchCollections(with: .smartAlbum).isEmpty)
+    let requests: [(ChangeBlock) -> Void] = [
+      { $0.createAlbum(title: "Mine") }, { $0.createFolder(title: "Mine") },
+      { $0.album(LocalIdentifier(UUID())).add([$0.createAsset(.invented(51))]) },
+      { $0.setFavorite(true, for: [new]) }, { $0.deleteAssets([a[0]]) }, { $0.grant([a[0]], to: "com.example.app") },
+    ]
+    for request in requests { #expect(try await failure(of: app, request)?.code == .accessUserDenied) }
+    #expect(LibraryError.Code.accessUserDenied.rawValue == 3311)
+    #expect(try small.library.clients().map(\.accessKind) == [.addOnly])
+  }
+
+  @Test("each level has a status of its own, which may change at any time and stands in the log (AU-09)")
+  func levels() async throws {
+    let small = try SmallLibrary()
+    let app = try await small.ruleClient(.denied)
+    #expect(try app.authorizationStatus(for: .readWrite) == .denied)
+    #expect(try app.authorizationStatus(for: .addOnly) == .notDetermined)
+    try await small.change { $0.setAuthorizationStatus(.authorized, of: app.client, for: .addOnly) }
+    #expect(try app.authorizationStatus(for: .addOnly) == .authorized)
+    #expect(try app.authorizationStatus(for: .readWrite) == .denied)
+    try await small.change { $0.setAuthorizationStatus(.denied, of: app.client, for: .addOnly) }
+    try await small.change { $0.setAuthorizationStatus(.authorized, of: app.client) }
+    #expect(try app.authorizationStatus(for: .addOnly) == .denied)
+    #expect(try app.authorizationStatus(for: .readWrite) == .authorized)
+    #expect(
+      try await small.refusal { $0.setAuthorizationStatus(.limited, of: app.client, for: .addOnly) }
+        == .changeNotSupported)
+    var decisions: [String] = []
+    var filter = LogFilter()
+    filter.typePrefix = "client."
+    try small.library.forEachLogEntry(filter) { entry in
+      decisions.append(entry.commit.client)
+      return true
+    }
+    #expect(decisions.count >= 5 && Set(decisions) == [PhotoLibrary.owner])
+    #expect(try await failure(of: app) { $0.setAuthorizationStatus(.authorized, of: "x") }?.code == .accessUserDenied)
+  }
+
+  @Test(
+    "the history is for who may read; a limited client is told of its own view (AU-10)",
+    arguments: AuthorizationStatus.allCases)
+  func history(_ status: AuthorizationStatus) async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(2)
+    let app = try await small.ruleClient(status, [a[0]])
+    let token = try app.currentToken
+    try await small.change { $0.setFavorite(true, for: [a[1]]) }
+    try await small.change { $0.setFavorite(true, for: [a[0]]) }
+    let found: [Set<String>]
+    do {
+      found = try app.fetchPersistentChanges(since: token).map {
+        try $0.changeDetails(for: .asset).updatedLocalIdentifiers
+      }
+    } catch let error as LibraryError {
+      #expect(error.code == (status == .restricted ? .accessRestricted : .accessUserDenied))
+      #expect(status != .authorized && status != .limited)
+      return
+    }
+    let names = a.map { Set([$0.uuidString + "/L0/001"]) }
+    #expect(found == (status == .authorized ? [names[1], names[0]] : [names[0]]))
+    #expect(status == .authorized || status == .limited)
+  }
+
+  @Test(
+    "restricted and denied are told apart by their errors, and show nothing (AU-11)",
+    arguments: [
+      (AuthorizationStatus.restricted, LibraryError.Code.accessRestricted, 3310), (.denied, .accessUserDenied, 3311),
+    ])
+  func refused(status: AuthorizationStatus, code: LibraryError.Code, number: Int) async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(2)
+    let app = try await small.ruleClient(status)
+    let error = try await failure(of: app) { $0.setFavorite(true, for: [a[0]]) }
+    #expect(error?.code == code && code.rawValue == number)
+    #expect(error?.description.contains(app.client) == true)
+    #expect(try app.fetchAssets().isEmpty && app.fetchCollections().isEmpty)
+    #expect(try await app.requestAuthorization(for: .readWrite) == status, "A decision stands until the owner changes it.")
+  }
+}
+
+@Suite("Asking for access")
+struct AskingRuleTests {
+  @Test("who has not been decided about reads an empty library and may not write (FR-18)")
+  func undecided() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(2)
+    let clients = [small.library.as("com.example.unheard"), try await small.ruleClient(.notDetermined)]
+    for app in clients {
+      #expect(try app.fetchAssets().isEmpty && app.fetchCollections(with: .smartAlbum).isEmpty)
+      #expect(try app.asset(a[0].uuidString) == nil)
+      #expect(try await failure(of: app) { $0.createAsset(.invented(50)) }?.code == .accessUserDenied)
+      #expect(try app.authorizationStatus(for: .readWrite) == .notDetermined)
+    }
+  }
+
+  @Test("the first fetch or change of an undecided client asks the prompt, once (FR-18)", arguments: [true, false])
+  func asks(byReading: Bool) async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(3)
+    let app = try await small.ruleClient(.notDetermined)
+    let prompt = ScriptedPrompt(.limit(to: [a[2]]))
+    try small.library.setPermissionPrompt(prompt)
+    if byReading {
+      #expect(try app.fetchAssets().map(\.id) == [a[2]])
+    } else {
+      try await app.performChanges { $0.setFavorite(true, for: [a[2]]) }
+    }
+    #expect(try app.fetchAssets().map(\.id) == [a[2]])
+    #expect(prompt.asked.all == ["com.example.app readWrite: To show photos."])
+    #expect(try app.authorizationStatus(for: .readWrite) == .limited)
+  }
+
+  @Test("asking stands in the log and is answered by the prompt, or not at all (FR-18)")
+  func requests() async throws {
+    let small = try SmallLibrary()
+    let app = try await small.ruleClient(.notDetermined)
+    #expect(try await app.requestAuthorization(for: .readWrite) == .notDetermined)
+    try small.library.setPermissionPrompt(ScriptedPrompt(nil))
+    #expect(try await app.requestAuthorization(for: .addOnly) == .notDetermined)
+    try small.library.setPermissionPrompt(ScriptedPrompt(.allow))
+    #expect(try await app.requestAuthorization(for: .addOnly) == .authorized)
+    #expect(try app.authorizationStatus(for: .readWrite) == .notDetermined)
+    try small.library.setPermissionPrompt(ScriptedPrompt(.deny))
+    #expect(try await app.requestAuthorization(for: .readWrite) == .denied)
+    var asked = 0
+    var filter = LogFilter()
+    filter.client = app.client
+    try small.library.forEachLogEntry(filter) { _ in
+      asked += 1
+      return true
+    }
+    #expect(asked == 4)
+  }
+
+  @Test("asking without having said why is an error of its own (FR-18)")
+  func withoutDescription() async throws {
+    let small = try SmallLibrary()
+    let app = small.library.as("com.example.silent")
+    for level in AccessLevel.allCases {
+      let error = await #expect(throws: LibraryError.self) { try await app.requestAuthorization(for: level) }
+      #expect(error?.code == .missingUsageDescription && error?.description.contains("com.example.silent") == true)
+    }
+    try small.library.setPermissionPrompt(ScriptedPrompt(.allow))
+    #expect(throws: LibraryError.self) { try app.fetchAssets() }
+    #expect(try small.library.clients().isEmpty, "A refused request leaves no client.")
+  }
+
+  @Test("a limited client is offered more once per start, unless it said that it does so itself", arguments: [false, true])
+  func reminds(preventing: Bool) async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(3)
+    let app = try await small.ruleClient(.limited, [a[0]])
+    if preventing {
+      var registration = ClientRegistration()
+      registration.preventsAutomaticLimitedAccessAlert = true
+      try await app.performChanges { $0.register(client: app.client, registration) }
+    }
+    let prompt = ScriptedPrompt(nil, more: [a[1]])
+    try small.library.setPermissionPrompt(prompt)
+    for _ in 0..<3 { #expect(try app.fetchAssets().map(\.id) == (preventing ? [a[0]] : [a[0], a[1]])) }
+    #expect(prompt.asked.all.count == (preventing ? 0 : 1))
+  }
+
+  @Test("who could see an asset at a state is answered for every client, and for the owner alone to ask")
+  func whoCouldSee() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(2)
+    let app = try await small.ruleClient(.limited, [a[0]])
+    _ = try await small.ruleClient(.authorized, named: "com.example.full")
+    let before = try small.library.currentToken
+    try await small.change { $0.withdraw([a[0]], from: app.client) }
+    let name = a[0].uuidString
+    #expect(try small.library.access(toAsset: name).map(\.client) == ["com.example.full"])
+    let then = try small.library.access(toAsset: name, at: before)
+    #expect(then.map(\.client) == ["com.example.app", "com.example.full"] && then.map(\.kind) == [.limited, .full])
+    #expect(try small.library.access(toAsset: a[1].uuidString, at: before).map(\.client) == ["com.example.full"])
+    #expect(throws: LibraryError.self) { try app.access(toAsset: name) }
+    #expect(throws: LibraryError.self) { try app.clients() }
+  }
+}

@@ -1,0 +1,297 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+/// Short ways to make, edit and look at assets with files of their own.
+private struct Darkroom {
+  let small: SmallLibrary
+
+  init() throws { small = try SmallLibrary() }
+
+  static func draft(_ type: ResourceType, _ text: String, _ uniformType: String? = nil) -> ResourceDraft {
+    ResourceDraft(
+      type: type, source: .data(Data(text.utf8)), originalFilename: nil, uniformTypeIdentifier: uniformType)
+  }
+
+  func make(_ mediaType: MediaType, _ files: [ResourceDraft], width: Int = 400, height: Int = 300) async throws
+    -> LocalIdentifier
+  {
+    var creation = AssetCreation(mediaType: mediaType, resources: files)
+    (creation.pixelWidth, creation.pixelHeight) = (width, height)
+    if mediaType == .video { creation.duration = 8 }
+    let made = try await small.library.performChanges { $0.createAsset(creation) }
+    return try #require(LocalIdentifier(made.created[0]))
+  }
+
+  func photo() async throws -> LocalIdentifier { try await make(.image, [Self.draft(.photo, "original")]) }
+
+  static func edit(
+    _ recipe: String, _ rendered: [ResourceDraft]? = nil, base: EditingBase = .unedited
+  ) -> ContentEdit {
+    ContentEdit(
+      adjustmentData: AdjustmentData(
+        formatIdentifier: "com.example.editor", formatVersion: "1.0", data: Data(recipe.utf8)),
+      rendered: rendered ?? [draft(.fullSizePhoto, "render of \(recipe)")], base: base)
+  }
+
+  func edit(_ id: LocalIdentifier, _ edit: ContentEdit) async throws {
+    try await small.library.performChanges { $0.editContent(of: id, edit) }
+  }
+
+  /// The files of an asset by their types, as text.
+  func files(_ id: LocalIdentifier) throws -> [ResourceType: String] {
+    let asset = try small.asset(id)
+    return try Dictionary(
+      uniqueKeysWithValues: small.library.resources(of: asset).map { resource in
+        (resource.type, String(decoding: try Data(contentsOf: small.library.url(of: resource, in: asset)), as: UTF8.self))
+      })
+  }
+}
+
+@Suite("Edits of content")
+struct EditRuleTests {
+  @Test("the size and length of an asset are those of its current version (AS-02)")
+  func currentSize() async throws {
+    let room = try Darkroom()
+    let id = try await room.photo()
+    var crop = Darkroom.edit("crop")
+    (crop.pixelWidth, crop.pixelHeight) = (120, 80)
+    try await room.edit(id, crop)
+    #expect(try room.small.asset(id).pixelWidth == 120 && room.small.asset(id).pixelHeight == 80)
+    try await room.edit(id, Darkroom.edit("colour", base: .rendered))
+    #expect(try room.small.asset(id).pixelWidth == 120, "An edit that says nothing of the size leaves it.")
+    let video = try await room.make(.video, [Darkroom.draft(.video, "film")])
+    var trim = Darkroom.edit("trim", [Darkroom.draft(.fullSizeVideo, "shorter")])
+    trim.duration = 3
+    try await room.edit(video, trim)
+    #expect(try room.small.asset(video).duration == 3)
+    try await room.small.library.performChanges { block in
+      block.revertContent(of: id)
+      block.revertContent(of: video)
+    }
+    #expect(try room.small.asset(id).pixelWidth == 400 && room.small.asset(id).pixelHeight == 300)
+    #expect(try room.small.asset(video).duration == 8)
+  }
+
+  @Test("an edit needs its rendered file and a new recipe of at least a byte (AS-04)")
+  func needs() async throws {
+    let room = try Darkroom()
+    let id = try await room.photo()
+    try await room.edit(id, Darkroom.edit("first"))
+    let before = try room.files(id)
+    let video = Darkroom.draft(.fullSizeVideo, "x")
+    let cases: [(ContentEdit, LibraryError.Code)] = [
+      (Darkroom.edit("new", []), .invalidResource), (Darkroom.edit(""), .invalidResource),
+      (Darkroom.edit("first"), .invalidResource), (Darkroom.edit("new", [video]), .invalidResource),
+      (Darkroom.edit("new", [Darkroom.draft(.fullSizePhoto, "x"), video]), .invalidResource),
+    ]
+    for (edit, code) in cases {
+      #expect(try await room.small.refusal { $0.editContent(of: id, edit) } == code)
+      #expect(try room.files(id) == before)
+    }
+    var nameless = Darkroom.edit("new")
+    nameless.adjustmentData.formatIdentifier = ""
+    #expect(try await room.small.refusal { $0.editContent(of: id, nameless) } == .invalidResource)
+    let plain = try await room.photo()
+    let fromRender = Darkroom.edit("new", base: .rendered)
+    #expect(try await room.small.refusal { $0.editContent(of: plain, fromRender) } == .changeNotSupported)
+  }
+
+  @Test("kept are the original, and input and output of the last edit, with one recipe (AS-05, AS-06)")
+  func kept() async throws {
+    let room = try Darkroom()
+    let id = try await room.photo()
+    try await room.edit(id, Darkroom.edit("one"))
+    #expect(
+      try room.files(id) == [.photo: "original", .fullSizePhoto: "render of one", .adjustmentData: "one"])
+    try await room.edit(id, Darkroom.edit("two", base: .rendered))
+    #expect(
+      try room.files(id) == [
+        .photo: "original", .fullSizePhoto: "render of two", .adjustmentData: "two",
+        .adjustmentBasePhoto: "render of one",
+      ])
+    try await room.edit(id, Darkroom.edit("three", base: .rendered))
+    #expect(try room.files(id)[.adjustmentBasePhoto] == "render of two")
+    // Beginning anew from the base keeps it.
+    try await room.edit(id, Darkroom.edit("four"))
+    #expect(
+      try room.files(id) == [
+        .photo: "original", .fullSizePhoto: "render of four", .adjustmentData: "four",
+        .adjustmentBasePhoto: "render of two",
+      ])
+  }
+
+  @Test("videos and Live Photos have counterparts of each file of an edit (AS-06, LP-01)")
+  func counterparts() async throws {
+    let room = try Darkroom()
+    let video = try await room.make(.video, [Darkroom.draft(.video, "film")])
+    try await room.edit(video, Darkroom.edit("one", [Darkroom.draft(.fullSizeVideo, "A")]))
+    try await room.edit(video, Darkroom.edit("two", [Darkroom.draft(.fullSizeVideo, "B")], base: .rendered))
+    #expect(
+      try room.files(video) == [
+        .video: "film", .fullSizeVideo: "B", .adjustmentData: "two", .adjustmentBaseVideo: "A",
+      ])
+    let live = try await room.make(.image, [Darkroom.draft(.photo, "still"), Darkroom.draft(.pairedVideo, "moving")])
+    let half = Darkroom.edit("half", [Darkroom.draft(.fullSizePhoto, "C")])
+    #expect(try await room.small.refusal { $0.editContent(of: live, half) } == .invalidResource)
+    func both(_ still: String, _ moving: String) -> [ResourceDraft] {
+      [Darkroom.draft(.fullSizePhoto, still), Darkroom.draft(.fullSizePairedVideo, moving)]
+    }
+    try await room.edit(live, Darkroom.edit("one", both("C", "D")))
+    try await room.edit(live, Darkroom.edit("two", both("E", "F"), base: .rendered))
+    #expect(
+      try room.files(live) == [
+        .photo: "still", .pairedVideo: "moving", .fullSizePhoto: "E", .fullSizePairedVideo: "F",
+        .adjustmentData: "two", .adjustmentBasePhoto: "C", .adjustmentBasePairedVideo: "D",
+      ])
+  }
+
+  @Test("a still with a paired video is a Live Photo, also when the video comes later (LP-01)")
+  func livePhotos() async throws {
+    let room = try Darkroom()
+    let files = [Darkroom.draft(.photo, "still"), Darkroom.draft(.pairedVideo, "moving")]
+    let atOnce = try await room.make(.image, files)
+    let later = try await room.make(.image, [files[0]])
+    #expect(try room.small.asset(later).mediaSubtypes == [] && room.small.asset(later).playbackStyle == .image)
+    try await room.small.library.performChanges { $0.addResources([files[1]], to: later) }
+    for id in [atOnce, later] {
+      let asset = try room.small.asset(id)
+      #expect(asset.mediaSubtypes == .photoLive && asset.playbackStyle == .livePhoto)
+      #expect(try room.files(id) == [.photo: "still", .pairedVideo: "moving"])
+    }
+    #expect(try room.small.smartMembers(.smartAlbumLivePhotos) == [atOnce, later])
+  }
+
+  @Test("reverting drops all edits, and fails where the original's bytes are not there (AS-07)")
+  func reverts() async throws {
+    let room = try Darkroom()
+    let id = try await room.photo()
+    try await room.edit(id, Darkroom.edit("one"))
+    try await room.edit(id, Darkroom.edit("two", base: .rendered))
+    try await room.small.library.performChanges { $0.revertContent(of: id) }
+    #expect(try room.files(id) == [.photo: "original"])
+    #expect(try !room.small.asset(id).hasAdjustments && room.small.asset(id).adjustmentTimestamp == nil)
+    let token = try room.small.library.currentToken
+    try await room.small.library.performChanges { $0.revertContent(of: id) }
+    #expect(try room.small.library.currentToken == token, "There is nothing left to drop.")
+    try await room.edit(id, Darkroom.edit("three"))
+    let asset = try room.small.asset(id)
+    let original = try #require(try room.small.library.resources(of: asset).first { $0.type == .photo })
+    try FileManager.default.removeItem(at: room.small.library.url(of: original, in: asset))
+    #expect(try await room.small.refusal { $0.revertContent(of: id) } == .missingResource)
+    #expect(try room.small.asset(id).hasAdjustments)
+  }
+
+  @Test("a RAW and JPEG pair is reverted to either original, and nothing else is (AS-07, AS-16)")
+  func revertsToChoice() async throws {
+    let room = try Darkroom()
+    let raw = Darkroom.draft(.alternatePhoto, "raw", "com.adobe.raw-image")
+    let pair = try await room.make(.image, [Darkroom.draft(.photo, "jpeg", "public.jpeg"), raw])
+    try await room.edit(pair, Darkroom.edit("one"))
+    try await room.small.library.performChanges { $0.revertContent(of: pair, to: .raw) }
+    #expect(try room.small.asset(pair).originalResourceChoice == .raw)
+    #expect(try room.files(pair) == [.photo: "jpeg", .alternatePhoto: "raw"])
+    let plain = try await room.photo()
+    try await room.edit(plain, Darkroom.edit("one"))
+    for choice in OriginalResourceChoice.allCases {
+      #expect(
+        try await room.small.refusal { $0.revertContent(of: plain, to: choice) } == .requestNotSupportedForAsset)
+    }
+  }
+
+  @Test("an edited asset says so, and whether a person or the camera did it (AS-08)", arguments: [false, true])
+  func adjustments(isAutomatic: Bool) async throws {
+    let room = try Darkroom()
+    let id = try await room.photo()
+    let plain = try room.small.asset(id)
+    #expect(!plain.hasAdjustments && plain.adjustmentsState == .none && plain.adjustmentTimestamp == nil)
+    #expect(try room.small.library.extendedMetadata(of: plain).adjustmentFormatIdentifier == nil)
+    var edit = Darkroom.edit("one")
+    edit.isAutomatic = isAutomatic
+    try await room.edit(id, edit)
+    let edited = try room.small.asset(id)
+    #expect(edited.hasAdjustments)
+    #expect(edited.adjustmentsState == (isAutomatic ? .cameraAutoAdjusted : .userAdjusted))
+    #expect(edited.adjustmentTimestamp == edited.modificationDate)
+    let words = try room.small.library.extendedMetadata(of: edited)
+    #expect(words.adjustmentFormatIdentifier == "com.example.editor" && words.adjustmentFormatVersion == "1.0")
+    #expect(try room.small.library.fetchAssets(where: #Predicate { $0.hasAdjustments }).map(\.id) == [id])
+    #expect(!plain.hasAdjustments, "A value that was fetched stays as it was.")
+  }
+
+  @Test("who can carry out the recipe is given the unedited base, anybody else the render (AS-09)")
+  func editingInput() async throws {
+    let room = try Darkroom()
+    let id = try await room.photo()
+    func input(_ canHandle: Bool) throws -> (base: EditingBase, recipe: String?, files: [String]) {
+      let asset = try room.small.asset(id)
+      let input = try room.small.library.editingInput(for: asset) { $0.formatIdentifier == "com.example.editor" && canHandle }
+      let files = try input.resources.map {
+        String(decoding: try Data(contentsOf: room.small.library.url(of: $0, in: input.asset)), as: UTF8.self)
+      }
+      return (input.base, input.adjustmentData.map { String(decoding: $0.data, as: UTF8.self) }, files)
+    }
+    #expect(try input(true) == (.unedited, nil, ["original"]))
+    try await room.edit(id, Darkroom.edit("one"))
+    #expect(try input(true) == (.unedited, "one", ["original"]))
+    #expect(try input(false) == (.rendered, nil, ["render of one"]))
+    try await room.edit(id, Darkroom.edit("two", base: .rendered))
+    #expect(try input(true) == (.unedited, "two", ["render of one"]), "The base of the last edit.")
+    #expect(try input(false) == (.rendered, nil, ["render of two"]))
+    let sound = try await room.make(.audio, [Darkroom.draft(.audio, "sound")])
+    let error = #expect(throws: LibraryError.self) {
+      try room.small.library.editingInput(for: try room.small.asset(sound)) { _ in true }
+    }
+    #expect(error?.code == .requestNotSupportedForAsset)
+  }
+
+  @Test("the render is kept as it came: its sides are those that are shown, and nothing turns it (AS-10)")
+  func orientation() async throws {
+    let room = try Darkroom()
+    let id = try await room.photo()
+    var turn = Darkroom.edit("turn", [Darkroom.draft(.fullSizePhoto, "upright pixels")])
+    (turn.pixelWidth, turn.pixelHeight) = (300, 400)
+    try await room.edit(id, turn)
+    #expect(try room.files(id)[.fullSizePhoto] == "upright pixels")
+    let asset = try room.small.asset(id)
+    #expect(asset.pixelWidth == 300 && asset.pixelHeight == 400)
+  }
+
+  @Test("an edit is content: its details say so, and a result shows the asset as changed (CD-21, AS-01)")
+  func isContent() async throws {
+    let room = try Darkroom()
+    let id = try await room.photo()
+    let asset = try room.small.asset(id)
+    let change = try await room.small.change { $0.editContent(of: id, Darkroom.edit("one")) }
+    let details = try #require(change.changeDetails(for: asset))
+    #expect(details.assetContentChanged && details.objectAfterChanges?.hasAdjustments == true)
+    #expect(try #require(details.objectAfterChanges?.modificationDate) > (try #require(asset.modificationDate)))
+    let reverted = try await room.small.change { $0.revertContent(of: id) }
+    #expect(reverted.changeDetails(for: asset)?.assetContentChanged == true)
+  }
+
+  @Test("RAW and JPEG: the compressed file is shown unless the asset says raw (AS-16)")
+  func choices() async throws {
+    let room = try Darkroom()
+    let files = [
+      Darkroom.draft(.photo, "jpeg", "public.jpeg"), Darkroom.draft(.alternatePhoto, "raw", "com.adobe.raw-image"),
+    ]
+    let pair = try await room.make(.image, files)
+    func shown() throws -> [ResourceType] {
+      try room.small.library.editingInput(for: try room.small.asset(pair)) { _ in true }.resources.map(\.type)
+    }
+    #expect(try room.small.asset(pair).originalResourceChoice == .compressed && shown() == [.photo])
+    var changes = AssetChanges()
+    changes.originalResourceChoice = .raw
+    try await room.small.library.performChanges { $0.edit([pair], changes) }
+    #expect(try room.small.asset(pair).originalResourceChoice == .raw && shown() == [.alternatePhoto])
+    #expect(try room.small.asset(pair).isRaw && room.small.smartMembers(.smartAlbumRAW) == [pair])
+    let plain = try await room.photo()
+    #expect(try await room.small.refusal { $0.edit([plain], changes) } == .requestNotSupportedForAsset)
+    var creation = AssetCreation(mediaType: .image, resources: files)
+    creation.originalResourceChoice = .raw
+    let made = try await room.small.library.performChanges { $0.createAsset(creation) }
+    #expect(try room.small.library.asset(made.created[0])?.originalResourceChoice == .raw)
+  }
+}

@@ -1,0 +1,306 @@
+import EventLog
+import Foundation
+import LMDB
+import TestSupport
+import Testing
+
+@testable import PhotoLedger
+
+/// Counts how often it is told that history grew, and reads it as PhotoKit's clients do.
+private final class HistoryReader: PhotoLibraryPersistentChangesObserver {
+  let read = Gathered<PersistentChange>()
+  let calls = Gathered<String>()
+  private let token: Gathered<Token>
+
+  init(since token: Token) {
+    self.token = Gathered()
+    self.token.append(token)
+  }
+
+  func photoLibraryPersistentChangesDidUpdate(_ library: PhotoLibrary) {
+    calls.append(library.client)
+    guard let last = token.all.last, let changes = try? library.fetchPersistentChanges(since: last) else { return }
+    for change in changes { read.append(change) }
+    if let newest = changes.last { token.append(newest.changeToken) }
+  }
+}
+
+/// Keeps the reasons for which a library became unavailable.
+private final class Mourner: PhotoLibraryAvailabilityObserver {
+  let reasons = Gathered<LibraryError>()
+  func photoLibraryDidBecomeUnavailable(because reason: LibraryError) { reasons.append(reason) }
+}
+
+@Suite("Observers", .timeLimit(.minutes(2)))
+struct ObserverRuleTests {
+  @Test("whoever fetches is told of its result's changes without asking for it (FR-17)")
+  func implicit() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(3)
+    let keeper = ChangeKeeper()
+    try small.library.register(keeper)
+    // The observer knows of neither result; either can be asked about.
+    let all = try small.library.fetchAssets()
+    let favorites = try small.library.fetchAssets(where: #Predicate { $0.isFavorite })
+    try await small.change { $0.setFavorite(true, for: [a[1]]) }
+    try await waitUntil("the observer is told") { !keeper.changes.all.isEmpty }
+    let change = keeper.changes.all[0]
+    #expect(try change.changeDetails(for: all)?.changedIndexes == [1])
+    #expect(try change.changeDetails(for: favorites)?.insertedIndexes == [0])
+  }
+
+  @Test("details are worked out from the result that is held now, however late they are asked for (OB-02)")
+  func late() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(4)
+    let keeper = ChangeKeeper()
+    try small.library.register(keeper)
+    let held = try small.library.fetchAssets()
+    try await small.change { $0.deleteAssets([a[0]]) }
+    try await small.change { $0.deleteAssets([a[2]]) }
+    try await waitUntil("the observer is told") { keeper.changes.all.count == 2 }
+    // Asked late and out of step: the second change, from the result of before both.
+    let both = try #require(try keeper.changes.all[1].changeDetails(for: held))
+    #expect(both.removedIndexes == [0, 2] && both.fetchResultAfterChanges.map(\.id) == [a[1], a[3]])
+    #expect(try keeper.changes.all[0].changeDetails(for: both.fetchResultAfterChanges) == nil, "It is past that.")
+    let first = try #require(try keeper.changes.all[0].changeDetails(for: held))
+    #expect(first.removedIndexes == [0])
+    let second = try #require(try keeper.changes.all[1].changeDetails(for: first.fetchResultAfterChanges))
+    #expect(second.removedIndexes == [1], "Counted in the result of between.")
+  }
+
+  @Test("what is handed over between threads is Sendable; a block stays with its caller (OB-05)")
+  @MainActor func isolation() async throws {
+    func crossesThreads<T: Sendable>(_ type: T.Type) -> String { "\(type)" }
+    let names = [
+      crossesThreads(PhotoLibrary.self), crossesThreads(FetchResult<Asset>.self), crossesThreads(LibraryChange.self),
+      crossesThreads(Asset.self), crossesThreads(PhotoCollection.self), crossesThreads(ChangeDetails<Asset>.self),
+      crossesThreads(PersistentChange.self), crossesThreads(Token.self), crossesThreads(LocalIdentifier.self),
+    ]
+    #expect(names.count == 9)
+    let made = try TemporaryLibrary()
+    // This function's variable belongs to the main actor; the block may write to it without an await.
+    var collected: [LocalIdentifier] = []
+    try await made.library.performChanges { block in
+      MainActor.assertIsolated()
+      collected.append(block.createAsset(.invented(1)))
+    }
+    #expect(try made.library.fetchAssets().map(\.id) == collected)
+  }
+
+  @Test("the history's observer is told that there is more, without what; it reads since its own token (PH-09)")
+  func history() async throws {
+    let small = try SmallLibrary()
+    let start = try small.library.currentToken
+    let reader = HistoryReader(since: start)
+    try small.library.register(reader)
+    for _ in 0..<5 { _ = try await small.assets(1) }
+    try await waitUntil("everything was read") { reader.read.all.count == 5 }
+    #expect(try reader.read.all == small.library.fetchPersistentChanges(since: start))
+    #expect((1...5).contains(reader.calls.all.count) && Set(reader.calls.all) == [PhotoLibrary.owner])
+    small.library.unregisterPersistentChangesObserver(reader)
+    let other = HistoryReader(since: try small.library.currentToken)
+    try small.library.register(other)
+    _ = try await small.assets(1)
+    try await waitUntil("the other was told") { other.read.all.count == 1 }
+    #expect(reader.read.all.count == 5, "One that was removed is told nothing.")
+  }
+
+  @Test("the history's observer is not retained, and neither does it retain the library (PH-09, OB-04)")
+  func historyIsWeak() async throws {
+    let small = try SmallLibrary()
+    weak var forgotten: HistoryReader?
+    do {
+      let reader = HistoryReader(since: try small.library.currentToken)
+      forgotten = reader
+      try small.library.register(reader)
+    }
+    #expect(forgotten == nil)
+    weak var store: LibraryStore?
+    let kept: HistoryReader
+    do {
+      let made = try TemporaryLibrary()
+      store = made.library.store
+      kept = HistoryReader(since: try made.library.currentToken)
+      try made.library.register(kept)
+    }
+    try await waitUntil("the store is let go") { store == nil }
+    #expect(kept.calls.all.isEmpty)
+  }
+
+  @Test("observers of a limited client are told of commits that touch its view, and of no others (PH-09, AU-01)")
+  func limited() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(3)
+    let app = try await small.ruleClient(.limited, [a[0]])
+    let blind = try await small.ruleClient(.denied, named: "com.example.denied")
+    let readers = [HistoryReader(since: try app.currentToken), HistoryReader(since: try blind.currentToken)]
+    let keepers = [ChangeKeeper(), ChangeKeeper()]
+    for (client, (reader, keeper)) in zip([app, blind], zip(readers, keepers)) {
+      try client.register(reader)
+      try client.register(keeper)
+    }
+    for round in 0..<20 { try await small.change { $0.setFavorite(round % 2 == 0, for: [a[1], a[2]]) } }
+    try await small.change { $0.setFavorite(true, for: [a[0]]) }
+    try await waitUntil("the limited client is told") { readers[0].read.all.count == 1 && keepers[0].changes.all.count == 1 }
+    #expect(readers[0].calls.all == [app.client])
+    #expect(keepers[0].changes.all[0].commits.count == 1 && keepers[0].changes.all[0].commits[0].client == "")
+    #expect(readers[1].calls.all.isEmpty && keepers[1].changes.all.isEmpty)
+  }
+
+  @Test("a library that is closed is unavailable: observers hear it once, late ones at once (OB-04)")
+  func closed() async throws {
+    let made = try TemporaryLibrary()
+    let (early, removed, late) = (Mourner(), Mourner(), Mourner())
+    made.library.register(early)
+    made.library.register(removed)
+    made.library.unregisterAvailabilityObserver(removed)
+    weak var forgotten: Mourner?
+    do {
+      let mourner = Mourner()
+      forgotten = mourner
+      made.library.as("com.example.app").register(mourner)
+    }
+    #expect(forgotten == nil && made.library.unavailabilityReason == nil)
+    made.library.close()
+    made.library.close()
+    made.library.register(late)
+    try await waitUntil("both are told") { early.reasons.all.count == 1 && late.reasons.all.count == 1 }
+    #expect(early.reasons.all.map(\.code) == [.closed] && made.library.unavailabilityReason?.code == .closed)
+    #expect(removed.reasons.all.isEmpty)
+  }
+
+  @Test("a log that is found damaged makes the library unavailable, once")
+  func damaged() async throws {
+    let small = try SmallLibrary()
+    let mourner = Mourner()
+    small.library.register(mourner)
+    let result = try small.library.fetchAssets()
+    var changes = small.library.changes(to: result).makeAsyncIterator()
+    let environment = try Environment.store(ofLibrary: small.temporary.url.path)
+    let events = try environment.database("events", integerKeys: true, create: false)
+    try environment.write { t in
+      // A commit that another process made badly: its event is no record.
+      let log = small.library.store.core.log
+      let head = try log.head(t)
+      var appender = try log.begin(
+        CommitInformation(time: 0, client: "x", cause: "", process: "y"), in: &t)
+      let sequence = try appender.append(
+        type: Event.nothingChanged.type, version: Event.version, payload: Event.nothingChanged.payload(),
+        salt: Salt(1, 2), in: &t)
+      _ = try appender.finish(in: &t)
+      #expect(sequence == head.sequence + 1)
+      try t.put(sequence, [0xFF, 0xFF].span.bytes, in: events)
+    }
+    await #expect(throws: LibraryError.self) { while try await changes.next() != nil {} }
+    try await waitUntil("the observer is told") { !mourner.reasons.all.isEmpty }
+    small.library.close()
+    #expect(mourner.reasons.all.map(\.code) == [.corrupted])
+    #expect(small.library.unavailabilityReason?.code == .corrupted)
+  }
+}
+
+@Suite("Handlers, snapshots and confirmation")
+struct ConfirmationRuleTests {
+  private final class Confirming: ChangeConfirmation {
+    let seen = Gathered<ChangeProposal>()
+    let answer: Bool
+    init(_ answer: Bool) { self.answer = answer }
+    func confirm(_ proposal: ChangeProposal) -> Bool {
+      seen.append(proposal)
+      return answer
+    }
+  }
+
+  @Test("completion handlers are called one at a time, each once, and not where the block was queued (CB-04)")
+  func handlers() async throws {
+    let made = try TemporaryLibrary()
+    let (entered, order) = (Gathered<Int>(), Gathered<Int>())
+    let isBusy = Gathered<Bool>()
+    try await onThread {
+      let caller = ObjectIdentifier(Thread.current)
+      for index in 0..<30 {
+        var isHere = false
+        made.library.performChanges { block in
+          isHere = ObjectIdentifier(Thread.current) == caller
+          block.createAlbum(title: "\(index)")
+        } completionHandler: { _ in
+          isBusy.append(entered.all.count != order.all.count || ObjectIdentifier(Thread.current) == caller)
+          entered.append(index)
+          order.append(index)
+        }
+        #expect(isHere, "The block is called where the caller is.")
+      }
+    }
+    try await waitUntil("all handlers have returned") { order.all.count == 30 }
+    #expect(order.all == Array(0..<30) && !isBusy.all.contains(true))
+  }
+
+  @Test("a value that was fetched stays as it was when a block takes effect (CB-05)")
+  func values() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(2)
+    let album = try await small.album("Sea", a)
+    let asset = try small.asset(a[0])
+    let receipt = try await small.library.performChanges { block in
+      block.setFavorite(true, for: [a[0]])
+      block.setTitle("Lake", of: album.id)
+      let inside = try small.asset(a[0])
+      #expect(!inside.isFavorite, "Nothing takes effect before the block returns.")
+    }
+    #expect(try small.library.currentToken == receipt.token && small.asset(a[0]).isFavorite)
+    #expect(!asset.isFavorite && album.localizedTitle == "Sea")
+    let now = try small.asset(a[0])
+    #expect(asset == now && !asset.hasSameProperties(as: now))
+  }
+
+  @Test("whoever confirms sees the whole block before anything of it, and a refusal is 3072 (CB-12)")
+  func confirmation() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(3)
+    let album = try await small.album("Sea", a)
+    let app = try await small.ruleClient(.authorized)
+    let refusing = Confirming(false)
+    try small.library.setChangeConfirmation(refusing)
+    let file = small.temporary.folder.place("new.jpg")
+    try Data("new".utf8).write(to: file)
+    let error = try await failure(of: app) { block in
+      block.deleteAssets([a[0], a[1]])
+      block.setFavorite(true, for: [a[2]])
+      block.createAsset(
+        AssetCreation(mediaType: .image, resources: [ResourceDraft(type: .photo, source: .file(file, shouldMove: true))]))
+      block.createAlbum(title: "New")
+      block.deleteCollections([album.id])
+    }
+    #expect(error?.code == .userCancelled && LibraryError.Code.userCancelled.rawValue == 3072)
+    let proposal = try #require(refusing.seen.all.first)
+    #expect(refusing.seen.all.count == 1 && proposal.client == app.client)
+    #expect(proposal.deletedAssets == [a[0], a[1]] && proposal.editedAssets == [a[2]])
+    #expect(proposal.createdAssetCount == 1 && proposal.createdCollectionTitles == ["New"])
+    #expect(proposal.deletedCollections == [album.id])
+    #expect(try small.library.fetchAssets().map(\.id) == a && small.members(album) == a)
+    #expect(FileManager.default.fileExists(atPath: file.path) && small.storedFileCount() == 0)
+    let agreeing = Confirming(true)
+    try small.library.setChangeConfirmation(agreeing)
+    try await app.performChanges { $0.deleteAssets([a[0]]) }
+    #expect(agreeing.seen.all.count == 1)
+    #expect(try small.library.fetchAssets().map(\.id) == [a[1], a[2]])
+    #expect(throws: LibraryError.self) { try app.setChangeConfirmation(nil) }
+    try small.library.setChangeConfirmation(nil)
+    try await app.performChanges { $0.restoreAssets([a[0]]) }
+    #expect(agreeing.seen.all.count == 1)
+  }
+}
+
+extension SmallLibrary {
+  /// How many files lie below the folder of resources.
+  fileprivate func storedFileCount() -> Int {
+    let folder = temporary.url.appending(path: "resources")
+    guard let walk = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: [.isRegularFileKey]) else {
+      return 0
+    }
+    return walk.compactMap { $0 as? URL }.count { url in
+      (try? url.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) ?? false
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+
+/// Keeps the changes that it is told, in their order.
+final class ChangeKeeper: PhotoLibraryChangeObserver {
+  let changes = Gathered<LibraryChange>()
+  func photoLibraryDidChange(_ change: LibraryChange) { changes.append(change) }
+}
+
+/// A prompt that answers what it was told to answer, and keeps what it was asked.
+final class ScriptedPrompt: PermissionPrompt {
+  let asked = Gathered<String>()
+  private let decision: PermissionDecision?
+  private let more: [LocalIdentifier]
+
+  init(_ decision: PermissionDecision?, more: [LocalIdentifier] = []) {
+    self.decision = decision
+    self.more = more
+  }
+
+  func decide(about client: Client, for level: AccessLevel, in library: PhotoLibrary) -> PermissionDecision? {
+    asked.append("\(client.name) \(level): \(client.usageDescription(for: level) ?? "")")
+    return decision
+  }
+
+  func offerMore(to client: Client, in library: PhotoLibrary) -> [LocalIdentifier] {
+    asked.append("more for \(client.name)")
+    return more
+  }
+}
+
+extension ClientRegistration {
+  /// A registration that says why it wants either level.
+  static var described: ClientRegistration {
+    var registration = ClientRegistration()
+    registration.readWriteUsageDescription = "To show photos."
+    registration.addOnlyUsageDescription = "To save photos."
+    return registration
+  }
+}
+
+extension SmallLibrary {
+  /// The library as a client sees it that has a permission and, if it is limited, a selection.
+  func ruleClient(
+    _ status: AuthorizationStatus, _ selection: [LocalIdentifier] = [], for level: AccessLevel = .readWrite,
+    named name: String = "com.example.app"
+  ) async throws -> PhotoLibrary {
+    try await change { block in
+      block.register(client: name, .described)
+      if status != .notDetermined { block.setAuthorizationStatus(status, of: name, for: level) }
+      block.grant(selection, to: name)
+    }
+    return library.as(name)
+  }
+
+  /// What a smart album of a subtype shows a client.
+  func smartMembers(_ subtype: AlbumSubtype, of client: PhotoLibrary? = nil) throws -> [LocalIdentifier] {
+    let client = client ?? library
+    guard let album = try client.fetchCollections(with: .smartAlbum, subtype: subtype).firstObject else {
+      throw Divergence("There is no smart album of the subtype \(subtype.rawValue).")
+    }
+    return try client.fetchAssets(FetchOptions(), in: album).map(\.id)
+  }
+}
+
+/// The error with which a client's block fails, after checking that it left nothing in the library; nil if it does not.
+func failure(
+  of client: PhotoLibrary, _ block: (ChangeBlock) throws -> Void
+) async throws -> LibraryError? {
+  let owner = client.as(PhotoLibrary.owner)
+  let before = try owner.currentToken
+  do {
+    try await client.performChanges(block)
+    return nil
+  } catch let error as LibraryError {
+    if try owner.currentToken != before { throw Divergence("A block that failed left a commit (CB-06).") }
+    return error
+  }
+}
