@@ -5,12 +5,19 @@ import PhotoLedger
 import Synchronization
 import TestSupport
 
-// A random history: one library, one model, some forty live results.
+// A random history: one library, one model, five clients and some seventy live results.
 //
-// Each round draws a block of requests and has the library and the model carry it out. If the model refuses, the
-// library must refuse with the same code, and nothing may have happened. If it commits, every live result is compared
-// with the model (`LiveWatch`). Everything is drawn from one seed, and the clock is the history's own: the same seed
+// Each round draws a client and a block of its requests and has the library and the model carry it out. If the model
+// refuses, the library must refuse with the same code, and nothing may have happened. If it commits, every live result
+// is compared with what the model says its client sees (`LiveWatch`), and the observer of every client must have been
+// told, or not, as the model says. Everything is drawn from one seed, and the clock is the history's own: the same seed
 // is the same history, byte for byte.
+//
+//   owner          sees everything, decides, puts things into everybody's albums
+//   full           sees everything most of the time; now and then it is limited or denied
+//   limited        sees a selection that grows and shrinks, and what it made
+//   narrow         the same, with a selection of its own
+//   adder          adds and sees nothing
 
 final class History {
   let seed: UInt64
@@ -21,11 +28,10 @@ final class History {
   private var steps: HistorySteps
   private var watches: [any LiveWatching] = []
   private var commit: UInt64 = 0
-  private let prompt = PromptObserver()
-  private var told: AsyncStream<LibraryChange>.Iterator
-  private let heldUp = HeldUpObserver()
-  private var lastHeldUp: UInt64 = 0
-  private var receipts: [(key: String, receipt: CommitReceipt)] = []
+  /// The owner first.
+  private let witnesses: [Witness]
+  private var chronicle = Chronicle()
+  private var receipts: [(client: String, key: String, receipt: CommitReceipt)] = []
 
   /// What is being waited for.
   let progressReport: Progress
@@ -44,67 +50,44 @@ final class History {
     temporary = try TemporaryLibrary(
       LibraryEnvironment(process: "seed \(seed)", now: { clock.now }, random: { chance.withLock { $0.next() } }))
     reader = try PhotoLibrary(at: temporary.url, environment: .seeded(seed))
-    let cast = try Self.furnish(temporary.library, &model, clock.now, seed)
+    witnesses = ([PhotoLibrary.owner] + Cast.clients).map { [temporary] in Witness($0, temporary.library.as($0)) }
+    var furnishing = Furnishing(temporary.library, clock.now, seed)
+    let cast = try furnishing.furnish(&model)
     steps = HistorySteps(seed: seed, cast)
-    told = prompt.changes.makeAsyncIterator()
-    progressReport = Progress(library: temporary.library, observer: prompt)
+    progressReport = Progress(library: temporary.library, observers: witnesses.map(\.prompt))
     commit = try temporary.library.currentToken.commit
+    for witness in witnesses where witness.client != PhotoLibrary.owner {
+      // What was before the history begins is nobody's business; how often each was touched by it, the library says.
+      // One that sees everything saw itself registered before.
+      let token = try witness.library.currentToken
+      witness.sightings = Array(repeating: commit, count: token.view == nil ? 1 : Int(token.position))
+    }
   }
 
   deinit {
-    heldUp.setOpen(true)
+    for witness in witnesses { witness.heldUp.setOpen(true) }
     reader.close()
   }
 
-  private static func furnish(
-    _ library: PhotoLibrary, _ model: inout ModelLibrary, _ date: Date, _ seed: UInt64
-  ) throws -> Cast {
-    var random = SeededGenerator(seed: seed)
-    var draft = model
-    var cast: Cast?
-    try library.performChangesAndWait { block in
-      var assets: [LocalIdentifier] = []
-      for index in 0..<25 {
-        let creation = AssetCreation.random(index, &random)
-        let id = block.createAsset(creation)
-        try draft.create(creation, as: id, at: date)
-        assets.append(id)
-      }
-      let albums = ["Mixed", "Crowded", "Mortal"].map { title in
-        let id = block.createAlbum(title: title)
-        draft.create(.album, title, as: id, at: date)
-        return id
-      }
-      for (index, album) in albums.enumerated() {
-        let members = random.some(8 + index, of: assets)
-        block.album(album).add(members)
-        try draft.insert(members, into: album, at: nil, nil, at: date)
-      }
-      let folder = block.createFolder(title: "Folder")
-      draft.create(.folder, "Folder", as: folder, at: date)
-      block.folder(folder).add([albums[1]])
-      try draft.insert([albums[1]], into: folder, at: nil, nil, at: date)
-      cast = Cast(
-        mixed: albums[0], crowded: albums[1], mortal: albums[2], folder: folder, asked: Array(assets.prefix(6)),
-        albums: albums)
-    }
-    model = draft
-    guard let cast else { throw Divergence("The first block was not carried out.") }
-    return cast
-  }
-
-  /// Starts every live result and observer.
+  /// Starts every live result and observer: those of the clients, and of the owner's some, by the seed.
   func watch() throws {
-    for query in try HistoryQueries.all(steps.cast) {
-      let limit = steps.random.one(of: [0, 1, 3, 8])
-      switch query.entity {
-      case .asset: watches.append(try LiveWatch<Asset>(query, library, reader, model, slowLimit: limit))
-      case .collection: watches.append(try LiveWatch<PhotoCollection>(query, library, reader, model, slowLimit: limit))
+    var random = SeededGenerator(seed: seed &* 77)
+    for witness in witnesses {
+      let isOwner = witness.client == PhotoLibrary.owner
+      let all =
+        try isOwner
+        ? HistoryQueries.ofTheOwner(steps.cast) : HistoryQueries.all(of: witness.client, steps.cast)
+      for query in random.some(isOwner ? 20 : witness.client == Cast.full ? 8 : 13, of: all) {
+        let limit = random.one(of: [0, 1, 3, 8])
+        let (library, reader) = (witness.library, reader.as(witness.client))
+        switch query.entity {
+        case .asset: watches.append(try LiveWatch<Asset>(query, library, reader, model, slowLimit: limit))
+        case .collection:
+          watches.append(try LiveWatch<PhotoCollection>(query, library, reader, model, slowLimit: limit))
+        }
       }
+      try witness.register()
     }
-    try library.register(prompt)
-    try library.register(heldUp)
-    lastHeldUp = commit
   }
 
   // MARK: One round
@@ -125,16 +108,18 @@ final class History {
 
   private func round() async throws {
     if !steps.random.chance(1, of: 10) { clock.advance(by: Double(steps.random.int(1..<4))) }
-    if steps.random.chance(1, of: 60), let (key, receipt) = receipts.last { return try await repeatBlock(key, receipt) }
+    if steps.random.chance(1, of: 60), !receipts.isEmpty { return try await repeatBlock() }
     let key = steps.random.chance(1, of: 20) ? "key \(commits)" : nil
-    report("a block is carried out after commit \(commit)")
+    let actor = steps.actor()
+    let library = library.as(actor)
+    report("a block of '\(actor)' is carried out after commit \(commit)")
     var draft = model
-    draft.newFiles = []
-    draft.placed = []
+    draft.begin(as: actor)
     var refusal: ModelRefusal?
     let answer: Result<CommitReceipt, any Error>
     do {
-      let bases = steps.random.chance(1, of: 3) ? watches.flatMap { $0.bases() } : []
+      let bases =
+        steps.random.chance(1, of: 3) ? watches.filter { $0.query.client == actor }.flatMap { $0.bases() } : []
       answer = .success(
         try await library.performChanges(key: key) { block in
           refusal = try draw(block, &draft, bases)
@@ -144,16 +129,17 @@ final class History {
     }
     switch (answer, refusal) {
     case (.success(let receipt), nil):
-      if let key { receipts.append((key, receipt)) }
-      try await accept(receipt, draft)
+      if let key { receipts.append((actor, key, receipt)) }
+      try await accept(receipt, draft, by: actor)
     case (.failure(let error as LibraryError), let refusal?):
       try demand(
         error.code == refusal.code,
-        "A block failed with \(error.code.rawValue) (\(error)), not \(refusal.code.rawValue).")
-      try demand(library.currentToken.commit == commit, "A block that failed left a commit (CB-06).")
+        "A block of '\(actor)' failed with \(error.code.rawValue) (\(error)), not \(refusal.code.rawValue).")
+      try demand(try self.library.currentToken.commit == commit, "A block that failed left a commit (CB-06).")
       refusals += 1
-    case (.success, let refusal?): throw Divergence("A block succeeded that had to fail with \(refusal.code.rawValue).")
-    case (.failure(let error), _): throw Divergence("A block failed that had to succeed: \(error)")
+    case (.success, let refusal?):
+      throw Divergence("A block of '\(actor)' succeeded that had to fail with \(refusal.code.rawValue).")
+    case (.failure(let error), _): throw Divergence("A block of '\(actor)' failed that had to succeed: \(error)")
     }
   }
 
@@ -174,34 +160,78 @@ final class History {
     return refusal
   }
 
-  private func repeatBlock(_ key: String, _ receipt: CommitReceipt) async throws {
-    let again = try await library.performChanges(key: key) { $0.createAlbum(title: "never") }
+  private func repeatBlock() async throws {
+    let (client, key, receipt) = receipts[receipts.count - 1]
+    let again = try await library.as(client).performChanges(key: key) { $0.createAlbum(title: "never") }
+    // A client that has come to see everything, or less, names the same state otherwise.
+    let isSameState = again.token == receipt.token || (again.token.view == nil) != (receipt.token.view == nil)
     try demand(
-      again.isRepetition && again.token == receipt.token && again.created == receipt.created,
+      again.isRepetition && isSameState && again.created == receipt.created,
       "A block with a known key was answered with \(again), not \(receipt).")
-    try demand(library.currentToken.commit == commit, "A block with a known key made a commit.")
+    try demand(try library.currentToken.commit == commit, "A block with a known key made a commit.")
   }
 
-  private func accept(_ receipt: CommitReceipt, _ after: ModelLibrary) async throws {
-    let number = receipt.token.commit
-    let changed = after.changed(since: model)
+  private func accept(_ receipt: CommitReceipt, _ after: ModelLibrary, by actor: String) async throws {
+    let number = try library.currentToken.commit
     if number == commit {
       return try demand(
-        changed.isEmpty && after.assets == model.assets, "A block that changed something made no commit.")
+        after.noted.isEmpty && after.switched.isEmpty && after.assets == model.assets,
+        "A block that changed something made no commit.")
     }
     try demand(number == commit + 1, "Commit \(commit) was followed by \(number).")
+    for witness in witnesses where witness.client != PhotoLibrary.owner && after.noted[witness.client] != nil {
+      witness.sightings.append(number)
+    }
+    let token = try witnesses.first { $0.client == actor }?.library.currentToken
+    try demand(receipt.token == token, "The receipt of '\(actor)' has the token \(receipt.token), not the current one.")
     defer { (model, commit, commits) = (after, number, commits + 1) }
     guard !watches.isEmpty else { return }
-    report("the observer is told of commit \(number)")
-    guard let change = await told.next() else { throw Divergence("The observer was told nothing more.") }
-    let numbers = change.commits.map(\.number)
-    try demand(numbers == [number], "The observer was told of \(numbers) instead of \(number) (CD-23).")
-    try demand(change.token == receipt.token, "The change leads to another token than the receipt's.")
-    let facts = CommitFacts(number: number, before: model, after: after, changed: changed, change: change)
+    var views: [String: CommitFacts.View] = [:]
+    for witness in witnesses { views[witness.client] = try await view(of: witness, number, after) }
+    let facts = CommitFacts(number: number, before: model, after: after, views: views)
     for watch in watches {
       report("'\(watch.query)' is told of commit \(number)")
       try await watch.step(facts, &steps.random)
     }
+    chronicle.add(Chapter(number: number, actor: actor, before: model, after: after, names: views.mapValues(\.name)))
+    if steps.random.chance(1, of: 12) { try chronicle.check(steps.random.one(of: witnesses), &steps.random) }
+    try chronicle.note(steps.random.one(of: witnesses))
+  }
+
+  /// What a commit is to a client: it must be told of it exactly if it can have seen anything of it.
+  private func view(of witness: Witness, _ number: UInt64, _ after: ModelLibrary) async throws -> CommitFacts.View {
+    let client = witness.client
+    var view = CommitFacts.View(
+      changed: after.changed(since: model, for: client), change: nil, name: nil,
+      isSwitch: after.switched.contains(client))
+    let (before, now) = (model.eyes(of: client), after.eyes(of: client))
+    if now == .full {
+      view.name = number
+    } else if after.noted[client] != nil {
+      view.name = UInt64(witness.sightings.count)
+    }
+    let (old, new) = (model.present(to: before), after.present(to: now))
+    let isChanged =
+      old != new || old.contains { after.assets[$0] != model.assets[$0] } && now != .none
+      || old.contains { after.collection($0, now) != model.collection($0, before) }
+    guard view.name != nil else {
+      try demand(!isChanged, "The model forgot that '\(client)' saw commit \(number).")
+      return view
+    }
+    let token = try witness.library.currentToken
+    try demand(
+      token.position == view.name && (token.view == nil) == (now == .full),
+      "Commit \(number) is \(token.position) to '\(client)', not \(view.name ?? 0).")
+    report("the observer of '\(client)' is told of commit \(number)")
+    let change = try await witness.next(token)
+    try demand(change.token == token, "The observer of '\(client)' was told of \(change.token), not \(token).")
+    let names = change.commits.map(\.number)
+    try demand(
+      names == [token.position] || now == .full && before != .full && names.last == number,
+      "The observer of '\(client)' was told of \(names) instead of \(token.position) (CD-23).")
+    witness.owed = token
+    view.change = change
+    return view
   }
 
   /// How often members were given new keys to make room.
@@ -219,17 +249,20 @@ final class History {
   }
 
   private func releaseHeldUp() async throws {
-    guard lastHeldUp < commit else { return }
-    heldUp.setOpen(true)
-    try await waitUntil("the observer that was held up catches up") { heldUp.lastCommit == commit }
-    heldUp.setOpen(false)
-    for change in heldUp.take() {
-      let numbers = change.commits.map(\.number)
-      try demand(
-        numbers.first == lastHeldUp + 1 && numbers == Array(numbers[0]...numbers[numbers.count - 1]),
-        "After commit \(lastHeldUp) the observer was told of \(numbers) (OB-03).")
-      lastHeldUp = numbers[numbers.count - 1]
-      for watch in watches { try watch.tellLazily(change) }
+    for witness in witnesses {
+      guard let owed = witness.owed else { continue }
+      witness.heldUp.setOpen(true)
+      try await waitUntil("the held up observer of '\(witness.client)' catches up") {
+        witness.heldUp.lastToken == owed
+      }
+      witness.heldUp.setOpen(false)
+      witness.owed = nil
+      for change in witness.heldUp.take() {
+        let through = witness.commit(of: change)
+        for watch in watches where watch.query.client == witness.client {
+          try watch.tellLazily(change, through: through)
+        }
+      }
     }
   }
 }
@@ -247,11 +280,11 @@ final class HistoryClock: Sendable {
 final class Progress: Sendable {
   private let state = Mutex((doing: "beginning", steps: 0))
   private let library: PhotoLibrary
-  private let observer: PromptObserver
+  private let observers: [PromptObserver]
 
-  init(library: PhotoLibrary, observer: PromptObserver) {
+  init(library: PhotoLibrary, observers: [PromptObserver]) {
     self.library = library
-    self.observer = observer
+    self.observers = observers
   }
 
   var now: (doing: String, steps: Int) { state.withLock { $0 } }
@@ -261,6 +294,6 @@ final class Progress: Sendable {
   /// Ends whatever is waited for.
   func giveUp() {
     library.close()
-    observer.finish()
+    for observer in observers { observer.finish() }
   }
 }

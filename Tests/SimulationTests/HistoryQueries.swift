@@ -4,18 +4,105 @@ import TestSupport
 
 /// The objects that the queries of a history are about.
 struct Cast {
+  /// What a client made for itself.
+  struct Own {
+    var album: LocalIdentifier
+    var crowded: LocalIdentifier
+    var folder: LocalIdentifier
+    var smart: LocalIdentifier
+  }
+
+  /// The clients: one that sees everything, two that do not, and one that only adds.
+  static let full = "full"
+  static let limited = ["limited", "narrow"]
+  static let adder = "adder"
+  static let clients = [full] + limited + [adder]
+
   var mixed: LocalIdentifier
   var crowded: LocalIdentifier
   var mortal: LocalIdentifier
   var folder: LocalIdentifier
   var asked: [LocalIdentifier]
   var albums: [LocalIdentifier]
+  var own: [String: Own] = [:]
+  var smart: LocalIdentifier
+
+  /// The albums that take most of their members at one spot.
+  var crowds: Set<LocalIdentifier> { Set([crowded] + own.values.map(\.crowded)) }
+  /// What must not be deleted.
+  var kept: Set<LocalIdentifier> { Set([mixed, crowded] + own.values.flatMap { [$0.album, $0.crowded] }) }
 }
 
 /// The live results of a history: every kind of scope, order, window and flag.
 enum HistoryQueries {
-  static func all(_ cast: Cast) throws -> [ModelQuery] {
-    try library() + albums(cast) + collections(cast)
+  static func ofTheOwner(_ cast: Cast) throws -> [ModelQuery] {
+    try library() + albums(cast) + collections(cast) + smart(cast.smart, PhotoLibrary.owner)
+  }
+
+  /// What a client looks at: the library, what it made, and what it did not.
+  static func all(of client: String, _ cast: Cast) throws -> [ModelQuery] {
+    guard let own = cast.own[client] else {
+      return [
+        ModelQuery("everything", .asset, .library, FetchOptions(), as: client),
+        ModelQuery("all collections", .collection, .library, FetchOptions(), as: client),
+      ]
+    }
+    func assets(_ name: String, _ scope: ModelScope, _ options: FetchOptions = FetchOptions()) -> ModelQuery {
+      ModelQuery(name, .asset, scope, options, as: client)
+    }
+    func collections(_ name: String, _ scope: ModelScope, _ sort: String? = nil, limit: Int = 0) throws -> ModelQuery {
+      var options = FetchOptions()
+      options.sort = try sort.map { [try SortTerm($0, for: .collection)] } ?? []
+      options.fetchLimit = limit
+      return ModelQuery(name, .collection, scope, options, as: client)
+    }
+    let asked = Set(cast.asked)
+    return try [
+      assets("everything", .library),
+      assets("newest first", .library, options("creationDate:desc")),
+      assets("a window", .library, options("creationDate:desc") { ($0.fetchOffset, $0.fetchLimit) = (2, 5) }),
+      assets("everything, all of it", .library, everything()),
+      assets("trash", .library, options { $0.showsTrash = true }),
+      assets("by burst", .library, options("burstIdentifier") { $0.includeAllBurstAssets = true }),
+      assets("own album", .members(of: own.album)),
+      assets("the start of an album", .members(of: own.album), options { ($0.fetchOffset, $0.fetchLimit) = (1, 3) }),
+      assets("an album with the hidden", .members(of: own.album), options { $0.includeHiddenAssets = true }),
+      assets("own crowded album", .members(of: own.crowded)),
+      assets("some by identifier", .identifiers(asked), options { $0.includeHiddenAssets = true }),
+      collections("top level", .members(of: nil)),
+      collections("own folder", .members(of: own.folder)),
+      collections("all collections", .library),
+      collections("by size", .library, "estimatedAssetCount:desc"),
+      collections("last edited first", .library, "modificationDate:desc", limit: 3),
+      collections("albums by identifier", .identifiers(Set(cast.albums + [own.album, own.crowded]))),
+      collections("albums of one asset", .containing(cast.asked[0])),
+      collections("the folder of an album", .containing(own.crowded)),
+      ModelQuery("a list in memory", .asset, .listed(Array(cast.asked.prefix(3))), FetchOptions(), as: client),
+    ] + smart(own.smart, client)
+  }
+
+  private static func everything() throws -> FetchOptions {
+    try options("addedDate:desc") {
+      $0.includeHiddenAssets = true
+      $0.includeAllBurstAssets = true
+      $0.includeAssetSourceTypes = [.userLibrary, .cloudShared, .iTunesSynced]
+    }
+  }
+
+  private static func smart(_ album: LocalIdentifier, _ client: String) throws -> [ModelQuery] {
+    func query(_ name: String, _ scope: ModelScope, _ options: FetchOptions = FetchOptions()) -> ModelQuery {
+      ModelQuery(name, .asset, scope, options, as: client)
+    }
+    return try [
+      query("a smart album", .smart(album)),
+      query("a smart album in part", .smart(album), options { $0.fetchLimit = 3 }),
+      query("Favorites", .builtIn(.smartAlbumFavorites)),
+      query("Bursts", .builtIn(.smartAlbumBursts)),
+      query("Hidden", .builtIn(.smartAlbumAllHidden)),
+      query("Recently Added", .builtIn(.smartAlbumRecentlyAdded)),
+      query("Selfies", .builtIn(.smartAlbumSelfPortraits), options("rating:desc")),
+      query("Videos", .builtIn(.smartAlbumVideos)),
+    ]
   }
 
   private static func options(_ sort: String..., edit: (inout FetchOptions) -> Void = { _ in }) throws -> FetchOptions {
@@ -51,6 +138,12 @@ enum HistoryQueries {
       query("favourites, then by date", try options("isFavorite:desc", "creationDate")),
       query("by place and length", try options("latitude", "duration:desc")),
       query("by burst", try options("burstIdentifier:desc")),
+      query("everything, all of it", try everything()),
+      query("best first", try options("rating:desc", "creationDate")),
+      query(
+        "put here by others", try options { $0.includeAssetSourceTypes = [.cloudShared, .iTunesSynced] }),
+      query(
+        "whole bursts", try options { ($0.includeAllBurstAssets, $0.condition) = (true, .isPresent(.burstIdentifier)) }),
       query("HDR", try options { $0.condition = .bits(.mediaSubtypes, mask: 2, .notEqual, 0) }),
     ]
   }

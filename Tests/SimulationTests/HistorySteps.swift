@@ -13,10 +13,11 @@ struct Basis {
   let model: ModelBasis
 
   init(
-    _ result: any Sendable, _ container: LocalIdentifier??, shown: [LocalIdentifier], beyond: [LocalIdentifier]
+    _ result: any Sendable, _ container: LocalIdentifier??, shown: [LocalIdentifier], beyond: [LocalIdentifier],
+    eyes: ModelEyes
   ) {
     self.result = result
-    model = ModelBasis(container: container, shown: shown, beyond: beyond)
+    model = ModelBasis(container: container, shown: shown, beyond: beyond, eyes: eyes)
   }
 }
 
@@ -35,12 +36,26 @@ struct HistorySteps {
     return fileCount % 50
   }
 
-  /// Draws one request.
-  mutating func step(_ block: ChangeBlock, _ model: inout ModelLibrary, _ bases: [Basis], at date: Date) throws {
+  /// Draws who asks.
+  mutating func actor() -> String {
     switch random.int(0..<100) {
-    case 0..<8: try create(block, &model, date)
-    case 8..<38: try edit(block, &model, date)
-    case 38..<52: try trash(block, &model, date)
+    case 0..<58: PhotoLibrary.owner
+    case 58..<68: Cast.full
+    case 68..<82: Cast.limited[0]
+    case 82..<94: Cast.limited[1]
+    default: Cast.adder
+    }
+  }
+
+  /// Draws one request of the client that acts on the model.
+  mutating func step(_ block: ChangeBlock, _ model: inout ModelLibrary, _ bases: [Basis], at date: Date) throws {
+    if model.acting == Cast.adder, random.chance(4, of: 5) { return try create(block, &model, date) }
+    if model.acting == PhotoLibrary.owner, random.chance(1, of: 7) { return try decide(block, &model) }
+    switch random.int(0..<100) {
+    case 0..<10: try create(block, &model, date)
+    case 10..<36: try edit(block, &model, date)
+    case 36..<49: try trash(block, &model, date)
+    case 49..<52: try chooseOfBurst(block, &model, date)
     case 52..<80: try arrangeAlbum(block, &model, bases, date)
     case 80..<90: try arrangeFolder(block, &model, bases, date)
     case 90..<97: try editCollection(block, &model, date)
@@ -48,11 +63,54 @@ struct HistorySteps {
     }
   }
 
+  /// The assets that requests name: those that the client sees, and once in a while any.
+  private mutating func pool(_ model: ModelLibrary) -> [LocalIdentifier] {
+    random.chance(1, of: 25) ? model.assetsInOrder : model.assets { _ in true }
+  }
+
+  /// The same without those that nobody may change, most of the time.
+  private mutating func editable(_ model: ModelLibrary) -> [LocalIdentifier] {
+    let pool = pool(model)
+    return random.chance(1, of: 25) ? pool : pool.filter { model.assets[$0]?.isEditable ?? false }
+  }
+
+  // MARK: Clients
+
+  /// The owner decides what a client sees.
+  private mutating func decide(_ block: ChangeBlock, _ model: inout ModelLibrary) throws {
+    if random.chance(1, of: 12) {
+      let client = random.one(of: [Cast.full] + Cast.limited)
+      let usual: AuthorizationStatus = client == Cast.full ? .authorized : .limited
+      let isUsual = model.clients[client]?.readWrite == usual
+      let status = isUsual ? random.one(of: [.authorized, .limited, .denied, .restricted]) : usual
+      block.setAuthorizationStatus(status, of: client)
+      return try model.setStatus(status, of: client)
+    }
+    if random.chance(1, of: 40) {
+      let status = random.one(of: [AuthorizationStatus.authorized, .authorized, .denied])
+      block.setAuthorizationStatus(status, of: Cast.adder, for: .addOnly)
+      return try model.setStatus(status, of: Cast.adder, for: .addOnly)
+    }
+    let client = random.one(of: [Cast.full] + Cast.limited + Cast.limited)
+    let ids = random.some(random.int(1..<6), of: model.assetsInOrder)
+    if random.chance(model.clients[client]?.selection.count ?? 0, of: model.assetsInOrder.count + 4) {
+      block.withdraw(ids, from: client)
+      try model.withdraw(ids, from: client)
+    } else {
+      block.grant(ids, to: client)
+      try model.grant(ids, to: client)
+    }
+  }
+
   // MARK: Assets
 
   private mutating func create(_ block: ChangeBlock, _ model: inout ModelLibrary, _ date: Date) throws {
-    guard model.assets.count < 48 else { return try trash(block, &model, date) }
-    let creation = AssetCreation.random(file(), &random)
+    guard model.assets.count < 48 else {
+      return model.acting == Cast.adder ? () : try trash(block, &model, date)
+    }
+    var creation = AssetCreation.random(file(), &random)
+    // Nobody can delete them, so there must not be many.
+    if model.assets.values.count(where: { !$0.isEditable }) > 4 { creation.sourceType = .userLibrary }
     let id = block.createAsset(creation)
     try model.create(creation, as: id, at: date)
     guard random.chance(1, of: 2), let album = album(model) else { return }
@@ -62,12 +120,12 @@ struct HistorySteps {
   }
 
   private mutating func edit(_ block: ChangeBlock, _ model: inout ModelLibrary, _ date: Date) throws {
-    let ids = random.some(random.int(1..<5), of: model.assets { _ in true })
+    let ids = random.some(random.int(1..<5), of: editable(model))
     guard let first = ids.first else { return try create(block, &model, date) }
     if random.chance(1, of: 12) {
       let resource = AssetResource.invented(file(), .alternatePhoto)
       guard model.assets[first]?.mediaType == .image else { return }
-      block.addResources([.stored(resource)], to: first)
+      block.addResources([.staged(resource)], to: first)
       return try model.addFile(resource, to: first, at: date)
     }
     var changes = drawnChanges()
@@ -79,7 +137,14 @@ struct HistorySteps {
 
   private mutating func drawnChanges() -> AssetChanges {
     var changes = AssetChanges()
-    switch random.int(0..<10) {
+    switch random.int(0..<14) {
+    case 10: changes.rating = random.one(of: AssetRating.allCases)
+    case 11: changes.isSelfPortrait = random.chance(1, of: 2)
+    case 12: changes.burstSelectionTypes = random.one(of: [[], .autoPick, .userPick, [.autoPick, .userPick]])
+    case 13:
+      changes.caption = random.one(of: [nil, .clear, .set("dawn"), .set("dusk")])
+      changes.addedKeywords = Set(random.some(1, of: ["sea", "lake", "alp"]))
+      changes.removedKeywords = Set(random.some(1, of: ["sea", "lake", "alp"])).subtracting(changes.addedKeywords)
     case 0, 1: changes.isFavorite = random.chance(1, of: 2)
     case 2, 3: changes.isHidden = random.chance(1, of: 3)
     case 4, 5, 6: changes.creationDate = Date.drawn(&random).map { .set($0) } ?? .clear
@@ -94,12 +159,14 @@ struct HistorySteps {
   }
 
   private mutating func trash(_ block: ChangeBlock, _ model: inout ModelLibrary, _ date: Date) throws {
-    let living = model.assets { $0.trashedDate == nil }
-    let trashed = model.assets { $0.trashedDate != nil }
-    if trashed.count > 10 || (model.assets.count > 40 && !trashed.isEmpty) {
+    let pool = editable(model)
+    let living = pool.filter { model.assets[$0]?.trashedDate == nil }
+    let trashed = pool.filter { model.assets[$0]?.trashedDate != nil }
+    let isFull = trashed.count > 10 || (model.assets.count > 40 && !trashed.isEmpty)
+    if isFull, model.eyes(of: model.acting) == .full || random.chance(1, of: 10) {
       let ids = random.some(3, of: trashed)
       block.purgeAssets(ids)
-      return try model.purge(ids)
+      return try model.purge(ids, at: date)
     }
     if random.chance(1, of: 3), !trashed.isEmpty {
       let ids = random.some(2, of: trashed)
@@ -111,13 +178,30 @@ struct HistorySteps {
     try model.trash(ids, at: date)
   }
 
+  private mutating func chooseOfBurst(_ block: ChangeBlock, _ model: inout ModelLibrary, _ date: Date) throws {
+    let members = editable(model).filter { model.assets[$0]?.burstIdentifier != nil }
+    let pool = random.chance(1, of: 10) ? editable(model) : members
+    if pool.isEmpty { return }
+    let id = random.one(of: pool)
+    block.setRepresentative(ofBurst: id)
+    try model.setRepresentative(id, at: date)
+  }
+
   // MARK: Albums
 
   private mutating func album(_ model: ModelLibrary) -> LocalIdentifier? {
     let albums = model.living(.album)
+    let isStrange = random.chance(1, of: 40)
+    if isStrange { return random.one(of: model.collectionsInOrder) }
     if albums.isEmpty { return nil }
-    if random.chance(1, of: 3) { return cast.mixed }
-    return random.chance(1, of: 3) ? cast.crowded : random.one(of: albums)
+    let (favourite, crowded) = cast.own[model.acting].map { ($0.album, $0.crowded) } ?? (cast.mixed, cast.crowded)
+    // The owner puts things into what clients made, whether they see them or not.
+    if model.eyes(of: model.acting) == .full, random.chance(1, of: 3) {
+      let own = random.one(of: Cast.limited.compactMap { cast.own[$0] })
+      return random.chance(2, of: 3) ? own.album : own.crowded
+    }
+    if random.chance(1, of: 3) { return favourite }
+    return random.chance(1, of: 3) ? crowded : random.one(of: albums)
   }
 
   private mutating func arrangeAlbum(
@@ -129,7 +213,7 @@ struct HistorySteps {
     let editor =
       (basis?.result as? FetchResult<Asset>).map { block.album(album, assets: $0) } ?? block.album(album)
     // The crowded album takes most of its members at one spot, so that its keys run out of room.
-    if album == cast.crowded, random.chance(3, of: 4), model.shown(in: album).count > 4 {
+    if cast.crowds.contains(album), model.sees(album), random.chance(3, of: 4), model.shown(in: album).count > 4 {
       let last = model.shown(in: album).count - 1
       for _ in 0..<(basis == nil ? 8 : 1) {
         editor.move(at: IndexSet(integer: last), to: 1)
@@ -137,7 +221,7 @@ struct HistorySteps {
       }
       return
     }
-    let pool = random.some(random.int(1..<5), of: model.assets { _ in true })
+    let pool = random.some(random.int(1..<5), of: pool(model))
     try arrange(editor, album, pool, &model, basis?.model, date)
   }
 
@@ -184,40 +268,57 @@ struct HistorySteps {
     _ block: ChangeBlock, _ model: inout ModelLibrary, _ bases: [Basis], _ date: Date
   ) throws {
     let folders = model.living(.folder)
-    let folder = random.chance(1, of: 3) || folders.isEmpty ? nil : random.one(of: folders)
+    var folder = random.chance(1, of: 3) || folders.isEmpty ? nil : random.one(of: folders)
+    if random.chance(1, of: 40) { folder = random.one(of: model.collectionsInOrder) }
     let fitting = bases.filter { $0.model.container == .some(folder) && $0.result is FetchResult<PhotoCollection> }
     let basis = random.chance(1, of: 4) && !fitting.isEmpty ? random.one(of: fitting) : nil
     let editor =
       (basis?.result as? FetchResult<PhotoCollection>).map { block.folder(folder, collections: $0) }
       ?? block.folder(folder)
-    let pool = random.some(random.int(1..<4), of: model.living(.album) + model.living(.folder))
+    let all = random.chance(1, of: 30) ? model.collectionsInOrder : living(model)
+    let pool = random.some(random.int(1..<4), of: all)
     try arrange(editor, folder, pool, &model, basis?.model, date)
   }
 
+  private func living(_ model: ModelLibrary) -> [LocalIdentifier] {
+    model.living(.album) + model.living(.folder) + model.living(.smartAlbum)
+  }
+
   private mutating func editCollection(_ block: ChangeBlock, _ model: inout ModelLibrary, _ date: Date) throws {
-    let all = model.living(.album) + model.living(.folder)
+    let all = living(model)
+    let limit = model.acting == PhotoLibrary.owner ? 22 : 7
     let title = random.one(of: ["Sea", "sea", "Alps", "Zoo", "Aa", "b", ""])
-    if all.count > 12 || (all.count > 6 && random.chance(1, of: 6)) {
-      let protected = [cast.mixed, cast.crowded]
-      // A folder takes all that it holds along, so it goes only if nothing protected is in it.
-      let candidates = all.filter { id in
-        !protected.contains { $0 == id || ancestors(of: $0, model).contains(id) }
-      }
+    if all.count > limit || (all.count > limit / 2 && random.chance(1, of: 6)) {
+      // A folder takes all that it holds along, so it goes only if nothing that is kept is in it.
+      let candidates = all.filter { id in !cast.kept.contains { $0 == id || ancestors(of: $0, model).contains(id) } }
       let ids = random.some(1, of: candidates)
       block.deleteCollections(ids)
-      return try model.deleteCollections(ids)
+      return try model.deleteCollections(ids, at: date)
     }
     if random.chance(1, of: 2), let id = all.isEmpty ? nil : random.one(of: all) {
       block.setTitle(title, of: id)
       return try model.setTitle(title, of: id, at: date)
     }
-    let kind = random.one(of: [PhotoCollection.Kind.album, .folder])
-    let id = kind == .album ? block.createAlbum(title: title) : block.createFolder(title: title)
-    model.create(kind, title, as: id, at: date)
-    guard kind == .album else { return }
-    let members = random.some(3, of: model.assets { _ in true })
-    block.album(id).add(members)
-    try model.insert(members, into: id, at: nil, nil, at: date)
+    try make(random.one(of: [PhotoCollection.Kind.album, .album, .folder, .smartAlbum]), title, block, &model, date)
+  }
+
+  private mutating func make(
+    _ kind: PhotoCollection.Kind, _ title: String, _ block: ChangeBlock, _ model: inout ModelLibrary, _ date: Date
+  ) throws {
+    switch kind {
+    case .folder: try model.create(.folder, title, as: block.createFolder(title: title), at: date)
+    case .smartAlbum:
+      let query = ModelSmartAlbum.invented
+      let id = block.createSmartAlbum(
+        title: title, where: query.condition, sortedBy: query.sort, includingHidden: query.includesHidden)
+      try model.create(.smartAlbum, title, as: id, at: date, query)
+    case .album:
+      let id = block.createAlbum(title: title)
+      try model.create(.album, title, as: id, at: date)
+      let members = random.some(3, of: pool(model))
+      block.album(id).add(members)
+      try model.insert(members, into: id, at: nil, nil, at: date)
+    }
   }
 
   private func ancestors(of id: LocalIdentifier, _ model: ModelLibrary) -> [LocalIdentifier] {
@@ -231,8 +332,15 @@ struct HistorySteps {
     _ block: ChangeBlock, _ model: inout ModelLibrary, _ bases: [Basis], _ date: Date
   ) throws {
     let stranger = LocalIdentifier(using: &random)
-    let asset = random.one(of: model.assets { _ in true })
-    switch random.int(0..<9) {
+    guard !model.assetsInOrder.isEmpty else { return }
+    let asset = random.one(of: model.assetsInOrder)
+    switch random.int(0..<11) {
+    case 9:
+      block.album(cast.smart).add([asset])
+      try model.insert([asset], into: cast.smart, at: nil, nil, at: date)
+    case 10 where model.acting != PhotoLibrary.owner:
+      block.grant([asset], to: model.acting)
+      try model.grant([asset], to: model.acting)
     case 0:
       block.setFavorite(true, for: [asset, stranger])
       var changes = AssetChanges()
@@ -240,7 +348,7 @@ struct HistorySteps {
       try model.edit([asset, stranger], changes, at: date)
     case 1:
       block.purgeAssets([asset])
-      try model.purge([asset])
+      try model.purge([asset], at: date)
     case 2:
       let creation = AssetCreation(mediaType: .image, resources: [])
       try model.create(creation, as: block.createAsset(creation), at: date)
@@ -260,7 +368,7 @@ struct HistorySteps {
       try model.insert([asset], into: asset, at: nil, nil, at: date)
     case 7:
       block.deleteCollections([cast.crowded, stranger])
-      try model.deleteCollections([cast.crowded, stranger])
+      try model.deleteCollections([cast.crowded, stranger], at: date)
     default:
       let foreign = bases.filter { $0.result is FetchResult<Asset> && $0.model.container != .some(cast.mixed) }
       guard let basis = foreign.first, let result = basis.result as? FetchResult<Asset> else { return }
@@ -268,4 +376,11 @@ struct HistorySteps {
       try model.remove(at: [0], from: cast.mixed, basis.model, at: date)
     }
   }
+}
+
+extension ModelSmartAlbum {
+  /// Favourites and selfies, the best first, hidden ones too.
+  static let invented = ModelSmartAlbum(
+    condition: .or([.isTrue(.isFavorite), .isTrue(.isSelfPortrait)]),
+    sort: [try? SortTerm(.rating, ascending: false, for: .asset)].compactMap(\.self), includesHidden: true)
 }

@@ -20,6 +20,8 @@ struct Fact {
   var changed: Set<LocalIdentifier>
   /// The objects whose place the commit concerned.
   var touched: Set<LocalIdentifier>
+  /// Whether it changed how the client sees the library.
+  var isSwitch: Bool
 }
 
 /// The list that somebody holds, and what happened to it since.
@@ -39,6 +41,12 @@ struct Ledger {
     if !pending.isEmpty { facts.append(fact) }
   }
 
+  /// Whether the client's access was changed up to a commit.
+  func hasSwitch(through commit: UInt64) -> Bool { facts.contains { $0.isSwitch && $0.commit <= commit } }
+
+  /// How many commits there are up to one.
+  func count(through commit: UInt64) -> Int { facts.count { $0.commit <= commit } }
+
   /// The change up to a commit.
   func change(through commit: UInt64) -> (change: ListChange<LocalIdentifier>, touched: Set<LocalIdentifier>) {
     let facts = facts.prefix { $0.commit <= commit }
@@ -57,11 +65,22 @@ struct Ledger {
 
 /// One commit, as the model and the observers have it.
 struct CommitFacts {
+  /// The same as one client has it.
+  struct View {
+    /// The objects that look different to the client.
+    var changed: Set<LocalIdentifier>
+    /// What its observer was told; nil if there was nothing to tell.
+    var change: LibraryChange?
+    /// How the client names the commit.
+    var name: UInt64?
+    /// Whether the commit changed how the client sees the library.
+    var isSwitch: Bool
+  }
+
   let number: UInt64
   let before: ModelLibrary
   let after: ModelLibrary
-  let changed: Set<LocalIdentifier>
-  let change: LibraryChange
+  let views: [String: View]
 }
 
 /// A live result of any kind of object.
@@ -71,7 +90,8 @@ protocol LiveWatching: AnyObject {
   func bases() -> [Basis]
   func step(_ facts: CommitFacts, _ random: inout SeededGenerator) async throws
   func drain(_ random: inout SeededGenerator) async throws
-  func tellLazily(_ change: LibraryChange) throws
+  /// Takes what a held up observer of the client was told, up to a commit.
+  func tellLazily(_ change: LibraryChange, through commit: UInt64) throws
 }
 
 final class LiveWatch<Element: CheckedObject>: LiveWatching {
@@ -84,6 +104,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
   private var prompt: ResultChanges<Element>.Iterator
   private var promptHeld: FetchResult<Element>
   private var promptBeyond: [LocalIdentifier]
+  private var promptEyes: ModelEyes
 
   private var slow: ResultChanges<Element>.Iterator
   private var slowLedger: Ledger
@@ -106,30 +127,36 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
     let result = try fetch(library)
     current = model.fetch(query)
     promptBeyond = model.beyond(query)
+    promptEyes = model.eyes(of: query.client)
     (promptHeld, told, lazy) = (result, result, result)
     // Without a limit: commits that touch only what a window does not show would count towards it.
     prompt = library.changes(to: result, composingBeyond: .max).makeAsyncIterator()
     slow = library.changes(to: result, composingBeyond: slowLimit).makeAsyncIterator()
     slowLedger = Ledger(current)
     lazyLedger = Ledger(current)
-    try verify(result, shows: current, in: model, whole: true)
+    do {
+      try verify(result, shows: current, in: model, whole: true)
+    } catch {
+      throw Divergence("'\(query)', at the beginning: \(error)")
+    }
   }
 
   func bases() -> [Basis] {
     let container: LocalIdentifier?? = if case .members(let id) = query.scope { .some(id) } else { nil }
-    return [Basis(promptHeld, container, shown: current, beyond: promptBeyond)]
-      + old.map { Basis($0.result, container, shown: $0.list, beyond: $0.beyond) }
+    return [Basis(promptHeld, container, shown: current, beyond: promptBeyond, eyes: promptEyes)]
+      + old.map { Basis($0.result, container, shown: $0.list, beyond: $0.beyond, eyes: $0.eyes) }
   }
 
   // MARK: One commit
 
   func step(_ facts: CommitFacts, _ random: inout SeededGenerator) async throws {
     do {
+      guard let view = facts.views[query.client] else { throw Divergence("Nobody asked what \(query.client) saw.") }
       let after = facts.after.fetch(query)
       let fact = Fact(
-        commit: facts.number, after: after, changed: facts.changed,
-        touched: facts.after.touched(query, since: facts.before, placed: facts.after.placed))
-      let change = ListChange(before: current, after: after, changed: facts.changed)
+        commit: facts.number, after: after, changed: view.changed,
+        touched: facts.after.touched(query, since: facts.before, placed: facts.after.placed), isSwitch: view.isSwitch)
+      let change = ListChange(before: current, after: after, changed: view.changed)
       try tell(change, fact, facts)
       slowLedger.note(fact, isTouching: change.isTouched)
       lazyLedger.note(fact, isTouching: change.isTouched)
@@ -144,7 +171,16 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
 
   /// The details that a callback observer is given.
   private func tell(_ change: ListChange<LocalIdentifier>, _ fact: Fact, _ facts: CommitFacts) throws {
-    let details = try facts.change.changeDetails(for: told)
+    guard let told = facts.views[query.client]?.change else {
+      return try demand(!change.isTouched, "The observer of \(query.client) was told nothing (AU-04).")
+    }
+    try tell(told, change, fact, facts)
+  }
+
+  private func tell(
+    _ seen: LibraryChange, _ change: ListChange<LocalIdentifier>, _ fact: Fact, _ facts: CommitFacts
+  ) throws {
+    let details = try seen.changeDetails(for: told)
     try demand(
       (details != nil) == change.isTouched, "The observer's details are \(details == nil ? "nil" : "there") (CD-01).")
     guard let details else { return }
@@ -156,13 +192,14 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
   private func follow(_ change: ListChange<LocalIdentifier>, _ fact: Fact, _ facts: CommitFacts) async throws {
     guard let details = try await prompt.next() else { throw Divergence("The sequence of changes ended.") }
     let numbers = details.commits.map(\.number)
+    let name = facts.views[query.client]?.name
     try demand(
-      numbers == [facts.number],
-      "A prompt follower was told of the commits \(numbers) instead of \(facts.number) (CD-23).")
+      numbers == [name], "A prompt follower was told of the commits \(numbers) instead of \(name ?? 0) (CD-23).")
     try demand(details.fetchResultBeforeChanges.numbers == promptHeld.numbers, "Before is not what was held (CD-02).")
     try check(details, change, fact, facts)
     promptHeld = details.fetchResultAfterChanges
     promptBeyond = facts.after.beyond(query)
+    promptEyes = facts.after.eyes(of: query.client)
   }
 
   private func check(
@@ -176,15 +213,15 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
     try verify(details.fetchResultAfterChanges, shows: change.after, in: facts.after, whole: false)
     try demand(
       details.insertedObjects().map(\.seen)
-        == change.inserted.map { Element.expected(change.after[$0], in: facts.after) },
+        == change.inserted.map { expected(change.after[$0], facts.after) },
       "The inserted objects are wrong (CD-08).")
     try demand(
       details.changedObjects().map(\.seen)
-        == change.changed.map { Element.expected(change.after[$0], in: facts.after) },
+        == change.changed.map { expected(change.after[$0], facts.after) },
       "The changed objects are wrong (CD-08).")
     try demand(
       details.removedObjects().map(\.seen)
-        == change.removed.map { Element.expected(change.before[$0], in: facts.before) },
+        == change.removed.map { expected(change.before[$0], facts.before) },
       "The removed objects are wrong (CD-08).")
   }
 
@@ -196,10 +233,14 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
     guard whole else { return }
     let seen = result.map { $0 }
     try demand(seen.map(\.id) == list, "A result shows \(seen.map(\.id.short)), not \(list.map(\.short)).")
-    for object in seen where object.seen != Element.expected(object.id, in: model) {
+    for object in seen where object.seen != expected(object.id, model) {
       throw Divergence(
-        "An object of a result is \(object.seen), not \(String(describing: Element.expected(object.id, in: model))).")
+        "An object of a result is \(object.seen), not \(String(describing: expected(object.id, model))).")
     }
+  }
+
+  private func expected(_ id: LocalIdentifier, _ model: ModelLibrary) -> Element.Model? {
+    Element.expected(id, in: model, for: query.client)
   }
 
   // MARK: Now and then
@@ -211,7 +252,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
       let fresh = try fetch(reader)
       try verify(fresh, shows: current, in: facts.after, whole: true)
       try demand(fresh.numbers == promptHeld.numbers, "A new fetch differs from the result that was followed (CD-03).")
-      old.append(OldResult(fresh, current, beyond: facts.after.beyond(query), facts.after))
+      old.append(OldResult(fresh, current, query, facts.after))
       if old.count > 3 { old.remove(at: random.int(0..<4)) }
     }
     if random.chance(1, of: 3) {
@@ -229,19 +270,25 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
   func drain(_ random: inout SeededGenerator) async throws {
     while let last = slowLedger.pending.last {
       // A sequence of which nothing is to come would be waited for without end.
-      let isSingle = slowListens && !query.hasWindow && !query.hasManualOrder && slowLedger.pending.count <= slowLimit
-      guard isSingle || slowLedger.change(through: last).change.isTouched else { return }
+      let isSwitched = slowLedger.hasSwitch(through: last)
+      let isSingle =
+        slowListens && !isSwitched && !query.hasWindow && !query.hasManualOrder
+        && slowLedger.pending.count <= slowLimit
+      guard isSingle || isSure(slowLedger.change(through: last).change, slowLedger, last) else { return }
       guard let details = try await slow.next() else { throw Divergence("The sequence of changes ended.") }
-      let through = details.commits.last?.number ?? 0
+      let through = details.fetchResultAfterChanges.commit
       if isSingle {
-        try demand(through == slowLedger.pending[0], "A slow follower was told of \(through) too early.")
-      } else if slowLedger.pending.count > slowLimit {
+        let pending = slowLedger.pending
+        try demand(
+          through >= pending[0] && (pending.count == 1 || through < pending[1]),
+          "A slow follower was told of \(through) too early.")
+      } else if !isSwitched, slowLedger.pending.count > slowLimit {
         try demand(through >= last, "A slow follower was told of \(through), not of all up to \(last).")
       }
       slowListens = true
       let (change, touched) = slowLedger.change(through: through)
       do {
-        try change.check(details, touched: touched, exactly: false)
+        try check(details, change, touched, slowLedger, through)
       } catch {
         throw Divergence(
           "'\(query)', composed \(details.commits.map(\.number)): \(error) \(change.text(touched))")
@@ -250,21 +297,47 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
     }
   }
 
+  /// What several commits did to the result.
+  ///
+  /// A change of access is told by comparing the rows before and after: a collection that was changed and changed back
+  /// behind it does not look different.
+  private func check(
+    _ details: ChangeDetails<Element>, _ change: ListChange<LocalIdentifier>, _ touched: Set<LocalIdentifier>,
+    _ ledger: Ledger, _ through: UInt64
+  ) throws {
+    guard query.entity == .collection, ledger.hasSwitch(through: through), ledger.count(through: through) > 1 else {
+      return try change.check(details, touched: touched, exactly: false)
+    }
+    let told = Set((details.changedIndexes ?? []).map { change.after[$0] })
+    try demand(
+      told.isSubset(of: change.changed.map { change.after[$0] }),
+      "Objects are told to look different that were not changed.")
+    try ListChange(before: change.before, after: change.after, changed: told)
+      .check(details, touched: touched, exactly: false)
+  }
+
+  /// Whether there must be something to tell of several commits.
+  private func isSure(_ change: ListChange<LocalIdentifier>, _ ledger: Ledger, _ through: UInt64) -> Bool {
+    query.entity == .collection && ledger.hasSwitch(through: through)
+      ? change.before != change.after : change.isTouched
+  }
+
   /// The details that a held up callback observer is given.
-  func tellLazily(_ facts: LibraryChange) throws {
-    let through = facts.commits.last?.number ?? 0
-    let details = try facts.changeDetails(for: lazy)
+  func tellLazily(_ seen: LibraryChange, through: UInt64) throws {
+    let details = try seen.changeDetails(for: lazy)
     let (change, touched) = lazyLedger.change(through: through)
     do {
-      try demand((details != nil) == change.isTouched, "The details are \(details == nil ? "nil" : "there") (CD-01).")
+      let isSettled = details == nil && !isSure(change, lazyLedger, through)
+      try demand(
+        isSettled || (details != nil) == change.isTouched,
+        "The details are \(details == nil ? "nil" : "there") (CD-01).")
       if let details {
-        try change.check(details, touched: touched, exactly: false)
+        try check(details, change, touched, lazyLedger, through)
         lazy = details.fetchResultAfterChanges
         lazyLedger.advance(through: through)
       }
     } catch let error as Divergence {
-      throw Divergence(
-        "'\(query)', told late of \(facts.commits.map(\.number)): \(error) \(change.text(touched))")
+      throw Divergence("'\(query)', told late of \(through): \(error) \(change.text(touched))")
     }
   }
 }
@@ -274,15 +347,15 @@ struct OldResult<Element: CheckedObject> {
   let result: FetchResult<Element>
   let list: [LocalIdentifier]
   let beyond: [LocalIdentifier]
+  let eyes: ModelEyes
   let objects: [Element.Model?]
 
-  init(
-    _ result: FetchResult<Element>, _ list: [LocalIdentifier], beyond: [LocalIdentifier], _ model: ModelLibrary
-  ) {
+  init(_ result: FetchResult<Element>, _ list: [LocalIdentifier], _ query: ModelQuery, _ model: ModelLibrary) {
     self.result = result
     self.list = list
-    self.beyond = beyond
-    objects = list.map { Element.expected($0, in: model) }
+    beyond = model.beyond(query)
+    eyes = model.eyes(of: query.client)
+    objects = list.map { Element.expected($0, in: model, for: query.client) }
   }
 
   /// FR-01: values and positions are those of the commit; and whether an object is in it.

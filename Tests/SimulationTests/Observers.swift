@@ -1,6 +1,7 @@
 import Foundation
 import PhotoLedger
 import Synchronization
+import TestSupport
 
 /// A callback observer that is held up until somebody lets it go on.
 final class HeldUpObserver: PhotoLibraryChangeObserver {
@@ -22,8 +23,8 @@ final class HeldUpObserver: PhotoLibraryChangeObserver {
     gate.unlock()
   }
 
-  /// The last commit that it was told of.
-  var lastCommit: UInt64 { received.withLock { $0.last?.commits.last?.number ?? 0 } }
+  /// The last state that it was told of.
+  var lastToken: Token? { received.withLock { $0.last?.token } }
 
   /// What it was told since this was last asked.
   func take() -> [LibraryChange] {
@@ -31,5 +32,43 @@ final class HeldUpObserver: PhotoLibraryChangeObserver {
       defer { changes.removeAll() }
       return changes
     }
+  }
+}
+
+/// One client of a history, and what its observers were told.
+final class Witness {
+  let client: String
+  let library: PhotoLibrary
+  let prompt = PromptObserver()
+  let heldUp = HeldUpObserver()
+  private var told: AsyncStream<LibraryChange>.Iterator
+  /// The commits that its view was touched by, while it did not see everything; how it names them, from 1.
+  var sightings: [UInt64] = []
+  /// How it names the state that its held up observer was last told of; nil: nothing is to come.
+  var owed: Token?
+
+  init(_ client: String, _ library: PhotoLibrary) {
+    (self.client, self.library) = (client, library)
+    told = prompt.changes.makeAsyncIterator()
+  }
+
+  func register() throws {
+    try library.register(prompt)
+    try library.register(heldUp)
+  }
+
+  /// The next change; passes over those of before that are told late, because the client has come to see them.
+  func next(_ token: Token) async throws -> LibraryChange {
+    while let change = await told.next() {
+      if change.token.isComparable(to: token), change.token < token, token.view == nil { continue }
+      return change
+    }
+    throw Divergence("The observer of \(client) was told nothing more.")
+  }
+
+  /// The commit that a change leads to.
+  func commit(of change: LibraryChange) -> UInt64 {
+    guard change.token.view != nil else { return change.token.commit }
+    return change.token.position == 0 ? 0 : sightings[Int(change.token.position) - 1]
   }
 }

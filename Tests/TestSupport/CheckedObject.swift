@@ -7,8 +7,8 @@ package protocol CheckedObject: Hashable, Sendable {
   var id: LocalIdentifier { get }
   /// Everything that a client can see of the object.
   var seen: Model { get }
-  /// What the model says of an object.
-  static func expected(_ id: LocalIdentifier, in model: ModelLibrary) -> Model?
+  /// What the model says of an object as a client sees it.
+  static func expected(_ id: LocalIdentifier, in model: ModelLibrary, for client: String) -> Model?
   /// Makes a fetch ready; it goes on to work after its album, folder or asset is gone.
   static func fetcher(_ query: ModelQuery, in library: PhotoLibrary) throws -> Fetcher<Self>
   /// The object with an identifier as it is now.
@@ -22,7 +22,9 @@ package protocol CheckedObject: Hashable, Sendable {
 extension Asset: CheckedObject {
   package var seen: ModelAsset { ModelAsset(self) }
 
-  package static func expected(_ id: LocalIdentifier, in model: ModelLibrary) -> ModelAsset? { model.assets[id] }
+  package static func expected(_ id: LocalIdentifier, in model: ModelLibrary, for client: String) -> ModelAsset? {
+    model.assets[id]
+  }
 
   package static func fetcher(_ query: ModelQuery, in library: PhotoLibrary) throws -> Fetcher<Asset> {
     let options = query.options
@@ -33,6 +35,17 @@ extension Asset: CheckedObject {
       return { try $0.fetchAssets(options, in: found) }
     case .identifiers(let ids):
       return { try $0.fetchAssets(withLocalIdentifiers: ids.map { $0.uuidString + "/L0/001" }, options) }
+    case .smart(let album):
+      let found = try library.known(album)
+      return { try $0.fetchAssets(options, in: found) }
+    case .builtIn(let subtype):
+      guard let found = try library.fetchCollections(with: .smartAlbum, subtype: subtype).first else {
+        throw Divergence("The library has no smart album of the subtype \(subtype.rawValue).")
+      }
+      return { try $0.fetchAssets(options, in: found) }
+    case .listed(let ids):
+      let listed = library.transientAlbum(try ids.compactMap { try library.asset($0.uuidString) }, title: nil)
+      return { try $0.fetchAssets(options, in: listed) }
     case .containing: preconditionFailure("Nothing that a fetch returns contains both assets and collections.")
     }
   }
@@ -41,7 +54,7 @@ extension Asset: CheckedObject {
     try library.asset(id.uuidString)
   }
 
-  package static func all(in model: ModelLibrary) -> [LocalIdentifier] { model.assets { _ in true } }
+  package static func all(in model: ModelLibrary) -> [LocalIdentifier] { model.assetsInOrder }
 
   package static func index(of object: Asset, in result: FetchResult<Asset>) throws -> Int? {
     try result.index(ofObject: object)
@@ -51,8 +64,8 @@ extension Asset: CheckedObject {
 extension PhotoCollection: CheckedObject {
   package var seen: ModelCollection { ModelCollection(self) }
 
-  package static func expected(_ id: LocalIdentifier, in model: ModelLibrary) -> ModelCollection? {
-    model.collections[id]
+  package static func expected(_ id: LocalIdentifier, in model: ModelLibrary, for client: String) -> ModelCollection? {
+    model.collection(id, for: client)
   }
 
   package static func fetcher(_ query: ModelQuery, in library: PhotoLibrary) throws -> Fetcher<PhotoCollection> {
@@ -70,6 +83,10 @@ extension PhotoCollection: CheckedObject {
       }
       let found = try library.known(id)
       return { try $0.fetchCollections(containing: found, options) }
+    case .listed(let ids):
+      let listed = library.transientFolder(try ids.map { try library.known($0) }, title: nil)
+      return { try $0.fetchCollections(in: listed, options) }
+    case .smart, .builtIn: preconditionFailure("A smart album shows assets.")
     }
   }
 
@@ -77,7 +94,7 @@ extension PhotoCollection: CheckedObject {
     try library.collection(id.uuidString)
   }
 
-  package static func all(in model: ModelLibrary) -> [LocalIdentifier] { model.living(.album) + model.living(.folder) }
+  package static func all(in model: ModelLibrary) -> [LocalIdentifier] { model.collectionsInOrder }
 
   package static func index(of object: PhotoCollection, in result: FetchResult<PhotoCollection>) throws -> Int? {
     try result.index(ofObject: object)

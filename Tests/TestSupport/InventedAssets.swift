@@ -15,7 +15,7 @@ extension AssetCreation {
   /// An image with a creation date and one invented file.
   package static func invented(_ seed: Int, date: Date? = nil, _ mediaType: MediaType = .image) -> AssetCreation {
     let type: ResourceType = mediaType == .video ? .video : mediaType == .audio ? .audio : .photo
-    var creation = AssetCreation(mediaType: mediaType, resources: [.stored(.invented(seed, type))])
+    var creation = AssetCreation(mediaType: mediaType, resources: [.staged(.invented(seed, type))])
     creation.creationDate = date
     return creation
   }
@@ -36,7 +36,16 @@ extension AssetCreation {
     creation.location = Location.drawn(&random)
     creation.isFavorite = random.chance(1, of: 5)
     creation.isHidden = random.chance(1, of: 8)
-    creation.burstIdentifier = random.chance(1, of: 10) ? "burst" : nil
+    creation.burstIdentifier = random.chance(1, of: 5) ? random.one(of: ["burst", "salvo"]) : nil
+    if creation.burstIdentifier != nil {
+      creation.representsBurst = random.chance(1, of: 4)
+      creation.burstSelectionTypes = random.one(of: [[], [], .autoPick, .userPick])
+    }
+    creation.sourceType = random.chance(1, of: 12) ? random.one(of: [.cloudShared, .iTunesSynced]) : .userLibrary
+    creation.rating = random.one(of: AssetRating.allCases)
+    creation.isSelfPortrait = random.chance(1, of: 6)
+    creation.caption = random.one(of: [nil, nil, "", "sunset"])
+    creation.keywords = Set(random.some(2, of: ["sea", "lake", "alp"]))
     return creation
   }
 }

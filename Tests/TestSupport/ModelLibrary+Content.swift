@@ -9,11 +9,14 @@ package struct ModelBasis: Sendable {
   package var shown: [LocalIdentifier]
   /// What comes after them where a limit cuts the result off.
   package var beyond: [LocalIdentifier]
+  /// How the caller saw the library when it looked.
+  package var eyes: ModelEyes
 
-  package init(container: LocalIdentifier??, shown: [LocalIdentifier], beyond: [LocalIdentifier]) {
+  package init(container: LocalIdentifier??, shown: [LocalIdentifier], beyond: [LocalIdentifier], eyes: ModelEyes) {
     self.container = container
     self.shown = shown
     self.beyond = beyond
+    self.eyes = eyes
   }
 }
 
@@ -21,32 +24,49 @@ extension ModelLibrary {
   // MARK: Collections themselves
 
   package mutating func create(
-    _ kind: PhotoCollection.Kind, _ title: String, as id: LocalIdentifier, at date: Date
-  ) {
+    _ kind: PhotoCollection.Kind, _ title: String, as id: LocalIdentifier, at date: Date,
+    _ query: ModelSmartAlbum? = nil
+  ) throws {
+    try checkMayChange()
     collections[id] = ModelCollection(kind, title, id, date)
     order[id] = order.count
     collectionsInOrder.append(id)
     members[id] = []
+    smart[id] = query
+    if acting != PhotoLibrary.owner { (creators[id], creatorDates[id]) = (acting, date) }
     topLevel.append(id)
     placed.insert(id)
+    note(collection: id)
   }
 
   package mutating func setTitle(_ title: String, of id: LocalIdentifier, at date: Date) throws {
+    try checkMayChange()
     try checkCollection(id)
     guard collections[id]?.title != title else { return }
     collections[id]?.title = title
     collections[id]?.modificationDate = date
+    if creators[id] != nil { creatorDates[id] = date }
+    note(collection: id)
   }
 
-  package mutating func deleteCollections(_ ids: [LocalIdentifier]) throws {
+  /// What the acting client cannot see goes from its folders to the end of the top level.
+  package mutating func deleteCollections(_ ids: [LocalIdentifier], at date: Date) throws {
+    try checkMayChange()
     for id in ids { try checkCollection(id) }
-    for id in ids { delete(id) }
-  }
-
-  private mutating func delete(_ id: LocalIdentifier) {
-    deleted.insert(id)
-    guard collections[id]?.kind == .folder else { return }
-    for child in content(of: id) { delete(child) }
+    var waiting = ids
+    while let id = waiting.popLast() {
+      if deleted.contains(id) { continue }
+      if collections[id]?.kind == .folder {
+        let children = content(of: id)
+        waiting += children.filter { sees($0) }
+        let strangers = children.filter { !sees($0) }
+        setContent(of: id, children.filter { sees($0) })
+        note(places: strangers, in: id, at: date)
+        settle(strangers, from: id, date)
+      }
+      deleted.insert(id)
+      note(collection: id)
+    }
   }
 
   // MARK: What stands in them
@@ -91,7 +111,7 @@ extension ModelLibrary {
       throw ModelRefusal(code: .changeNotSupported)
     }
     let old = content(of: container)
-    let pairs = zip(try objects(at: indexes, in: container, basis), ids).filter { old.contains($0.0) }
+    let pairs = zip(try objects(at: indexes, in: container, basis), ids).filter { old.contains($0.0) && sees($0.0) }
     let successors = Dictionary(uniqueKeysWithValues: pairs)
     let newcomers = Set(pairs.map(\.1))
     takeOutOfParents(pairs.map(\.1), for: container, date)
@@ -99,8 +119,7 @@ extension ModelLibrary {
     let new = old.compactMap { successors[$0] ?? (newcomers.contains($0) ? nil : $0) }
     guard new != old else { return }
     setContent(of: container, new)
-    placed.formUnion(pairs.flatMap { [$0.0, $0.1] })
-    touch(container, date)
+    note(places: pairs.filter { $0.0 != $0.1 }.flatMap { [$0.0, $0.1] }, in: container, at: date)
     recount()
     settle(pairs.map(\.0).filter { !newcomers.contains($0) }, from: container, date)
   }
@@ -114,9 +133,10 @@ extension ModelLibrary {
     if last - first + 1 == indexes.count, destination == first { return }
     let list = basis?.shown ?? shown(in: container)
     let rest = list.filter { !moved.contains($0) }
-    let shortened = ModelBasis(container: basis?.container, shown: rest, beyond: basis?.beyond ?? [])
+    let shortened = ModelBasis(
+      container: basis?.container, shown: rest, beyond: basis?.beyond ?? [], eyes: eyes(of: acting))
     let anchor = try anchor(destination, in: container, shortened)
-    let present = moved.filter { content(of: container).contains($0) }
+    let present = moved.filter { content(of: container).contains($0) && sees($0) }
     guard !present.isEmpty else { return }
     setContent(of: container, content(of: container).filter { !present.contains($0) })
     put(present, into: container, before: anchor, date)
@@ -140,7 +160,7 @@ extension ModelLibrary {
   ) throws -> LocalIdentifier? {
     let list = basis?.shown ?? shown(in: container)
     guard (0...list.count).contains(index) else { throw ModelRefusal(code: .changeNotSupported) }
-    return (list[index...] + (basis?.beyond ?? [])).first { content(of: container).contains($0) }
+    return (list[index...] + (basis?.beyond ?? [])).first { content(of: container).contains($0) && sees($0) }
   }
 
   private mutating func put(
@@ -149,18 +169,16 @@ extension ModelLibrary {
     var list = content(of: container)
     list.insert(contentsOf: children, at: anchor.flatMap { list.firstIndex(of: $0) } ?? list.count)
     setContent(of: container, list)
-    placed.formUnion(children)
-    touch(container, date)
+    note(places: children, in: container, at: date)
     recount()
   }
 
   private mutating func takeOut(_ ids: [LocalIdentifier], of container: LocalIdentifier?, _ date: Date) throws {
-    let leaving = ids.filter { content(of: container).contains($0) }
+    let leaving = ids.filter { content(of: container).contains($0) && sees($0) }
     guard !leaving.isEmpty else { return }
     guard let container else { throw ModelRefusal(code: .changeNotSupported) }
     setContent(of: container, content(of: container).filter { !leaving.contains($0) })
-    placed.formUnion(leaving)
-    touch(container, date)
+    note(places: leaving, in: container, at: date)
     recount()
     settle(leaving, from: container, date)
   }
@@ -169,7 +187,7 @@ extension ModelLibrary {
   private mutating func settle(_ ids: [LocalIdentifier], from container: LocalIdentifier?, _ date: Date) {
     guard container.map({ collections[$0]?.kind == .folder }) ?? true, !ids.isEmpty else { return }
     topLevel = topLevel.filter { !ids.contains($0) } + ids
-    placed.formUnion(ids)
+    note(places: ids, in: nil, at: date)
   }
 
   /// A collection has one parent (FO-01).
@@ -177,27 +195,28 @@ extension ModelLibrary {
     for id in ids where assets[id] == nil {
       for parent in containers(of: id) where parent != container {
         setContent(of: parent, content(of: parent).filter { $0 != id })
-        placed.insert(id)
-        touch(parent, date)
+        note(places: [id], in: parent, at: date)
       }
     }
-  }
-
-  private mutating func touch(_ container: LocalIdentifier?, _ date: Date) {
-    if let container { collections[container]?.modificationDate = date }
   }
 
   // MARK: Checks
 
   private func checkCollection(_ id: LocalIdentifier) throws {
-    guard collections[id] == nil || deleted.contains(id) else { return }
-    throw ModelRefusal(code: assets[id] == nil ? .identifierNotFound : .changeNotSupported)
+    guard collections[id] == nil || deleted.contains(id) || !sees(id) else { return }
+    throw ModelRefusal(code: assets[id] != nil && sees(id) ? .changeNotSupported : .identifierNotFound)
   }
 
   private func checkContainer(_ container: LocalIdentifier?, _ basis: ModelBasis?) throws {
-    if let container { try checkCollection(container) }
+    try checkMayChange()
+    if let container {
+      try checkCollection(container)
+      if collections[container]?.kind == .smartAlbum { throw ModelRefusal(code: .changeNotSupported) }
+    }
     guard let basis else { return }
-    guard let shows = basis.container, shows == container else { throw ModelRefusal(code: .changeNotSupported) }
+    guard let shows = basis.container, shows == container, basis.eyes == eyes(of: acting) else {
+      throw ModelRefusal(code: .changeNotSupported)
+    }
   }
 
   private func checkChild(_ id: LocalIdentifier, of container: LocalIdentifier?) throws {

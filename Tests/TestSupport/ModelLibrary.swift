@@ -10,6 +10,7 @@ package import PhotoLedger
 //   ModelLibrary.swift           what there is
 //   ModelLibrary+Assets.swift    creation, edits, trash, purge
 //   ModelLibrary+Content.swift   albums and folders, and what stands in them
+//   ModelLibrary+Clients.swift   clients, what they see, and which of them see a request's work
 //   ModelQuery.swift             fetches
 //
 // It is a value: a test keeps the model of an earlier commit by keeping a copy.
@@ -39,8 +40,19 @@ package struct ModelAsset: Equatable, Sendable {
   package var isHidden: Bool
   package var burstIdentifier: String?
   package var representsBurst: Bool
+  package var burstSelection: BurstSelectionTypes
+  package var sourceType: SourceTypes
+  package var rating: AssetRating
+  package var isSelfPortrait: Bool
 
-  package var isShown: Bool { trashedDate == nil && !isHidden }
+  /// Whether ordinary fetches in an album show it.
+  package var isShown: Bool { trashedDate == nil && !isHidden && standsOut }
+
+  /// Whether it is no member of a burst, stands for its burst, or was picked (FR-07).
+  var standsOut: Bool { burstIdentifier == nil || representsBurst || burstSelection.contains(.userPick) }
+
+  /// Whether it may be changed (AS-13).
+  package var isEditable: Bool { !sourceType.contains(.cloudShared) && !sourceType.contains(.iTunesSynced) }
 
   /// What the library shows of an asset.
   package init(_ asset: Asset) {
@@ -62,6 +74,10 @@ package struct ModelAsset: Equatable, Sendable {
     isHidden = asset.isHidden
     burstIdentifier = asset.burstIdentifier
     representsBurst = asset.representsBurst
+    burstSelection = asset.burstSelectionTypes
+    sourceType = asset.sourceType
+    rating = asset.rating
+    isSelfPortrait = asset.isSelfPortrait
   }
 
   init(_ creation: AssetCreation, _ id: LocalIdentifier, _ date: Date) {
@@ -83,7 +99,17 @@ package struct ModelAsset: Equatable, Sendable {
     isHidden = creation.isHidden
     burstIdentifier = creation.burstIdentifier
     representsBurst = creation.representsBurst
+    burstSelection = creation.burstSelectionTypes
+    sourceType = creation.sourceType
+    rating = creation.rating
+    isSelfPortrait = creation.isSelfPortrait
   }
+}
+
+/// The words about an asset.
+package struct ModelWords: Equatable, Sendable {
+  package var caption: String?
+  package var keywords: Set<String> = []
 }
 
 /// What a client can see of an album or folder itself.
@@ -112,7 +138,18 @@ package struct ModelCollection: Equatable, Sendable {
     self.title = title
     creationDate = date
     modificationDate = date
-    count = 0
+    count = kind == .smartAlbum ? NSNotFound : 0
+  }
+}
+
+/// What a smart album shows.
+package struct ModelSmartAlbum: Sendable {
+  package var condition: Condition
+  package var sort: [SortTerm]
+  package var includesHidden: Bool
+
+  package init(condition: Condition, sort: [SortTerm], includesHidden: Bool) {
+    (self.condition, self.sort, self.includesHidden) = (condition, sort, includesHidden)
   }
 }
 
@@ -134,10 +171,29 @@ package struct ModelLibrary: Sendable {
   package internal(set) var collectionsInOrder: [LocalIdentifier] = []
   /// The files of each asset.
   package internal(set) var resources: [LocalIdentifier: [AssetResource]] = [:]
-  /// The assets whose files were changed since the mark was last cleared.
-  package var newFiles: Set<LocalIdentifier> = []
-  /// The objects that requests gave or took a place in a manual order since the mark was last cleared.
-  package var placed: Set<LocalIdentifier> = []
+  /// The words about each asset that has some.
+  package internal(set) var words: [LocalIdentifier: ModelWords] = [:]
+  /// The queries of smart albums that people made.
+  package internal(set) var smart: [LocalIdentifier: ModelSmartAlbum] = [:]
+  /// The client that made a collection; none where the owner did.
+  package internal(set) var creators: [LocalIdentifier: String] = [:]
+  /// When its maker last saw a collection change.
+  var creatorDates: [LocalIdentifier: Date] = [:]
+  /// Every client but the owner.
+  package internal(set) var clients: [String: ModelClient] = [:]
+  /// Whose requests are carried out.
+  package var acting = PhotoLibrary.owner
+
+  // What requests did since `begin(as:)`.
+
+  /// The assets whose files were changed.
+  var newFiles: Set<LocalIdentifier> = []
+  /// The objects that were given or taken a place in a manual order.
+  package internal(set) var placed: Set<LocalIdentifier> = []
+  /// The objects that requests concerned, as far as each client, or the owner, could see them.
+  package internal(set) var noted: [String: Set<LocalIdentifier>] = [:]
+  /// The clients whose access was changed.
+  package internal(set) var switched: Set<String> = []
 
   package init() {}
 
@@ -150,9 +206,9 @@ package struct ModelLibrary: Sendable {
     if let container { members[container] = content } else { topLevel = content }
   }
 
-  /// What is shown of a container: neither hidden, trashed nor deleted.
+  /// What the acting client is shown of a container: neither hidden, trashed nor deleted, and for its eyes.
   package func shown(in container: LocalIdentifier?) -> [LocalIdentifier] {
-    content(of: container).filter { assets[$0]?.isShown ?? !deleted.contains($0) }
+    content(of: container).filter { sees($0) && (assets[$0]?.isShown ?? !deleted.contains($0)) }
   }
 
   /// The containers that an object stands in; nil is the root.
@@ -161,31 +217,34 @@ package struct ModelLibrary: Sendable {
     return topLevel.contains(object) ? found + [nil] : found
   }
 
-  /// The collections that are not deleted, oldest first.
+  /// The collections of the acting client's that are not deleted, oldest first.
   package func living(_ kind: PhotoCollection.Kind) -> [LocalIdentifier] {
-    collectionsInOrder.filter { collections[$0]?.kind == kind && !deleted.contains($0) }
+    collectionsInOrder.filter { collections[$0]?.kind == kind && !deleted.contains($0) && sees($0) }
   }
 
-  /// All assets that satisfy a condition, oldest first.
+  /// All assets of the acting client's that satisfy a condition, oldest first.
   package func assets(where condition: (ModelAsset) -> Bool) -> [LocalIdentifier] {
-    assetsInOrder.filter { assets[$0].map(condition) ?? false }
+    assetsInOrder.filter { sees($0) && (assets[$0].map(condition) ?? false) }
   }
 
   /// Sets the counts of all albums by counting.
   mutating func recount() {
     for (id, content) in members where collections[id]?.kind == .album {
-      collections[id]?.count = content.count { assets[$0]?.isShown ?? false }
+      let count = content.count { assets[$0]?.isShown ?? false }
+      guard collections[id]?.count != count else { continue }
+      collections[id]?.count = count
+      noted[PhotoLibrary.owner, default: []].insert(id)
     }
   }
 
-  /// The objects that are in both models and look different, or whose files are different.
-  package func changed(since earlier: ModelLibrary) -> Set<LocalIdentifier> {
+  /// The objects that are in both models and look different to a client, or whose files are different.
+  package func changed(since earlier: ModelLibrary, for client: String) -> Set<LocalIdentifier> {
     var found = newFiles
     for (id, asset) in assets {
       if let before = earlier.assets[id], before != asset { found.insert(id) }
     }
-    for (id, collection) in collections {
-      if let before = earlier.collections[id], before != collection { found.insert(id) }
+    for id in collections.keys where earlier.collections[id] != nil {
+      if earlier.collection(id, for: client) != collection(id, for: client) { found.insert(id) }
     }
     return found
   }

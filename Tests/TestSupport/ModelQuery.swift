@@ -7,6 +7,12 @@ package enum ModelScope: Hashable, Sendable {
   case members(of: LocalIdentifier?)
   case identifiers(Set<LocalIdentifier>)
   case containing(LocalIdentifier)
+  /// A smart album that somebody made.
+  case smart(LocalIdentifier)
+  /// One of the library's own smart albums.
+  case builtIn(AlbumSubtype)
+  /// A collection in memory, in its order.
+  case listed([LocalIdentifier])
 }
 
 /// A fetch, for the model and for the library.
@@ -15,9 +21,15 @@ package struct ModelQuery: Sendable, CustomStringConvertible {
   package let entity: Entity
   package let scope: ModelScope
   package let options: FetchOptions
+  /// Who asks.
+  package let client: String
 
-  package init(_ name: String, _ entity: Entity, _ scope: ModelScope, _ options: FetchOptions) {
-    description = name
+  package init(
+    _ name: String, _ entity: Entity, _ scope: ModelScope, _ options: FetchOptions,
+    as client: String = PhotoLibrary.owner
+  ) {
+    description = client == PhotoLibrary.owner ? name : "\(client): \(name)"
+    self.client = client
     self.entity = entity
     self.scope = scope
     self.options = options
@@ -31,21 +43,20 @@ extension ModelLibrary {
     var options = query.options
     options.fetchOffset += options.fetchLimit
     options.fetchLimit = 0
-    return fetch(ModelQuery(query.description, query.entity, query.scope, options))
+    return fetch(ModelQuery(query.description, query.entity, query.scope, options, as: query.client))
   }
 
   /// The identifiers that a fetch finds, in order.
   package func fetch(_ query: ModelQuery) -> [LocalIdentifier] {
-    let options = query.options
+    let (options, sort) = (query.options, sort(of: query))
     var found: [(id: LocalIdentifier, sort: [ModelValue], tie: Int)] = []
     for (place, id) in candidates(query).enumerated() where admits(id, query) {
-      let object = object(id)
-      let tie = query.options.sort.isEmpty ? place : order[id]!
-      found.append((id, options.sort.map { object.value(of: $0.key) }, tie))
+      let object = object(id, query)
+      found.append((id, sort.map { object.value(of: $0.key) }, sort.isEmpty ? place : order[id]!))
     }
-    if !options.sort.isEmpty {
+    if !sort.isEmpty {
       found.sort { one, other in
-        for (index, term) in options.sort.enumerated() where one.sort[index] != other.sort[index] {
+        for (index, term) in sort.enumerated() where one.sort[index] != other.sort[index] {
           return one.sort[index].precedes(other.sort[index]) == term.ascending
         }
         return one.tie < other.tie
@@ -55,32 +66,85 @@ extension ModelLibrary {
     return (options.fetchLimit == 0 ? rest : rest.prefix(options.fetchLimit)).map(\.id)
   }
 
-  /// The objects in the scope, in its natural order.
+  private func sort(of query: ModelQuery) -> [SortTerm] {
+    if !query.options.sort.isEmpty { return query.options.sort }
+    switch query.scope {
+    case .smart(let album): return smart[album]?.sort ?? []
+    case .builtIn(.smartAlbumRecentlyAdded):
+      return [try? SortTerm(.addedDate, ascending: false, for: .asset)].compactMap(\.self)
+    default: return []
+    }
+  }
+
+  /// The objects in the scope that are for the client's eyes, in the scope's natural order.
   private func candidates(_ query: ModelQuery) -> [LocalIdentifier] {
+    let eyes = eyes(of: query.client)
     let found: [LocalIdentifier]
     switch query.scope {
-    case .library: return query.entity == .asset ? assetsInOrder : collectionsInOrder
-    case .members(let container): return content(of: container)
+    case .library: found = query.entity == .asset ? assetsInOrder : collectionsInOrder
+    case .smart(let album): found = sees(album, eyes) ? assetsInOrder : []
+    case .builtIn: found = assetsInOrder
+    case .members(let container): found = container.map { sees($0, eyes) } ?? true ? content(of: container) : []
+    case .listed(let ids): found = ids.filter { query.entity == .asset ? assets[$0] != nil : collections[$0] != nil }
     case .identifiers(let ids):
       found = ids.filter { query.entity == .asset ? assets[$0] != nil : collections[$0] != nil }
-    case .containing(let id): found = containers(of: id).compactMap { $0 }
+        .sorted { order[$0]! < order[$1]! }
+    case .containing(let id):
+      found = sees(id, eyes) ? containers(of: id).compactMap { $0 }.sorted { order[$0]! < order[$1]! } : []
     }
-    return found.sorted { order[$0]! < order[$1]! }
+    return found.filter { sees($0, eyes) }
   }
 
   private func admits(_ id: LocalIdentifier, _ query: ModelQuery) -> Bool {
     let options = query.options
-    if let asset = assets[id] {
-      guard (asset.trashedDate != nil) == options.showsTrash else { return false }
-      guard options.showsTrash || options.includeHiddenAssets || !asset.isHidden else { return false }
-    } else {
-      guard deleted.contains(id) == options.showsTrash else { return false }
+    guard let asset = assets[id] else {
+      return deleted.contains(id) == options.showsTrash && object(id, query).satisfies(options.condition)
     }
-    return object(id).satisfies(options.condition)
+    guard (asset.trashedDate != nil) == options.showsTrash else { return false }
+    if !options.showsTrash {
+      guard options.includeHiddenAssets || showsHidden(query.scope) || !asset.isHidden else { return false }
+      guard options.includeAllBurstAssets || asset.standsOut else { return false }
+    }
+    return comesFromHere(asset, query) && belongs(asset, to: query.scope) && asset.satisfies(options.condition)
   }
 
-  private func object(_ id: LocalIdentifier) -> any ModelProperties {
-    assets[id] as (any ModelProperties)? ?? collections[id]!
+  private func showsHidden(_ scope: ModelScope) -> Bool {
+    switch scope {
+    case .smart(let album): smart[album]?.includesHidden ?? false
+    case .builtIn(let subtype): subtype == .smartAlbumAllHidden
+    default: false
+    }
+  }
+
+  /// FR-08: what others put here is left out of the whole library unless it is asked for.
+  private func comesFromHere(_ asset: ModelAsset, _ query: ModelQuery) -> Bool {
+    if !query.options.includeAssetSourceTypes.isEmpty {
+      return !asset.sourceType.isDisjoint(with: query.options.includeAssetSourceTypes)
+    }
+    switch query.scope {
+    case .library, .smart, .builtIn: return asset.sourceType == .userLibrary
+    default: return true
+    }
+  }
+
+  private func belongs(_ asset: ModelAsset, to scope: ModelScope) -> Bool {
+    switch scope {
+    case .smart(let album): return smart[album].map { asset.satisfies($0.condition) } ?? false
+    case .builtIn(.smartAlbumFavorites): return asset.isFavorite
+    case .builtIn(.smartAlbumVideos): return asset.mediaType == .video
+    case .builtIn(.smartAlbumAllHidden): return asset.isHidden
+    case .builtIn(.smartAlbumBursts): return asset.burstIdentifier != nil && asset.representsBurst
+    case .builtIn(.smartAlbumSelfPortraits): return asset.isSelfPortrait
+    case .builtIn(.smartAlbumScreenshots): return asset.mediaSubtypes.contains(.photoScreenshot)
+    case .builtIn(.smartAlbumPanoramas): return asset.mediaSubtypes.contains(.photoPanorama)
+    case .builtIn(.smartAlbumUserLibrary), .builtIn(.smartAlbumRecentlyAdded): return true
+    case .builtIn(let subtype): preconditionFailure("The model does not know the smart album \(subtype).")
+    default: return true
+    }
+  }
+
+  private func object(_ id: LocalIdentifier, _ query: ModelQuery) -> any ModelProperties {
+    assets[id] as (any ModelProperties)? ?? collection(id, for: query.client)!
   }
 
   /// The objects that a fetch sorts by other values than an earlier model did; for a manual order, those whose place
@@ -89,12 +153,13 @@ extension ModelLibrary {
     LocalIdentifier
   > {
     if case .members = query.scope, query.options.sort.isEmpty { return placed }
+    let sort = sort(of: query)
     let common =
       query.entity == .asset
       ? assets.keys.filter { earlier.assets[$0] != nil } : collections.keys.filter { earlier.collections[$0] != nil }
     return Set(
       common.filter { id in
-        query.options.sort.contains { earlier.object(id).value(of: $0.key) != object(id).value(of: $0.key) }
+        sort.contains { earlier.object(id, query).value(of: $0.key) != object(id, query).value(of: $0.key) }
       })
   }
 }
@@ -157,6 +222,11 @@ extension ModelAsset: ModelProperties {
     case .isHidden: ModelValue(isHidden)
     case .latitude: ModelValue(location?.latitude)
     case .burstIdentifier: burstIdentifier.map { .text($0) } ?? .missing
+    case .representsBurst: ModelValue(representsBurst)
+    case .burstSelectionTypes: .number(Double(burstSelection.rawValue))
+    case .rating: .number(Double(rating.rawValue))
+    case .isSelfPortrait: ModelValue(isSelfPortrait)
+    case .sourceType: .number(Double(sourceType.rawValue))
     default: preconditionFailure("The model does not know the property \(key).")
     }
   }

@@ -138,6 +138,12 @@ extension PhotoLibrary {
     return hasNewAccess ? nil : events
   }
 
+  /// Whether an object is a collection that was deleted before a commit: what it holds goes on changing unseen.
+  private func wasDeleted(_ number: ObjectNumber, before commit: Commit, _ t: borrowing StoreReading) throws -> Bool {
+    guard try store.core.projections.collection(number, in: t)?.deletedDate != nil else { return false }
+    return try store.collectionRow(number, at: commit.firstSequence - 1, t)?.deletedDate != nil
+  }
+
   private func changes(
     after start: UInt64, _ limit: Int, asSeenBy number: ObjectNumber?, _ t: borrowing StoreReading
   ) throws -> [PersistentChange] {
@@ -147,6 +153,7 @@ extension PhotoLibrary {
       let details = try tellableEvents(of: commit, to: number, t).map { events in
         var tally = ChangeTally()
         for event in events { tally.count(event) }
+        try tally.forgetUpdates { try wasDeleted($0, before: commit, t) }
         return try tally.details { try names.name(of: $0, t) }
       }
       return PersistentChange(
@@ -168,6 +175,7 @@ extension PhotoLibrary {
       let details = try tellableEvents(of: commit, to: number, t).map { events in
         var tally = ChangeTally()
         for event in events { try view.count(event, in: &tally, t) }
+        try tally.forgetUpdates { try wasDeleted($0, before: commit, t) }
         return try tally.details { try names.name(of: $0, t) }
       }
       // Grants that came while the client was not limited are no sightings of its own.
@@ -192,6 +200,10 @@ private struct ChangeTally {
   mutating func update(_ number: ObjectNumber) { updated.insert(number) }
 
   mutating func delete(_ number: ObjectNumber) { deleted.insert(number) }
+
+  mutating func forgetUpdates(where isMeant: (ObjectNumber) throws -> Bool) rethrows {
+    updated = try updated.filter { try !isMeant($0) }
+  }
 
   mutating func count(_ event: Event) {
     switch event {

@@ -134,7 +134,7 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
     var target = commit
     if held.commit < commit - 1 {
       let earlier = try observation.deltas(from: held.commit, to: commit - 1)
-      if earlier.count > backlogLimit {
+      if hasTooMany(earlier, touching: held) {
         target = try observation.head()
       } else {
         state.backlog = earlier.reversed()
@@ -152,21 +152,25 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
   private func catchUp(_ state: inout State, with current: ResultCore) throws -> Step? {
     let held = state.core
     guard held.commit < current.commit else { return nil }
-    state.backlog = try observation.deltas(from: held.commit, to: current.commit).reversed()
+    let deltas = try observation.deltas(from: held.commit, to: current.commit)
+    if hasTooMany(deltas, touching: held) { return try composed(held, current) }
+    state.backlog = deltas.reversed()
+    if let step = nextOfBacklog(&state) { return step }
+    let size = current.order.count
+    return (current, TouchedPositions(beforeCount: size, afterCount: size, removed: [], inserted: []), [])
+  }
+
+  /// Whether more commits touch a result than are told one by one.
+  private func hasTooMany(_ deltas: [Delta], touching held: ResultCore) -> Bool {
+    guard deltas.count > backlogLimit else { return false }
     var core = held
     var count = 0
-    for delta in state.backlog.reversed() where count <= backlogLimit && backlogLimit < .max {
+    for delta in deltas where count <= backlogLimit {
       let (after, touched) = core.advanced(by: delta)
       core = after
       if !touched.isEmpty { count += 1 }
     }
-    if count > backlogLimit {
-      state.backlog = []
-      return try composed(held, current)
-    }
-    if let step = nextOfBacklog(&state) { return step }
-    let size = current.order.count
-    return (current, TouchedPositions(beforeCount: size, afterCount: size, removed: [], inserted: []), [])
+    return count > backlogLimit
   }
 
   /// The next commit of the backlog that touched the result; passes over those that did not.
