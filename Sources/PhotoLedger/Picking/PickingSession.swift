@@ -208,13 +208,7 @@ final class PickingCore: Sendable {
 
   /// Gives the client what is selected and was not given yet; what is gone meanwhile is dropped.
   private func record(_ state: inout PickingState, in store: LibraryStore) throws {
-    let entries = state.selection
-    let known = Dictionary(
-      uniqueKeysWithValues: entries.filter { preselected.contains($0.identifier) || $0.token != nil }
-        .map { ($0.identifier, $0) })
-    let new = entries.map(\.identifier).filter { known[$0] == nil }
-    let recorded = try store.recordPick(of: new, for: client, configuration.preferredRepresentation)
-    state.resolve(known.merging(recorded) { old, _ in old })
+    state.settle(try store.recordPick(of: state.unsettled, for: client, configuration.preferredRepresentation))
   }
 
   private func items(of state: PickingState) -> [PickedItem] {

@@ -24,9 +24,17 @@ struct PickingState: Sendable {
   var phase = PickingSession.State.open
   private(set) var selection: [PickedEntry]
   private(set) var limit: Int
+  /// What needs no recording any more, selected or not: what was recorded, and what was selected beforehand.
+  private(set) var settled: [LocalIdentifier: PickedEntry]
 
   /// Begins with the assets that are selected beforehand.
-  init(preselected: [PickedEntry], limit: Int) { (selection, self.limit) = (preselected, limit) }
+  init(preselected: [PickedEntry], limit: Int) {
+    (selection, self.limit) = (preselected, limit)
+    settled = Dictionary(uniqueKeysWithValues: preselected.map { ($0.identifier, $0) })
+  }
+
+  /// What is selected and has to be recorded before it is handed out, in the order of picking.
+  var unsettled: [LocalIdentifier] { selection.map(\.identifier).filter { settled[$0] == nil } }
 
   /// - Throws: ``LibraryError`` `.changeNotSupported` for a session that is over.
   func checkOpen() throws {
@@ -80,9 +88,10 @@ struct PickingState: Sendable {
     }
   }
 
-  /// Replaces what is known of selected assets, and drops those of which nothing is: they are gone.
-  mutating func resolve(_ resolved: [LocalIdentifier: PickedEntry]) {
-    selection = selection.compactMap { resolved[$0.identifier] }
+  /// Notes what was recorded, and drops what is selected and could not be: it is gone.
+  mutating func settle(_ recorded: [LocalIdentifier: PickedEntry]) {
+    settled.merge(recorded) { _, new in new }
+    selection = selection.compactMap { settled[$0.identifier] }
   }
 
   /// The selection in the order in which a result has it (PK-05).
