@@ -29,6 +29,8 @@ struct ChildProcess: ~Copyable {
   let identifier: pid_t
   private let socket: Descriptor
   private let lifeline: Descriptor
+  /// Whether the kernel has told the exit status, which it does once.
+  private var isReaped = false
 
   /// What ended a read from the child.
   enum ReadResult: Equatable {
@@ -145,9 +147,28 @@ struct ChildProcess: ~Copyable {
     }
   }
 
+  /// Waits for the child, which has said its last, to end of itself.
+  /// - Returns: its exit status; nil if a signal ended it, or if it did not end before `deadline`.
+  mutating func exitStatus(before deadline: ContinuousClock.Instant) -> Int32? {
+    precondition(!isReaped, "The exit status of a child can be asked for once.")
+    while true {
+      var status: Int32 = 0
+      let ended = waitpid(identifier, &status, WNOHANG)
+      if ended == identifier {
+        isReaped = true
+        // The macros WIFEXITED and WEXITSTATUS of <sys/wait.h>, which Swift does not import.
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
+      }
+      if ended < 0 && errno != EINTR || ContinuousClock.now >= deadline { return nil }
+      usleep(2_000)
+    }
+  }
+
   /// Ends the child and everything in its process group, and takes its exit status from the kernel.
   deinit {
+    // The group outlives the child: the shell that waits for our end is in it.
     kill(-identifier, SIGKILL)
+    if isReaped { return }
     // The group exists from the moment posix_spawn returned, so the line above reached the child; waiting cannot hang.
     var status: Int32 = 0
     while waitpid(identifier, &status, 0) < 0 && errno == EINTR {}

@@ -110,6 +110,10 @@ package final class LibraryStore: Sendable {
   let completions = DispatchQueue(label: "photoledger.completions")
   /// Who is asked when a client has to be decided about.
   let prompting = Prompting()
+  /// The picking sessions that are open.
+  let picking = PickingSessions()
+  /// What makes other representations of picked items (PK-07).
+  let converter = Mutex<(any RepresentationConverter)?>(nil)
   /// Who may refuse a block before it is carried out (CB-12).
   let confirmation = Mutex<(any ChangeConfirmation)?>(nil)
 
@@ -132,6 +136,7 @@ package final class LibraryStore: Sendable {
 
   /// Carries out what is queued, ends the threads and gives the observers their end.
   package func close() {
+    picking.cancelAll()
     writer.close()
     observation.close()
     availability.end(LibraryError(.closed, "The library was closed; open it again."))

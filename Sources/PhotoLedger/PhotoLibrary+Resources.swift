@@ -26,8 +26,9 @@ extension PhotoLibrary {
   public func data(
     of resource: AssetResource, in asset: Asset, options: ResourceRequestOptions = ResourceRequestOptions()
   ) -> ResourceData {
-    ResourceData(
-      open: { [self] in try openForReading($0) }, request: { ResourceRequest(resource, in: asset, options) })
+    ResourceData { [self] cancellation in
+      try openForReading(ResourceRequest(resource, in: asset, options, cancellation))
+    }
   }
 
   /// Copies a resource to a file (PHAssetResourceManager.writeData(for:toFile:options:completionHandler:)).
@@ -52,11 +53,7 @@ extension PhotoLibrary {
     let request = ResourceRequest(resource, in: asset, options)
     try await request.carryingOut { [self] in
       var source = try openForReading(request)
-      let target = try ExportedFile(at: file, isReplacing: replacing)
-      try target.fill(from: &source)
-      try source.checkNotCancelled()
-      try target.finish()
-      source.tellDone()
+      try source.export(to: file, replacing: replacing)
     }
   }
 

@@ -1,5 +1,6 @@
 import CSystem
 import EventLog
+import Foundation
 import Glibc
 import Synchronization
 
@@ -19,9 +20,19 @@ struct IncomingFile: ~Copyable {
   /// How sentences call the file: by the name it will have, if that is known.
   private let subject: String
 
-  /// Makes an empty file among those that are on their way into a library.
-  init(in library: String) throws(LibraryError) {
-    let path = "\(library)/resources/incoming/\(Self.nextName())"
+  /// A name among the files of a library that are being written, which nothing has; a file of that name that its process
+  /// leaves behind is removed by the next one.
+  /// - Parameter ending: what the name ends with, for programs that go by it.
+  static func name(in library: String, ending: String = "") -> String {
+    "\(library)/resources/incoming/\(nextName())\(ending)"
+  }
+
+  /// Where the file is now.
+  var url: URL { URL(filePath: path, directoryHint: .notDirectory) }
+
+  /// Makes an empty file among those that are on their way into a library, or that are being made of its files.
+  init(in library: String, ending: String = "") throws(LibraryError) {
+    let path = Self.name(in: library, ending: ending)
     // A file of this name can only be a leftover of an earlier process with our number.
     unlink(path)
     let number = Self.make(path, 0o444)

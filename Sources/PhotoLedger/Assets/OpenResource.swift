@@ -34,16 +34,24 @@ struct ResourceRequest: Sendable {
   /// The asset that it is asked for as a file of; nil where a check of the whole library asks.
   let asset: Asset?
   let options: ResourceRequestOptions
-  let cancellation = Cancellation()
+  let cancellation: Cancellation
 
-  init(_ resource: AssetResource, in asset: Asset? = nil, _ options: ResourceRequestOptions = .init()) {
-    (self.resource, self.asset, self.options) = (resource, asset, options)
+  init(
+    _ resource: AssetResource, in asset: Asset? = nil, _ options: ResourceRequestOptions = .init(),
+    _ cancellation: Cancellation = Cancellation()
+  ) {
+    (self.resource, self.asset, self.options, self.cancellation) = (resource, asset, options, cancellation)
   }
 
   /// How sentences name the resource.
   var name: String {
     let name = "\(resource.type.name) '\(resource.originalFilename)'"
     return asset.map { "\(name) of asset \($0.localIdentifier)" } ?? name
+  }
+
+  func checkNotCancelled() throws(LibraryError) {
+    guard cancellation.isRequested else { return }
+    throw LibraryError(.userCancelled, "Reading the \(name) was cancelled; ask for it again.")
   }
 }
 
@@ -123,9 +131,16 @@ struct OpenResource: ~Copyable, Sendable {
   /// Tells whoever follows the progress that all is done.
   func tellDone() { request.options.progressHandler?(1) }
 
-  func checkNotCancelled() throws(LibraryError) {
-    guard request.cancellation.isRequested else { return }
-    throw LibraryError(.userCancelled, "Reading the \(request.name) was cancelled; ask for it again.")
+  func checkNotCancelled() throws(LibraryError) { try request.checkNotCancelled() }
+
+  /// Copies everything to a file outside, which appears under its name when it is whole.
+  /// - Throws: as ``ExportedFile`` and ``copy(into:)`` do.
+  mutating func export(to file: URL, replacing: Bool) throws(LibraryError) {
+    let target = try ExportedFile(at: file, isReplacing: replacing)
+    try target.fill(from: &self)
+    try checkNotCancelled()
+    try target.finish()
+    tellDone()
   }
 
   private mutating func forEachChunk(

@@ -85,11 +85,10 @@ public struct ResourceData: AsyncSequence, Sendable {
   /// A chunk of bytes.
   public typealias Element = Data
 
-  let open: @Sendable (ResourceRequest) throws -> OpenResource
-  let request: @Sendable () -> ResourceRequest
+  let open: @Sendable (Cancellation) throws -> OpenResource
 
   /// Starts at the first byte; several iterators read independently.
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: ResourceReader(request(), open)) }
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: ResourceReader(open)) }
 
   /// Reads a resource chunk by chunk.
   public struct Iterator: AsyncIteratorProtocol {
@@ -112,19 +111,17 @@ private final class ResourceReader: Sendable {
   }
 
   private let state = Mutex(State())
-  private let request: ResourceRequest
-  private let open: @Sendable (ResourceRequest) throws -> OpenResource
+  private let cancellation = Cancellation()
+  private let open: @Sendable (Cancellation) throws -> OpenResource
 
-  init(_ request: ResourceRequest, _ open: @escaping @Sendable (ResourceRequest) throws -> OpenResource) {
-    (self.request, self.open) = (request, open)
-  }
+  init(_ open: @escaping @Sendable (Cancellation) throws -> OpenResource) { self.open = open }
 
   func next() async throws -> Data? {
-    try await request.carryingOut { [self] in
+    try await cancellation.carryingOut { [self] in
       try state.withLock { state in
         if !state.hasBegun {
           state.hasBegun = true
-          state.file = try open(request)
+          state.file = try open(cancellation)
         }
         // Taken out, so that an error or the end closes it.
         guard var file = state.file.take(), let chunk = try file.next() else { return nil }
@@ -143,12 +140,21 @@ extension ResourceRequest {
   nonisolated(nonsending) func carryingOut<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
+    try await cancellation.carryingOut(work)
+  }
+}
+
+extension Cancellation {
+  /// Runs work that blocks on a thread of its own; cancelling the task asks it to stop.
+  nonisolated(nonsending) func carryingOut<Value: Sendable>(
+    _ work: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        Self.queue.async { continuation.resume(with: Result { try work() }.mapError { LibraryError($0) }) }
+        ResourceRequest.queue.async { continuation.resume(with: Result { try work() }.mapError { LibraryError($0) }) }
       }
     } onCancel: {
-      cancellation.request()
+      request()
     }
   }
 }

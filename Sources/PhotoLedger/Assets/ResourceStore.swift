@@ -107,6 +107,14 @@ package final class ResourceStore: Sendable {
     return stat(path(ofContent: sha256), &status) == 0 && UInt64(status.st_size) == byteCount
   }
 
+  /// An empty file for a copy that another program reads; it goes with the value.
+  func incomingFile(ending: String) throws(LibraryError) -> IncomingFile {
+    try IncomingFile(in: library, ending: ending)
+  }
+
+  /// A name for a file that another program writes.
+  func incomingName(ending: String) -> String { IncomingFile.name(in: library, ending: ending) }
+
   // MARK: Durability
 
   /// Makes the names of everything stored so far durable. Call it before the commit that names the resources.

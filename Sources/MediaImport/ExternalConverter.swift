@@ -1,0 +1,206 @@
+public import Foundation
+internal import Glibc
+public import PhotoLedger
+
+// Other representations of photos and films, by programs that are looked for on PATH when they are needed.
+//
+//     source ──▶ encode, if the bytes must change ──▶ strip, if something must not be in them ──▶ target
+//                heif-convert, vips, magick,          exiftool, then exiftool again to see
+//                convert; ffmpeg for films            that nothing is left
+//
+// Each runs as a child with limits on time and memory, reads a copy, and is ended when nobody waits any more. An exit
+// status other than 0 is a failure whatever was written: half a film would look like a whole one.
+//
+// What was asked to be taken out and is still found afterwards is a failure too, and the bytes are given to nobody: not
+// every format that exiftool reads can be written by it, and a film may bring its places in a track of their own.
+
+/// Converts picked items and takes metadata out of them, with the programs that are installed.
+public struct ExternalConverter: RepresentationConverter {
+  /// What one conversion may cost.
+  public struct Limits: Sendable {
+    /// The longest one program may take.
+    public var timePerFile: Duration = .seconds(900)
+    /// The address space of one program, in bytes.
+    public var memoryByteCount = 4 << 30
+
+    /// The usual limits: 15 minutes, 4 GiB.
+    public init() {}
+  }
+
+  private let searchPath: String?
+  private let limits: Limits
+
+  /// Prepares to convert; programs are looked for when they are needed.
+  /// - Parameters:
+  ///   - searchPath: folders with colons between them; nil: the environment's `PATH`.
+  ///   - limits: what one conversion may cost.
+  public init(searchPath: String? = nil, limits: Limits = Limits()) {
+    (self.searchPath, self.limits) = (searchPath, limits)
+  }
+
+  /// Whether the pictures of a film are H.264, by what exiftool reads of it.
+  /// - Throws: ``ImportError``: `toolMissing`, `toolFailed`, `toolTimeout`.
+  public func isCompatible(_ file: URL, type: String) throws -> Bool {
+    let run = ToolRun(limits: limits, isCancelled: { false })
+    let answer = try run.output(of: try exiftool(), ["-q", "-q", "-a", "-s3", "-CompressorID", file.path])
+    let encodings = answer.split { $0.isWhitespace }
+    return !encodings.isEmpty && encodings.allSatisfy { ["avc1", "avc3"].contains($0) }
+  }
+
+  /// Encodes with the first program that is installed, and takes metadata out with exiftool.
+  /// - Throws: ``ImportError``: `toolMissing` with the names of programs to install; `toolFailed`, `toolTimeout`.
+  public func convert(_ conversion: RepresentationConversion) throws {
+    let run = ToolRun(limits: limits, isCancelled: conversion.isCancelled)
+    guard conversion.isEncoding else { return try strip(conversion.source, conversion, run) }
+    guard !conversion.metadataOptions.isEmpty else { return try encode(conversion, to: conversion.target, run) }
+    // Found before hours of encoding.
+    _ = try exiftool()
+    let name = conversion.target.lastPathComponent
+    let step = conversion.target.deletingLastPathComponent().appending(
+      path: "\(conversion.target.deletingPathExtension().lastPathComponent).step.\(conversion.target.pathExtension)")
+    precondition(step.lastPathComponent != name, "The step on the way has a name of its own.")
+    defer { unlink(step.path) }
+    try encode(conversion, to: step, run)
+    try strip(step, conversion, run)
+  }
+
+  // MARK: Encoding
+
+  /// A program with what it is to be told.
+  private struct Tool {
+    let program: String
+    let arguments: @Sendable (_ source: String, _ target: String) -> [String]
+  }
+
+  private static let images = [
+    Tool(program: "vips") { ["copy", $0, "\($1)[Q=92]"] },
+    Tool(program: "magick") { [$0, "-quality", "92", $1] },
+    Tool(program: "convert") { [$0, "-quality", "92", $1] },
+  ]
+
+  /// Before the others, which may have been built without the decoder.
+  private static let highEfficiencyImages = [Tool(program: "heif-convert") { ["-q", "92", $0, $1] }] + images
+
+  private static let movies = [
+    Tool(program: "ffmpeg") { source, target in
+      [
+        "-nostdin", "-v", "error", "-y", "-i", source, "-map", "0:v:0", "-map", "0:a?", "-c:v", "libx264", "-crf", "20",
+        "-pix_fmt", "yuv420p", "-c:a", "aac", "-map_metadata", "0", "-movflags", "+faststart+use_metadata_tags", target,
+      ]
+    }
+  ]
+
+  private func encode(_ conversion: RepresentationConversion, to target: URL, _ run: ToolRun) throws {
+    let isImage = conversion.targetType == "public.jpeg"
+    let isHighEfficiency = ["public.heic", "public.heif", "public.heics", "public.heifs", "public.avif"]
+      .contains(conversion.sourceType)
+    let tools = isHighEfficiency ? Self.highEfficiencyImages : isImage ? Self.images : Self.movies
+    for tool in tools {
+      guard let program = find(tool.program) else { continue }
+      _ = try run.output(of: program, tool.arguments(conversion.source.path, target.path))
+      guard access(target.path, R_OK) == 0 else {
+        throw ImportError(.toolFailed, path: program, "\(program) ended without an error and without a file.")
+      }
+      return
+    }
+    let names = tools.map(\.program).joined(separator: ", ")
+    let package = isImage ? "libvips-tools" : "ffmpeg"
+    throw ImportError(
+      .toolMissing, path: tools[0].program,
+      "converting \(conversion.sourceType) needs \(tools.count > 1 ? "one of " : "")\(names), and "
+        + "\(tools.count > 1 ? "none of them" : "it") is not on PATH. Install it with: apt-get install \(package)")
+  }
+
+  // MARK: Stripping
+
+  /// The tags in which captions and titles are written, in whatever group.
+  private static let captions = [
+    "ImageDescription", "UserComment", "Description", "Caption-Abstract", "Caption", "LocalCaption", "Title",
+    "ObjectName", "Headline", "Comment", "XPTitle", "XPComment", "XPSubject", "AltTextAccessibility",
+    "ExtDescrAccessibility", "Information",
+  ]
+
+  private func strip(_ source: URL, _ conversion: RepresentationConversion, _ run: ToolRun) throws {
+    var tags: [String] = []
+    if conversion.metadataOptions.contains(.removeLocation) { tags += ["Location:all", "GPS:all", "GPS*"] }
+    if conversion.metadataOptions.contains(.removeCaptions) { tags += Self.captions }
+    let program = try exiftool()
+    let quiet = ["-q", "-q", "-api", "LargeFileSupport=1"]
+    let target = conversion.target.path
+    _ = try run.output(of: program, quiet + tags.map { "-\($0)=" } + ["-o", target, source.path])
+    let left = try run.output(of: program, quiet + ["-a", "-G1", "-s", "-ee3"] + tags.map { "-\($0)" } + [target])
+    guard left.allSatisfy(\.isWhitespace) else {
+      unlink(target)
+      let names = left.split(separator: "\n").prefix(5).map { $0.prefix { $0 != ":" }.split { $0.isWhitespace } }
+      throw ImportError(
+        .toolFailed, path: program[0],
+        "exiftool could not take all of it out of a \(conversion.targetType) file; left are "
+          + names.map { $0.joined(separator: " ") }.joined(separator: ", "))
+    }
+  }
+
+  // MARK: Programs
+
+  /// exiftool and the arguments that come first: no configuration file of anybody's, which is Perl code.
+  private func exiftool() throws -> [String] {
+    guard let program = find("exiftool") else {
+      throw ImportError(
+        .toolMissing, path: "exiftool",
+        "exiftool is not on PATH; it takes metadata out of photos and films. "
+          + "Install it with: apt-get install libimage-exiftool-perl")
+    }
+    return [program, "-config", ""]
+  }
+
+  private func find(_ program: String) -> String? {
+    let path = searchPath ?? getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+    return path.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(program)" }
+      .first { access($0, X_OK) == 0 }
+  }
+}
+
+/// Runs programs to their end.
+private struct ToolRun {
+  let limits: ExternalConverter.Limits
+  let isCancelled: @Sendable () -> Bool
+
+  /// The most that a program may say; its answers are short, and its work goes into files.
+  private static let outputLimit = 1 << 20
+  /// How long it takes at most to notice that nobody waits any more.
+  private static let look: Duration = .milliseconds(100)
+
+  func output(of program: String, _ arguments: [String]) throws -> String { try output(of: [program], arguments) }
+
+  /// What a program writes to its standard output, if it ends with status 0.
+  /// - Throws: ``ImportError`` `toolFailed`, `toolTimeout`.
+  func output(of program: [String], _ arguments: [String]) throws -> String {
+    let name = program[0]
+    let deadline = ContinuousClock.now + limits.timePerFile
+    var child = try ChildProcess(
+      executable: name, arguments: program.dropFirst() + arguments, memoryByteCount: limits.memoryByteCount)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 14, alignment: 16)
+    defer { buffer.deallocate() }
+    var output: [UInt8] = []
+    reading: while true {
+      if isCancelled() { throw ImportError(.toolFailed, path: name, "\(name) was stopped, since nobody waits for it.") }
+      guard ContinuousClock.now < deadline else { throw timedOut(name) }
+      switch child.read(into: buffer, before: min(deadline, .now + Self.look)) {
+      case .bytes(let count): output += Array(buffer[..<count]).prefix(Self.outputLimit - output.count)
+      case .timeout: continue
+      case .end: break reading
+      }
+    }
+    guard let status = child.exitStatus(before: deadline) else {
+      guard ContinuousClock.now < deadline else { throw timedOut(name) }
+      throw ImportError(.toolFailed, path: name, "\(name) was ended by a signal; it may want more memory.")
+    }
+    guard status == 0 else {
+      throw ImportError(.toolFailed, path: name, "\(name) ended with status \(status); it cannot work on this file.")
+    }
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  private func timedOut(_ name: String) -> ImportError {
+    ImportError(.toolTimeout, path: name, "\(name) did not finish within \(limits.timePerFile) and was ended.")
+  }
+}

@@ -1,0 +1,195 @@
+public import Foundation
+import EventLog
+import LMDB
+import Synchronization
+
+// The bytes of picked items.
+//
+//     load(item)   write(item, to:)   data(of: item)
+//          └──────────────┼──────────────┘
+//                  openForReading(item)      was it given to this client, and is it there still?
+//                         │                  which file, in which form?
+//                         ▼
+//                    OpenResource            the stored file, or what the converter made of a proved copy
+//
+// A pick is a permission of its own: it is looked at here, beside that of PhotoLibrary+Resources.swift, and nothing but
+// the current version of the picked asset comes of it. The asset is looked up by its place in the recorded pick, so what
+// an archived item says of itself decides nothing.
+
+extension PhotoLibrary {
+  /// The bytes of a picked item, whole (PhotosPickerItem.loadTransferable(type:), PK-07).
+  /// - Parameters:
+  ///   - item: an item of a session of this client's, in this process or an earlier one.
+  ///   - options: what kind of data, in what form.
+  /// - Throws: ``LibraryError``: `.missingResource` if the asset was purged, or its file is not there;
+  ///   `.requestNotSupportedForAsset` for an item without bytes (PK-04) and for a kind of data that it does not have;
+  ///   `.accessUserDenied` if it was not given to this client; `.invalidToken` for an item of another library;
+  ///   `.converterMissing`, `.conversionFailed`; `.invalidResource`, `.resourceChanged`, `.userCancelled`, as
+  ///   ``data(of:in:options:)``.
+  /// - Complexity: O(bytes), all of them in memory.
+  nonisolated(nonsending) public func load(
+    _ item: PickedItem, options: PickedItemOptions = PickedItemOptions()
+  ) async throws -> Data {
+    let cancellation = Cancellation()
+    return try await cancellation.carryingOut { [self] in
+      var file = try openForReading(item, options, cancellation)
+      var data = Data()
+      while let chunk = try file.next() { data.append(chunk) }
+      return data
+    }
+  }
+
+  /// The bytes of a picked item, chunk by chunk.
+  ///
+  /// Nothing is opened before the first chunk is asked for, so every error is thrown there or later.
+  /// - Parameters:
+  ///   - item: an item of a session of this client's.
+  ///   - options: what kind of data, in what form.
+  /// - Returns: the chunks; the end is told only when they are proved to be the stored ones, or those that were made of
+  ///   them. Errors are those of ``load(_:options:)``.
+  /// - Complexity: O(1); each chunk is O(its bytes).
+  public func data(of item: PickedItem, options: PickedItemOptions = PickedItemOptions()) -> ResourceData {
+    ResourceData { [self] cancellation in try openForReading(item, options, cancellation) }
+  }
+
+  /// Copies a picked item to a file, whole or not at all (NSItemProvider.loadFileRepresentation).
+  /// - Parameters:
+  ///   - item: an item of a session of this client's.
+  ///   - file: a file URL; its folder must be there.
+  ///   - replacing: whether a regular file of that name is replaced, in one step; otherwise it is an error.
+  ///   - options: what kind of data, in what form; the progress reaches 1 when the file is in its place.
+  /// - Throws: ``LibraryError``: those of ``load(_:options:)`` and of ``write(_:in:to:replacing:options:)``.
+  /// - Complexity: O(bytes).
+  nonisolated(nonsending) public func write(
+    _ item: PickedItem, to file: URL, replacing: Bool = false, options: PickedItemOptions = PickedItemOptions()
+  ) async throws {
+    let cancellation = Cancellation()
+    try await cancellation.carryingOut { [self] in
+      var source = try openForReading(item, options, cancellation)
+      try source.export(to: file, replacing: replacing)
+    }
+  }
+
+  /// The item that a token names, with what it can be loaded as now.
+  /// - Parameter token: ``PickedItem/token`` of an item of this client's.
+  /// - Throws: ``LibraryError``: `.missingResource` if the asset was purged, `.accessUserDenied` if it was not given to
+  ///   this client, `.invalidToken` for what is no token of this library's; what the store throws.
+  /// - Complexity: O(log n).
+  public func pickedItem(_ token: String) throws -> PickedItem {
+    let token = try ItemToken(token)
+    let resources = try store.reading { t in try picked(token, t).resources }
+    return PickedItem(
+      token: token, types: Rendition.types(of: resources, as: .automatic, canConvert: converter() != nil))
+  }
+
+  private func converter() -> (any RepresentationConverter)? { store.converter.withLock { $0 } }
+
+  // MARK: Permission
+
+  /// A picked asset and the files of its current version, if the pick gave it to this client.
+  private func picked(
+    _ token: ItemToken, _ t: borrowing StoreReading
+  ) throws -> (asset: Asset, resources: [AssetResource]) {
+    let row: AssetRow? =
+      switch token {
+      case .given(let commit, let key): try given(commit, key, t)
+      case .own(let identifier): try own(identifier, t)
+      }
+    guard let row else {
+      throw LibraryError(
+        .missingResource, "The picked asset is no longer in the library; have it picked again if it comes back.")
+    }
+    let resources = try store.core.projections.details(row.number, in: t)?.resources ?? []
+    return (
+      Asset(row: row, commit: try store.core.log.head(t).commit), resources.currentVersion(row.originalResourceChoice)
+    )
+  }
+
+  private func own(_ identifier: LocalIdentifier, _ t: borrowing StoreReading) throws -> AssetRow? {
+    guard client == Self.owner else { throw notGiven }
+    return try store.core.projections.asset(withIdentifier: identifier, in: t)
+  }
+
+  /// The asset at a place of a pick of this client's; nil if it was purged.
+  private func given(_ token: Token, _ key: OrderKey, _ t: borrowing StoreReading) throws -> AssetRow? {
+    let projections = store.core.projections
+    guard token.library == store.core.mark else {
+      throw LibraryError(.invalidToken, "The picked item belongs to another library; load it there.")
+    }
+    let number: UInt64
+    do {
+      number = try store.commit(of: token, for: client, t)
+    } catch let error as LibraryError where error.code == .invalidToken {
+      throw notGiven
+    }
+    guard let commit = try store.core.log.commit(number, in: t) else { throw notGiven }
+    var picks: [ObjectNumber] = []
+    try store.core.log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
+      if record.type == "pick.recorded" { picks.append(record.sequence) }
+      return .proceed
+    }
+    guard let pick = picks.first, let row = try projections.pick(pick, in: t),
+      try projections.client(row.client, in: t)?.name == client
+    else { throw notGiven }
+    var found: ObjectNumber?
+    try projections.forEachMember(of: pick, from: key, in: t) { place, number in
+      if place == key { found = number }
+      return false
+    }
+    return try found.flatMap { try projections.asset($0, in: t) }
+  }
+
+  private var notGiven: LibraryError {
+    LibraryError(.accessUserDenied, "The picked item was not given to the client '\(client)'; have the asset picked.")
+  }
+
+  // MARK: Opening
+
+  /// Opens the bytes of an item in the wanted form; every reading of a picked item begins here.
+  private func openForReading(
+    _ item: PickedItem, _ options: PickedItemOptions, _ cancellation: Cancellation
+  ) throws -> OpenResource {
+    guard let text = item.token else {
+      throw LibraryError(
+        .requestNotSupportedForAsset,
+        "An item that was selected beforehand brings no bytes; use those of the result that it came from.")
+    }
+    let token = try ItemToken(text)
+    let (asset, resources) = try store.reading { t in try picked(token, t) }
+    let rendition = try rendition(of: resources, item, options)
+    let request = ResourceRequest(
+      rendition.resource, in: asset, ResourceRequestOptions(progressHandler: options.progressHandler), cancellation)
+    let removed = item.metadataOptions.union(options.metadataOptions)
+    if rendition.encoding == .stored, removed.isEmpty { return try store.resources.openFile(request) }
+    guard let converter = converter() else {
+      // Told first, so that a missing file is not taken for a missing program.
+      _ = try store.resources.openFile(request)
+      throw LibraryError.withoutConverter(rendition, request.name, removed)
+    }
+    let work = try ConversionWork(rendition, removing: removed, request, in: store.resources)
+    let isEncoding = try work.mustEncode(with: converter)
+    guard isEncoding || !removed.isEmpty else { return try store.resources.openFile(request) }
+    return try work.open(converter, isEncoding: isEncoding, in: store.resources)
+  }
+
+  /// The rendition that is wanted.
+  private func rendition(
+    of resources: [AssetResource], _ item: PickedItem, _ options: PickedItemOptions
+  ) throws -> Rendition {
+    let representation = options.representation ?? item.preferredRepresentation
+    let had = Rendition.all(of: resources, as: representation, canConvert: converter() != nil)
+    guard let type = options.contentType else {
+      if let first = had.first { return first }
+      throw LibraryError(.requestNotSupportedForAsset, "The picked asset has no photo, video or sound to be loaded.")
+    }
+    // A kind that only a converter could make is told as that, not as unknown.
+    let all = had + Rendition.all(of: resources, as: representation, canConvert: true)
+    guard let found = all.first(where: { $0.type == type }) else {
+      let types = distinct(all.map(\.type)).joined(separator: ", ")
+      throw LibraryError(
+        .requestNotSupportedForAsset,
+        "The picked item cannot be loaded as '\(type)' in its \(representation) representation, but as \(types).")
+    }
+    return found
+  }
+}

@@ -1,0 +1,133 @@
+import EventLog
+import LMDB
+import Synchronization
+
+extension PhotoLibrary {
+  /// Begins a picking session for this client, which needs no permission for it (PK-01).
+  ///
+  /// A client that the library never heard of is registered when it is first given something.
+  /// - Parameter configuration: what is wanted.
+  /// - Returns: the client's face of the session; somebody has to present it, see ``present(_:)``.
+  /// - Throws: ``LibraryError``: `.malformedRequest` for a negative limit, for a configuration made with another
+  ///   library, and for a preselection without a library; `.limitExceeded` for a preselection above the limit; what the
+  ///   store throws.
+  /// - Complexity: O(m log n) for m assets selected beforehand.
+  public func beginPicking(_ configuration: PickerConfiguration = PickerConfiguration()) throws -> PickingSession {
+    try configuration.check(for: store.core.mark)
+    if let filter = configuration.filter { try filter.condition.check(for: .asset) }
+    let preselected = try store.reading { t in
+      try distinct(configuration.preselectedAssetIdentifiers.compactMap { LocalIdentifier($0) })
+        .compactMap { identifier -> PickedEntry? in
+          guard let row = try store.core.projections.asset(withIdentifier: identifier, in: t), row.trashedDate == nil
+          else { return nil }
+          return PickedEntry(identifier: identifier, number: row.number)
+        }
+    }
+    let sessions = store.picking
+    let core = PickingCore(
+      id: store.core.surroundings.identifier().uuidString, client: client, configuration, preselected: preselected
+    ) { [weak sessions] id in sessions?.remove(id) }
+    sessions.add(core)
+    return PickingSession(core: core, library: self)
+  }
+
+  /// The open picking sessions, in the order in which they were begun: every client's for one that sees everything, this
+  /// client's own otherwise.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(m) for m sessions.
+  public func pickingSessions() throws -> [PickingSession] {
+    let access = try store.reading { t in try store.core.projections.permission(of: client, in: t).access }
+    return store.picking.all.filter { access == .full || $0.client == client }.map { core in
+      PickingSession(core: core, library: core.client == client ? self : self.as(core.client))
+    }
+  }
+
+  /// Presents a picking session to the person at the library.
+  /// - Parameter session: an open session of any client of this library.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` or `.accessRestricted` for a client that does not see everything,
+  ///   `.changeNotSupported` for a session of another library; what the store throws.
+  public func present(_ session: PickingSession) throws -> PickingPresenter {
+    try store.reading { t in try checkSeesEverything("present a picking session", t) }
+    guard session.library.store === store else {
+      throw LibraryError(
+        .changeNotSupported, "The picking session of '\(session.client)' belongs to another library; present it there.")
+    }
+    return PickingPresenter(session, in: self)
+  }
+}
+
+extension Projections {
+  /// The asset with an identifier, hidden and trashed ones included.
+  func asset(withIdentifier identifier: LocalIdentifier, in t: borrowing some Reading) throws -> AssetRow? {
+    guard let object = try object(identifier, in: t), object.isAsset else { return nil }
+    return try asset(object.number, in: t)
+  }
+}
+
+extension LibraryStore {
+  /// Gives picked assets to a client, as one commit of the owner's.
+  /// - Returns: what the client may load, by the identifier; without those that no longer exist.
+  /// - Complexity: O(k log n) for k assets.
+  func recordPick(
+    of identifiers: [LocalIdentifier], for client: String, _ representation: AssetRepresentation
+  ) throws -> [LocalIdentifier: PickedEntry] {
+    var left = identifiers
+    while true {
+      left = try reading { t in
+        try left.filter { try core.projections.asset(withIdentifier: $0, in: t) != nil }
+      }
+      if left.isEmpty { return [:] }
+      // The owner needs no pick to load what it picks, and has none.
+      guard client != PhotoLibrary.owner else {
+        return try entries(left.map { ($0, ItemToken.own($0)) }, representation)
+      }
+      do {
+        let receipt = try perform([.client(named: client, .pick(left))], cause: "picking session")
+        let tokens = try reading { t in try itemTokens(ofPickIn: receipt.token.position, for: client, t) }
+        return try entries(tokens, representation)
+      } catch let error as LibraryError where error.code == .identifierNotFound {
+        // Somebody purged an asset between the look and the commit.
+        continue
+      }
+    }
+  }
+
+  /// What the items of a recorded pick are loaded by, in the order of picking.
+  private func itemTokens(
+    ofPickIn number: UInt64, for client: String, _ t: borrowing StoreReading
+  ) throws -> [(LocalIdentifier, ItemToken)] {
+    guard let commit = try core.log.commit(number, in: t) else {
+      throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
+    }
+    let token = try core.token(number, for: client, t)
+    var places: [Arranged.Place] = []
+    try core.log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
+      if case .arranged(let arranged) = try Event(record), arranged.verb == .picked { places += arranged.places }
+      return .proceed
+    }
+    return try places.compactMap { place in
+      // Without a row the asset was purged since; the client is not told of it.
+      guard let row = try core.projections.asset(place.child, in: t), let key = place.new else { return nil }
+      return (row.identifier, .given(token, key))
+    }
+  }
+
+  /// The entries of a selection, with what each can be loaded as.
+  private func entries(
+    _ tokens: [(LocalIdentifier, ItemToken)], _ representation: AssetRepresentation
+  ) throws -> [LocalIdentifier: PickedEntry] {
+    let canConvert = converter.withLock { $0 } != nil
+    return try reading { t in
+      var entries: [LocalIdentifier: PickedEntry] = [:]
+      for (identifier, token) in tokens {
+        guard let row = try core.projections.asset(withIdentifier: identifier, in: t) else { continue }
+        let resources = try core.projections.details(row.number, in: t)?.resources ?? []
+        entries[identifier] = PickedEntry(
+          identifier: identifier, number: row.number, token: token.description,
+          contentTypes: Rendition.types(
+            of: resources.currentVersion(row.originalResourceChoice), as: representation, canConvert: canConvert))
+      }
+      return entries
+    }
+  }
+}

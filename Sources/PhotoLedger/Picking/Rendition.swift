@@ -1,0 +1,81 @@
+// In which kinds of data the current version of an asset can be had, and what has to be done for each (PK-07).
+//
+//     current version      stored             current      compatible                automatic
+//     the render if edited, public.heic       as stored    public.jpeg, converted    compatible if that can be had
+//     the chosen original   public.jpeg       as stored    as stored                 as stored
+//     otherwise; for a Live …quicktime-movie  as stored    as stored if it is H.264  as compatible
+//     Photo its video too   public.mp3        as stored    as stored                 as stored
+//
+// The kind of data does not tell how a film is encoded, and nothing here parses films. So whether a QuickTime or MPEG-4
+// file is compatible is a question to the installed converter.
+
+/// One kind of data in which an asset can be had.
+struct Rendition: Hashable, Sendable {
+  /// Whether the stored bytes have to be encoded anew.
+  enum Encoding: Hashable, Sendable {
+    case stored
+    /// Unless the converter finds that they are compatible as they are.
+    case ifIncompatible
+    case converted
+  }
+
+  let resource: AssetResource
+  let type: String
+  let encoding: Encoding
+
+  /// The renditions of a current version, the preferred one first; of equal types the first counts.
+  /// - Parameters:
+  ///   - resources: the still or video, and the video of a Live Photo.
+  ///   - representation: what is wanted.
+  ///   - canConvert: whether a converter is installed; only the automatic form depends on it.
+  static func all(
+    of resources: [AssetResource], as representation: AssetRepresentation, canConvert: Bool
+  ) -> [Rendition] {
+    switch representation {
+    case .current: resources.map(stored)
+    case .compatible: resources.map(compatible)
+    case .automatic: canConvert ? resources.map(compatible) + resources.map(stored) : resources.map(stored)
+    }
+  }
+
+  /// The types of the renditions, each once.
+  static func types(
+    of resources: [AssetResource], as representation: AssetRepresentation, canConvert: Bool
+  ) -> [String] {
+    distinct(all(of: resources, as: representation, canConvert: canConvert).map(\.type))
+  }
+
+  private static func stored(_ resource: AssetResource) -> Rendition {
+    Rendition(resource: resource, type: resource.uniformTypeIdentifier, encoding: .stored)
+  }
+
+  private static func compatible(_ resource: AssetResource) -> Rendition {
+    let type = resource.uniformTypeIdentifier
+    switch resource.type {
+    case .photo, .alternatePhoto, .fullSizePhoto:
+      return compatibleImages.contains(type)
+        ? stored(resource) : Rendition(resource: resource, type: "public.jpeg", encoding: .converted)
+    case .video, .fullSizeVideo, .pairedVideo, .fullSizePairedVideo:
+      return compatibleMovies.contains(type)
+        ? Rendition(resource: resource, type: type, encoding: .ifIncompatible)
+        : Rendition(resource: resource, type: "public.mpeg-4", encoding: .converted)
+    default: return stored(resource)
+    }
+  }
+
+  private static let compatibleImages: Set<String> = ["public.jpeg", "public.png", "com.compuserve.gif"]
+  /// Files whose form nearly every program reads, if it reads what is in them.
+  private static let compatibleMovies: Set<String> = ["public.mpeg-4", "com.apple.quicktime-movie"]
+}
+
+extension [AssetResource] {
+  /// The files that show an asset as it is now: the render of an edited one, otherwise the chosen original (AS-16), and
+  /// for a Live Photo the video that goes with it.
+  func currentVersion(_ choice: OriginalResourceChoice) -> [AssetResource] {
+    let rendered = filter { ResourceType.rendered.contains($0.type) }
+    if let main = rendered.first(where: { $0.type != .fullSizePairedVideo }) {
+      return [main] + rendered.filter { $0.type == .fullSizePairedVideo }
+    }
+    return [original(choice)].compactMap(\.self) + filter { $0.type == .pairedVideo }
+  }
+}

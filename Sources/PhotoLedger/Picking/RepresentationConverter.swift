@@ -1,0 +1,140 @@
+public import Foundation
+import EventLog
+import Glibc
+import Synchronization
+
+/// Makes other representations of photos and videos, for picked items (PK-07); installed by the library's owner.
+///
+/// The library parses no image and no film. Whoever implements this brings the programs that do, and is called away from
+/// the threads of tasks, several times at once.
+public protocol RepresentationConverter: Sendable {
+  /// Whether nearly every program can play a film as it is: H.264 in a QuickTime or MPEG-4 file.
+  /// - Parameters:
+  ///   - file: a copy of the film.
+  ///   - type: its uniform type identifier.
+  /// - Throws: what keeps it from being known, as a sentence.
+  func isCompatible(_ file: URL, type: String) throws -> Bool
+
+  /// Writes another representation of a file, whole or not at all.
+  /// - Parameter conversion: what is wanted.
+  /// - Throws: what went wrong, as a sentence that names a program that is missing.
+  func convert(_ conversion: RepresentationConversion) throws
+}
+
+/// What a ``RepresentationConverter`` is to make.
+public struct RepresentationConversion: Sendable {
+  /// A copy of the stored file, proved by its hash; it may be read only.
+  public let source: URL
+  /// The uniform type identifier of the source.
+  public let sourceType: String
+  /// Where the result goes; nothing is there yet.
+  public let target: URL
+  /// The uniform type identifier of the result.
+  public let targetType: String
+  /// Whether the picture has to be encoded anew, in a form that nearly every program reads; otherwise its bytes are kept
+  /// and only metadata is taken out.
+  public let isEncoding: Bool
+  /// What the result must not hold.
+  public let metadataOptions: PickerMetadataOptions
+  /// Tells whether nobody waits for the result any more; then the work is given up, with any error.
+  public let isCancelled: @Sendable () -> Bool
+}
+
+extension PhotoLibrary {
+  /// Installs what converts picked items and takes metadata out of them; nil: nothing, and what needs it fails (PK-07).
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
+  public func setRepresentationConverter(_ converter: (any RepresentationConverter)?) throws {
+    try checkIsOwner("choose how picked items are converted")
+    store.converter.withLock { $0 = converter }
+  }
+}
+
+/// The work of one conversion: the copy that the converter reads, and the file that it writes; both go with this value.
+struct ConversionWork: ~Copyable {
+  private let source: IncomingFile
+  private let target: String
+  private let rendition: Rendition
+  private let options: PickerMetadataOptions
+  private let request: ResourceRequest
+
+  /// Copies the stored bytes, proved by their hash.
+  /// - Throws: what ``OpenResource`` throws.
+  init(
+    _ rendition: Rendition, removing options: PickerMetadataOptions, _ request: ResourceRequest,
+    in resources: ResourceStore
+  ) throws(LibraryError) {
+    // The progress is that of the bytes that are handed out, and these are not.
+    var stored = try resources.openFile(
+      ResourceRequest(request.resource, in: request.asset, ResourceRequestOptions(), request.cancellation))
+    let ending = UniformType.filenameExtension(of: request.resource.uniformTypeIdentifier)
+    let source = try resources.incomingFile(ending: ending)
+    try stored.copy(into: source)
+    self.source = source
+    (self.rendition, self.options, self.request) = (rendition, options, request)
+    target = resources.incomingName(ending: UniformType.filenameExtension(of: rendition.type))
+  }
+
+  deinit { unlink(target) }
+
+  /// Whether the bytes have to be encoded anew.
+  func mustEncode(with converter: any RepresentationConverter) throws(LibraryError) -> Bool {
+    switch rendition.encoding {
+    case .stored: false
+    case .converted: true
+    case .ifIncompatible:
+      try asking { try !converter.isCompatible(source.url, type: request.resource.uniformTypeIdentifier) }
+    }
+  }
+
+  /// Converts, and opens the result; it needs no name any more then.
+  consuming func open(
+    _ converter: any RepresentationConverter, isEncoding: Bool, in resources: ResourceStore
+  ) throws(LibraryError) -> OpenResource {
+    let cancellation = request.cancellation
+    let conversion = RepresentationConversion(
+      source: source.url, sourceType: request.resource.uniformTypeIdentifier,
+      target: URL(filePath: target, directoryHint: .notDirectory), targetType: rendition.type, isEncoding: isEncoding,
+      metadataOptions: options, isCancelled: { cancellation.isRequested })
+    try asking { try converter.convert(conversion) }
+    let made = try asking { try FileContent(of: FilePath(target)) }
+    var resource = request.resource
+    resource.uniformTypeIdentifier = rendition.type
+    resource.dataSize = UInt64(made.byteCount)
+    resource.sha256 = made.sha256
+    resource.storage = .referenced(path: target)
+    return try resources.openFile(ResourceRequest(resource, in: request.asset, request.options, cancellation))
+  }
+
+  /// Runs the converter's code, whose errors are its own.
+  private func asking<Value>(_ body: () throws -> Value) throws(LibraryError) -> Value {
+    do {
+      return try body()
+    } catch {
+      try request.checkNotCancelled()
+      throw LibraryError(
+        .conversionFailed, "\(rendition.type) cannot be made of the \(request.name): \(LibraryError.words(of: error))")
+    }
+  }
+}
+
+extension LibraryError {
+  /// What an error of somebody else's code says.
+  fileprivate static func words(of error: any Error) -> String {
+    switch error {
+    case let error as LibraryError: error.description
+    case let error as CocoaError: error.localizedDescription
+    default: "\(error)"
+    }
+  }
+
+  static func withoutConverter(_ rendition: Rendition, _ name: String, _ options: PickerMetadataOptions) -> LibraryError {
+    let what = rendition.encoding == .stored ? "Taking metadata out of" : "Converting"
+    let to = rendition.encoding == .stored ? "" : " to \(rendition.type)"
+    return LibraryError(
+      .converterMissing,
+      """
+      \(what) the \(name)\(to) needs a converter, and none is installed: the library's owner installs one with \
+      setRepresentationConverter, such as MediaImport's ExternalConverter, which uses exiftool, vips and ffmpeg.
+      """)
+  }
+}

@@ -1,0 +1,265 @@
+import Foundation
+import MediaImport
+import PhotoLedger
+
+// Picking sessions in a terminal or a script: this program is the client that asks, and the person who chooses.
+//
+//     pick --as CLIENT --choose ID…       the choice is made beforehand; for scripts and tests
+//     pick --as CLIENT                    a person chooses from a numbered list, on standard error and standard input
+//     pick load TOKEN --as CLIENT         the bytes, later, as the client and with nothing but the pick
+//
+// The list is shown by the owner's view of the library; the result is what the client sees, and nothing else of it is
+// printed.
+
+extension Option {
+  fileprivate static let picker = Option(
+    "as", "CLIENT", "the client that the assets are picked for; it needs no permission")
+  fileprivate static let ordered = Option("ordered", "keep the order of picking; otherwise the library's")
+  fileprivate static let current = Option("current", "the bytes as they are stored")
+  fileprivate static let compatible = Option(
+    "compatible", "bytes that nearly every program reads, converted if they must be")
+  fileprivate static let stripLocation = Option("strip-location", "take out where it was taken")
+  fileprivate static let stripCaptions = Option("strip-captions", "take out what is written about it")
+  fileprivate static let force = Option("force", "write to a terminal, or over a file that is there")
+}
+
+extension Command {
+  static let pick = Command(
+    words: ["pick"], summary: "have assets picked for a client, which is given those and nothing else",
+    options: [
+      .library, .picker, Option("filter", "FILTER", "offer only what passes, such as images or any(images,videos)"),
+      Option("limit", "N", "the most assets that can be picked; 0 for any number; 1 if left out"),
+      .ordered, Option("preselect", "ID", isRepeatable: true, "select an asset beforehand, known from an earlier pick"),
+      Option("choose", "ID", isRepeatable: true, "pick an asset, instead of asking the person at the terminal"), .json,
+    ],
+    notes: """
+      Without --choose the terminal shows what can be picked, with numbers. Type numbers to pick assets or to put them
+      back, an empty line to finish, q to cancel; the list is at most \(PickingDialogue.listLimit) long, so narrow it
+      with --filter.
+
+      Filters: images, videos, livePhotos, panoramas, screenshots, screenRecordings, slomoVideos, timelapseVideos,
+      bursts, cinematicVideos, depthEffectPhotos, spatialMedia, playbackStyle(STYLE), and any(…), all(…), not(…) of them.
+
+      Each picked asset is a line with its token, by which the client loads it with `pick load`. What was selected
+      beforehand has none.
+      """,
+    example: "pick --as com.example.app --filter 'any(images,videos)' --limit 3"
+  ) { invocation in
+    let arguments = try PickArguments(invocation)
+    // Made before the library's threads are, so that it is this one that hears the signals.
+    let interruption = arguments.choices.isEmpty ? Interruption() : nil
+    return try invocation.withOwnersLibrary { library in
+      let app = library.as(arguments.client)
+      let session = try app.beginPicking(arguments.configuration(for: app))
+      let presenter = try library.present(session)
+      if let interruption {
+        try PickingDialogue(presenter: presenter, library: library, interruption: interruption).run()
+      } else {
+        try waiting {
+          for choice in arguments.choices { try await presenter.select(choice) }
+          try await presenter.finish()
+        }
+      }
+      let items = try waiting { () -> [PickedItem] in
+        for await result in session.results { return result }
+        return []
+      }
+      for item in items { try print(item, invocation) }
+      guard session.state == .finished else {
+        Output.tell("The picking was cancelled.")
+        return .failed
+      }
+      return .done
+    }
+  }
+
+  static let pickLoad = Command(
+    words: ["pick", "load"], summary: "load a picked asset, as the client that it was picked for",
+    operands: [Operand("TOKEN", "the token of a picked asset, as `pick` prints it")],
+    options: [
+      .library, .picker, Option("type", "UTI", "the kind of data, such as public.jpeg; the preferred one if left out"),
+      .current, .compatible, .stripLocation, .stripCaptions,
+      Option("output", "FILE", "write to a file; standard output if left out"), .force,
+    ],
+    notes: """
+      Without --current and --compatible, the bytes are compatible if they are so already or can be converted. Converting
+      takes heif-convert, vips or ImageMagick for photos and ffmpeg for films, taking out takes exiftool; a sentence says
+      which is missing.
+      """,
+    example: "pick load p1.v1-… --as com.example.app --strip-location --output picked.jpg"
+  ) { invocation in
+    let arguments = try LoadArguments(invocation)
+    let interruption = Interruption()
+    try invocation.withOwnersLibrary { library in
+      try library.setRepresentationConverter(ExternalConverter())
+      let app = library.as(arguments.client)
+      let item = try app.pickedItem(arguments.token)
+      let (options, output) = (arguments.options, invocation.output)
+      guard let file = arguments.file else {
+        return try waiting(interruption) {
+          for try await chunk in app.data(of: item, options: options) { try output.write(bytes: chunk) }
+        }
+      }
+      try waiting(interruption) {
+        try await app.write(item, to: file, replacing: arguments.isForced, options: options)
+      }
+    }
+    return .done
+  }
+
+  private static func print(_ item: PickedItem, _ invocation: Invocation) throws {
+    guard invocation.printsJSON else {
+      let types = item.isLoadable ? item.supportedContentTypes.joined(separator: " ") : "(selected beforehand)"
+      return try invocation.output.line([item.assetIdentifier ?? "", types, item.token ?? ""].joined(separator: "  "))
+    }
+    try invocation.output.line([
+      "assetIdentifier": JSON(item.assetIdentifier),
+      "supportedContentTypes": .list(item.supportedContentTypes.map { .text($0) }), "token": JSON(item.token),
+    ])
+  }
+}
+
+extension Invocation {
+  /// Opens the library as its owner, whichever client `--as` names.
+  fileprivate func withOwnersLibrary<R>(_ body: (PhotoLibrary) throws -> R) throws -> R {
+    let library = try PhotoLibrary(at: try libraryURL())
+    defer { library.close() }
+    return try body(library)
+  }
+
+  /// The client that `--as` names.
+  /// - Throws: ``UsageError`` if it names none.
+  fileprivate func requiredClient() throws -> String {
+    guard let client = try client() else { throw UsageError("'\(command.name)' needs --as CLIENT.") }
+    return client
+  }
+}
+
+/// What `pick` was told.
+private struct PickArguments {
+  let client: String
+  let choices: [String]
+  private let filter: PickerFilter?
+  private let limit: Int
+  private let isOrdered: Bool
+  private let preselected: [String]
+
+  /// - Throws: ``UsageError`` for a filter that cannot be read, and for a missing client.
+  init(_ invocation: Invocation) throws {
+    client = try invocation.requiredClient()
+    do {
+      filter = try invocation.text("filter").map { try PickerFilter($0) }
+    } catch let error as LibraryError {
+      throw UsageError(error.description)
+    }
+    limit = try invocation.count("limit") ?? 1
+    isOrdered = invocation.has(.ordered)
+    preselected = invocation.texts("preselect")
+    choices = invocation.texts("choose")
+  }
+
+  func configuration(for library: PhotoLibrary) -> PickerConfiguration {
+    var configuration = PickerConfiguration(library: library)
+    configuration.filter = filter
+    configuration.selectionLimit = limit
+    configuration.selection = isOrdered ? .ordered : .default
+    configuration.preselectedAssetIdentifiers = preselected
+    return configuration
+  }
+}
+
+/// What `pick load` was told.
+private struct LoadArguments {
+  let client: String
+  let token: String
+  let file: URL?
+  let isForced: Bool
+  private(set) var options = PickedItemOptions()
+
+  init(_ invocation: Invocation) throws {
+    client = try invocation.requiredClient()
+    token = invocation.operands[0]
+    isForced = invocation.has(.force)
+    file = invocation.text("output").map { URL(filePath: $0, directoryHint: .notDirectory) }
+    guard file != nil || !invocation.output.terminal.isInteractive || isForced else {
+      throw UsageError("Standard output is a terminal; pass --output FILE, or --force.")
+    }
+    let (isCurrent, isCompatible) = (invocation.has(.current), invocation.has(.compatible))
+    guard !isCurrent || !isCompatible else {
+      throw UsageError("--current and --compatible ask for different bytes; give one of them.")
+    }
+    options.contentType = invocation.text("type")
+    options.representation = isCurrent ? .current : isCompatible ? .compatible : nil
+    if invocation.has(.stripLocation) { options.metadataOptions.insert(.removeLocation) }
+    if invocation.has(.stripCaptions) { options.metadataOptions.insert(.removeCaptions) }
+  }
+}
+
+/// Lets the person at the terminal choose from a numbered list.
+struct PickingDialogue {
+  let presenter: PickingPresenter
+  let library: PhotoLibrary
+  let interruption: Interruption
+
+  /// The longest list that is shown; a person reads no longer one.
+  static let listLimit = 200
+
+  private static let lineLimit = 1 << 12
+
+  /// Asks until the person has finished or cancelled; the end of the input cancels.
+  func run() throws {
+    let candidates = try presenter.candidates()
+    let shown = try candidates.objects(at: 0..<min(candidates.count, Self.listLimit))
+    try show(shown, of: candidates.count)
+    var reader = LineReader(descriptor: STDIN_FILENO, limit: Self.lineLimit)
+    while true {
+      prompt()
+      guard case .bytes(let bytes)? = try reader.next(orUntil: interruption.descriptor) else {
+        return presenter.cancel()
+      }
+      let line = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+      if line == "q" { return presenter.cancel() }
+      do {
+        if line.isEmpty { return try waiting { [presenter] in try await presenter.finish() } }
+        for word in line.split(whereSeparator: { $0 == " " || $0 == "," }) { try tap(word, shown) }
+      } catch let error as LibraryError where [.limitExceeded, .identifierNotFound].contains(error.code) {
+        // What a person can put right; the session is open still.
+        Output.tell(error.description)
+      }
+    }
+  }
+
+  /// Picks an asset, or puts it back.
+  private func tap(_ word: Substring, _ shown: [Asset]) throws {
+    guard let number = Int(word), shown.indices.contains(number - 1) else {
+      Output.tell("'\(word)' is no number of the list; type 1 to \(shown.count), Enter to finish, q to cancel.")
+      return
+    }
+    let identifier = shown[number - 1].localIdentifier
+    let isSelected = presenter.presentation.selection.contains(identifier)
+    try waiting { [presenter] in
+      if isSelected {
+        try await presenter.deselect(identifier)
+      } else {
+        try await presenter.select(identifier)
+      }
+    }
+  }
+
+  private func prompt() {
+    let presentation = presenter.presentation
+    let limit = presentation.selectionLimit == 0 ? "" : " of \(presentation.selectionLimit)"
+    Output.complain("\(presentation.selection.count)\(limit) picked> ")
+  }
+
+  private func show(_ shown: [Asset], of count: Int) throws {
+    let terminal = Terminal(descriptor: STDERR_FILENO)
+    let table = AssetTable(terminal: terminal)
+    Output.complain("Pick for '\(TextLayout.printable(presenter.session.client))':\n")
+    for (index, asset) in shown.enumerated() {
+      let number = String(repeating: " ", count: max(0, 3 - String(index + 1).count)) + String(index + 1)
+      Output.complain("\(number) \(table.row(asset, try library.resources(of: asset)))\n")
+    }
+    if shown.count < count { Output.complain("    … and \(count - shown.count) more\n") }
+  }
+}

@@ -1,0 +1,316 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PhotoLedger
+
+@Suite("Loading picked items", .timeLimit(.minutes(2)))
+struct PickedItemTests {
+  // MARK: Later
+
+  @Test("an item that was written down is loaded by a later opening of the library (PK-01)")
+  func archived() async throws {
+    let folder = try TemporaryFolder()
+    let url = folder.url.appending(path: "library")
+    let archive: Data
+    let token: String
+    do {
+      let library = try PhotoLibrary.create(at: url, environment: .seeded(1))
+      let made = try await library.performChanges { block in
+        block.createAsset(AssetCreation(mediaType: .image, resources: [PickingLibrary.draft(.photo, "photo", "a.jpg")]))
+      }
+      let session = try library.as("app").beginPicking(PickerConfiguration(library: library))
+      let presenter = try library.present(session)
+      try await presenter.select(made.created[0])
+      try await presenter.finish()
+      let item = try #require(await session.everyResult.last?.first)
+      archive = try JSONEncoder().encode(item)
+      token = try #require(item.token)
+      #expect(try JSONDecoder().decode(PickedItem.self, from: archive) == item)
+      library.close()
+    }
+    let library = try PhotoLibrary(at: url)
+    defer { library.close() }
+    try library.rebuild()
+    let item = try JSONDecoder().decode(PickedItem.self, from: archive)
+    #expect(try await library.as("app").load(item) == Data("photo".utf8))
+    let found = try library.as("app").pickedItem(token)
+    #expect(found.supportedContentTypes == ["public.jpeg"])
+    #expect(try await library.as("app").load(found) == Data("photo".utf8))
+  }
+
+  @Test("a token that was made up gives nothing", arguments: ["", "p1", "p1.x.y", "o1.nonsense", "p1..", "p2.t1-0-0.1"])
+  func nonsense(token: String) async throws {
+    let picking = try await PickingLibrary(1)
+    #expect(await picking.code { _ = try picking.app.pickedItem(token) } == .invalidToken)
+  }
+
+  @Test("a token cannot be turned into one of another place or pick")
+  func forged() async throws {
+    let picking = try await PickingLibrary()
+    let token = try #require(try await picking.pick([picking.name(0)]).first?.token)
+    _ = try await picking.pick([picking.name(1), picking.name(2)], for: picking.library.as("other"))
+    let parts = token.split(separator: ".")
+    for place in [OrderKey.middle - 1, OrderKey.middle + 1, OrderKey.middle + OrderKey.stride, 0, .max] {
+      let forged = "\(parts[0]).\(parts[1]).\(String(place, radix: 36))"
+      #expect(await picking.code { _ = try picking.app.pickedItem(forged) } == .missingResource)
+    }
+    let view = parts[1].prefix { _ in true }.split(separator: "-")
+    for position in 0..<12 {
+      let commit = "p1.t1-\(view[1])-\(String(position, radix: 36)).\(parts[2])"
+      let sighting = "p1.v1-\(view[1])-\(view[2])-\(String(position, radix: 36)).\(parts[2])"
+      for forged in [commit, sighting] where forged != token {
+        #expect(await picking.code { _ = try picking.app.pickedItem(forged) } == .accessUserDenied, "\(forged)")
+      }
+    }
+  }
+
+  @Test("what becomes of the asset: in the trash it is loaded still, purged it is missing (3303)")
+  func purged() async throws {
+    let picking = try await PickingLibrary()
+    let items = try await picking.pick([picking.name(0), picking.name(1), picking.name(2)])
+    try await picking.library.performChanges { $0.deleteAssets([picking.photos[1]]) }
+    #expect(try await picking.app.load(items[1]) == Data(PickingLibrary.bytes(1).utf8))
+    try await picking.library.performChanges { $0.purgeAssets([picking.photos[1]]) }
+    let error = await #expect(throws: LibraryError.self) { _ = try await picking.app.load(items[1]) }
+    #expect(error?.code == .missingResource && error?.description.contains("no longer in the library") == true)
+    #expect(try await picking.app.load(items[2]) == Data(PickingLibrary.bytes(2).utf8))
+    let photo = try #require(try picking.library.asset(picking.name(0)))
+    let path = try picking.library.url(of: picking.library.resources(of: photo)[0], in: photo).path
+    try #require(unlink(path) == 0)
+    #expect(await picking.code { _ = try await picking.app.load(items[0]) } == .missingResource)
+  }
+
+  // MARK: Forms
+
+  @Test("an item is had whole, chunk by chunk and as a file, each with its progress")
+  func ways() async throws {
+    let picking = try await PickingLibrary(0)
+    let bytes = OneFileLibrary.bytes(2_500_000)
+    let asset = try await picking.add([ResourceDraft(type: .photo, source: .data(bytes), originalFilename: "a.jpg")])
+    let item = try #require(try await picking.pick([asset.uuidString]).first)
+    let shares = Gathered<Double>()
+    var options = PickedItemOptions()
+    options.progressHandler = { shares.append($0) }
+    #expect(try await picking.app.load(item, options: options) == bytes)
+    var chunks = Data()
+    for try await chunk in picking.app.data(of: item, options: options) { chunks += chunk }
+    #expect(chunks == bytes)
+    let file = picking.folder.url.appending(path: "out.jpg")
+    try await picking.app.write(item, to: file, options: options)
+    #expect(try Data(contentsOf: file) == bytes)
+    #expect(shares.all.count == 9 && shares.all.filter { $0 == 1 }.count == 3)
+    #expect(await picking.code { try await picking.app.write(item, to: file) } == .alreadyExists)
+    try await picking.app.write(item, to: file, replacing: true)
+    let other = picking.folder.url.appending(path: "other.jpg")
+    #expect(await picking.code { try await picking.library.as("b").write(item, to: other) } == .accessUserDenied)
+    #expect(!FileManager.default.fileExists(atPath: other.path))
+  }
+
+  @Test("a load whose task is cancelled ends with 3072")
+  func cancelled() async throws {
+    let picking = try await PickingLibrary()
+    let item = try #require(try await picking.pick([picking.name(0)]).first)
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await picking.code { _ = try await picking.app.load(item) }
+    }
+    #expect(await task.value == .userCancelled)
+  }
+
+  @Test("the current form is the render of an edited asset, otherwise the original, with a Live Photo's video (PK-07)")
+  func current() async throws {
+    let picking = try await PickingLibrary(0)
+    let live = try await picking.add([
+      PickingLibrary.draft(.photo, "still", "a.heic"), PickingLibrary.draft(.pairedVideo, "movie", "a.mov"),
+    ])
+    let raw = try await picking.add([
+      PickingLibrary.draft(.photo, "jpeg", "b.jpg"), PickingLibrary.draft(.alternatePhoto, "raw", "b.dng"),
+    ])
+    let edited = try await picking.add([PickingLibrary.draft(.photo, "before", "c.heic")])
+    try await picking.library.performChanges { block in
+      var changes = AssetChanges()
+      changes.originalResourceChoice = .raw
+      block.edit([raw], changes)
+      block.editContent(
+        of: edited,
+        ContentEdit(
+          adjustmentData: AdjustmentData(formatIdentifier: "x", formatVersion: "1", data: Data([1])),
+          rendered: [PickingLibrary.draft(.fullSizePhoto, "after", "c.jpg")]))
+    }
+    var configuration = picking.configuration()
+    configuration.preferredRepresentation = .current
+    let items = try await picking.pick([live, raw, edited].map(\.uuidString), configuration)
+    #expect(
+      items.map(\.supportedContentTypes) == [
+        ["public.heic", "com.apple.quicktime-movie"], ["com.adobe.raw-image"], ["public.jpeg"],
+      ])
+    for (item, content) in zip(items, ["still", "raw", "after"]) {
+      #expect(try await picking.app.load(item) == Data(content.utf8))
+    }
+    var options = PickedItemOptions()
+    options.contentType = "com.apple.quicktime-movie"
+    #expect(try await picking.app.load(items[0], options: options) == Data("movie".utf8))
+    options.contentType = "public.png"
+    let error = await #expect(throws: LibraryError.self) { _ = try await picking.app.load(items[0], options: options) }
+    #expect(error?.code == .requestNotSupportedForAsset)
+    #expect(error?.description.contains("public.heic, com.apple.quicktime-movie") == true)
+    try await picking.library.performChanges { $0.revertContent(of: edited) }
+    #expect(try await picking.app.load(items[2]) == Data("before".utf8), "An item is of the asset, not of one version.")
+  }
+
+  /// A converter that writes what it was asked for.
+  private final class Scribe: RepresentationConverter {
+    let asked = Gathered<String>()
+    let compatible: Bool
+    let failure: (any Error)?
+
+    init(compatible: Bool = true, failure: (any Error)? = nil) { (self.compatible, self.failure) = (compatible, failure) }
+
+    func isCompatible(_ file: URL, type: String) throws -> Bool { compatible }
+
+    func convert(_ conversion: RepresentationConversion) throws {
+      let source = try String(contentsOf: conversion.source, encoding: .utf8)
+      asked.append("\(conversion.source.pathExtension) to \(conversion.target.pathExtension)")
+      if let failure { throw failure }
+      let words = [
+        conversion.isEncoding ? "encoded" : "kept", "\(conversion.sourceType) \(source)", conversion.targetType,
+        conversion.metadataOptions.contains(.removeLocation) ? "no place" : "",
+        conversion.metadataOptions.contains(.removeCaptions) ? "no caption" : "",
+      ]
+      try Data(words.joined(separator: "|").utf8).write(to: conversion.target)
+    }
+  }
+
+  @Test(
+    "compatible bytes are handed out as they are, others converted; automatic converts if it can (PK-07)",
+    arguments: [
+      ("jpg", ResourceType.photo, AssetRepresentation.compatible, "bytes"), ("jpg", .photo, .automatic, "bytes"),
+      ("heic", .photo, .current, "bytes"),
+      ("heic", .photo, .compatible, "encoded|public.heic bytes|public.jpeg||"),
+      ("heic", .photo, .automatic, "encoded|public.heic bytes|public.jpeg||"),
+      ("png", .photo, .compatible, "bytes"), ("gif", .photo, .compatible, "bytes"),
+      ("avi", .video, .compatible, "encoded|public.avi bytes|public.mpeg-4||"), ("mov", .video, .compatible, "bytes"),
+      ("m4a", .audio, .compatible, "bytes"),
+    ])
+  func conversion(
+    ending: String, type: ResourceType, representation: AssetRepresentation, expected: String
+  ) async throws {
+    let picking = try await PickingLibrary(0)
+    let scribe = Scribe()
+    try picking.library.setRepresentationConverter(scribe)
+    let mediaType: MediaType = type == .photo ? .image : type == .video ? .video : .audio
+    let asset = try await picking.add([PickingLibrary.draft(type, "bytes", "a.\(ending)")], mediaType)
+    var configuration = picking.configuration()
+    configuration.preferredRepresentation = representation
+    let item = try #require(try await picking.pick([asset.uuidString], configuration).first)
+    #expect(try await picking.app.load(item) == Data(expected.utf8))
+    let stored = UniformType(filenameExtension: ending).identifier
+    let converted = expected.split(separator: "|").dropFirst(2).first.map(String.init)
+    let both = [converted, representation == .automatic ? stored : nil].compactMap(\.self)
+    #expect(item.supportedContentTypes == (converted == nil ? [stored] : both))
+    #expect(try picking.leftovers.isEmpty)
+    // What was asked for is spelled by the caller of the loading, too.
+    var options = PickedItemOptions()
+    options.representation = .current
+    #expect(try await picking.app.load(item, options: options) == Data("bytes".utf8))
+  }
+
+  @Test("a film is encoded anew if the converter finds that others could not play it (PK-07)")
+  func incompatibleFilm() async throws {
+    let picking = try await PickingLibrary(0)
+    let film = try await picking.add([PickingLibrary.draft(.video, "hevc", "a.mov")], .video)
+    let item = try #require(try await picking.pick([film.uuidString]).first)
+    var options = PickedItemOptions()
+    options.representation = .compatible
+    // Nobody can tell how it is encoded.
+    #expect(await picking.code { _ = try await picking.app.load(item, options: options) } == .converterMissing)
+    #expect(try await picking.app.load(item) == Data("hevc".utf8))
+    try picking.library.setRepresentationConverter(Scribe(compatible: false))
+    let expected = Data("encoded|com.apple.quicktime-movie hevc|com.apple.quicktime-movie||".utf8)
+    #expect(try await picking.app.load(item, options: options) == expected)
+    #expect(try await picking.app.load(item) == expected)
+    try picking.library.setRepresentationConverter(Scribe(compatible: true))
+    #expect(try await picking.app.load(item, options: options) == Data("hevc".utf8))
+    #expect(try picking.leftovers.isEmpty)
+  }
+
+  @Test("what must not be handed out is taken out, or nothing is handed out (a.8)")
+  func stripping() async throws {
+    let picking = try await PickingLibrary(1)
+    var configuration = picking.configuration()
+    configuration.metadataOptions = .removeLocation
+    let item = try #require(try await picking.pick([picking.name(0)], configuration).first)
+    for options in [PickedItemOptions(), Self.options(.current), Self.options(.compatible)] {
+      let error = await #expect(throws: LibraryError.self) { _ = try await picking.app.load(item, options: options) }
+      #expect(error?.code == .converterMissing && error?.description.contains("exiftool") == true)
+    }
+    try picking.library.setRepresentationConverter(Scribe())
+    let bytes = PickingLibrary.bytes(0)
+    #expect(try await picking.app.load(item) == Data("kept|public.jpeg \(bytes)|public.jpeg|no place|".utf8))
+    var options = PickedItemOptions()
+    options.metadataOptions = .removeCaptions
+    #expect(
+      try await picking.app.load(item, options: options)
+        == Data("kept|public.jpeg \(bytes)|public.jpeg|no place|no caption".utf8))
+    let archived = try JSONDecoder().decode(PickedItem.self, from: JSONEncoder().encode(item))
+    #expect(archived.metadataOptions == .removeLocation)
+    let file = picking.folder.url.appending(path: "a.jpg")
+    try await picking.app.write(archived, to: file)
+    #expect(try String(contentsOf: file, encoding: .utf8).contains("no place"))
+    #expect(try picking.leftovers.isEmpty)
+  }
+
+  private static func options(_ representation: AssetRepresentation) -> PickedItemOptions {
+    var options = PickedItemOptions()
+    options.representation = representation
+    return options
+  }
+
+  @Test("without a converter, what needs one says what to install (PK-07)")
+  func withoutConverter() async throws {
+    let picking = try await PickingLibrary(0)
+    let asset = try await picking.add([PickingLibrary.draft(.photo, "still", "a.heic")])
+    let item = try #require(try await picking.pick([asset.uuidString]).first)
+    #expect(item.supportedContentTypes == ["public.heic"])
+    #expect(try await picking.app.load(item) == Data("still".utf8), "Automatic is what can be had.")
+    var jpeg = PickedItemOptions()
+    jpeg.contentType = "public.jpeg"
+    for options in [Self.options(.compatible), jpeg] {
+      let error = await #expect(throws: LibraryError.self) { _ = try await picking.app.load(item, options: options) }
+      #expect(error?.code == .converterMissing && error?.description.contains("ExternalConverter") == true)
+    }
+    #expect(await picking.code { try picking.app.setRepresentationConverter(nil) } == .accessUserDenied)
+  }
+
+  @Test("a converter that fails, or makes nothing, gives nothing and leaves nothing (PK-07)")
+  func failing() async throws {
+    struct Refusal: Error, CustomStringConvertible { let description = "no such codec" }
+    struct Idle: RepresentationConverter {
+      func isCompatible(_ file: URL, type: String) throws -> Bool { true }
+      func convert(_ conversion: RepresentationConversion) throws {}
+    }
+    let picking = try await PickingLibrary(0)
+    let asset = try await picking.add([PickingLibrary.draft(.photo, "still", "a.heic")])
+    let item = try #require(try await picking.pick([asset.uuidString]).first)
+    let options = Self.options(.compatible)
+    for (converter, words) in [(Scribe(failure: Refusal()), "no such codec"), (Idle(), "is not there")]
+      as [(any RepresentationConverter, String)]
+    {
+      try picking.library.setRepresentationConverter(converter)
+      let error = await #expect(throws: LibraryError.self) { _ = try await picking.app.load(item, options: options) }
+      #expect(error?.code == .conversionFailed && error?.description.contains(words) == true, "\(words): \(error as Any)")
+      #expect(try picking.leftovers.isEmpty)
+    }
+    // Altered bytes reach no converter.
+    let scribe = Scribe()
+    try picking.library.setRepresentationConverter(scribe)
+    let photo = try #require(try picking.library.asset(asset.uuidString))
+    let path = try picking.library.url(of: picking.library.resources(of: photo)[0], in: photo).path
+    chmod(path, 0o644)
+    try Data("STILL".utf8).write(to: URL(filePath: path))
+    #expect(await picking.code { _ = try await picking.app.load(item, options: options) } == .invalidResource)
+    #expect(scribe.asked.all.isEmpty)
+  }
+}
