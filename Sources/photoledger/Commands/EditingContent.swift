@@ -15,7 +15,8 @@ extension Command {
   private static let force = Option("force", "write over a file that is there")
 
   static let editInput = Command(
-    words: ["edit", "input"], summary: "show what an editor begins from: the files, and the last edit's adjustment data",
+    words: ["edit", "input"],
+    summary: "show what an editor begins from: the files, and the last edit's adjustment data",
     operands: [Operand("ASSET", "the identifier of an asset")],
     options: .opening + [
       handles, Option("output", "FILE", "write the adjustment data to a file"), force, .json,
@@ -169,7 +170,8 @@ extension Commands {
       return ["op": "asset.edit", "assets": $0.list(), "rating": .integer(Int64(stars))]
     },
     .edit(
-      "caption", "write a caption for assets", [assets, Operand("TEXT", .optional, "the caption, unless --clear is given")],
+      "caption", "write a caption for assets",
+      [assets, Operand("TEXT", .optional, "the caption, unless --clear is given")],
       options: [clear], example: "caption \(example) 'The bay before the storm'"
     ) { try caption($0) },
     .edit(
@@ -193,7 +195,9 @@ extension Commands {
     guard invocation.operands.count > 1, LocalIdentifier(text) == nil else {
       throw UsageError("'caption' needs TEXT after the identifiers, or --clear.")
     }
-    return ["op": "asset.edit", "assets": .list(invocation.operands.dropLast().map { .text($0) }), "caption": .text(text)]
+    return [
+      "op": "asset.edit", "assets": .list(invocation.operands.dropLast().map { .text($0) }), "caption": .text(text),
+    ]
   }
 
   // MARK: Bursts
@@ -206,7 +210,8 @@ extension Commands {
     },
     .edit(
       "burst pick", "pick members of a burst: they are shown beside the one that stands for it", [assets],
-      example: "burst pick \(example)", preparing: { invocation in { try picks(invocation, $0) { $0.union(.userPick) } } }
+      example: "burst pick \(example)",
+      preparing: { invocation in { try picks(invocation, $0) { $0.union(.userPick) } } }
     ),
     .edit(
       "burst unpick", "take picks of members of a burst back", [assets], example: "burst unpick \(example)",

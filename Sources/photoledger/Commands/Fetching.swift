@@ -57,7 +57,8 @@ enum FetchArguments {
     case .subtype(let subtype):
       let found = try library.fetchCollections(with: .smartAlbum, subtype: subtype)
       guard !found.isEmpty else {
-        throw LibraryError(.identifierNotFound, "The library has no smart album '\(subtype.name)'; `albums --smart` lists them.")
+        throw LibraryError(
+          .identifierNotFound, "The library has no smart album '\(subtype.name)'; `albums --smart` lists them.")
       }
       return try found.object(at: 0)
     }

@@ -41,7 +41,8 @@ extension Command {
   ) { invocation in
     try invocation.withLibrary { library in
       let token = try library.currentToken.description
-      try invocation.output.line(invocation.printsJSON ? JSON.object([.init("token", .text(token))]).description : token)
+      try invocation.output.line(
+        invocation.printsJSON ? JSON.object([.init("token", .text(token))]).description : token)
       return .done
     }
   }
@@ -74,7 +75,8 @@ extension Command {
     for (type, word) in [(ObjectType.asset, "asset"), (.assetCollection, "album"), (.collectionList, "folder")] {
       let details = try change.changeDetails(for: type)
       let parts: [(String, Style, Set<String>)] = [
-        ("inserted", .inserted, details.insertedLocalIdentifiers), ("updated", .changed, details.updatedLocalIdentifiers),
+        ("inserted", .inserted, details.insertedLocalIdentifiers),
+        ("updated", .changed, details.updatedLocalIdentifiers),
         ("deleted", .removed, details.deletedLocalIdentifiers),
       ]
       for (verb, style, identifiers) in parts {
@@ -102,7 +104,8 @@ extension JSON {
   /// A commit of the history; the details are null where some of what it did was erased.
   fileprivate init(_ change: PersistentChange) throws {
     func list(_ identifiers: Set<String>) -> JSON { .list(identifiers.sorted().map { .text($0) }) }
-    let details = try !change.isItemised
+    let details =
+      try !change.isItemised
       ? .null
       : JSON.object(
         ObjectType.allCases.map { type in

@@ -4,7 +4,8 @@ import PhotoLedger
 // about, with the answer or an error.
 
 extension Command {
-  private static let syncedOnly = Option("synced-only", "do not take an asset for the same because its content is equal")
+  private static let syncedOnly = Option(
+    "synced-only", "do not take an asset for the same because its content is equal")
 
   static let identifierCloud = Command(
     words: ["identifier", "cloud"], summary: "tell what identifiers of this library are called across libraries",

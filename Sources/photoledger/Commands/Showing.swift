@@ -74,7 +74,8 @@ private func add(_ metadata: ExtendedMetadata, _ asset: Asset, to facts: inout F
     let format = [metadata.adjustmentFormatIdentifier, metadata.adjustmentFormatVersion].compactMap(\.self)
     let date = asset.adjustmentTimestamp.map { DateText.instant($0) }
     facts.add(
-      "edited", ([date, "\(asset.adjustmentsState)"].compactMap(\.self) + [format.joined(separator: " ")])
+      "edited",
+      ([date, "\(asset.adjustmentsState)"].compactMap(\.self) + [format.joined(separator: " ")])
         .joined(separator: ", "))
   }
   if asset.playbackVariation != .none { facts.add("played as", "\(asset.playbackVariation)") }
