@@ -85,24 +85,13 @@ extension PhotoLibrary {
     precondition(limit > 0, "A limit of persistent changes is at least 1.")
     try store.prompting.askIfNeeded(for: client, in: store)
     return try store.reading { t in
-      let permission = try store.core.projections.permission(of: client, in: t)
-      if permission.access == .none { throw permission.refusal(client, "read the history") }
       let start = try store.commit(of: token, for: client, t)
+      let permission = try store.core.projections.permission(of: client, in: t)
       try checkIsTold(start, token, permission, t)
-      guard let selection = permission.access.selection else { return try changes(after: start, limit, t) }
-      return try changes(after: start, limit, seenBy: selection, t)
-    }
-  }
-
-  /// The earliest state since which changes are told: that before the first commit, unless the history was shortened
-  /// (PH-06).
-  /// - Throws: ``LibraryError`` if the store cannot be read.
-  /// - Complexity: O(log² n).
-  public var earliestToken: Token {
-    get throws {
-      try store.reading { t in
-        let first = try store.core.projections.firstToldCommit(in: t)
-        return try store.core.token(first == 0 ? 0 : first - 1, for: client, t)
+      switch permission.access {
+      case .none: throw permission.refusal(client, "read the history")
+      case .full: return try changes(after: start, limit, t)
+      case .limited(let number): return try changes(after: start, limit, seenBy: number, t)
       }
     }
   }

@@ -72,11 +72,9 @@ struct TerminalPrompt: PermissionPrompt {
 
   private func newest(_ count: Int, in library: PhotoLibrary) throws -> [LocalIdentifier] {
     guard count > 0 else { throw UsageError("A number of assets is 1 or more.") }
-    var options = FetchOptions()
-    options.sort = [try SortTerm("addedDate:desc", for: .asset)]
-    options.fetchLimit = count
-    let assets = try library.fetchAssets(options)
-    return try assets.objects(at: 0..<assets.count).map(\.id)
+    // The order of addition, in which the assets of one commit are told apart, too.
+    let assets = try library.fetchAssets()
+    return try assets.objects(at: max(0, assets.count - count)..<assets.count).map(\.id)
   }
 
   // MARK: The terminal
