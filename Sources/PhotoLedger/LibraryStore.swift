@@ -153,12 +153,13 @@ package final class LibraryStore: Sendable {
   /// that does not see everything only up to the last commit that it saw while it did, so that nobody finds out how
   /// many there are by trying.
   /// - Throws: ``LibraryError`` `.invalidToken` for a token of another library or client, or of a state that is not
-  ///   there yet.
+  ///   there yet; `.accessUserDenied` or `.accessRestricted` for a client that sees nothing.
   func commit(of token: Token, for client: String, _ t: borrowing StoreReading) throws -> UInt64 {
     guard token.library == core.mark else {
       throw LibraryError(.invalidToken, "The token \(token) belongs to another library.")
     }
     let permission = try core.projections.permission(of: client, in: t)
+    if permission.access == .none { throw permission.refusal(client, "read the history") }
     let unreached = LibraryError(.invalidToken, "The token \(token) names a state that this library has not reached.")
     guard let view = token.view else {
       let limit = permission.access == .full ? try core.log.head(t).commit : try lastFullCommit(permission, t)

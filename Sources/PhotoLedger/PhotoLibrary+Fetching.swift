@@ -154,7 +154,8 @@ extension PhotoLibrary {
 
   /// The assets of numbers that the client may see, by the state of now.
   private func seen(_ find: (borrowing StoreReading) throws -> [ObjectNumber]) throws -> [Asset] {
-    try store.reading { t in
+    try store.prompting.askIfNeeded(for: client, in: store)
+    return try store.reading { t in
       let commit = try store.core.log.head(t).commit
       let access = try store.core.projections.permission(of: client, in: t).access
       return try find(t).compactMap { number in
@@ -276,6 +277,7 @@ extension PhotoLibrary {
   /// - Complexity: O(log n).
   public func collection(_ identifier: String) throws -> PhotoCollection? {
     guard let identifier = LocalIdentifier(identifier) else { return nil }
+    try store.prompting.askIfNeeded(for: client, in: store)
     return try store.reading { t in
       guard let object = try store.core.projections.object(identifier, in: t), !object.isAsset,
         let row = try store.core.projections.collection(object.number, in: t), row.deletedDate == nil

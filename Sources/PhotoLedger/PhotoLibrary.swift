@@ -63,6 +63,19 @@ public final class PhotoLibrary: Sendable {
     }
   }
 
+  /// The earliest state since which changes are told: that before the first commit, unless the history was shortened
+  /// (PH-06).
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log² n).
+  public var earliestToken: Token {
+    get throws {
+      try store.reading { t in
+        let first = try store.core.projections.firstToldCommit(in: t)
+        return try store.core.token(first == 0 ? 0 : first - 1, for: client, t)
+      }
+    }
+  }
+
   // MARK: Changing
 
   /// Carries out all requests of a block as one commit, or none (CB-01, CB-06).

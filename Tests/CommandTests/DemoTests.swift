@@ -41,6 +41,7 @@ struct DemoTests {
     let sandbox = try Sandbox()
     let folder = try pictures(in: sandbox, count: 3)
     try Data("no picture".utf8).write(to: URL(filePath: folder + "/notes.txt"))
+    #expect(try sandbox.run(["client", "authorize", "com.example.scanner"]).status == 0)
     let words = ["import", folder, "--json", "--as", "com.example.scanner"] + (isByReference ? ["--reference"] : [])
     let first = try #require(try sandbox.run(words).objects().first)
     #expect(first["assetsAdded"] as? Int == 3)

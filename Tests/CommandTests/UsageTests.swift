@@ -27,7 +27,28 @@ struct UsageTests {
       (["watch", "--where", "isFavorite ="], "column"),
       (["ls", "--sort", "fnord"], "Unknown key 'fnord'"),
       (["ls", "--sort", "creationDate:down"], "KEY:desc"),
-      (["stat", "--as", "x"], "has no option --as"),
+      (["stat", "--as"], "needs a value"),
+      (["init", "--as", "x"], "has no option --as"),
+      (["ls", "--as", String(repeating: "x", count: 257)], "1 to 256 bytes"),
+      (["ls", "--source", "user,mars"], "'mars' is none"),
+      (["ls", "--smart-album", "favorits"], "did you mean favorites?"),
+      (["watch", "--album", "A", "--smart-album", "favorites"], "give one of them"),
+      (["rate", "A", "--stars", "6"], "'6' is none"),
+      (["rate", "A"], "needs --stars"),
+      (["caption", "A"], "needs TEXT"),
+      (["caption", "A", "00000000-0000-4000-8000-000000000000"], "needs TEXT"),
+      (["keyword", "put", "w", "A"], "There is no command 'keyword put'"),
+      (["smart-album", "create", "A", "--where", "fnord == 1"], "Unknown key 'fnord'"),
+      (["edit", "commit", "A", "--format", "f"], "needs --format-version"),
+      (
+        ["edit", "commit", "A", "--format", "f", "--format-version", "1", "--adjustment", "a", "--rendered", "b"]
+          + ["--base", "draft"], "'draft' is neither"
+      ),
+      (["edit", "revert", "A", "--to", "jpeg"], "'jpeg' is neither"),
+      (["client", "authorize", "a", "--level", "all"], "'all' is neither"),
+      (["client", "request"], "needs --as NAME"),
+      (["client", "grant", "a"], "needs ASSET…"),
+      (["history", "--limit", "0"], "above 0"),
     ])
   func wrongUsage(words: [String], sentence: String) throws {
     let result = try Sandbox(makesLibrary: false).run(words)
@@ -56,6 +77,7 @@ struct UsageTests {
     let other = sandbox.folder.appending(path: "other").path
     #expect(try sandbox.run(["--library", other, "init"]).status == 0)
     #expect(try sandbox.run(["--json", "--library=\(other)", "stat"]).objects().first?["eventCount"] as? Int == 1)
+    #expect(try sandbox.run(["--library", other, "client", "authorize", "com.example.app"]).status == 0)
     #expect(try sandbox.run(["--library", other, "--as", "com.example.app", "album", "create", "Sea"]).status == 0)
     let last = try #require(try sandbox.run(["log", "--library", other, "--json"]).objects().last)
     #expect(last["client"] as? String == "com.example.app")
@@ -77,6 +99,14 @@ struct UsageTests {
       for line in help.lines where !line.contains("photoledger ") {
         #expect(TextLayout.width(line) <= 80, "too wide: \(line)")
       }
+    }
+  }
+
+  @Test("every command that opens a library can run as a client")
+  func asClient() {
+    for command in Commands.all where !["demo", "init"].contains(command.name) {
+      let names = Set(command.options.map(\.name))
+      #expect(names.isSuperset(of: ["library", "as"]), "\(command.name)")
     }
   }
 

@@ -64,6 +64,28 @@ public struct AlbumSubtype: RawRepresentable, Sendable, Hashable, Codable {
 
   /// Whether albums of the subtype are queries.
   public var isSmart: Bool { rawValue >= 200 }
+
+  /// The name, spelled as PhotoKit spells it; an unknown one as `subtypeN`.
+  public var name: String { Self.namesByValue[rawValue] ?? "subtype\(rawValue)" }
+
+  /// The subtype with a name, as ``name`` spells it; nil if there is none.
+  public init?(name: String) {
+    guard let known = Self.namesByValue.first(where: { $0.value == name }) else { return nil }
+    self.init(rawValue: known.key)
+  }
+
+  /// Every subtype that has a name, in the order of the values.
+  public static let named: [AlbumSubtype] = namesByValue.keys.sorted().map(AlbumSubtype.init)
+
+  private static let namesByValue: [Int: String] = [
+    2: "albumRegular", 200: "smartAlbumGeneric", 201: "smartAlbumPanoramas", 202: "smartAlbumVideos",
+    203: "smartAlbumFavorites", 204: "smartAlbumTimelapses", 205: "smartAlbumAllHidden",
+    206: "smartAlbumRecentlyAdded", 207: "smartAlbumBursts", 208: "smartAlbumSlomoVideos",
+    209: "smartAlbumUserLibrary", 210: "smartAlbumSelfPortraits", 211: "smartAlbumScreenshots",
+    212: "smartAlbumDepthEffect", 213: "smartAlbumLivePhotos", 214: "smartAlbumAnimated",
+    215: "smartAlbumLongExposures", 217: "smartAlbumRAW", 218: "smartAlbumCinematic", 219: "smartAlbumSpatial",
+    220: "smartAlbumScreenRecordings",
+  ]
 }
 
 /// What a folder is (PHCollectionListSubtype, photokit a.3).

@@ -84,7 +84,8 @@ extension PhotoLibrary {
   public func cloudIdentifierMappings(
     forLocalIdentifiers identifiers: [String]
   ) throws -> [String: Result<CloudIdentifier, LibraryError>] {
-    try store.reading { t in
+    try store.prompting.askIfNeeded(for: client, in: store)
+    return try store.reading { t in
       let access = try store.core.projections.permission(of: client, in: t).access
       var mappings: [String: Result<CloudIdentifier, LibraryError>] = [:]
       for identifier in identifiers where mappings[identifier] == nil {
@@ -128,7 +129,8 @@ extension PhotoLibrary {
   public func localIdentifierMappings(
     for identifiers: [CloudIdentifier], syncedOnly: Bool = false
   ) throws -> [CloudIdentifier: Result<String, LibraryError>] {
-    try store.reading { t in
+    try store.prompting.askIfNeeded(for: client, in: store)
+    return try store.reading { t in
       let access = try store.core.projections.permission(of: client, in: t).access
       var mappings: [CloudIdentifier: Result<String, LibraryError>] = [:]
       for identifier in identifiers where mappings[identifier] == nil {

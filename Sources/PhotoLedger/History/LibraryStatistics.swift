@@ -51,6 +51,7 @@ extension PhotoLibrary {
   /// - Complexity: O(n) in assets.
   public func statistics() throws -> LibraryStatistics {
     let core = store.core
+    try store.prompting.askIfNeeded(for: client, in: store)
     return try store.reading { t in
       try checkSeesEverything("count what the library holds", t)
       let head = try core.log.head(t)

@@ -10,6 +10,7 @@ extension PhotoLibrary {
   ///   what `body` throws.
   /// - Complexity: O(log n + m) for m events after the token, or of the object.
   public func forEachLogEntry(_ filter: LogFilter = LogFilter(), _ body: (LogEntry) throws -> Bool) throws {
+    try store.prompting.askIfNeeded(for: client, in: store)
     try store.reading { t in
       try checkSeesEverything("read the log", t)
       let after = try filter.after.map { try store.commit(of: $0, for: client, t) } ?? 0

@@ -12,7 +12,8 @@ extension Operation {
     },
     Operation(name: "asset.addResources") { fields, context in
       let asset = try fields.identifier("asset", context)
-      context.block.addResources(try fields.resources(), to: asset, changing: try fields.assetChanges())
+      context.block.addResources(
+        try fields.resources(), to: asset, changing: try fields.assetChanges(), retyping: try fields.retyping())
       return nil
     },
     Operation(name: "asset.trash") { fields, context in
@@ -34,13 +35,12 @@ private let instantForm = "a date such as \"2024-05-31T18:30:00+02:00\""
 private let wallTimeForm = "a date without a zone such as \"2024-05-31T18:30:00\""
 private let placeForm = "an object with latitude, longitude and, if known, altitude"
 private let subtypesForm = "a list of names such as [\"photoPanorama\"]"
+private let mediaTypeForm = "image, video or audio"
 private let styleForm = "unsupported, image, imageAnimated, livePhoto, video or videoLooping"
 
 extension OperationFields {
   fileprivate mutating func assetCreation() throws -> AssetCreation {
-    let mediaType = try required("mediaType", "image, video or audio") { json in
-      MediaType.allCases.first { .text("\($0)") == json && $0 != .unknown }
-    }
+    let mediaType = try required("mediaType", mediaTypeForm, \.mediaTypeValue)
     var creation = AssetCreation(mediaType: mediaType, resources: try resources())
     creation.mediaSubtypes = try optional("mediaSubtypes", subtypesForm, \.subtypesValue) ?? []
     creation.playbackStyle = try playbackStyle()
@@ -56,6 +56,17 @@ extension OperationFields {
     creation.isHidden = try optional("isHidden", "true or false", \.boolValue) ?? false
     creation.burstIdentifier = try assignment("burstIdentifier", "text", \.textValue)?.setting
     creation.representsBurst = try optional("representsBurst", "true or false", \.boolValue) ?? false
+    creation.burstSelectionTypes = try bits("burstSelectionTypes") ?? []
+    creation.sourceType = try bits("sourceType") ?? .userLibrary
+    creation.rating = try rating() ?? .unset
+    creation.playbackVariation = try choice("playbackVariation") ?? .none
+    creation.originalResourceChoice = try choice("originalResourceChoice") ?? .compressed
+    creation.isSelfPortrait = try optional("isSelfPortrait", "true or false", \.boolValue) ?? false
+    creation.caption = try assignment("caption", "text", \.textValue)?.setting
+    creation.keywords = try words("keywords")
+    creation.origin = try assignment("origin", "an identifier across libraries") { json in
+      json.textValue.flatMap { CloudIdentifier(archivalStringValue: $0) }
+    }?.setting
     return creation
   }
 
@@ -68,7 +79,49 @@ extension OperationFields {
     changes.mediaSubtypes = try optional("mediaSubtypes", subtypesForm, \.subtypesValue)
     changes.playbackStyle = try playbackStyle()
     changes.duration = try optional("duration", "a number of seconds", \.numberValue)
+    changes.pixelWidth = try optional("pixelWidth", "a whole number, 0 or more", \.positionValue)
+    changes.pixelHeight = try optional("pixelHeight", "a whole number, 0 or more", \.positionValue)
+    changes.mediaType = try optional("mediaType", mediaTypeForm, \.mediaTypeValue)
+    changes.caption = try assignment("caption", "text", \.textValue)
+    changes.addedKeywords = try words("addedKeywords")
+    changes.removedKeywords = try words("removedKeywords")
+    changes.rating = try rating()
+    changes.playbackVariation = try choice("playbackVariation")
+    changes.originalResourceChoice = try choice("originalResourceChoice")
+    changes.isSelfPortrait = try optional("isSelfPortrait", "true or false", \.boolValue)
+    changes.burstSelectionTypes = try bits("burstSelectionTypes")
+    changes.isLivePhotoVideoPlaybackEnabled = try optional(
+      "isLivePhotoVideoPlaybackEnabled", "true or false", \.boolValue)
     return changes
+  }
+
+  private mutating func rating() throws -> AssetRating? {
+    try optional("rating", "a number of stars, 0 to 5") { $0.wholeValue.flatMap(AssetRating.init) }
+  }
+
+  private mutating func words(_ name: String) throws -> Set<String> {
+    Set(try optional(name, "a list of words", \.textsValue) ?? [])
+  }
+
+  private mutating func bits<Bits: NamedBits>(_ name: String) throws -> Bits? where Bits.Element == Bits {
+    try optional(name, "a list of names out of \(Bits.namedBits.map(\.name).joined(separator: ", "))") { json in
+      json.textsValue.flatMap { Bits(names: $0) }
+    }
+  }
+
+  /// Which existing files of an asset become files of another type.
+  fileprivate mutating func retyping() throws -> [ResourceType: ResourceType] {
+    let form = "an object such as {\"video\":\"pairedVideo\"}"
+    return try optional("retyping", form) { json -> [ResourceType: ResourceType]? in
+      guard let members = json.objectValue else { return nil }
+      var types: [ResourceType: ResourceType] = [:]
+      for member in members {
+        guard let old = ResourceType(name: member.key), let new = member.value.textValue.flatMap(ResourceType.init)
+        else { return nil }
+        types[old] = new
+      }
+      return types
+    } ?? [:]
   }
 
   private mutating func playbackStyle() throws -> PlaybackStyle? {
@@ -95,7 +148,7 @@ extension OperationFields {
     return (.set(date.date), wallTime, offset)
   }
 
-  fileprivate mutating func resources() throws -> [ResourceDraft] {
+  mutating func resources() throws -> [ResourceDraft] {
     let values = try required("resources", "a list of objects") { json -> [[JSON.Member]]? in
       let objects = json.listValue?.map(\.objectValue)
       return objects?.contains { $0 == nil } ?? true ? nil : objects?.compactMap { $0 }
@@ -112,17 +165,27 @@ extension OperationFields {
     let type = try required("type", "the name of a resource type such as photo, video or pairedVideo") { json in
       json.textValue.flatMap { ResourceType(name: $0) }
     }
-    let path = try optional("path", "the path of a file") { $0.textValue.flatMap { $0.isEmpty ? nil : $0 } }
-    let data = try optional("data", "bytes in base64") { $0.textValue.flatMap { Data(base64Encoded: $0) } }
+    let source = try source("a resource")
     let name = try optional("originalFilename", "text", \.textValue)
     let kind = try optional("uniformTypeIdentifier", "text", \.textValue)
-    let source: ResourceDraft.Source
-    switch (path, data) {
-    case (let path?, nil): source = .file(URL(filePath: path, directoryHint: .notDirectory), shouldMove: false)
-    case (nil, let data?): source = .data(data)
-    default: throw malformed("a resource has either 'path' or 'data'.")
-    }
     return ResourceDraft(type: type, source: source, originalFilename: name, uniformTypeIdentifier: kind)
+  }
+
+  /// Where the bytes of something come from: a file, or the line itself.
+  mutating func source(_ what: String) throws -> ResourceDraft.Source {
+    let path = try optional("path", "the path of a file") { $0.textValue.flatMap { $0.isEmpty ? nil : $0 } }
+    let data = try optional("data", "bytes in base64") { $0.textValue.flatMap { Data(base64Encoded: $0) } }
+    switch (path, data) {
+    case (let path?, nil): return .file(URL(filePath: path, directoryHint: .notDirectory), shouldMove: false)
+    case (nil, let data?): return .data(data)
+    default: throw malformed("\(what) has either 'path' or 'data'.")
+    }
+  }
+}
+
+extension JSON {
+  fileprivate var mediaTypeValue: MediaType? {
+    MediaType.allCases.first { .text("\($0)") == self && $0 != .unknown }
   }
 }
 

@@ -7,12 +7,29 @@ extension Operation {
     ownOperations(kind) + contentOperations(kind, members: kind == "album" ? "assets" : "collections")
   }
 
+  /// The operations of smart albums, which have a condition and no members of their own.
+  static let smartAlbumOperations: [Operation] =
+    [
+      Operation(name: "smartAlbum.create") { fields, context in
+        let title = try fields.required("title", "text", \.textValue)
+        return context.block.createSmartAlbum(
+          title: title, where: try fields.condition(), sortedBy: try fields.sort(),
+          includingHidden: try fields.optional("includesHidden", "true or false", \.boolValue) ?? false)
+      }
+    ] + existingOperations("smartAlbum")
+
   private static func ownOperations(_ kind: String) -> [Operation] {
     [
       Operation(name: "\(kind).create") { fields, context in
         let title = try fields.required("title", "text", \.textValue)
         return kind == "album" ? context.block.createAlbum(title: title) : context.block.createFolder(title: title)
-      },
+      }
+    ] + existingOperations(kind)
+  }
+
+  /// What can be done to any collection that is there.
+  private static func existingOperations(_ kind: String) -> [Operation] {
+    [
       Operation(name: "\(kind).rename") { fields, context in
         let name = try fields.required(kind, "an identifier", \.textValue)
         try check([name], are: kind, fields, context)
@@ -32,8 +49,8 @@ extension Operation {
   private static func check(
     _ names: [String], are kind: String, _ fields: OperationFields, _ context: OperationContext
   ) throws {
-    for name in names where try !context.isKind(kind, name) {
-      let other = kind == "album" ? "folder" : "album"
+    for name in names {
+      guard let other = try context.kind(of: name), other != kind else { continue }
       throw LibraryError(
         .changeNotSupported, "\(fields.place): '\(name)' is no \(kind); there are operations \(other).… too.")
     }
@@ -91,5 +108,26 @@ extension OperationFields {
 
   fileprivate mutating func positions(_ name: String) throws -> IndexSet {
     try required(name, "a list of whole numbers, each once", \.positionsValue)
+  }
+}
+
+extension OperationFields {
+  fileprivate mutating func condition() throws -> Condition {
+    guard let format = try optional("where", "a predicate", \.textValue) else { return .always }
+    do {
+      return try Condition(format: format, for: .asset)
+    } catch {
+      let code: LibraryError.Code = error.code == .malformedPredicate ? .malformedPredicate : .unsupportedPredicate
+      throw LibraryError(code, "\(place), where: \(error)")
+    }
+  }
+
+  fileprivate mutating func sort() throws -> [SortTerm] {
+    let terms = try optional("sort", "a list such as [\"creationDate:desc\"]", \.textsValue) ?? []
+    do {
+      return try terms.map { try SortTerm($0, for: .asset) }
+    } catch {
+      throw LibraryError(.unsupportedSort, "\(place), sort: \(error)")
+    }
   }
 }

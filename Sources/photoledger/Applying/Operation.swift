@@ -8,8 +8,8 @@ import PhotoLedger
 //
 // An operation is a name and a function that reads its fields and asks the block. Whether a request can be carried out
 // is the library's to say; here only the form is checked, so that no rule is written down twice. One rule is needed
-// here: album.rename and album.delete do not take a folder, though the library's own request takes both, since a person
-// who deletes an album must never delete a tree of folders by a slip of the identifier.
+// here: album.rename and album.delete take neither a folder nor a smart album, though the library's own request takes
+// all, since a person who deletes an album must never delete a tree of folders by a slip of the identifier.
 
 /// One kind of change that a line of `apply` can ask for.
 struct Operation: Sendable {
@@ -44,15 +44,17 @@ final class OperationContext {
     return identifier
   }
 
-  /// Whether a name stands for an album or folder of the given kind, as far as is known.
-  func isKind(_ kind: String, _ text: String) throws -> Bool {
-    if let placeholder = placeholders[text] { return placeholder.kind == kind }
-    return try library.collection(text).map { "\($0.kind)" == kind } ?? true
+  /// Whether a name stands for an album, smart album or folder, as far as is known; nil if it is not.
+  func kind(of text: String) throws -> String? {
+    if let placeholder = placeholders[text] { return placeholder.kind }
+    return try library.collection(text).map { "\($0.kind)" }
   }
 }
 
 extension Operation {
-  static let all: [Operation] = assetOperations + collectionOperations("album") + collectionOperations("folder")
+  static let all: [Operation] =
+    assetOperations + editingOperations + collectionOperations("album") + collectionOperations("folder")
+    + smartAlbumOperations + clientOperations
 
   private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
@@ -109,9 +111,6 @@ extension OperationFields {
 
   /// Identifiers and placeholders as they were written.
   mutating func names(_ name: String) throws -> [String] {
-    try required(name, "a list of identifiers") { json in
-      guard let texts = json.listValue?.map(\.textValue), !texts.contains(nil) else { return nil }
-      return texts.compactMap { $0 }
-    }
+    try required(name, "a list of identifiers", \.textsValue)
   }
 }

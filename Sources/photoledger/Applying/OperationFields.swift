@@ -53,6 +53,14 @@ struct OperationFields {
     }
   }
 
+  /// Reads a field that names a case of an enumeration.
+  mutating func choice<Value: CaseIterable>(_ name: String) throws -> Value? {
+    let names = Value.allCases.map { "\($0)" }
+    return try optional(name, names.joined(separator: ", ")) { json in
+      Value.allCases.first { .text("\($0)") == json }
+    }
+  }
+
   /// Checks that every field was asked for.
   func finish() throws {
     let known = Set(asked)
@@ -67,6 +75,12 @@ extension JSON {
   var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
 
   var textValue: String? { if case .text(let value) = self { value } else { nil } }
+
+  /// A list of text.
+  var textsValue: [String]? {
+    guard let texts = listValue?.map(\.textValue), !texts.contains(nil) else { return nil }
+    return texts.compactMap(\.self)
+  }
 
   var listValue: [JSON]? { if case .list(let values) = self { values } else { nil } }
 

@@ -4,7 +4,7 @@ import PhotoLedger
 extension Command {
   static let apply = Command(
     words: ["apply"], summary: "carry out change blocks from standard input, one JSON object a line",
-    options: [.library, .client],
+    options: .opening,
     notes: """
       A line is {"changes":[{"op":…},…]}, with "key" (an idempotency key) and "cause" if wanted. Each is
       one commit: all of it is done or nothing. Each is answered by one line, in order: {"line":…,

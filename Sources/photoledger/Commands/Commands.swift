@@ -1,21 +1,38 @@
 /// All commands, and how the program's help groups them.
 enum Commands {
-  static let all: [Command] = reading + assetEdits + albumEdits + folderEdits
+  static let all: [Command] =
+    reading + files + editing + assetEdits + wordEdits + burstEdits + albumEdits + smartAlbumEdits + folderEdits
+    + picking + clients + care
 
   private static let reading: [Command] = [
-    .demo, .initialize, .import, .stat, .verify, .verifyHere, .rebuild, .list, .sections, .show, .albums, .apply,
-    .watch, .log, .resourceList, .resourceGet, .resourceCheck,
-    .pick, .pickLoad,
+    .demo, .initialize, .import, .list, .sections, .show, .albums, .stat, .log, .watch, .apply, .history, .historyToken,
+    .identifierCloud, .identifierLocal,
   ]
+
+  private static let files: [Command] = [.resourceList, .resourceGet, .resourceCheck]
+
+  private static let editing: [Command] = [.editInput] + contentEdits
+
+  private static let picking: [Command] = [.pick, .pickLoad]
+
+  private static let clients: [Command] =
+    [.clientList] + clientEdits + [.clientSelection, .clientAccess, .clientRequest]
+
+  private static let care: [Command] = [.verify, .verifyHere, .rebuild, .historyShorten]
 
   static let groups: [(title: String, names: [String])] = [
     ("Start:", ["demo", "init", "import"]),
-    ("Look:", ["ls", "sections", "show", "albums", "stat", "log", "watch"]),
-    ("Files of assets:", ["resource list", "resource get", "resource check"]),
-    ("Pick assets for a client:", ["pick", "pick load"]),
-    ("Change assets:", assetEdits.map(\.name)),
-    ("Change albums and folders:", (albumEdits + folderEdits).map(\.name)),
+    ("Look:", ["ls", "sections", "show", "albums", "stat"]),
+    ("Follow:", ["watch", "log", "history", "history token"]),
+    ("Files of assets:", files.map(\.name)),
+    ("Change assets:", (assetEdits + wordEdits).map(\.name)),
+    ("Edit what an asset shows:", editing.map(\.name)),
+    ("Bursts:", burstEdits.map(\.name)),
+    ("Change albums and folders:", (albumEdits + smartAlbumEdits + folderEdits).map(\.name)),
+    ("Pick assets for a client:", picking.map(\.name)),
+    ("Clients, and what they may see:", clients.map(\.name)),
     ("Change anything, from a program:", ["apply"]),
-    ("Care:", ["verify", "rebuild"]),
+    ("Between libraries:", ["identifier cloud", "identifier local"]),
+    ("Care:", ["verify", "rebuild", "history shorten"]),
   ]
 }

@@ -9,22 +9,33 @@ extension Command {
     _ words: String, _ summary: String, _ operands: [Operand], options: [Option] = [], notes: String = "",
     example: String, _ operation: @escaping @Sendable (Invocation) throws -> JSON
   ) -> Command {
+    edit(
+      words, summary, operands, options: options, notes: notes, example: example,
+      preparing: { invocation in
+        let operation = try operation(invocation)
+        return { _ in [operation] }
+      })
+  }
+
+  /// A command that makes one block of operations. What is wrong in every library is told before one is opened; what
+  /// the operations need of the library is read then.
+  static func edit(
+    _ words: String, _ summary: String, _ operands: [Operand], options: [Option] = [], notes: String = "",
+    example: String,
+    preparing prepare: @escaping @Sendable (Invocation) throws -> (PhotoLibrary) throws -> [JSON]
+  ) -> Command {
     Command(
       words: words.split(separator: " ").map(String.init), summary: summary, operands: operands,
       options: options + .changing, notes: notes, example: example
     ) { invocation in
-      let line = ChangeLine([try operation(invocation)], cause: words)
+      let operations = try prepare(invocation)
       return try invocation.withLibrary { library in
-        let receipt = try line.perform(on: library)
-        try invocation.report(receipt)
+        let line = ChangeLine(try operations(library), cause: words)
+        try invocation.report(line.perform(on: library))
         return .done
       }
     }
   }
-}
-
-extension Array where Element == Option {
-  fileprivate static var changing: [Option] { Option.changing }
 }
 
 extension Invocation {
@@ -47,7 +58,8 @@ extension Invocation {
 }
 
 extension Commands {
-  private static let assets = Operand("ID", .several, "identifiers of assets")
+  /// Operands that name assets.
+  static let assets = Operand("ID", .several, "identifiers of assets")
 
   static let assetEdits: [Command] = [
     .edit("favorite", "mark assets as favourites", [assets], example: "favorite 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F") {

@@ -3,7 +3,6 @@ import PhotoLedger
 extension Commands {
   private static let album = Operand("ALBUM", "the album's identifier")
   private static let folder = Operand("FOLDER", "the folder's identifier, or / for the top level")
-  private static let assets = Operand("ID", .several, "identifiers of assets")
   private static let collections = Operand("ID", .several, "identifiers of albums and folders")
   private static let title = Operand("TITLE", "the title; titles need not be unique")
   private static let at = Option("at", "INDEX", "before the member that has this index, from 0")
@@ -57,6 +56,42 @@ extension Commands {
       ["op": "album.delete", "albums": $0.list()]
     },
   ]
+
+  static let smartAlbumEdits: [Command] = [
+    .edit(
+      "smart-album create", "make an album of whatever satisfies a predicate, and print its identifier", [title],
+      options: [
+        Option("where", "FORMAT", "a predicate in PhotoKit's format; all assets if left out"),
+        Option("sort", "KEY[:desc]", isRepeatable: true, "order by a property; the first --sort counts most"),
+        includesHidden,
+      ],
+      notes: "The predicate stays as it is. " + FetchArguments.notes,
+      example: #"smart-album create 'Best' --where "rating >= 4" --sort creationDate:desc"#
+    ) {
+      let (format, sort) = ($0.text("where"), $0.texts("sort"))
+      _ = try format.map { try Condition(format: $0, for: .asset) }
+      _ = try sort.map { try SortTerm($0, for: .asset) }
+      var members: [JSON.Member] = [.init("op", "smartAlbum.create"), .init("title", $0.operand(0))]
+      if let format { members.append(.init("where", .text(format))) }
+      members.append(.init("sort", .list(sort.map { .text($0) })))
+      members.append(.init("includesHidden", .bool($0.has(includesHidden))))
+      return .object(members)
+    },
+    .edit(
+      "smart-album rename", "give a smart album that people made another title",
+      [Operand("ALBUM", "the smart album's identifier"), title], example: "smart-album rename ALBUM 'The best'"
+    ) {
+      ["op": "smartAlbum.rename", "smartAlbum": $0.operand(0), "title": $0.operand(1)]
+    },
+    .edit(
+      "smart-album delete", "delete smart albums that people made; assets stay in the library",
+      [Operand("ALBUM", .several, "identifiers of smart albums")], example: "smart-album delete ALBUM"
+    ) {
+      ["op": "smartAlbum.delete", "smartAlbums": $0.list()]
+    },
+  ]
+
+  private static let includesHidden = Option("hidden", "show hidden assets in it, too")
 
   static let folderEdits: [Command] = [
     .edit("folder create", "make a folder and print its identifier", [title], example: "folder create Travels") {

@@ -7,10 +7,13 @@ enum FetchArguments {
     Option("sort", "KEY[:desc]", isRepeatable: true, "order by a property; the first --sort counts most"),
     Option("limit", "N", "at most N assets"),
     Option("offset", "N", "pass over the first N assets"),
-    Option("album", "ID", "the assets of an album, in its order unless --sort is given"),
-    hidden, trash,
+    Option("album", "ID", "the assets of an album or smart album, in its order unless --sort is given"),
+    Option("smart-album", "NAME|ID", "what a smart album shows: favorites, recentlyAdded … or an identifier"),
+    Option("source", "S[,S]…", "only what comes from these: user, shared, synced"),
+    allBursts, hidden, trash,
   ]
 
+  private static let allBursts = Option("all-bursts", "show every member of a burst, picked or not")
   private static let hidden = Option("hidden", "show hidden assets too")
   private static let trash = Option("trash", "show the trash instead of the library")
 
@@ -29,6 +32,12 @@ enum FetchArguments {
       throw UsageError("--limit needs a number above 0; leave it out to see all.")
     }
     options.fetchOffset = try invocation.count("offset") ?? 0
+    options.includeAllBurstAssets = invocation.has(allBursts)
+    if let sources = invocation.text("source") { options.includeAssetSourceTypes = try self.sources(sources) }
+    if invocation.text("album") != nil, let smartAlbum = invocation.text("smart-album") {
+      throw UsageError("--album and --smart-album '\(smartAlbum)' both choose an album; give one of them.")
+    }
+    _ = try smartAlbum(invocation)
     options.includeHiddenAssets = invocation.has(hidden)
     options.showsTrash = invocation.has(trash)
     return options
@@ -41,20 +50,89 @@ enum FetchArguments {
   ) throws -> FetchResult<Asset> {
     var options = try read(invocation)
     if options.sort.isEmpty { options.sort = defaultSort }
-    let album = try invocation.text("album").map { try library.album($0) }
-    return try library.fetchAssets(options, in: album)
+    return try library.fetchAssets(options, in: try album(invocation, in: library))
+  }
+
+  /// The album that `--album` or `--smart-album` names.
+  private static func album(_ invocation: Invocation, in library: PhotoLibrary) throws -> PhotoCollection? {
+    if let identifier = invocation.text("album") { return try library.album(identifier) }
+    switch try smartAlbum(invocation) {
+    case nil: return nil
+    case .identifier(let identifier): return try library.smartAlbum(identifier)
+    case .subtype(let subtype):
+      let found = try library.fetchCollections(with: .smartAlbum, subtype: subtype)
+      guard !found.isEmpty else {
+        throw LibraryError(
+          .identifierNotFound, "The library has no smart album '\(subtype.name)'; `albums --smart` lists them.")
+      }
+      return try found.object(at: 0)
+    }
+  }
+
+  private enum SmartAlbumName { case identifier(String), subtype(AlbumSubtype) }
+
+  /// What `--smart-album` names: a subtype with or without `smartAlbum` before it, or an identifier.
+  private static func smartAlbum(_ invocation: Invocation) throws -> SmartAlbumName? {
+    guard let text = invocation.text("smart-album") else { return nil }
+    let wanted = text.lowercased()
+    let own = AlbumSubtype.named.filter { $0.isSmart && $0 != .smartAlbumGeneric }
+    if let subtype = own.first(where: { [$0.name.lowercased(), $0.shortName.lowercased()].contains(wanted) }) {
+      return .subtype(subtype)
+    }
+    guard LocalIdentifier(text) != nil else {
+      let names = own.map(\.shortName)
+      let nearest = Suggestion.nearest(to: text, among: names).map { " (did you mean \($0)?)" } ?? ""
+      throw UsageError(
+        "--smart-album needs an identifier or a name; '\(text)' is neither\(nearest). The names are "
+          + names.joined(separator: ", ") + ".")
+    }
+    return .identifier(text)
+  }
+
+  private static let sourceNames: [(name: String, source: SourceTypes)] = [
+    ("user", .userLibrary), ("shared", .cloudShared), ("synced", .iTunesSynced),
+  ]
+
+  private static func sources(_ text: String) throws -> SourceTypes {
+    var sources: SourceTypes = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let found = sourceNames.first(where: { $0.name == part }) else {
+        throw UsageError("--source needs user, shared or synced, with commas between them; '\(part)' is none.")
+      }
+      sources.formUnion(found.source)
+    }
+    return sources
+  }
+}
+
+extension AlbumSubtype {
+  /// The name without `smartAlbum` before it: `favorites`, `recentlyAdded`, `RAW`.
+  var shortName: String {
+    guard name.hasPrefix("smartAlbum") else { return name }
+    let rest = String(name.dropFirst("smartAlbum".count))
+    return rest == rest.uppercased() ? rest : rest.prefix(1).lowercased() + rest.dropFirst()
   }
 }
 
 extension PhotoLibrary {
-  /// The album with an identifier.
+  /// The album or smart album with an identifier.
   /// - Throws: ``LibraryError`` `.identifierNotFound` if there is none, `.changeNotSupported` for a folder.
   func album(_ identifier: String) throws -> PhotoCollection {
     guard let collection = try collection(identifier) else {
       throw LibraryError(.identifierNotFound, "The library has no album '\(identifier)'; `albums` lists them.")
     }
-    guard collection.kind == .album else {
+    guard collection.canContainAssets else {
       throw LibraryError(.changeNotSupported, "'\(identifier)' is a folder, not an album; `albums` lists both.")
+    }
+    return collection
+  }
+
+  /// The smart album with an identifier.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` if there is none, `.changeNotSupported` for another collection.
+  fileprivate func smartAlbum(_ identifier: String) throws -> PhotoCollection {
+    let collection = try album(identifier)
+    guard collection.kind == .smartAlbum else {
+      throw LibraryError(.changeNotSupported, "'\(identifier)' is no smart album; `ls --album` shows what it holds.")
     }
     return collection
   }

@@ -7,7 +7,7 @@ extension Command {
   static let `import` = Command(
     words: ["import"], summary: "take photos and videos into the library",
     operands: [Operand("FOLDER", .several, "folders, which are walked, or files")],
-    options: [.library, .client, reference, .json],
+    options: .opening + [reference, .json],
     notes: """
       What the library has already is passed over, so the same folder can be imported again, and an import that was
       stopped goes on when it is started again. What could not be taken is told with the reason, and for every file

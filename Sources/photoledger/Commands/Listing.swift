@@ -3,7 +3,7 @@ import PhotoLedger
 extension Command {
   static let list = Command(
     words: ["ls"], summary: "list assets, in the order in which they were added unless told otherwise",
-    options: [.library] + FetchArguments.options + [.json], notes: FetchArguments.notes,
+    options: .opening + FetchArguments.options + [.json], notes: FetchArguments.notes,
     example: #"ls --where "isFavorite == YES" --sort creationDate:desc --limit 20"#
   ) { invocation in
     // Looked at before the library is opened: a wrong predicate is wrong in every library.
@@ -14,9 +14,9 @@ extension Command {
       if !invocation.printsJSON, !result.isEmpty { try invocation.output.line(table.heading) }
       try result.forEachPiece { assets in
         for asset in assets {
-          let resources = try library.resources(of: asset)
           try invocation.output.line(
-            invocation.printsJSON ? JSON(asset, resources).description : table.row(asset, resources))
+            invocation.printsJSON
+              ? library.json(of: asset).description : table.row(asset, library.resources(of: asset)))
         }
       }
       if !invocation.printsJSON, invocation.output.terminal.isInteractive {
@@ -28,15 +28,22 @@ extension Command {
 
   static let albums = Command(
     words: ["albums"], summary: "list albums and folders in their order, folders with what they hold",
-    options: [.library, .json],
-    notes: "With --json each object has `parent` too: the identifier of its folder, or null at the top.",
-    example: "albums"
+    options: .opening + [smart, .json],
+    notes: """
+      With --json each object has `parent` too: the identifier of its folder, or null at the top. Smart
+      albums that people made stand among the others; --smart adds the library's own at the end.
+      """,
+    example: "albums --smart"
   ) { invocation in
     try invocation.withLibrary { library in
-      try AlbumTree(invocation: invocation, library: library).print(in: nil, depth: 0)
+      let tree = AlbumTree(invocation: invocation, library: library)
+      try tree.print(in: nil, depth: 0)
+      if invocation.has(smart) { try tree.printOwnSmartAlbums() }
       return .done
     }
   }
+
+  private static let smart = Option("smart", "list the library's own smart albums too")
 }
 
 extension FetchResult {
@@ -61,6 +68,15 @@ private struct AlbumTree {
     }
   }
 
+  /// Prints the smart albums that every library has, which hang in no folder.
+  func printOwnSmartAlbums() throws {
+    try library.fetchCollections(with: .smartAlbum).forEachPiece { collections in
+      for collection in collections where collection.albumSubtype != .smartAlbumGeneric {
+        try invocation.output.line(invocation.printsJSON ? json(collection, in: nil) : row(collection, 0))
+      }
+    }
+  }
+
   private func json(_ collection: PhotoCollection, in folder: PhotoCollection?) -> String {
     guard case .object(let members) = JSON(collection) else { return "null" }
     return JSON.object(members + [JSON.Member("parent", JSON(folder?.localIdentifier))]).description
@@ -70,7 +86,12 @@ private struct AlbumTree {
     let terminal = invocation.output.terminal
     let title = String(repeating: "  ", count: depth) + (collection.localizedTitle ?? "")
     let isFolder = collection.kind == .folder
-    let count = isFolder ? "folder" : TextLayout.counted(collection.estimatedAssetCount, "asset")
+    let count =
+      switch collection.kind {
+      case .folder: "folder"
+      case .smartAlbum: "smart album"
+      case .album: TextLayout.counted(collection.estimatedAssetCount, "asset")
+      }
     let titleWidth = max(12, (terminal.width ?? 100) - 36 - 16)
     let shown = TextLayout.fitted(isFolder ? title + "/" : title, titleWidth)
     return (isFolder ? terminal.styled(shown, .heading) : shown) + "  " + TextLayout.fitted(count, 12) + "  "

@@ -4,7 +4,7 @@ import PhotoLedger
 extension Command {
   static let show = Command(
     words: ["show"], summary: "show all that is known of one asset, album or folder",
-    operands: [Operand("ID", "the identifier; the part before the slash is enough")], options: [.library, .json],
+    operands: [Operand("ID", "the identifier; the part before the slash is enough")], options: .opening + [.json],
     notes: "With --json an asset has `albums` too: the identifiers of the albums that hold it.",
     example: "show 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
   ) { invocation in
@@ -29,7 +29,7 @@ private func describe(_ asset: Asset, _ library: PhotoLibrary, _ invocation: Inv
   let containing = try library.fetchCollections(containing: asset)
   let albums = try containing.objects(at: 0..<containing.count)
   if invocation.printsJSON {
-    guard case .object(let members) = JSON(asset, resources) else { return }
+    guard case .object(let members) = try library.json(of: asset) else { return }
     let list = JSON.list(albums.map { .text($0.localIdentifier) })
     try invocation.output.line(JSON.object(members + [JSON.Member("albums", list)]))
     return
@@ -44,8 +44,11 @@ private func describe(_ asset: Asset, _ library: PhotoLibrary, _ invocation: Inv
   facts.add("modified", asset.modificationDate.map { DateText.instant($0) })
   facts.add("in the trash", asset.trashedDate.map { "since " + DateText.instant($0) })
   facts.add("place", asset.location.map { "\($0.latitude), \($0.longitude)\($0.altitude.map { ", \($0) m" } ?? "")" })
-  let marks = (asset.isFavorite ? ["favourite"] : []) + (asset.isHidden ? ["hidden"] : [])
-  facts.add("marks", marks.isEmpty ? nil : marks.joined(separator: ", "))
+  let marks =
+    (asset.isFavorite ? ["favourite"] : []) + (asset.isHidden ? ["hidden"] : []) + (asset.isRaw ? ["RAW"] : [])
+    + (asset.isSelfPortrait ? ["self-portrait"] : [])
+  facts.add("marks", marks.joined(separator: ", "))
+  add(try library.extendedMetadata(of: asset), asset, to: &facts)
   for album in albums { facts.add("in album", "\(album.localizedTitle ?? "")  \(album.id.uuidString)") }
   for resource in resources {
     facts.add(
@@ -57,12 +60,38 @@ private func describe(_ asset: Asset, _ library: PhotoLibrary, _ invocation: Inv
   try invocation.output.write(facts.text)
 }
 
+/// Adds the words about an asset, and what was made of it.
+private func add(_ metadata: ExtendedMetadata, _ asset: Asset, to facts: inout Facts) {
+  facts.add("rating", asset.rating == .unset ? nil : String(repeating: "★", count: asset.rating.rawValue))
+  facts.add("caption", metadata.caption)
+  facts.add("keywords", metadata.keywords.joined(separator: ", "))
+  if asset.sourceType != .userLibrary { facts.add("source", asset.sourceType.names.joined(separator: ", ")) }
+  if let burst = asset.burstIdentifier {
+    let part = (asset.representsBurst ? ["stands for it"] : []) + asset.burstSelectionTypes.names
+    facts.add("burst", ([burst] + part).joined(separator: ", "))
+  }
+  if asset.hasAdjustments {
+    let format = [metadata.adjustmentFormatIdentifier, metadata.adjustmentFormatVersion].compactMap(\.self)
+    let date = asset.adjustmentTimestamp.map { DateText.instant($0) }
+    facts.add(
+      "edited",
+      ([date, "\(asset.adjustmentsState)"].compactMap(\.self) + [format.joined(separator: " ")])
+        .joined(separator: ", "))
+  }
+  if asset.playbackVariation != .none { facts.add("played as", "\(asset.playbackVariation)") }
+  if !asset.isLivePhotoVideoPlaybackEnabled { facts.add("played as", "a still") }
+  if asset.originalResourceChoice != .compressed { facts.add("shows", "the \(asset.originalResourceChoice) original") }
+  facts.add("comes from", metadata.origin?.stringValue)
+}
+
 private func describe(_ collection: PhotoCollection, _ invocation: Invocation) throws {
   guard !invocation.printsJSON else { return try invocation.output.line(JSON(collection)) }
   var facts = Facts(terminal: invocation.output.terminal)
   facts.add("identifier", collection.localIdentifier)
   facts.add("kind", "\(collection.kind)")
+  facts.add("subtype", collection.albumSubtype?.name)
   facts.add("title", collection.localizedTitle)
+  facts.add("shows", collection.smartAlbumPredicate)
   if collection.kind == .album { facts.add("assets", "\(collection.estimatedAssetCount)") }
   facts.add("created", DateText.instant(collection.creationDate))
   facts.add("modified", DateText.instant(collection.modificationDate))

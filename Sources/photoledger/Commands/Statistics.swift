@@ -3,7 +3,7 @@ import PhotoLedger
 
 extension Command {
   static let stat = Command(
-    words: ["stat"], summary: "count what the library holds, and say how its store stands", options: [.library, .json],
+    words: ["stat"], summary: "count what the library holds, and say how its store stands", options: .opening + [.json],
     example: "stat"
   ) { invocation in
     try invocation.withLibrary { library in
@@ -28,6 +28,7 @@ private func text(_ statistics: LibraryStatistics, _ library: PhotoLibrary, _ te
   facts.add("hidden", TextLayout.grouped(statistics.hiddenCount))
   facts.add("in the trash", TextLayout.grouped(statistics.trashedCount))
   facts.add("albums", TextLayout.grouped(statistics.albumCount))
+  facts.add("smart albums", TextLayout.grouped(statistics.smartAlbumCount))
   facts.add("folders", TextLayout.grouped(statistics.folderCount))
   facts.add(
     "resources", "\(TextLayout.grouped(statistics.resourceCount)), \(TextLayout.bytes(statistics.resourceBytes))")
@@ -57,6 +58,7 @@ extension JSON {
       "hiddenCount": number(statistics.hiddenCount),
       "trashedCount": number(statistics.trashedCount),
       "albumCount": number(statistics.albumCount),
+      "smartAlbumCount": number(statistics.smartAlbumCount),
       "folderCount": number(statistics.folderCount),
       "resourceCount": number(statistics.resourceCount),
       "resourceBytes": number(statistics.resourceBytes),

@@ -11,7 +11,7 @@ extension Command {
 
   static let verify = Command(
     words: ["verify"], summary: "recompute the log and everything derived from it, and name the first difference",
-    options: [.library, hashing, .json],
+    options: .opening + [hashing, .json],
     notes: """
       The check runs in a child process, so that a damaged store cannot bring this one down. Files that
       are missing are listed; they are a state of the library, and no reason for exit status 1.
@@ -21,6 +21,7 @@ extension Command {
     // Opened here only for the sentence that says it is no library.
     _ = try invocation.libraryURL()
     var words = [verifyHere.name, "--library", try invocation.libraryURL().path]
+    if let client = try invocation.client() { words += ["--as", client] }
     for option in [hashing, .json] where invocation.has(option) { words.append("--\(option.name)") }
     try invocation.output.flush()
     switch try ChildRun.run(words) {
@@ -36,7 +37,7 @@ extension Command {
   }
 
   static let verifyHere = Command(
-    words: ["verify-here"], summary: "verify in this very process", options: [.library, hashing, .json],
+    words: ["verify-here"], summary: "verify in this very process", options: .opening + [hashing, .json],
     example: "verify-here", isInternal: true
   ) { invocation in
     try invocation.withLibrary { library in
@@ -53,7 +54,7 @@ extension Command {
 
   static let rebuild = Command(
     words: ["rebuild"], summary: "drop everything that is derived and make it again from the log",
-    options: [.library],
+    options: .opening,
     notes: "Readers see what was there or what is new, never a half; a rebuild that is stopped changes nothing.",
     example: "rebuild"
   ) { invocation in

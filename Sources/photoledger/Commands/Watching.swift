@@ -20,7 +20,7 @@ import PhotoLedger
 extension Command {
   static let watch = Command(
     words: ["watch"], summary: "tell every change of a result as one JSON object a line",
-    options: [.library] + FetchArguments.options
+    options: .opening + FetchArguments.options
       + [Option("until", "TOKEN", "end when the state of a token has been reported")],
     notes: """
       The first line has the token, count and identifiers of the result. Then each commit that touches
@@ -51,8 +51,8 @@ private struct Watch {
   let until: Token?
 
   func run(_ result: FetchResult<Asset>, _ interruption: Interruption) throws {
-    if let until, until.library != result.token.library {
-      throw LibraryError(.invalidToken, "The token \(until) belongs to another library.")
+    if let until, !until.isComparable(to: result.token) {
+      throw LibraryError(.invalidToken, "The token \(until) belongs to another library, or to another client's view.")
     }
     try output.line([
       "token": .text(result.token.description), "count": .integer(Int64(result.count)),
@@ -93,7 +93,7 @@ private struct Watch {
     let changed = details.changedIndexes ?? []
     let items = try inserted.union(changed).map { index in
       let asset = try after.object(at: index)
-      return JSON.Member(String(index), JSON(asset, try library.resources(of: asset)))
+      return JSON.Member(String(index), try library.json(of: asset))
     }
     return [
       "before": .text(told.description),

@@ -89,9 +89,13 @@ struct Command: Sendable {
 
 extension Option {
   static let library = Option("library", "PATH", "the library's directory; PHOTOLEDGER_LIBRARY if left out")
-  static let client = Option("as", "CLIENT", "the client that the commit is recorded for; 'owner' if left out")
+  static let client = Option("as", "CLIENT", "run as this client, with what it may see and do; 'owner' if left out")
   static let json = Option("json", "print one JSON object a line")
+}
 
+extension [Option] {
+  /// The options of every command that opens a library.
+  static let opening: [Option] = [.library, .client]
   /// The options of a command that changes the library.
-  static let changing: [Option] = [.library, .client, .json]
+  static let changing: [Option] = opening + [.json]
 }

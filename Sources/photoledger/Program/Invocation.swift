@@ -122,12 +122,23 @@ struct Invocation: Sendable {
   }
 
   /// Opens the library for a body, as the client that `--as` names, and closes it afterwards.
-  func withLibrary<R>(_ body: (PhotoLibrary) throws -> R) throws -> R {
+  ///
+  /// About a client that nobody has decided about yet, the person at the terminal is asked; without one nobody is, and
+  /// that is told.
+  /// - Parameter isTelling: whether it is told here, and not by the body.
+  func withLibrary<R>(isTelling: Bool = true, _ body: (PhotoLibrary) throws -> R) throws -> R {
     let url = try libraryURL()
     let client = try self.client()
     let library = try PhotoLibrary(at: url)
     defer { library.close() }
-    return try body(client.map { library.as($0) } ?? library)
+    guard let client else { return try body(library) }
+    let view = library.as(client)
+    if let prompt = TerminalPrompt() {
+      try library.setPermissionPrompt(prompt)
+    } else if isTelling, try view.isUndecided {
+      Output.tell(TerminalPrompt.absence(for: client))
+    }
+    return try body(view)
   }
 
   /// The client that `--as` names.

@@ -1,0 +1,209 @@
+import PhotoLedger
+
+// Who may see and do what: the decisions of the library's owner. Each is an operation like those of `apply`.
+
+extension Commands {
+  private static let name = Operand("NAME", "the client's name, such as com.example.gallery")
+  private static let level = Option("level", "LEVEL", "readWrite, if left out, or addOnly")
+  private static let noAlert = Option(
+    "no-limited-alert", "do not offer more to the client at each start while its access is limited")
+
+  static let clientEdits: [Command] = [
+    .edit(
+      "client register", "make a client known, with its reasons for wanting access", [name],
+      options: [
+        Option("usage", "TEXT", "why it wants to read and change"), Option("add-usage", "TEXT", "why it wants to add"),
+        noAlert,
+      ],
+      notes: "A client may register itself. What is left out stays as it was.",
+      example: "client register com.example.gallery --usage 'It shows your photos.'"
+    ) {
+      var members: [JSON.Member] = [.init("op", "client.register"), .init("client", $0.operand(0))]
+      if let text = $0.text("usage") { members.append(.init("readWriteUsageDescription", .text(text))) }
+      if let text = $0.text("add-usage") { members.append(.init("addOnlyUsageDescription", .text(text))) }
+      if $0.has(noAlert) { members.append(.init("preventsAutomaticLimitedAccessAlert", true)) }
+      return .object(members)
+    },
+    decision("authorize", .authorized, "let a client read and change everything, or add"),
+    .edit(
+      "client limit", "let a client see and change a selection of assets, and what it makes itself",
+      [name, Operand("ASSET", .any, "assets that join its selection")],
+      notes: "The selection is kept; `client grant` and `client withdraw` change it.",
+      example: "client limit com.example.gallery 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F",
+      preparing: { invocation in
+        { _ in
+          [
+            ["op": "client.authorize", "client": invocation.operand(0), "status": "limited"],
+            ["op": "client.grant", "client": invocation.operand(0), "assets": invocation.list(from: 1)],
+          ]
+        }
+      }),
+    decision("deny", .denied, "let a client see nothing; the person at the library says no"),
+    decision("restrict", .restricted, "let a client see nothing, by a policy that nobody can lift by asking"),
+    decision("reset", .notDetermined, "forget what was decided about a client, so that it may ask again"),
+    selection("grant", "add assets to what a limited client sees"),
+    selection("withdraw", "take assets from what a limited client sees; their places in its albums are kept"),
+  ]
+
+  private static func decision(_ word: String, _ status: AuthorizationStatus, _ summary: String) -> Command {
+    .edit("client \(word)", summary, [name], options: [level], example: "client \(word) com.example.gallery") {
+      [
+        "op": "client.authorize", "client": $0.operand(0), "status": .text("\(status)"),
+        "level": .text("\(try $0.accessLevel())"),
+      ]
+    }
+  }
+
+  private static func selection(_ word: String, _ summary: String) -> Command {
+    .edit(
+      "client \(word)", summary, [name, Operand("ASSET", .several, "identifiers of assets")],
+      example: "client \(word) com.example.gallery 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
+    ) {
+      ["op": .text("client.\(word)"), "client": $0.operand(0), "assets": $0.list(from: 1)]
+    }
+  }
+}
+
+extension Invocation {
+  /// The level that `--level` names.
+  fileprivate func accessLevel() throws -> AccessLevel {
+    guard let text = text("level") else { return .readWrite }
+    guard let level = AccessLevel.allCases.first(where: { "\($0)" == text }) else {
+      throw UsageError("--level needs readWrite or addOnly; '\(text)' is neither.")
+    }
+    return level
+  }
+}
+
+extension Command {
+  private static let client = Operand("NAME", "the client's name")
+
+  static let clientList = Command(
+    words: ["client", "list"], summary: "list the clients that the library has heard of, and what they may do",
+    options: .opening + [.json],
+    notes: """
+      The kind of access is full, limited, addOnly, picked (it was given single assets, and has no
+      permission) or none.
+      """,
+    example: "client list"
+  ) { invocation in
+    try invocation.withLibrary { library in
+      for client in try library.clients() {
+        if invocation.printsJSON {
+          try invocation.output.line(JSON(client))
+        } else {
+          try invocation.output.write(rows(client, invocation.output.terminal))
+        }
+      }
+      return .done
+    }
+  }
+
+  static let clientSelection = Command(
+    words: ["client", "selection"], summary: "list the assets that a limited client was given",
+    operands: [client], options: .opening + [.json],
+    notes: "Hidden and trashed ones are listed too: the client sees them again when they are shown again.",
+    example: "client selection com.example.gallery"
+  ) { invocation in
+    try invocation.withLibrary { library in
+      let table = AssetTable(terminal: invocation.output.terminal)
+      for asset in try library.selection(of: invocation.operands[0]) {
+        try invocation.output.line(
+          invocation.printsJSON ? library.json(of: asset).description : table.row(asset, library.resources(of: asset)))
+      }
+      return .done
+    }
+  }
+
+  static let clientAccess = Command(
+    words: ["client", "access"], summary: "tell which clients can see an asset, or could",
+    operands: [Operand("ASSET", "the identifier of an asset, which may be purged")],
+    options: .opening + [Option("at", "TOKEN", "at the state of a token; now if left out"), .json],
+    notes: "The owner sees everything and is not listed.",
+    example: "client access 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
+  ) { invocation in
+    let token = try invocation.text("at").map { try Token($0) }
+    return try invocation.withLibrary { library in
+      for access in try library.access(toAsset: invocation.operands[0], at: token) {
+        if invocation.printsJSON {
+          try invocation.output.line(["name": .text(access.client), "accessKind": .text(access.kind.rawValue)])
+        } else {
+          try invocation.output.line(
+            TextLayout.fitted(access.kind.rawValue, 8) + "  " + TextLayout.printable(access.client))
+        }
+      }
+      return .done
+    }
+  }
+
+  static let clientRequest = Command(
+    words: ["client", "request"], summary: "ask for access in a client's name, and print what it may do now",
+    options: .opening + [Option("level", "LEVEL", "readWrite, if left out, or addOnly"), .json],
+    notes: """
+      --as names the client, which must be registered with a reason for the level. If nobody has decided
+      yet, the person at the terminal is asked; without a terminal nobody is. A limited client is offered more.
+      """,
+    example: "client request --as com.example.gallery"
+  ) { invocation in
+    guard let client = try invocation.client() else {
+      throw UsageError("'client request' needs --as NAME: the client that asks.")
+    }
+    let level = try invocation.accessLevel()
+    return try invocation.withLibrary(isTelling: false) { library in
+      let status = try waiting { try await library.requestAuthorization(for: level) }
+      var added: [String] = []
+      if status == .limited { added = try waiting { try await library.presentLimitedLibraryPicker() } }
+      if status == .notDetermined {
+        Output.tell(
+          TerminalPrompt() == nil
+            ? TerminalPrompt.absence(for: client) : "Nothing was decided about the client '\(client)'.")
+      }
+      if invocation.printsJSON {
+        try invocation.output.line([
+          "name": .text(client), "level": .text("\(level)"), "authorizationStatus": .text("\(status)"),
+          "added": .list(added.map { .text($0) }),
+        ])
+      } else {
+        try invocation.output.line("\(status)")
+        for identifier in added { try invocation.output.line(identifier) }
+      }
+      return .done
+    }
+  }
+
+  /// A line for the client, and one for each reason that it gave.
+  private static func rows(_ client: Client, _ terminal: Terminal) -> String {
+    let statuses = AccessLevel.allCases.reversed().map { "\($0) \(client.status(for: $0))" }
+    let selected = client.selectionCount == 0 ? [] : ["\(TextLayout.grouped(client.selectionCount)) selected"]
+    let picks = client.pickCount == 0 ? [] : [TextLayout.counted(client.pickCount, "pick")]
+    let date = DateText.minute(client.registeredDate)
+    var text =
+      TextLayout.fitted(client.name, 32) + "  "
+      + terminal.styled(TextLayout.fitted(client.accessKind.rawValue, 8), .heading) + "  "
+      + (statuses + selected + picks + ["registered \(date)"]).joined(separator: ", ") + "\n"
+    for level in AccessLevel.allCases.reversed() {
+      guard let words = client.usageDescription(for: level) else { continue }
+      text += terminal.styled("  \(level): \(TextLayout.printable(words))", .faint) + "\n"
+    }
+    return text
+  }
+}
+
+extension JSON {
+  /// A client; what concerns a level of access stands under the level's name.
+  fileprivate init(_ client: Client) {
+    func perLevel(_ value: (AccessLevel) -> JSON) -> JSON {
+      .object(AccessLevel.allCases.reversed().map { Member("\($0)", value($0)) })
+    }
+    self = [
+      "name": .text(client.name),
+      "accessKind": .text(client.accessKind.rawValue),
+      "authorizationStatus": perLevel { .text("\(client.status(for: $0))") },
+      "usageDescription": perLevel { JSON(client.usageDescription(for: $0)) },
+      "preventsAutomaticLimitedAccessAlert": .bool(client.preventsAutomaticLimitedAccessAlert),
+      "selectionCount": .integer(Int64(client.selectionCount)),
+      "pickCount": .integer(Int64(client.pickCount)),
+      "registeredDate": .text(DateText.instant(client.registeredDate)),
+    ]
+  }
+}

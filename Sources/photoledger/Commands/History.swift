@@ -1,0 +1,129 @@
+import PhotoLedger
+
+// The persistent history (PH-02): what a program that was away has missed, commit by commit. Unlike the log, it tells
+// each client what that client saw.
+
+extension Command {
+  private static let pieceCount = 256
+
+  static let history = Command(
+    words: ["history"], summary: "tell what each commit inserted, updated and deleted, the newest last",
+    options: .opening + [
+      Option("since", "TOKEN", "only commits after the state of a token"),
+      Option("limit", "N", "at most N commits, the oldest"), .json,
+    ],
+    notes: """
+      The token of the last line is what --since wants next time. Trashing and hiding are updates; what
+      left a limited client's selection is deleted for it.
+      """,
+    example: "history --since t1-0123456789abcdef-2s --json"
+  ) { invocation in
+    let since = try invocation.text("since").map { try Token($0) }
+    let limit = try invocation.count("limit") ?? .max
+    guard limit > 0 else { throw UsageError("--limit needs a number above 0; leave it out to see all.") }
+    return try invocation.withLibrary { library in
+      var token = try since ?? library.earliestToken
+      var rest = limit
+      while rest > 0 {
+        let changes = try library.fetchPersistentChanges(since: token, limit: min(rest, pieceCount))
+        for change in changes { try print(change, invocation) }
+        guard let last = changes.last, changes.count == min(rest, pieceCount) else { break }
+        token = last.changeToken
+        rest -= changes.count
+      }
+      return .done
+    }
+  }
+
+  static let historyToken = Command(
+    words: ["history", "token"], summary: "print the token of the state of now", options: .opening + [.json],
+    example: "history token"
+  ) { invocation in
+    try invocation.withLibrary { library in
+      let token = try library.currentToken.description
+      try invocation.output.line(
+        invocation.printsJSON ? JSON.object([.init("token", .text(token))]).description : token)
+      return .done
+    }
+  }
+
+  static let historyShorten = Command(
+    words: ["history", "shorten"], summary: "let the history that is told begin with a state; older tokens expire",
+    operands: [Operand("TOKEN", "the state, as `history` or `history token` printed it")], options: .opening + [.json],
+    notes: "The log keeps everything; whoever comes with an older token is told to read the library anew (3105).",
+    example: "history shorten t1-0123456789abcdef-2s"
+  ) { invocation in
+    let token = try Token(invocation.operands[0])
+    return try invocation.withLibrary { library in
+      try library.shortenHistory(to: token)
+      let earliest = try library.earliestToken.description
+      try invocation.output.line(
+        invocation.printsJSON ? JSON.object([.init("token", .text(earliest))]).description : earliest)
+      return .done
+    }
+  }
+
+  private static func print(_ change: PersistentChange, _ invocation: Invocation) throws {
+    if invocation.printsJSON { return try invocation.output.line(JSON(change)) }
+    let terminal = invocation.output.terminal
+    let date = DateText.wallTime(change.commit.date).prefix(19).replacing("T", with: " ")
+    let heading = TextLayout.printable("\(date)  \(change.commit.client)")
+    try invocation.output.line(
+      terminal.styled(heading, .heading) + "  " + terminal.styled(change.changeToken.description, .faint))
+    if let cause = change.commit.cause { try invocation.output.line("  (" + TextLayout.printable(cause) + ")") }
+    guard change.isItemised else { return try invocation.output.line("  what it did was erased; read all anew") }
+    for (type, word) in [(ObjectType.asset, "asset"), (.assetCollection, "album"), (.collectionList, "folder")] {
+      let details = try change.changeDetails(for: type)
+      let parts: [(String, Style, Set<String>)] = [
+        ("inserted", .inserted, details.insertedLocalIdentifiers),
+        ("updated", .changed, details.updatedLocalIdentifiers),
+        ("deleted", .removed, details.deletedLocalIdentifiers),
+      ]
+      for (verb, style, identifiers) in parts {
+        for identifier in identifiers.sorted() {
+          try invocation.output.line("  \(terminal.styled(TextLayout.fitted(verb, 8), style))  \(word)  \(identifier)")
+        }
+      }
+    }
+  }
+}
+
+extension PersistentChange {
+  /// Whether all that the commit did is still known (PH-07).
+  fileprivate var isItemised: Bool {
+    do {
+      _ = try changeDetails(for: .asset)
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
+extension JSON {
+  /// A commit of the history; the details are null where some of what it did was erased.
+  fileprivate init(_ change: PersistentChange) throws {
+    func list(_ identifiers: Set<String>) -> JSON { .list(identifiers.sorted().map { .text($0) }) }
+    let details =
+      try !change.isItemised
+      ? .null
+      : JSON.object(
+        ObjectType.allCases.map { type in
+          let details = try change.changeDetails(for: type)
+          return Member(
+            "\(type)",
+            [
+              "insertedLocalIdentifiers": list(details.insertedLocalIdentifiers),
+              "updatedLocalIdentifiers": list(details.updatedLocalIdentifiers),
+              "deletedLocalIdentifiers": list(details.deletedLocalIdentifiers),
+            ])
+        })
+    self = [
+      "token": .text(change.changeToken.description),
+      "date": .text(DateText.instant(change.commit.date)),
+      "client": change.commit.client.isEmpty ? .null : .text(change.commit.client),
+      "cause": JSON(change.commit.cause),
+      "changeDetails": details,
+    ]
+  }
+}

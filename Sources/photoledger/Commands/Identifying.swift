@@ -1,0 +1,72 @@
+import PhotoLedger
+
+// Identifiers that mean something in another library (CI-01): one JSON object a line for each identifier that is asked
+// about, with the answer or an error.
+
+extension Command {
+  private static let syncedOnly = Option(
+    "synced-only", "do not take an asset for the same because its content is equal")
+
+  static let identifierCloud = Command(
+    words: ["identifier", "cloud"], summary: "tell what identifiers of this library are called across libraries",
+    operands: [Operand("ID", .several, "identifiers of assets, albums and folders")], options: .opening,
+    notes: "Each is one JSON line, with cloudIdentifier or error. The exit status is 1 if any has an error.",
+    example: "identifier cloud 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
+  ) { invocation in
+    try invocation.withLibrary { library in
+      let mappings = try library.cloudIdentifierMappings(forLocalIdentifiers: invocation.operands)
+      return try invocation.print(invocation.operands, "localIdentifier", "cloudIdentifier") { identifier in
+        mappings[identifier]?.map(\.stringValue)
+      }
+    }
+  }
+
+  static let identifierLocal = Command(
+    words: ["identifier", "local"], summary: "find what identifiers across libraries are in this one",
+    operands: [Operand("CLOUDID", .several, "what `identifier cloud` printed, in this library or another")],
+    options: .opening + [syncedOnly],
+    notes: """
+      Each is one JSON line, with localIdentifier or error; error 3202 has localIdentifiers, all that fit. An
+      asset that did not come with the identifier is found by equal content, unless --synced-only is given. The exit
+      status is 1 if any has an error.
+      """,
+    example: "identifier local $(cat identifiers.txt)"
+  ) { invocation in
+    let identifiers = try invocation.operands.map { text in
+      guard let identifier = CloudIdentifier(archivalStringValue: text) else {
+        throw LibraryError(
+          .malformedRequest, "'\(text)' is no identifier across libraries; `identifier cloud` prints them.")
+      }
+      return identifier
+    }
+    return try invocation.withLibrary { library in
+      let mappings = try library.localIdentifierMappings(for: identifiers, syncedOnly: invocation.has(syncedOnly))
+      return try invocation.print(identifiers.map(\.stringValue), "cloudIdentifier", "localIdentifier") { text in
+        CloudIdentifier(archivalStringValue: text).flatMap { mappings[$0] }
+      }
+    }
+  }
+}
+
+extension Invocation {
+  /// Prints each mapping; fails if one of them did.
+  fileprivate func print(
+    _ identifiers: [String], _ key: String, _ value: String,
+    _ mapping: (String) -> Result<String, LibraryError>?
+  ) throws -> ExitStatus {
+    var status = ExitStatus.done
+    for identifier in identifiers {
+      guard let mapping = mapping(identifier) else { preconditionFailure("An identifier was asked for, not answered.") }
+      let asked = JSON.Member(key, .text(identifier))
+      switch mapping {
+      case .success(let found): try output.line(JSON.object([asked, .init(value, .text(found))]))
+      case .failure(let error):
+        status = .failed
+        let fits = JSON.Member("localIdentifiers", .list(error.localIdentifiers.map { .text($0) }))
+        let members = (JSON(failure: error).objectValue ?? []) + (error.localIdentifiers.isEmpty ? [] : [fits])
+        try output.line(JSON.object([asked, .init("error", .object(members))]))
+      }
+    }
+    return status
+  }
+}
