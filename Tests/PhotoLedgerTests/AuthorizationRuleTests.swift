@@ -248,7 +248,7 @@ struct AuthorizationRuleTests {
     #expect(error?.code == code && code.rawValue == number)
     #expect(error?.description.contains(app.client) == true)
     #expect(try app.fetchAssets().isEmpty && app.fetchCollections().isEmpty)
-    #expect(try await app.requestAuthorization(for: .readWrite) == status, "A decision stands until the owner changes it.")
+    #expect(try await app.requestAuthorization(for: .readWrite) == status, "A decision stands.")
   }
 }
 
@@ -319,7 +319,7 @@ struct AskingRuleTests {
     #expect(try small.library.clients().isEmpty, "A refused request leaves no client.")
   }
 
-  @Test("a limited client is offered more once per start, unless it said that it does so itself", arguments: [false, true])
+  @Test("a limited client is offered more once per start, unless it said that it asks itself", arguments: [false, true])
   func reminds(preventing: Bool) async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)

@@ -44,7 +44,8 @@ private struct Darkroom {
     let asset = try small.asset(id)
     return try Dictionary(
       uniqueKeysWithValues: small.library.resources(of: asset).map { resource in
-        (resource.type, String(decoding: try Data(contentsOf: small.library.url(of: resource, in: asset)), as: UTF8.self))
+        let bytes = try Data(contentsOf: small.library.url(of: resource, in: asset))
+        return (resource.type, String(decoding: bytes, as: UTF8.self))
       })
   }
 }
@@ -226,7 +227,9 @@ struct EditRuleTests {
     let id = try await room.photo()
     func input(_ canHandle: Bool) throws -> (base: EditingBase, recipe: String?, files: [String]) {
       let asset = try room.small.asset(id)
-      let input = try room.small.library.editingInput(for: asset) { $0.formatIdentifier == "com.example.editor" && canHandle }
+      let input = try room.small.library.editingInput(for: asset) { recipe in
+        recipe.formatIdentifier == "com.example.editor" && canHandle
+      }
       let files = try input.resources.map {
         String(decoding: try Data(contentsOf: room.small.library.url(of: $0, in: input.asset)), as: UTF8.self)
       }

@@ -142,7 +142,9 @@ struct ObserverRuleTests {
     }
     for round in 0..<20 { try await small.change { $0.setFavorite(round % 2 == 0, for: [a[1], a[2]]) } }
     try await small.change { $0.setFavorite(true, for: [a[0]]) }
-    try await waitUntil("the limited client is told") { readers[0].read.all.count == 1 && keepers[0].changes.all.count == 1 }
+    try await waitUntil("the limited client is told") {
+      readers[0].read.all.count == 1 && keepers[0].changes.all.count == 1
+    }
     #expect(readers[0].calls.all == [app.client])
     #expect(keepers[0].changes.all[0].commits.count == 1 && keepers[0].changes.all[0].commits[0].client == "")
     #expect(readers[1].calls.all.isEmpty && keepers[1].changes.all.isEmpty)
@@ -267,8 +269,8 @@ struct ConfirmationRuleTests {
     let error = try await failure(of: app) { block in
       block.deleteAssets([a[0], a[1]])
       block.setFavorite(true, for: [a[2]])
-      block.createAsset(
-        AssetCreation(mediaType: .image, resources: [ResourceDraft(type: .photo, source: .file(file, shouldMove: true))]))
+      let draft = ResourceDraft(type: .photo, source: .file(file, shouldMove: true))
+      block.createAsset(AssetCreation(mediaType: .image, resources: [draft]))
       block.createAlbum(title: "New")
       block.deleteCollections([album.id])
     }

@@ -11,7 +11,10 @@ struct SmartAlbumRuleTests {
     let set: @Sendable (inout AssetCreation) -> Void
     var testDescription: String { "\(subtype.rawValue)" }
 
-    init(_ subtype: AlbumSubtype, _ mediaType: MediaType = .image, _ set: @escaping @Sendable (inout AssetCreation) -> Void) {
+    init(
+      _ subtype: AlbumSubtype, _ mediaType: MediaType = .image,
+      _ set: @escaping @Sendable (inout AssetCreation) -> Void
+    ) {
       (self.subtype, self.mediaType, self.set) = (subtype, mediaType, set)
     }
 
@@ -25,7 +28,8 @@ struct SmartAlbumRuleTests {
     Kind(.smartAlbumFavorites) { $0.isFavorite = true },
     .bits(.smartAlbumTimelapses, .videoTimelapse, .video), Kind(.smartAlbumAllHidden) { $0.isHidden = true },
     Kind(.smartAlbumBursts) { $0.burstIdentifier = "b" },
-    .bits(.smartAlbumSlomoVideos, .videoHighFrameRate, .video), Kind(.smartAlbumSelfPortraits) { $0.isSelfPortrait = true },
+    .bits(.smartAlbumSlomoVideos, .videoHighFrameRate, .video),
+    Kind(.smartAlbumSelfPortraits) { $0.isSelfPortrait = true },
     .bits(.smartAlbumScreenshots, .photoScreenshot), .bits(.smartAlbumDepthEffect, .photoDepthEffect),
     .bits(.smartAlbumLivePhotos, .photoLive), .bits(.smartAlbumAnimated, .photoAnimation),
     Kind(.smartAlbumAnimated) { $0.playbackVariation = .autoloop },
@@ -64,7 +68,7 @@ struct SmartAlbumRuleTests {
     #expect(try small.library.fetchTopLevelUserCollections().isEmpty)
   }
 
-  @Test("nothing is put into or taken out of a smart album, and a smart album of the library's own stays (AL-07, CB-10)")
+  @Test("nothing is put into or taken out of a smart album, and the library's own stay (AL-07, CB-10)")
   func refused() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(2)

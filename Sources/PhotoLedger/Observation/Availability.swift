@@ -3,8 +3,8 @@ import Synchronization
 
 // Whether the library can still be used (PHPhotoLibrary.unavailabilityReason).
 //
-// A library becomes unavailable once and for good: it was closed, its store was found damaged, or it could not be opened
-// anew after a failed write. The first of these is the reason that is kept, and every observer hears of it once.
+// A library becomes unavailable once and for good: it was closed, its store was found damaged, or it could not be
+// opened anew after a failed write. The first of these is the reason that is kept, and every observer hears of it once.
 // Whoever registers later is told at once, so that nobody waits for news of a library that is gone. Trouble that may
 // pass, such as a full disk, is the failure of the block that met it and nothing more.
 

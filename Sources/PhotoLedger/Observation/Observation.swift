@@ -79,7 +79,7 @@ final class Observation: Sendable {
   private func start() throws {
     guard state.withLock({ $0.commit == nil || $0.isClosed }) else { return }
     // Read before the lock is taken: whoever fetches holds a transaction while it asks for the lock.
-    let head = try core.environment.read { t in try core.log.head(t).commit }
+    let head = try head()
     let isFirst = try state.withLock { state in
       guard !state.isClosed else { throw LibraryError(.closed, "The library was closed; open it again.") }
       guard state.commit == nil else { return false }
@@ -144,7 +144,7 @@ final class Observation: Sendable {
 
   /// The deltas after a commit, read from the log.
   private func deltas(after commit: UInt64, through limit: UInt64? = nil) throws -> [Delta] {
-    try core.environment.read { t in
+    try reading { t in
       guard try core.log.head(t).commit > commit else { return [] }
       var reader = DeltaReader(log: core.log, projections: core.projections)
       return try reader.deltas(after: commit, through: limit, in: t)
@@ -167,7 +167,16 @@ final class Observation: Sendable {
   }
 
   /// The last commit of the log.
-  func head() throws -> UInt64 { try core.environment.read { t in try core.log.head(t).commit } }
+  func head() throws -> UInt64 { try reading { t in try core.log.head(t).commit } }
+
+  /// Reads the store; what it throws is an error of the library, which is all that followers know.
+  private func reading<R>(_ body: (borrowing StoreReading) throws -> R) throws -> R {
+    do {
+      return try core.environment.read(body)
+    } catch {
+      throw LibraryError(error)
+    }
+  }
 
   /// One delta that leads from a commit to a later one.
   func composedDelta(from: UInt64, to: UInt64) throws -> Delta {
