@@ -176,6 +176,28 @@ enum Examples {
     return try library.fetchAssets(FetchOptions(), in: album).map(\.id)
   }
 
+  static func pick(
+    in library: PhotoLibrary, for app: PhotoLibrary, _ wants: (Asset) throws -> Bool
+  ) async throws -> [Data] {
+    var loaded: [Data] = []
+    // example: pick
+    var configuration = PickerConfiguration(library: app)  // made with a library: results name their assets
+    configuration.filter = .any(of: [.images, .videos])
+    configuration.selection = .ordered
+    configuration.selectionLimit = 3
+    let session = try app.beginPicking(configuration)  // the client needs no permission
+
+    let presenter = try library.present(session)  // for who shows the library to a person
+    for asset in try presenter.candidates() where try wants(asset) { try await presenter.select(asset.localIdentifier) }
+    try await presenter.finish()
+
+    for await items in session.results {  // one, at the end
+      for item in items where item.isLoadable { loaded.append(try await app.load(item)) }
+    }
+    // end
+    return loaded
+  }
+
   static func originals(of photo: Asset, in library: PhotoLibrary, to folder: URL) async throws {
     // example: originals
     let originals: Set<ResourceType> = [.photo, .video, .audio, .alternatePhoto, .pairedVideo]

@@ -171,6 +171,8 @@ struct DocumentationTests {
       let photo = try #require(try library.asset(made))
       let resource = try #require(try library.resources(of: photo).first)
       #expect(try Data(contentsOf: library.url(of: resource)) == Data("the bytes of a photo".utf8))
+      let picked = try await Examples.pick(in: library, for: library.as("com.example.app")) { $0.id == photo.id }
+      #expect(picked == [Data("the bytes of a photo".utf8)])
       try await Examples.originals(of: photo, in: library, to: folder)
       let copy = folder.appending(path: "\(photo.id.uuidString) photo IMG_4711.JPG")
       #expect(try Data(contentsOf: copy) == Data("the bytes of a photo".utf8))

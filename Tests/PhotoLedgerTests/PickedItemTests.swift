@@ -40,7 +40,8 @@ struct PickedItemTests {
     #expect(try await library.as("app").load(found) == Data("photo".utf8))
   }
 
-  @Test("a token that was made up gives nothing", arguments: ["", "p1", "p1.x.y", "o1.nonsense", "p1..", "p2.t1-0-0.1"])
+  @Test(
+    "a token that was made up gives nothing", arguments: ["", "p1", "p1.x.y", "o1.nonsense", "p1..", "p2.t1-0-0.1"])
   func nonsense(token: String) async throws {
     let picking = try await PickingLibrary(1)
     #expect(await picking.code { _ = try picking.app.pickedItem(token) } == .invalidToken)
@@ -166,7 +167,9 @@ struct PickedItemTests {
     let compatible: Bool
     let failure: (any Error)?
 
-    init(compatible: Bool = true, failure: (any Error)? = nil) { (self.compatible, self.failure) = (compatible, failure) }
+    init(compatible: Bool = true, failure: (any Error)? = nil) {
+      (self.compatible, self.failure) = (compatible, failure)
+    }
 
     func isCompatible(_ file: URL, type: String) throws -> Bool { compatible }
 
@@ -300,7 +303,8 @@ struct PickedItemTests {
     {
       try picking.library.setRepresentationConverter(converter)
       let error = await #expect(throws: LibraryError.self) { _ = try await picking.app.load(item, options: options) }
-      #expect(error?.code == .conversionFailed && error?.description.contains(words) == true, "\(words): \(error as Any)")
+      #expect(
+        error?.code == .conversionFailed && error?.description.contains(words) == true, "\(words): \(error as Any)")
       #expect(try picking.leftovers.isEmpty)
     }
     // Altered bytes reach no converter.

@@ -34,11 +34,14 @@ struct PickerFilterTests {
     Meaning(.any(of: [.images, .slomoVideos])) {
       $0.mediaType == .image || $0.mediaSubtypes.contains(.videoHighFrameRate)
     },
-    Meaning(.all(of: [.images, .not(.livePhotos)])) { $0.mediaType == .image && !$0.mediaSubtypes.contains(.photoLive) },
+    Meaning(.all(of: [.images, .not(.livePhotos)])) {
+      $0.mediaType == .image && !$0.mediaSubtypes.contains(.photoLive)
+    },
     Meaning(.not(.any(of: [.panoramas, .bursts]))) {
       !$0.mediaSubtypes.contains(.photoPanorama) && $0.burstIdentifier == nil
     },
-    Meaning(.any(of: [])) { _ in false }, Meaning(.all(of: [])) { _ in true }, Meaning(.not(.any(of: []))) { _ in true },
+    Meaning(.any(of: [])) { _ in false }, Meaning(.all(of: [])) { _ in true },
+    Meaning(.not(.any(of: []))) { _ in true },
   ]
 
   /// Rows of every type, style and subtype.

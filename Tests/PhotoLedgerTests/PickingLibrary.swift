@@ -46,7 +46,8 @@ final class PickingLibrary: Sendable {
 
   /// Adds an asset.
   func add(_ drafts: [ResourceDraft], _ mediaType: MediaType = .image) async throws -> LocalIdentifier {
-    let made = try await library.performChanges { $0.createAsset(AssetCreation(mediaType: mediaType, resources: drafts)) }
+    let creation = AssetCreation(mediaType: mediaType, resources: drafts)
+    let made = try await library.performChanges { $0.createAsset(creation) }
     return try #require(LocalIdentifier(made.created[0]))
   }
 

@@ -84,7 +84,7 @@ struct PickingSessionTests {
     let presenter = try picking.library.present(session)
     var shown = presenter.presentations().makeAsyncIterator()
     func next() async -> [Int]? {
-      await shown.next().map { $0.selection.compactMap { name in picking.photos.firstIndex { name.hasPrefix($0.uuidString) } } }
+      await shown.next()?.selection.compactMap { name in picking.photos.firstIndex { name.hasPrefix($0.uuidString) } }
     }
     #expect(await next() == [])
     try await presenter.select(picking.name(4))

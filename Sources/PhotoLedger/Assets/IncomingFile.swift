@@ -20,8 +20,8 @@ struct IncomingFile: ~Copyable {
   /// How sentences call the file: by the name it will have, if that is known.
   private let subject: String
 
-  /// A name among the files of a library that are being written, which nothing has; a file of that name that its process
-  /// leaves behind is removed by the next one.
+  /// A name among the files of a library that are being written, which nothing has; a file of that name that its
+  /// process leaves behind is removed by the next one.
   /// - Parameter ending: what the name ends with, for programs that go by it.
   static func name(in library: String, ending: String = "") -> String {
     "\(library)/resources/incoming/\(nextName())\(ending)"

@@ -42,6 +42,13 @@ package struct UniformType: Hashable, Sendable {
     }
   }
 
+  /// The file name ending that goes with a type, with its dot: the usual one of several; empty for an unknown type.
+  static func filenameExtension(of type: String) -> String {
+    let endings = declared.filter { $0.value == type }.keys
+    let usual = ["jpg", "tif", "mov", "heif"].first { endings.contains($0) }
+    return (usual ?? endings.min { ($0.count, $0) < ($1.count, $1) }).map { ".\($0)" } ?? ""
+  }
+
   /// The dynamic type of an extension that no declared type has.
   package init(undeclared filenameExtension: String) {
     let alphabet = Array("abcdefghkmnpqrstuvwxyz0123456789".utf8)
@@ -73,13 +80,6 @@ package struct UniformType: Hashable, Sendable {
 
   private static let declared: [String: String] = [images, movies, sounds, ["plist": "com.apple.property-list"]]
     .reduce(into: [:]) { all, types in all.merge(types) { first, _ in first } }
-
-  /// The file name ending that goes with a type, with its dot: the usual one of several; empty for an unknown type.
-  static func filenameExtension(of type: String) -> String {
-    let endings = declared.filter { $0.value == type }.keys
-    let usual = ["jpg", "tif", "mov", "heif"].first { endings.contains($0) }
-    return (usual ?? endings.min { ($0.count, $0) < ($1.count, $1) }).map { ".\($0)" } ?? ""
-  }
 
   private static let images: [String: String] = [
     "jpg": "public.jpeg", "jpeg": "public.jpeg", "jpe": "public.jpeg", "png": "public.png", "apng": "public.png",

@@ -13,8 +13,8 @@ import Synchronization
 //                    OpenResource            the stored file, or what the converter made of a proved copy
 //
 // A pick is a permission of its own: it is looked at here, beside that of PhotoLibrary+Resources.swift, and nothing but
-// the current version of the picked asset comes of it. The asset is looked up by its place in the recorded pick, so what
-// an archived item says of itself decides nothing.
+// the current version of the picked asset comes of it. The asset is looked up by its place in the recorded pick, so
+// what an archived item says of itself decides nothing.
 
 extension PhotoLibrary {
   /// The bytes of a picked item, whole (PhotosPickerItem.loadTransferable(type:), PK-07).
@@ -164,7 +164,7 @@ extension PhotoLibrary {
     guard let converter = converter() else {
       // Told first, so that a missing file is not taken for a missing program.
       _ = try store.resources.openFile(request)
-      throw LibraryError.withoutConverter(rendition, request.name, removed)
+      throw LibraryError.withoutConverter(rendition, request.name)
     }
     let work = try ConversionWork(rendition, removing: removed, request, in: store.resources)
     let isEncoding = try work.mustEncode(with: converter)

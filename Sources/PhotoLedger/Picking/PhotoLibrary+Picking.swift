@@ -31,8 +31,8 @@ extension PhotoLibrary {
     return PickingSession(core: core, library: self)
   }
 
-  /// The open picking sessions, in the order in which they were begun: every client's for one that sees everything, this
-  /// client's own otherwise.
+  /// The open picking sessions, in the order in which they were begun: every client's for one that sees everything,
+  /// this client's own otherwise.
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(m) for m sessions.
   public func pickingSessions() throws -> [PickingSession] {

@@ -123,7 +123,8 @@ extension PickerFilter: CustomStringConvertible {
       guard take("(") else {
         if let found = simple.first(where: { $0.name == name }) { return found.filter }
         position = start
-        throw mistake("wants one of \(simple.map(\.name).joined(separator: ", ")), playbackStyle(…), any(…), all(…), not(…)")
+        let names = simple.map(\.name).joined(separator: ", ")
+        throw mistake("wants one of \(names), playbackStyle(…), any(…), all(…), not(…)")
       }
       switch name {
       case "any": return .any(of: try list(depth))

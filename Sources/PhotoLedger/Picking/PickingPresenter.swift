@@ -40,8 +40,8 @@ public struct PickingPresenter: Sendable {
   ///
   /// A continuous session records the pick and tells the client (PK-05).
   /// - Parameter identifier: a candidate, in any spelling.
-  /// - Throws: ``LibraryError``: `.limitExceeded` (3307); `.identifierNotFound` for what is no asset, or is hidden or in
-  ///   the trash; `.changeNotSupported` for what the filter leaves out, and when the session is over;
+  /// - Throws: ``LibraryError``: `.limitExceeded` (3307); `.identifierNotFound` for what is no asset, or is hidden or
+  ///   in the trash; `.changeNotSupported` for what the filter leaves out, and when the session is over;
   ///   `.accessUserDenied` when this client no longer sees everything; what the store throws.
   /// - Complexity: O(log n + k) for k selected assets, and a commit for a continuous session.
   nonisolated(nonsending) public func select(_ identifier: String) async throws {
@@ -52,8 +52,8 @@ public struct PickingPresenter: Sendable {
 
   /// Takes an asset out of the selection, as a tap does; one that is not selected is left alone.
   /// - Parameter identifier: an asset, in any spelling.
-  /// - Throws: ``LibraryError``: `.changeNotSupported` when the session is over, `.accessUserDenied` when this client no
-  ///   longer sees everything; what the store throws.
+  /// - Throws: ``LibraryError``: `.changeNotSupported` when the session is over, `.accessUserDenied` when this client
+  ///   no longer sees everything; what the store throws.
   /// - Complexity: O(k) for k selected assets.
   nonisolated(nonsending) public func deselect(_ identifier: String) async throws {
     try await work { core, library in
@@ -106,7 +106,8 @@ extension PhotoLibrary {
     }
     if let filter = core.configuration.filter, !filter.condition.evaluator(for: AssetRow.self)(asset.row) {
       throw LibraryError(
-        .changeNotSupported, "The asset '\(identifier)' does not pass the session's filter \(filter); take a candidate.")
+        .changeNotSupported, "The asset '\(identifier)' does not pass the session's filter \(filter); take a candidate."
+      )
     }
     return PickedEntry(identifier: asset.id, number: asset.row.number)
   }

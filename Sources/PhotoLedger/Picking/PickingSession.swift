@@ -11,8 +11,8 @@ import Synchronization
 //                                      pick.recorded, in the owner's commit
 //
 // A result is handed out only when its items are recorded: the event is what lets the client load them, in this process
-// or a later one. So a continuous session records at each tap what is new (PK-05), the others once, at the end. What was
-// recorded stays given, also when the person deselects it or the session is cancelled afterwards.
+// or a later one. So a continuous session records at each tap what is new (PK-05), the others once, at the end. What
+// was recorded stays given, also when the person deselects it or the session is cancelled afterwards.
 //
 // What is selected beforehand is neither recorded nor loadable (PK-04): the client has it from an earlier result. An
 // identifier that names nothing is passed over by the presenter's face. Cancelling gives the preselection back as the
@@ -49,8 +49,8 @@ public struct PickingSession: Sendable, Identifiable {
 
   /// The results: one after each tap for a continuous selection, otherwise one at the end (PK-05).
   ///
-  /// The sequence ends with the session. A session that is cancelled ends with one more result, its preselection (PK-04).
-  /// For one task: each result is given once.
+  /// The sequence ends with the session. A session that is cancelled ends with one more result, its preselection
+  /// (PK-04). For one task: each result is given once.
   public var results: PickingResults { PickingResults(stream: core.results.stream) }
 
   /// Takes assets out of the selection (PHPickerViewController.deselectAssets(withIdentifiers:)).
@@ -124,8 +124,8 @@ public struct PickingPresentation: Sendable, Hashable {
 
 /// A picking session as the store holds it; both faces act on it.
 ///
-/// `state` and `watchers` are guarded by their locks. The lock of `state` is held while a pick is recorded, so that taps
-/// take effect, and are told, one after another; nothing is called under it that could come back.
+/// `state` and `watchers` are guarded by their locks. The lock of `state` is held while a pick is recorded, so that
+/// taps take effect, and are told, one after another; nothing is called under it that could come back.
 final class PickingCore: Sendable {
   let id: String
   let client: String

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Makes other representations of photos and videos, for picked items (PK-07); installed by the library's owner.
 ///
-/// The library parses no image and no film. Whoever implements this brings the programs that do, and is called away from
-/// the threads of tasks, several times at once.
+/// The library parses no image and no film. Whoever implements this brings the programs that do, and is called on
+/// threads of the library's, several at once.
 public protocol RepresentationConverter: Sendable {
   /// Whether nearly every program can play a film as it is: H.264 in a QuickTime or MPEG-4 file.
   /// - Parameters:
@@ -31,13 +31,23 @@ public struct RepresentationConversion: Sendable {
   public let target: URL
   /// The uniform type identifier of the result.
   public let targetType: String
-  /// Whether the picture has to be encoded anew, in a form that nearly every program reads; otherwise its bytes are kept
-  /// and only metadata is taken out.
-  public let isEncoding: Bool
+  /// Whether the picture has to be encoded anew, in a form that nearly every program reads; otherwise its bytes are
+  /// kept and only metadata is taken out.
+  public var isEncoding = true
   /// What the result must not hold.
-  public let metadataOptions: PickerMetadataOptions
+  public var metadataOptions: PickerMetadataOptions = []
   /// Tells whether nobody waits for the result any more; then the work is given up, with any error.
-  public let isCancelled: @Sendable () -> Bool
+  public var isCancelled: @Sendable () -> Bool = { false }
+
+  /// Asks for a file to be encoded anew, as the library does; also for tests of a converter.
+  /// - Parameters:
+  ///   - source: the file that is read.
+  ///   - sourceType: its uniform type identifier.
+  ///   - target: the file that is written.
+  ///   - targetType: the uniform type identifier that it is to have.
+  public init(source: URL, sourceType: String, target: URL, targetType: String) {
+    (self.source, self.sourceType, self.target, self.targetType) = (source, sourceType, target, targetType)
+  }
 }
 
 extension PhotoLibrary {
@@ -91,10 +101,11 @@ struct ConversionWork: ~Copyable {
     _ converter: any RepresentationConverter, isEncoding: Bool, in resources: ResourceStore
   ) throws(LibraryError) -> OpenResource {
     let cancellation = request.cancellation
-    let conversion = RepresentationConversion(
+    var conversion = RepresentationConversion(
       source: source.url, sourceType: request.resource.uniformTypeIdentifier,
-      target: URL(filePath: target, directoryHint: .notDirectory), targetType: rendition.type, isEncoding: isEncoding,
-      metadataOptions: options, isCancelled: { cancellation.isRequested })
+      target: URL(filePath: target, directoryHint: .notDirectory), targetType: rendition.type)
+    (conversion.isEncoding, conversion.metadataOptions) = (isEncoding, options)
+    conversion.isCancelled = { cancellation.isRequested }
     try asking { try converter.convert(conversion) }
     let made = try asking { try FileContent(of: FilePath(target)) }
     var resource = request.resource
@@ -127,7 +138,7 @@ extension LibraryError {
     }
   }
 
-  static func withoutConverter(_ rendition: Rendition, _ name: String, _ options: PickerMetadataOptions) -> LibraryError {
+  static func withoutConverter(_ rendition: Rendition, _ name: String) -> LibraryError {
     let what = rendition.encoding == .stored ? "Taking metadata out of" : "Converting"
     let to = rendition.encoding == .stored ? "" : " to \(rendition.type)"
     return LibraryError(

@@ -38,7 +38,8 @@ extension Command {
       with --filter.
 
       Filters: images, videos, livePhotos, panoramas, screenshots, screenRecordings, slomoVideos, timelapseVideos,
-      bursts, cinematicVideos, depthEffectPhotos, spatialMedia, playbackStyle(STYLE), and any(…), all(…), not(…) of them.
+      bursts, cinematicVideos, depthEffectPhotos, spatialMedia, playbackStyle(STYLE), and any(…), all(…), not(…) of
+      them.
 
       Each picked asset is a line with its token, by which the client loads it with `pick load`. What was selected
       beforehand has none.
@@ -82,9 +83,9 @@ extension Command {
       Option("output", "FILE", "write to a file; standard output if left out"), .force,
     ],
     notes: """
-      Without --current and --compatible, the bytes are compatible if they are so already or can be converted. Converting
-      takes heif-convert, vips or ImageMagick for photos and ffmpeg for films, taking out takes exiftool; a sentence says
-      which is missing.
+      Without --current and --compatible, the bytes are compatible if they are so already or can be converted.
+      Converting takes heif-convert, vips or ImageMagick for photos and ffmpeg for films, taking out takes exiftool; a
+      sentence says which is missing.
       """,
     example: "pick load p1.v1-… --as com.example.app --strip-location --output picked.jpg"
   ) { invocation in

@@ -1,0 +1,222 @@
+import Foundation
+import PhotoLedger
+import Testing
+
+@testable import MediaImport
+
+@Suite("Converting picked items with installed programs", .timeLimit(.minutes(2)))
+struct ExternalConverterTests {
+  /// A JPEG that exiftool can write, with a scan that must not change.
+  private static let scan = Data([0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0x3F, 0, 0xD2, 0xCF, 0x20, 0xFF, 0xD9])
+
+  private static let located = [
+    "-GPSLatitude=52.5", "-GPSLatitudeRef=N", "-GPSLongitude=13.3", "-GPSLongitudeRef=E", "-GPSDateStamp=2020:01:01",
+    "-XMP:GPSLatitude=52.5", "-IPTC:City=Berlin", "-XMP-photoshop:City=Berlin", "-XMP-iptcExt:LocationShownCity=Berlin",
+  ]
+  private static let described = [
+    "-ImageDescription=ashore", "-UserComment=ashore", "-IPTC:Caption-Abstract=ashore", "-XMP-dc:Description=ashore",
+    "-XMP-dc:Title=ashore", "-Comment=ashore",
+  ]
+
+  /// Runs exiftool, and gives what it prints.
+  @discardableResult
+  private static func exiftool(_ words: [String], _ path: String) throws -> String {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["exiftool", "-q", "-q"] + words + [path]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  private static func photo(in folder: TemporaryFolder) throws -> Data {
+    let path = try folder.write("photo.jpg", TinyMedia.jpeg().dropLast(2) + scan).description
+    try exiftool(["-overwrite_original"] + located + described, path)
+    return try Data(contentsOf: URL(filePath: path))
+  }
+
+  /// Has an asset of one file picked, and loads it.
+  private static func load(
+    _ data: Data, _ name: String, _ type: ResourceType = .photo, in folder: TemporaryFolder,
+    with converter: ExternalConverter, _ options: PickedItemOptions
+  ) async throws -> Data {
+    let library = try PhotoLibrary.create(at: ImportedLibrary.place(in: folder.path))
+    defer { library.close() }
+    try library.setRepresentationConverter(converter)
+    let draft = ResourceDraft(type: type, source: .data(data), originalFilename: name)
+    let made = try await library.performChanges {
+      $0.createAsset(AssetCreation(mediaType: type == .photo ? .image : .video, resources: [draft]))
+    }
+    let session = try library.as("app").beginPicking()
+    let presenter = try library.present(session)
+    try await presenter.select(made.created[0])
+    try await presenter.finish()
+    var results = session.results.makeAsyncIterator()
+    let item = try #require(await results.next()?.first)
+    defer {
+      let incoming = library.url.appending(path: "resources/incoming").path
+      #expect((try? FileManager.default.contentsOfDirectory(atPath: incoming)) == [], "Something was left behind.")
+    }
+    return try await library.as("app").load(item, options: options)
+  }
+
+  @Test(
+    "what is to be taken out is taken out, and nothing else (a.8)",
+    arguments: [.removeLocation, .removeCaptions, [.removeLocation, .removeCaptions]] as [PickerMetadataOptions])
+  func stripping(removed: PickerMetadataOptions) async throws {
+    let folder = try TemporaryFolder()
+    let photo = try Self.photo(in: folder)
+    #expect(
+      photo.contains(Data("Berlin".utf8)) && photo.contains(Data("ashore".utf8)), "The test has something to find.")
+    var options = PickedItemOptions()
+    options.metadataOptions = removed
+    let result = try await Self.load(photo, "a.jpg", in: folder, with: ExternalConverter(), options)
+    #expect(result.contains(Data("Berlin".utf8)) == !removed.contains(.removeLocation))
+    #expect(result.contains(Data("ashore".utf8)) == !removed.contains(.removeCaptions))
+    let path = try folder.write("result.jpg", result).description
+    let left = try Self.exiftool(["-a", "-s", "-Location:all", "-GPS*"], path)
+    #expect(left.isEmpty == removed.contains(.removeLocation), "\(left)")
+    #expect(try Self.exiftool(["-s3", "-DateTimeOriginal"], path) == "2021:02:03 04:05:06\n")
+    #expect(result.suffix(Self.scan.count) == Self.scan, "The picture is the same.")
+  }
+
+  @Test("a file out of which nothing can be taken is handed out to nobody (a.8)")
+  func unwritable() async throws {
+    let folder = try TemporaryFolder()
+    var options = PickedItemOptions()
+    options.metadataOptions = .removeLocation
+    options.representation = .current
+    let error = await #expect(throws: LibraryError.self) {
+      _ = try await Self.load(
+        Data("RIFF0000AVI ".utf8), "a.avi", .video, in: folder, with: ExternalConverter(), options)
+    }
+    #expect(error?.code == .conversionFailed && error?.description.contains("exiftool") == true, "\(error as Any)")
+  }
+
+  // MARK: Programs
+
+  /// A folder for programs of the test's own.
+  private static func program(_ name: String, _ script: String, in folder: TemporaryFolder) throws -> String {
+    let path = try folder.write("bin/\(name)", Data("#!/bin/sh\n\(script)\n".utf8)).description
+    try #require(chmod(path, 0o755) == 0)
+    return URL(filePath: path).deletingLastPathComponent().path
+  }
+
+  private static func conversion(
+    _ folder: TemporaryFolder, from type: String, to target: String, isEncoding: Bool = true,
+    _ options: PickerMetadataOptions = [], isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) throws -> RepresentationConversion {
+    var conversion = RepresentationConversion(
+      source: URL(filePath: try folder.write("source", Data("source".utf8)).description), sourceType: type,
+      target: URL(filePath: folder.path).appending(path: "target.jpg"), targetType: target)
+    (conversion.isEncoding, conversion.metadataOptions) = (isEncoding, options)
+    conversion.isCancelled = isCancelled
+    return conversion
+  }
+
+  @Test(
+    "a program that is missing is named, with what to install (PK-07)",
+    arguments: [
+      ("public.heic", "public.jpeg", true, [], ["heif-convert", "vips", "libvips-tools"]),
+      ("public.tiff", "public.jpeg", true, [], ["vips", "magick", "convert"]),
+      ("public.avi", "public.mpeg-4", true, [], ["ffmpeg", "apt-get install ffmpeg"]),
+      ("public.jpeg", "public.jpeg", false, .removeLocation, ["exiftool", "libimage-exiftool-perl"]),
+      ("public.heic", "public.jpeg", true, .removeCaptions, ["exiftool", "libimage-exiftool-perl"]),
+    ] as [(String, String, Bool, PickerMetadataOptions, [String])])
+  func missing(
+    type: String, target: String, isEncoding: Bool, options: PickerMetadataOptions, names: [String]
+  ) throws {
+    let folder = try TemporaryFolder()
+    let conversion = try Self.conversion(folder, from: type, to: target, isEncoding: isEncoding, options)
+    let error = #expect(throws: ImportError.self) {
+      try ExternalConverter(searchPath: folder.path).convert(conversion)
+    }
+    #expect(error?.code == .toolMissing)
+    for name in names { #expect(error?.description.contains(name) == true, "\(error as Any)") }
+  }
+
+  @Test(
+    "the first program that is installed is given the file (PK-07)",
+    arguments: [
+      ("vips", "public.heic", "copy SOURCE TARGET[Q=92]"), ("vips", "public.tiff", "copy SOURCE TARGET[Q=92]"),
+      ("heif-convert", "public.heic", "-q 92 SOURCE TARGET"), ("convert", "public.tiff", "SOURCE -quality 92 TARGET"),
+    ])
+  func programs(name: String, type: String, arguments: String) throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.program(name, "echo \"$*\" > '\(folder.path)/target.jpg'", in: folder)
+    let conversion = try Self.conversion(folder, from: type, to: "public.jpeg")
+    try ExternalConverter(searchPath: path).convert(conversion)
+    let told = try String(contentsOf: conversion.target, encoding: .utf8)
+      .replacing(conversion.source.path, with: "SOURCE").replacing(conversion.target.path, with: "TARGET")
+    #expect(told == arguments + "\n")
+  }
+
+  @Test("a converted file goes through exiftool before it is handed out (PK-07)")
+  func encodedAndStripped() async throws {
+    let folder = try TemporaryFolder()
+    let photo = try Self.photo(in: folder)
+    let path = try Self.program("heif-convert", "cp \"$3\" \"$4\"", in: folder)
+    let everywhere = path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
+    var options = PickedItemOptions()
+    options.metadataOptions = .removeLocation
+    let result = try await Self.load(
+      photo, "a.heic", in: folder, with: ExternalConverter(searchPath: everywhere), options)
+    #expect(!result.contains(Data("Berlin".utf8)) && result.contains(Data("ashore".utf8)))
+  }
+
+  @Test(
+    "a program that fails, ends without a file, or does not end is a failure (PK-07)",
+    arguments: [
+      ("echo half > \"$3\"; exit 3", "status 3", ImportError.Code.toolFailed),
+      ("exit 0", "without a file", .toolFailed),
+      ("kill -9 $$", "signal", .toolFailed), ("read line; read line", "did not finish", .toolTimeout),
+    ])
+  func failing(script: String, words: String, code: ImportError.Code) throws {
+    let folder = try TemporaryFolder()
+    var limits = ExternalConverter.Limits()
+    if code == .toolTimeout { limits.timePerFile = .milliseconds(50) }
+    let converter = ExternalConverter(searchPath: try Self.program("vips", script, in: folder), limits: limits)
+    let error = #expect(throws: ImportError.self) {
+      try converter.convert(try Self.conversion(folder, from: "public.tiff", to: "public.jpeg"))
+    }
+    #expect(error?.code == code && error?.description.contains(words) == true, "\(error as Any)")
+  }
+
+  @Test("a program is ended when nobody waits for it any more (PK-07)")
+  func cancelled() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.program("vips", "read line; read line", in: folder)
+    let conversion = try Self.conversion(folder, from: "public.tiff", to: "public.jpeg") { true }
+    let error = #expect(throws: ImportError.self) { try ExternalConverter(searchPath: path).convert(conversion) }
+    #expect(error?.description.contains("was stopped") == true)
+  }
+
+  // MARK: Films
+
+  private static func atom(_ kind: String, _ parts: Data...) -> Data {
+    let content = parts.reduce(Data(), +)
+    return withUnsafeBytes(of: UInt32(content.count + 8).bigEndian) { Data($0) } + Data(kind.utf8) + content
+  }
+
+  /// A film with one track of pictures in an encoding.
+  private static func film(_ encoding: String) -> Data {
+    let handler = atom("hdlr", Data(count: 8) + Data("vide".utf8) + Data(count: 13))
+    let entry = atom(encoding, Data(count: 78))
+    let table = atom("stsd", Data([0, 0, 0, 0, 0, 0, 0, 1]) + entry)
+    let track = atom("trak", atom("mdia", handler, atom("minf", atom("stbl", table))))
+    return atom("ftyp", Data("qt  ".utf8) + Data(count: 4) + Data("qt  ".utf8)) + atom("moov", track)
+  }
+
+  @Test(
+    "a film in H.264 is compatible, one in anything else or without pictures is not (PK-07)",
+    arguments: [("avc1", true), ("hvc1", false), (nil, false)] as [(String?, Bool)])
+  func films(encoding: String?, isCompatible: Bool) throws {
+    let folder = try TemporaryFolder()
+    let film = try folder.write("a.mov", encoding.map(Self.film) ?? TinyMedia.movie())
+    let url = URL(filePath: film.description)
+    #expect(try ExternalConverter().isCompatible(url, type: "com.apple.quicktime-movie") == isCompatible)
+  }
+}
