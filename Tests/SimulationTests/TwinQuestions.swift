@@ -1,0 +1,336 @@
+import EventLog
+import Foundation
+import PhotoLedger
+import TestSupport
+
+/// One thing that a client can ask, by the name of the declaration that it is asked through.
+struct TwinQuestion: Sendable {
+  /// As ``PublicDeclarations`` spells it.
+  let name: String
+  let ask: @Sendable (Twin) async throws -> String
+
+  init(_ name: String, _ ask: @escaping @Sendable (Twin) async throws -> String) {
+    self.name = name
+    self.ask = ask
+  }
+
+  /// The answers to one question about several things; an error is the answer to one of them.
+  static func each<Thing>(
+    _ name: String, _ things: @escaping @Sendable (Twin) throws -> [Thing],
+    _ ask: @escaping @Sendable (Twin, Thing) async throws -> String
+  ) -> TwinQuestion {
+    TwinQuestion(name) { twin in
+      var answers: [String] = []
+      for thing in try things(twin) {
+        do {
+          answers.append(try await ask(twin, thing))
+        } catch let error as LibraryError {
+          answers.append(error.told)
+        }
+      }
+      return answers.joined(separator: "\n  ")
+    }
+  }
+}
+
+/// Every public declaration of the library, asked by a limited client.
+enum TwinQuestions {
+  static let all: [TwinQuestion] =
+    permissions + fetches + collections + objects + bytes + history + identifiers + forOwners + changes
+
+  /// Declarations that answer nothing about the library, each with the reason.
+  static let others: [String: String] = [
+    "client": "is what the caller passed in",
+    "owner": "is a constant",
+    "create(at:environment:)": "makes another library",
+    "as(_:)": "is how the client came to its view",
+    "close()": "ends the run: what is told then is among the deliveries",
+    "register(_:)": "is among the deliveries",
+    "changes(to:composingBeyond:)": "is among the deliveries",
+    "performChanges(cause:key:_:)": "is `performChangesAndWait` without blocking; the visible steps go through it",
+    "performChanges(cause:key:_:completionHandler:)": "is `performChangesAndWait` with another way of answering",
+  ]
+
+  /// Identifiers that the client sees, saw, or must not know of, in the spelling of either kind of object.
+  private static func spellings(_ twin: Twin) -> [String] {
+    (twin.named.values.sorted { $0.uuidString < $1.uuidString } + twin.strangers).flatMap {
+      [$0.uuidString, "\($0.uuidString)/L0/001", "\($0.uuidString)/L0/040", "\($0.uuidString)/L0/020"]
+    }
+  }
+
+  private static func held(_ twin: Twin) -> [Asset] { twin.keptAssets.sorted { $0.key < $1.key }.map(\.value) }
+
+  private static func albums(_ twin: Twin) -> [PhotoCollection] {
+    twin.keptAlbums.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  // MARK: Reading
+
+  private static let permissions: [TwinQuestion] = [
+    TwinQuestion("url") { "\($0.view.url.path)" },
+    TwinQuestion("currentToken") { "\(try $0.view.currentToken)" },
+    TwinQuestion("authorizationStatus(for:)") { twin in
+      "\(try AccessLevel.allCases.map { try twin.view.authorizationStatus(for: $0) })"
+    },
+    TwinQuestion("authorizationStatus()") { "\(try $0.view.authorizationStatus())" },
+    TwinQuestion("requestAuthorization(for:)") { "\(try await $0.view.requestAuthorization(for: .readWrite))" },
+    TwinQuestion("presentLimitedLibraryPicker()") { "\(try await $0.view.presentLimitedLibraryPicker())" },
+    TwinQuestion("unregisterChangeObserver(_:)") { twin in
+      twin.view.unregisterChangeObserver(PromptObserver())
+      return "done"
+    },
+  ]
+
+  /// Options that let each property of an asset decide, and each flag.
+  private static func options(_ twin: Twin) throws -> [FetchOptions] {
+    var all = FetchOptions()
+    (all.includeHiddenAssets, all.includeAllBurstAssets) = (true, true)
+    all.includeAssetSourceTypes = [.userLibrary, .cloudShared, .iTunesSynced]
+    var (window, trash, late) = (all, FetchOptions(), all)
+    (window.fetchOffset, window.fetchLimit) = (1, 2)
+    trash.showsTrash = true
+    late.sort = [try SortTerm("modificationDate:desc", for: .asset)]
+    var some = all
+    some.condition = .or([.isTrue(.isFavorite), .comparison(.mediaType, .equal, .integer(1))])
+    return [FetchOptions(), all, window, trash, late, some]
+  }
+
+  private static let fetches: [TwinQuestion] = [
+    .each("fetchAssets(_:in:)", { try options($0) }) { twin, options in
+      var told = [try twin.view.fetchAssets(options).told]
+      for album in albums(twin) where album.canContainAssets {
+        told.append(try twin.view.fetchAssets(options, in: album).told)
+      }
+      return told.joined(separator: "\n  ")
+    },
+    TwinQuestion("fetchAssets(where:sortedBy:limit:)") { twin in
+      let image = MediaType.image
+      return try twin.view.fetchAssets(
+        where: #Predicate { $0.mediaType == image }, sortedBy: [SortDescriptor(\.addedDate, order: .reverse)], limit: 3
+      ).told
+    },
+    .each("fetchAssets(with:_:)", { _ in [MediaType.image, .video, .audio] }) {
+      try $0.view.fetchAssets(with: $1).told
+    },
+    .each(
+      "fetchAssets(withBurstIdentifier:_:)", { twin in try options(twin).map { ("burst", $0) } + [("far", .init())] }
+    ) {
+      try $0.view.fetchAssets(withBurstIdentifier: $1.0, $1.1).told
+    },
+    .each("fetchAssets(withLocalIdentifiers:_:)", { try options($0) }) {
+      try $0.view.fetchAssets(withLocalIdentifiers: spellings($0), $1).told
+    },
+    .each("fetchKeyAssets(in:_:)", albums) { try $0.view.fetchKeyAssets(in: $1)?.told ?? "none" },
+    TwinQuestion("transientAlbum(_:title:)") { twin in
+      let list = twin.view.transientAlbum(held(twin), title: "list")
+      let result = try twin.view.fetchAssets(FetchOptions())
+      let other = twin.view.transientAlbum(result, title: "result")
+      return "\(list.told) \(try twin.view.fetchAssets(FetchOptions(), in: list).told) \(other.told)"
+    },
+    TwinQuestion("transientFolder(_:title:)") { twin in
+      let list = twin.view.transientFolder(albums(twin), title: "list")
+      let other = twin.view.transientFolder(try twin.view.fetchCollections(), title: "result")
+      return "\(list.told) \(try twin.view.fetchCollections(in: list).told) \(other.told)"
+    },
+  ]
+
+  private static let collections: [TwinQuestion] = [
+    TwinQuestion("fetchCollections(_:)") { twin in
+      var trash = FetchOptions()
+      trash.showsTrash = true
+      var size = FetchOptions()
+      size.sort = [try SortTerm("estimatedAssetCount:desc", for: .collection)]
+      return try [FetchOptions(), trash, size].map { try twin.view.fetchCollections($0).told }.joined(separator: "\n  ")
+    },
+    .each("fetchCollections(with:subtype:_:)", { _ in [PhotoCollection.Kind.album, .folder, .smartAlbum] }) {
+      twin, kind in
+      let found = try twin.view.fetchCollections(with: kind)
+      let shown = try found.filter(\.canContainAssets).map { try twin.view.fetchAssets(FetchOptions(), in: $0).told }
+      return "\(found.told) \(shown)"
+    },
+    .each("fetchCollections(in:_:)", { [nil] + albums($0).map(Optional.some) }) {
+      try $0.view.fetchCollections(in: $1).told
+    },
+    .each("fetchCollections(withLocalIdentifiers:_:)", { _ in [FetchOptions()] }) {
+      try $0.view.fetchCollections(withLocalIdentifiers: spellings($0), $1).told
+    },
+    TwinQuestion("fetchCollections(containing:_:)") { twin in
+      let assets = try held(twin).map { try twin.view.fetchCollections(containing: $0).told }
+      return "\(assets) \(try albums(twin).map { try twin.view.fetchCollections(containing: $0).told })"
+    },
+    .each("asset(_:)", spellings) { try $0.view.asset($1)?.told ?? "none" },
+    .each("collection(_:)", spellings) { try $0.view.collection($1)?.told ?? "none" },
+  ]
+
+  private static let objects: [TwinQuestion] = [
+    .each("resources(of:)", held) { "\(try $0.view.resources(of: $1))" },
+    .each("extendedMetadata(of:)", held) { "\(try $0.view.extendedMetadata(of: $1))" },
+    .each("assets(withContent:)", { _ in Contents.all }) { "\(try $0.view.assets(withContent: $1).map(\.told))" },
+    .each("assets(withContentIdentifier:)", { _ in ["pair", "far"] }) {
+      "\(try $0.view.assets(withContentIdentifier: $1).map(\.told))"
+    },
+    .each("editingInput(for:canHandleAdjustmentData:)", held) { twin, asset in
+      let input = try twin.view.editingInput(for: asset) { _ in true }
+      return "\(input.asset.told) \(String(describing: input.adjustmentData)) \(input.base) \(input.resources)"
+    },
+  ]
+
+  private static let bytes: [TwinQuestion] = [
+    .each("data(of:in:options:)", pairs) { twin, pair in
+      var bytes = Data()
+      for try await chunk in twin.view.data(of: pair.0, in: pair.1) { bytes += chunk }
+      return "\(bytes.count) bytes: \(Array(bytes.prefix(40)))"
+    },
+    .each("write(_:in:to:replacing:options:)", pairs) { twin, pair in
+      let file = twin.temporary.folder.place("copy")
+      try await twin.view.write(pair.0, in: pair.1, to: file, replacing: true)
+      return "\(try Data(contentsOf: file).count) bytes"
+    },
+    .each("state(of:in:hashing:)", pairs) { "\(try await $0.view.state(of: $1.0, in: $1.1, hashing: true))" },
+    .each("requestData(for:in:options:dataReceivedHandler:completionHandler:)", pairs) { twin, pair in
+      await withCheckedContinuation { continuation in
+        twin.view.requestData(for: pair.0, in: pair.1, dataReceivedHandler: { _ in }) { failure in
+          continuation.resume(returning: failure?.told ?? "all given")
+        }
+      }
+    },
+    TwinQuestion("cancelDataRequest(_:)") { twin in
+      guard let (resource, asset) = try pairs(twin).first else { return "nothing to ask" }
+      let id = twin.view.requestData(for: resource, in: asset, dataReceivedHandler: { _ in }) { _ in }
+      twin.view.cancelDataRequest(id)
+      return "done"
+    },
+    .each("url(of:in:)", pairs) { try $0.view.url(of: $1.0, in: $1.1).path },
+  ]
+
+  /// Each resource that the client ever held, in each asset that it ever held.
+  private static func pairs(_ twin: Twin) throws -> [(AssetResource, Asset)] {
+    held(twin).flatMap { asset in (twin.keptResources + Contents.guessed).map { ($0, asset) } }
+  }
+
+  private static let history: [TwinQuestion] = [
+    .each("fetchPersistentChanges(since:limit:)", tokens) { twin, token in
+      var told: [String] = []
+      for change in try twin.view.fetchPersistentChanges(since: token) {
+        do { told.append(try change.told) } catch let error as LibraryError { told.append(error.told) }
+      }
+      return "\(told) \(try twin.view.fetchPersistentChanges(since: token, limit: 1).count)"
+    },
+    .each("shortenHistory(to:)", tokens) { twin, token in
+      try twin.view.shortenHistory(to: token)
+      return "done"
+    },
+  ]
+
+  /// The tokens that the client was given, and those that it would try to find out how many commits there are.
+  private static func tokens(_ twin: Twin) throws -> [Token] {
+    let now = try twin.view.currentToken
+    let parts = now.description.split(separator: "-")
+    return try twin.keptTokens + [now]
+      + (0..<40).map { try Token("t1-\(parts[1])-\(String($0, radix: 36))") }
+      + (0..<40).map { try Token("v1-\(parts[1])-\(parts[2])-\(String($0, radix: 36))") }
+  }
+
+  private static let identifiers: [TwinQuestion] = [
+    TwinQuestion("cloudIdentifierMappings(forLocalIdentifiers:)") { twin in
+      let found = try twin.view.cloudIdentifierMappings(forLocalIdentifiers: spellings(twin))
+      return "\(found.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })"
+    },
+    TwinQuestion("localIdentifierMappings(for:syncedOnly:)") { twin in
+      guard let asset = twin.named["a0"], let known = try cloud(of: asset, twin) else { return "nothing to ask" }
+      let library = known.stringValue.prefix { $0 != ":" }
+      let ids = (twin.named.values + twin.strangers).flatMap { id in
+        [""].map { "\(library):\(id.uuidString):\($0)" }
+          + Contents.all.map { "\(library):\(id.uuidString):\($0.hexadecimal)" }
+      }
+      let all = ids.compactMap { CloudIdentifier(archivalStringValue: $0) }
+      return try [false, true].map { synced in
+        let found = try twin.view.localIdentifierMappings(for: all, syncedOnly: synced)
+        return "\(found.map { "\($0.key.stringValue) \($0.value)" }.sorted())"
+      }.joined(separator: "\n  ")
+    },
+  ]
+
+  private static func cloud(of id: LocalIdentifier, _ twin: Twin) throws -> CloudIdentifier? {
+    try twin.owner.cloudIdentifierMappings(forLocalIdentifiers: [id.uuidString]).values.first?.get()
+  }
+
+  private static let forOwners: [TwinQuestion] = [
+    TwinQuestion("setPermissionPrompt(_:)") { twin in
+      try twin.view.setPermissionPrompt(nil)
+      return "done"
+    },
+    TwinQuestion("setChangeConfirmation(_:)") { twin in
+      try twin.view.setChangeConfirmation(nil)
+      return "done"
+    },
+    TwinQuestion("clients()") { "\(try $0.view.clients())" },
+    .each("selection(of:)", { _ in [Twin.client, "other", "nobody"] }) {
+      "\(try $0.view.selection(of: $1).map(\.told))"
+    },
+    .each("access(toAsset:at:)", spellings) { "\(try $0.view.access(toAsset: $1))" },
+    TwinQuestion("statistics()") { "\(try $0.view.statistics())" },
+    TwinQuestion("verify(scratch:hashingContent:progress:)") { "\(try $0.view.verify())" },
+    TwinQuestion("rebuild(progress:)") { twin in
+      try twin.view.rebuild()
+      return "done"
+    },
+    .each("forEachLogEntry(_:_:)", filters) { twin, filter in
+      var count = 0
+      try twin.view.forEachLogEntry(filter) { _ in
+        count += 1
+        return true
+      }
+      return "\(count) entries"
+    },
+  ]
+
+  private static func filters(_ twin: Twin) -> [LogFilter] {
+    ([nil] + twin.strangers.map(Optional.some)).map { id in
+      var filter = LogFilter()
+      filter.object = id
+      return filter
+    }
+  }
+
+  // MARK: Changing what it must not know of
+
+  private static let changes: [TwinQuestion] = [
+    .each("performChangesAndWait(cause:key:_:)", TwinAttempts.all) { twin, attempt in
+      let before = try twin.owner.currentToken
+      do {
+        let receipt = try await twin.view.performChanges { try attempt.make($0) }
+        guard try twin.owner.currentToken == before else {
+          throw Divergence("'\(attempt.name)' was to change nothing in either library.")
+        }
+        return "\(attempt.name): \(receipt.told)"
+      } catch let error as LibraryError {
+        return "\(attempt.name): \(error.told)"
+      }
+    }
+  ]
+}
+
+/// The contents that the twins' files have, some in the library with more alone.
+enum Contents {
+  static let visible = (0..<4).map { Data("visible \($0)".utf8) }
+  static let hidden = (0..<4).map { Data("hidden \($0)".utf8) }
+  static var all: [[UInt8]] { (visible + hidden).map { SHA256.digest(of: Array($0)).bytes } }
+
+  static func draft(_ data: Data) -> ResourceDraft {
+    ResourceDraft(type: .photo, source: .data(data), originalFilename: "IMG.JPG")
+  }
+
+  /// Files that a client would ask for that knows the hash of what it must not see.
+  static var guessed: [AssetResource] {
+    hidden.map { data in
+      AssetResource(
+        type: .photo, originalFilename: "IMG.JPG", uniformTypeIdentifier: "public.jpeg", dataSize: UInt64(data.count),
+        sha256: SHA256.digest(of: Array(data)).bytes)
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate var hexadecimal: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+}
