@@ -160,6 +160,13 @@ package final class LibraryStore: Sendable {
     }
     let permission = try core.projections.permission(of: client, in: t)
     if permission.access == .none { throw permission.refusal(client, "read the history") }
+    return try commit(of: token, for: client, permission, t)
+  }
+
+  /// The same for a client that need not be allowed to read: what it was given by picking is named by a token, too.
+  func commit(
+    of token: Token, for client: String, _ permission: Permission, _ t: borrowing StoreReading
+  ) throws -> UInt64 {
     let unreached = LibraryError(.invalidToken, "The token \(token) names a state that this library has not reached.")
     guard let view = token.view else {
       let limit = permission.access == .full ? try core.log.head(t).commit : try lastFullCommit(permission, t)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Files of assets", .timeLimit(.minutes(5)))
+@Suite("Files of assets", .timeLimit(.minutes(15)))
 struct ResourceCommandTests {
   /// Makes a Live Photo from two texts and gives its identifier.
   private static func makeLivePhoto(_ sandbox: Sandbox) throws -> String {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MediaImport
 
-@Suite("Converting picked items with installed programs", .timeLimit(.minutes(2)))
+@Suite("Converting picked items with installed programs", .timeLimit(.minutes(15)))
 struct ExternalConverterTests {
   /// A JPEG that exiftool can write, with a scan that must not change.
   private static let scan = Data([0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0x3F, 0, 0xD2, 0xCF, 0x20, 0xFF, 0xD9])
@@ -100,8 +100,16 @@ struct ExternalConverterTests {
 
   /// A folder for programs of the test's own.
   private static func program(_ name: String, _ script: String, in folder: TemporaryFolder) throws -> String {
-    let path = try folder.write("bin/\(name)", Data("#!/bin/sh\n\(script)\n".utf8)).description
-    try #require(chmod(path, 0o755) == 0)
+    // Put there by a child: a program that some process still holds open for writing cannot be executed, and every
+    // child that another test starts meanwhile inherits what this process has open.
+    let source = try folder.write("scripts/\(name)", Data("#!/bin/sh\n\(script)\n".utf8)).description
+    let path = source.replacing("/scripts/", with: "/bin/")
+    let copying = Process()
+    copying.executableURL = URL(filePath: "/usr/bin/install")
+    copying.arguments = ["-D", "-m", "755", source, path]
+    try copying.run()
+    copying.waitUntilExit()
+    try #require(copying.terminationStatus == 0)
     return URL(filePath: path).deletingLastPathComponent().path
   }
 

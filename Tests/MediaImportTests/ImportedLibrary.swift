@@ -37,6 +37,7 @@ final class ImportedLibrary: Sendable {
   func assets() throws -> [Asset] {
     var options = FetchOptions()
     options.includeHiddenAssets = true
+    options.includeAllBurstAssets = true
     return Array(try library.fetchAssets(options))
   }
 

@@ -134,7 +134,7 @@ struct DocumentationTests {
 
   // MARK: Running
 
-  @Test("the README's example tells its grid every change, in order", .timeLimit(.minutes(1)))
+  @Test("the README's example tells its grid every change, in order", .timeLimit(.minutes(15)))
   func runsReadme() async throws {
     try await withLibrary(count: 5) { library, folder in
       let recent = try library.fetchAssets(sortedBy: [SortDescriptor(\.creationDate, order: .reverse)])
@@ -152,7 +152,7 @@ struct DocumentationTests {
     }
   }
 
-  @Test("the examples of the cookbook do what they say", .timeLimit(.minutes(1)))
+  @Test("the examples of the cookbook do what they say", .timeLimit(.minutes(15)))
   func runsCookbook() async throws {
     try await withLibrary(count: 5) { library, folder in
       let photos = try library.fetchAssets().map(\.id)
@@ -196,7 +196,7 @@ struct DocumentationTests {
     }
   }
 
-  @Test("the examples that follow a library are told of its commits", .timeLimit(.minutes(1)))
+  @Test("the examples that follow a library are told of its commits", .timeLimit(.minutes(15)))
   func runsFollowers() async throws {
     try await withLibrary(count: 3) { library, folder in
       let all = try library.fetchAssets()

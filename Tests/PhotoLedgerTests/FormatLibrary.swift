@@ -139,7 +139,8 @@ struct FormatLibrary {
     }
     try gallery.performChangesAndWait { change in
       let album = change.createAlbum(title: "Picked")
-      change.album(album).add([assets[2], change.createAsset(try picture(7))])
+      let own = AssetCreation(mediaType: .image, resources: [.staged(try resource(7, .photo, "IMG_0007.JPG"))])
+      change.album(album).add([assets[2], change.createAsset(own)])
     }
     try library.performChangesAndWait { $0.withdraw([assets[2]], from: name) }
     _ = try library.store.perform(

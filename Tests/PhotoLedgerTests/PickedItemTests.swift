@@ -5,7 +5,7 @@ import Testing
 
 @testable import PhotoLedger
 
-@Suite("Loading picked items", .timeLimit(.minutes(2)))
+@Suite("Loading picked items", .timeLimit(.minutes(15)))
 struct PickedItemTests {
   // MARK: Later
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PhotoLedger
 
-@Suite("Copying a resource to a file", .timeLimit(.minutes(5)))
+@Suite("Copying a resource to a file", .timeLimit(.minutes(15)))
 struct ResourceCopyTests {
   static let chunk = OneFileLibrary.chunk
 

@@ -19,7 +19,7 @@ enum Seeds {
 struct HistoryTests {
   @Test(
     "every live result is told exactly what a model finds out by comparing lists",
-    .timeLimit(.minutes(20)), arguments: Seeds.chosen ?? Array(1...8))
+    .timeLimit(.minutes(60)), arguments: Seeds.chosen ?? Array(1...8))
   func exactness(seed: UInt64) async throws {
     let history = try History(seed: seed)
     let guardian = Guardian(history)

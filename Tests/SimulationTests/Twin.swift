@@ -199,7 +199,8 @@ extension CommitReceipt {
 
 extension Asset {
   var told: String {
-    "\(localIdentifier) \(ModelAsset(self)) \(hasAdjustments) \(adjustmentsState) \(String(describing: adjustmentTimestamp))"
+    "\(localIdentifier) \(ModelAsset(self)) \(hasAdjustments) \(adjustmentsState) "
+      + String(describing: adjustmentTimestamp)
       + " \(playbackVariation) \(isLivePhotoVideoPlaybackEnabled) \(originalResourceChoice) \(isRaw)"
   }
 }

@@ -187,8 +187,8 @@ extension PhotoLibrary {
     }
   }
 
-  /// Checks the log, then drops every projection and the log's own tables and makes them again from the events, in one transaction: readers
-  /// see the old ones or the new.
+  /// Checks the log, then drops every projection and the log's own tables and makes them again from the events, in one
+  /// transaction: readers see the old ones or the new.
   ///
   /// - Parameter progress: is told how far it is; false stops, and the projections stay as they were.
   /// - Throws: ``LibraryError`` `.corrupted` if the log cannot be replayed, `.userCancelled` if `progress` stops.

@@ -118,7 +118,8 @@ extension PhotoLibrary {
     }
     let number: UInt64
     do {
-      number = try store.commit(of: token, for: client, t)
+      let permission = try projections.permission(of: client, in: t)
+      number = try store.commit(of: token, for: client, permission, t)
     } catch let error as LibraryError where error.code == .invalidToken {
       throw notGiven
     }
