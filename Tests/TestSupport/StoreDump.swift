@@ -11,7 +11,9 @@ package struct StoreDump: Equatable, Sendable {
   package private(set) var databases: [String: [Entry]] = [:]
 
   /// The databases whose keys are numbers.
-  static let numbered: Set<String> = ["events", "commits", "assets", "details", "collections"]
+  static let numbered: Set<String> = [
+    "events", "commits", "assets", "details", "collections", "clients", "picks",
+  ]
 
   /// Reads some or all databases of an environment.
   package init(_ environment: Environment, only names: [String]? = nil) throws {
