@@ -143,7 +143,8 @@ enum HistoryQueries {
       query(
         "put here by others", try options { $0.includeAssetSourceTypes = [.cloudShared, .iTunesSynced] }),
       query(
-        "whole bursts", try options { ($0.includeAllBurstAssets, $0.condition) = (true, .isPresent(.burstIdentifier)) }),
+        "whole bursts",
+        try options { ($0.includeAllBurstAssets, $0.condition) = (true, .isPresent(.burstIdentifier)) }),
       query("HDR", try options { $0.condition = .bits(.mediaSubtypes, mask: 2, .notEqual, 0) }),
     ]
   }

@@ -199,8 +199,8 @@ extension CommitReceipt {
 
 extension Asset {
   var told: String {
-    "\(localIdentifier) \(ModelAsset(self)) \(hasAdjustments) \(adjustmentsState) \(String(describing: adjustmentTimestamp))"
-      + " \(playbackVariation) \(isLivePhotoVideoPlaybackEnabled) \(originalResourceChoice) \(isRaw)"
+    "\(localIdentifier) \(ModelAsset(self)) \(hasAdjustments) \(adjustmentsState) "
+      + "\(String(describing: adjustmentTimestamp)) \(playbackVariation) \(isLivePhotoVideoPlaybackEnabled) \(originalResourceChoice) \(isRaw)"
   }
 }
 

@@ -12,8 +12,8 @@ import LMDB
 // A client that does not see everything is told of its sightings (Sightings.swift), and of each what it saw: a grant is
 // an insertion and a withdrawal a deletion, and what happens outside its selection does not happen. Whether an asset
 // was in the selection at a commit long ago is worked out like every earlier state: from the selection of now, with the
-// grants since taken back. A commit that changed how the client sees the library cannot be told object by object (PH-07): all
-// that it sees came or went, so it reads all anew.
+// grants since taken back. A commit that changed how the client sees the library cannot be told object by object
+// (PH-07): all that it sees came or went, so it reads all anew.
 //
 // Within one commit the three sets of a kind are disjoint (PH-03): what came and went leaves no trace, what came and
 // was changed is inserted, what was changed and went is deleted. Trash and hiding are updates (PH-04); a purge is the
