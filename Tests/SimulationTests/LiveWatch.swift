@@ -255,7 +255,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
       old.append(OldResult(fresh, current, query, facts.after))
       if old.count > 3 { old.remove(at: random.int(0..<4)) }
     }
-    if random.chance(1, of: 3) {
+    if random.chance(1, of: 6) {
       told = try fetch(library)
       try verify(told, shows: current, in: facts.after, whole: false)
     }

@@ -154,6 +154,7 @@ extension ModelLibrary {
   > {
     if case .members = query.scope, query.options.sort.isEmpty { return placed }
     let sort = sort(of: query)
+    if sort.isEmpty { return [] }
     let common =
       query.entity == .asset
       ? assets.keys.filter { earlier.assets[$0] != nil } : collections.keys.filter { earlier.collections[$0] != nil }
