@@ -200,7 +200,8 @@ extension CommitReceipt {
 extension Asset {
   var told: String {
     "\(localIdentifier) \(ModelAsset(self)) \(hasAdjustments) \(adjustmentsState) "
-      + "\(String(describing: adjustmentTimestamp)) \(playbackVariation) \(isLivePhotoVideoPlaybackEnabled) \(originalResourceChoice) \(isRaw)"
+      + "\(String(describing: adjustmentTimestamp)) \(playbackVariation) "
+      + "\(isLivePhotoVideoPlaybackEnabled) \(originalResourceChoice) \(isRaw)"
   }
 }
 
