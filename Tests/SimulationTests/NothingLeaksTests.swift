@@ -132,7 +132,8 @@ struct TwinStory {
     created(
       try await twin.visible { block in
         for index in 0..<4 { block.createAsset(asset(Contents.visible[index], Double(index))) }
-      }, "a0", "a1", "a2", "a3")
+        block.createFolder(title: "vault")
+      }, "a0", "a1", "a2", "a3", "vault")
     try await twin.hide { block in
       block.register(client: "other")
       block.setAuthorizationStatus(.limited, of: "other")
@@ -158,6 +159,7 @@ struct TwinStory {
         block.createAlbum(title: "second")
         block.folder(folder).add([album])
       }, "own", "folder", "smart", "second")
+    try await twin.visible { $0.folder(self["vault"]).add([self["second"]]) }
     try await twin.hide { block in
       for index in 0..<4 { block.album(self["own"]).insert([twin.hidden[index]], at: index) }
       block.album(self["second"]).add([twin.hidden[4]])
@@ -191,6 +193,8 @@ struct TwinStory {
       block.withdraw([self["a1"]], from: "other")
       block.setAuthorizationStatus(.denied, of: "other")
       block.folder(twin.hidden[8]).add([twin.hidden[7]])
+      // From one folder that the client does not see to another.
+      block.folder(twin.hidden[8]).add([self["second"]])
     }
     for index in 0..<12 { try await twin.hide { $0.createAlbum(title: "hidden \(index)") } }
   }
@@ -205,7 +209,10 @@ struct TwinStory {
     try await twin.settle()
     created(
       try await twin.visible(as: Twin.client) { block in
-        let id = block.createAsset(asset(Contents.visible[3], 5, burst: "burst"))
+        var creation = asset(Contents.visible[3], 5, burst: "burst")
+        // As though it had come back from a library that took it from this one.
+        creation.origin = try twin.cloudIdentifier(of: twin.stranger)
+        let id = block.createAsset(creation)
         block.album(self["own"]).insert([id], at: 1)
         block.album(self["second"]).insert([id], at: 0)
       }, "a4")
@@ -230,6 +237,8 @@ struct TwinStory {
     try await twin.visible { $0.grant([self["a3"]], to: Twin.client) }
     try await twin.settle()
     try await twin.hide { $0.grant([twin.hidden[0]], to: "other") }
+    let held = try twin.view.fetchAssets(FetchOptions(), in: twin.view.collection(self["own"].uuidString))
+    let place = try twin.view.asset(self["a1"].uuidString).flatMap { try held.index(ofObject: $0) } ?? 0
     try await twin.visible { $0.withdraw([self["a1"]], from: Twin.client) }
     try await twin.settle()
     try await twin.hide { block in
@@ -239,6 +248,9 @@ struct TwinStory {
       block.album(self["own"]).insert([self["a1"]], at: 0)
       block.deleteAssets([self["a1"]])
     }
+    // Before what it no longer sees, wherever that is by now.
+    try await twin.visible(as: Twin.client) { $0.album(self["own"], assets: held).insert([self["a3"]], at: place) }
+    try await twin.settle()
     try keep()
   }
 

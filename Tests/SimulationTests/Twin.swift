@@ -102,6 +102,17 @@ final class Twin {
   /// The identifiers that the client must not come to know, as it would guess them at this look.
   var strangers: [LocalIdentifier] { probes[looks] }
 
+  /// The first of them.
+  var stranger: LocalIdentifier { hasMore ? hidden[0] : probes[0][0] }
+
+  /// What an object of this library, there or not, is called across libraries.
+  func cloudIdentifier(of id: LocalIdentifier) throws -> CloudIdentifier? {
+    guard let known = named["a0"]?.uuidString else { return nil }
+    let found = try owner.cloudIdentifierMappings(forLocalIdentifiers: [known])[known]?.get()
+    let library = found?.stringValue.prefix { $0 != ":" } ?? ""
+    return CloudIdentifier(archivalStringValue: "\(library):\(id.uuidString):")
+  }
+
   // MARK: Deliveries
 
   func observe() throws {
