@@ -245,7 +245,7 @@ struct TwinStory {
       // The asset that was withdrawn goes on without the client, in its album too.
       block.setFavorite(true, for: [self["a1"]])
       block.album(self["own"]).remove([self["a1"]])
-      block.album(self["own"]).insert([self["a1"]], at: 0)
+      block.album(self["own"]).add([self["a1"]])
       block.deleteAssets([self["a1"]])
     }
     // Before what it no longer sees, wherever that is by now.
