@@ -36,7 +36,7 @@ struct TwinQuestion: Sendable {
 /// Every public declaration of the library, asked by a limited client.
 enum TwinQuestions {
   static let all: [TwinQuestion] =
-    permissions + fetches + collections + objects + bytes + history + identifiers + forOwners + changes
+    permissions + fetches + collections + objects + bytes + picking + history + identifiers + forOwners + changes
 
   /// Declarations that answer nothing about the library, each with the reason.
   static let others: [String: String] = [
@@ -46,13 +46,14 @@ enum TwinQuestions {
     "as(_:)": "is how the client came to its view",
     "close()": "ends the run: what is told then is among the deliveries",
     "register(_:)": "is among the deliveries",
+    "unavailabilityReason": "is about the store's files, and is the reason why this process lost them",
     "changes(to:composingBeyond:)": "is among the deliveries",
     "performChanges(cause:key:_:)": "is `performChangesAndWait` without blocking; the visible steps go through it",
     "performChanges(cause:key:_:completionHandler:)": "is `performChangesAndWait` with another way of answering",
   ]
 
   /// Identifiers that the client sees, saw, or must not know of, in the spelling of either kind of object.
-  private static func spellings(_ twin: Twin) -> [String] {
+  static func spellings(_ twin: Twin) -> [String] {
     (twin.named.values.sorted { $0.uuidString < $1.uuidString } + twin.strangers).flatMap {
       [$0.uuidString, "\($0.uuidString)/L0/001", "\($0.uuidString)/L0/040", "\($0.uuidString)/L0/020"]
     }
@@ -77,6 +78,14 @@ enum TwinQuestions {
     TwinQuestion("presentLimitedLibraryPicker()") { "\(try await $0.view.presentLimitedLibraryPicker())" },
     TwinQuestion("unregisterChangeObserver(_:)") { twin in
       twin.view.unregisterChangeObserver(PromptObserver())
+      return "done"
+    },
+    TwinQuestion("unregisterPersistentChangesObserver(_:)") { twin in
+      twin.view.unregisterPersistentChangesObserver(IdleObserver())
+      return "done"
+    },
+    TwinQuestion("unregisterAvailabilityObserver(_:)") { twin in
+      twin.view.unregisterAvailabilityObserver(IdleObserver())
       return "done"
     },
   ]
@@ -158,6 +167,15 @@ enum TwinQuestions {
       let assets = try held(twin).map { try twin.view.fetchCollections(containing: $0).told }
       return "\(assets) \(try albums(twin).map { try twin.view.fetchCollections(containing: $0).told })"
     },
+    TwinQuestion("fetchTopLevelUserCollections(_:)") { try $0.view.fetchTopLevelUserCollections().told },
+    TwinQuestion("canPerform(_:on:)") { twin in
+      let operations: [AssetEditOperation] = [.delete, .content, .properties]
+      let assets = try held(twin).map { asset in try operations.map { try twin.view.canPerform($0, on: asset) } }
+      let own = try albums(twin).map { album in
+        try CollectionEditOperation.allCases.map { try twin.view.canPerform($0, on: album) }
+      }
+      return "\(assets) \(own)"
+    },
     .each("asset(_:)", spellings) { try $0.view.asset($1)?.told ?? "none" },
     .each("collection(_:)", spellings) { try $0.view.collection($1)?.told ?? "none" },
   ]
@@ -209,6 +227,7 @@ enum TwinQuestions {
   }
 
   private static let history: [TwinQuestion] = [
+    TwinQuestion("earliestToken") { "\(try $0.view.earliestToken)" },
     .each("fetchPersistentChanges(since:limit:)", tokens) { twin, token in
       var told: [String] = []
       for change in try twin.view.fetchPersistentChanges(since: token) {
@@ -264,6 +283,10 @@ enum TwinQuestions {
       try twin.view.setChangeConfirmation(nil)
       return "done"
     },
+    TwinQuestion("setRepresentationConverter(_:)") { twin in
+      try twin.view.setRepresentationConverter(nil)
+      return "done"
+    },
     TwinQuestion("clients()") { "\(try $0.view.clients())" },
     .each("selection(of:)", { _ in [Twin.client, "other", "nobody"] }) {
       "\(try $0.view.selection(of: $1).map(\.told))"
@@ -309,6 +332,12 @@ enum TwinQuestions {
       }
     }
   ]
+}
+
+/// An observer that was never registered.
+private final class IdleObserver: PhotoLibraryPersistentChangesObserver, PhotoLibraryAvailabilityObserver {
+  func photoLibraryPersistentChangesDidUpdate(_ library: PhotoLibrary) {}
+  func photoLibraryDidBecomeUnavailable(because reason: LibraryError) {}
 }
 
 /// The contents that the twins' files have, some in the library with more alone.
