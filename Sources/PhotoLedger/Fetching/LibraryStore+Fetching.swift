@@ -9,8 +9,13 @@ import LMDB
 extension LibraryStore {
   /// The query of somebody who asks, as the transaction's state lets it see.
   func query(_ query: Query, as client: String, _ t: borrowing StoreReading) throws -> Query {
+    try self.query(query, seeing: try core.projections.permission(of: client, in: t).access, t)
+  }
+
+  /// A query by a way of seeing; what the client made is its own at all times, so the state does not matter.
+  func query(_ query: Query, seeing access: Access, _ t: borrowing StoreReading) throws -> Query {
     var query = query
-    query.access = try core.projections.permission(of: client, in: t).access
+    query.access = access
     if case .members(let container) = query.scope, query.access != .full, container != rootFolder {
       query.isScopeShown = try core.projections.collection(container, in: t).map(query.access.shows) ?? false
     } else {

@@ -78,15 +78,9 @@ extension LibraryStore {
   private func query(
     _ query: Query, as client: String, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> Query {
-    var query = try self.query(query, as: client, t)
-    guard let number = try core.projections.client(named: client, in: t)?.number else { return query }
-    query.access = try clientRow(number, at: sequence, t).map { Permission($0).access } ?? .none
-    if case .members(let container) = query.scope, query.access != .full, container != rootFolder {
-      query.isScopeShown = try core.projections.collection(container, in: t).map(query.access.shows) ?? false
-    } else {
-      query.isScopeShown = true
-    }
-    return query
+    let number = try core.projections.client(named: client, in: t)?.number
+    let row = try number.flatMap { try clientRow($0, at: sequence, t) }
+    return try self.query(query, seeing: row.map { Permission($0).access } ?? .none, t)
   }
 
   /// The collections in both results of which the client sees another row.
