@@ -5,7 +5,7 @@ import PhotoLedger
 import Synchronization
 import TestSupport
 
-// A random history: one library, one model, five clients and forty-two live results.
+// A random history: one library, one model, five clients and forty live results.
 //
 // Each round draws a client and a block of its requests and has the library and the model carry it out. If the model
 // refuses, the library must refuse with the same code, and nothing may have happened. If it commits, every live result
@@ -77,7 +77,7 @@ final class History {
       let all =
         try isOwner
         ? HistoryQueries.ofTheOwner(steps.cast) : HistoryQueries.all(of: witness.client, steps.cast)
-      for query in random.some(isOwner ? 14 : witness.client == Cast.full ? 6 : 10, of: all) {
+      for query in random.some(isOwner ? 12 : witness.client == Cast.full ? 6 : 9, of: all) {
         let limit = random.one(of: [0, 1, 3, 8])
         let (library, reader) = (witness.library, reader.as(witness.client))
         switch query.entity {

@@ -322,7 +322,7 @@ enum TwinQuestions {
     .each("performChangesAndWait(cause:key:_:)", TwinAttempts.all) { twin, attempt in
       let before = try twin.owner.currentToken
       do {
-        let receipt = try await twin.view.performChanges { try attempt.make($0) }
+        let receipt = try twin.view.performChangesAndWait { try attempt.make($0) }
         guard try twin.owner.currentToken == before else {
           throw Divergence("'\(attempt.name)' was to change nothing in either library.")
         }
