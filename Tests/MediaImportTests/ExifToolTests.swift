@@ -70,7 +70,7 @@ struct ExifToolTests {
         esac
       done
       """
-    let tool = try ExifTool(executable: Self.standIn(folder, script), processCount: 1, limits: Self.limits())
+    let tool = try ExifTool(executable: Self.standIn(folder, script), processCount: 1, limits: Self.limits(5))
     let good = try folder.write("good.jpg", Data("x".utf8))
     let first = try tool.tags(of: good).text("FileType")
     #expect(try tool.tags(of: good).text("FileType") == first, "One process is kept.")
