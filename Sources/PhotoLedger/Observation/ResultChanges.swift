@@ -121,11 +121,16 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
     // Told from the live tree where possible, so that all followers of a query share it.
     if steps.isEmpty { return nil }
     if steps.count == 1, let last { return (current, last.touched, last.commits) }
-    // What is known not to have touched the result need not be read.
-    if steps.count > backlogLimit { return try composed(held, current, after: steps[0] - 1) }
-    guard let delta = try observation.deltas(from: steps[0] - 1, to: steps[0]).first else { return nil }
-    let (after, touched) = held.advanced(by: delta)
-    return (after, touched, delta.commits)
+    // What is known not to have touched the result need not be read, unless the result remembers where its object
+    // stands: that changes unseen, too.
+    let start = held.plan.query.scope.isAboutStanding ? held.commit : steps[0] - 1
+    if steps.count > backlogLimit { return try composed(held, current, after: start) }
+    var step: Step?
+    for delta in try observation.deltas(from: start, to: steps[0]) {
+      let (after, touched) = (step?.after ?? held).advanced(by: delta)
+      step = (after, touched, delta.commits)
+    }
+    return step
   }
 
   /// Goes on to a commit that changed the client's permission: what comes before it is told first.
