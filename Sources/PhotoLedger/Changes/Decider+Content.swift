@@ -88,7 +88,9 @@ extension Decider {
     var index = destination
     for moved in indexes where moved <= index { index += 1 }
     let shown = contents.basis?.shown.count ?? (contents.holdsAssets ? contents.row.assetCount : nil)
-    if let shown, !indexes.isEmpty, destination < 0 || index > shown { throw outOfRange(destination, contents, count: shown) }
+    if let shown, !indexes.isEmpty, destination < 0 || index > shown {
+      throw outOfRange(destination, contents, count: shown)
+    }
     if indexes.last.map({ $0 - indexes[0] + 1 == indexes.count && index == $0 + 1 }) ?? true { return }
     let anchor = try anchor(at: index, in: contents, leaving: Set(moved), t)
     let present = try moved.compactMap { child in
