@@ -54,7 +54,7 @@ let package = Package(
 
     // Proof.
     .target(
-      name: "TestSupport", dependencies: ["PhotoLedger", "CountedTree", "EventLog", "LMDB"],
+      name: "TestSupport", dependencies: ["PhotoLedger", "CountedTree", "EventLog", "LMDB", "CSystem"],
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "CountedTreeTests", dependencies: ["CountedTree", "TestSupport"], swiftSettings: strict),
@@ -68,7 +68,7 @@ let package = Package(
       name: "SimulationTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport", "photoledger"],
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "CommandTests", dependencies: ["photoledger"], swiftSettings: strict),
+    .testTarget(name: "CommandTests", dependencies: ["photoledger", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

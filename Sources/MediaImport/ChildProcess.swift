@@ -77,28 +77,14 @@ struct ChildProcess: ~Copyable {
   private static func spawn(_ words: [[UInt8]], _ socket: Int32, _ lifeline: Int32) throws(ImportError)
     -> pid_t
   {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, socket, 0)
-    posix_spawn_file_actions_adddup2(&actions, socket, 1)
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, lifeline, 3)
-    psys_spawn_close_from(&actions, 4)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    posix_spawnattr_setsigmask(&attributes, &signals)
-    sigfillset(&signals)
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setpgroup(&attributes, 0)
-    posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    guard nowhere >= 0 else { throw failure("/dev/null", errno) }
+    defer { close(nowhere) }
     var child: pid_t = 0
     let status = withCStrings(words) { argv in
-      withCStrings(environment) { envp in posix_spawn(&child, "/bin/sh", &actions, &attributes, argv, envp) }
+      withCStrings(environment) { envp in
+        psys_spawn(&child, "/bin/sh", argv, envp, nil, [socket, socket, nowhere, lifeline], 4, 1)
+      }
     }
     guard status == 0 else { throw failure("/bin/sh", status) }
     return child

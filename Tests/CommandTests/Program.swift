@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The built program, beside the test bundle.
@@ -7,9 +8,12 @@ let programURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().delet
 
 /// What a finished run left.
 struct RunResult {
-  var status: Int32
+  var end: ChildRun.End
   var output: String
   var errors: String
+
+  /// What it returned; -1 if a signal ended it.
+  var status: Int32 { if case .status(let code) = end { code } else { -1 } }
 
   var lines: [String] { output.split(separator: "\n").map(String.init) }
 
@@ -73,46 +77,34 @@ final class Sandbox {
 
 /// A run of the program that is talked to.
 final class Running {
-  let process = Process()
-  private let input = Pipe()
+  let child: ChildRun
   private let output = LineQueue()
   private let errors = LineQueue()
 
   init(_ sandbox: Sandbox, _ words: [String], closesOutput: Bool = false) throws {
-    process.executableURL = programURL
-    process.arguments = words
-    process.currentDirectoryURL = sandbox.folder
-    var environment = ProcessInfo.processInfo.environment
-    environment["PHOTOLEDGER_LIBRARY"] = sandbox.library
-    process.environment = environment
-    let (outputPipe, errorPipe) = (Pipe(), Pipe())
-    process.standardInput = input
-    process.standardOutput = outputPipe
-    process.standardError = errorPipe
+    let environment = ProcessInfo.processInfo.environment.merging(["PHOTOLEDGER_LIBRARY": sandbox.library]) { $1 }
     // A test that writes to a program which has ended must see an error, not die.
     signal(SIGPIPE, SIG_IGN)
-    try process.run()
-    if closesOutput { try outputPipe.fileHandleForReading.close() } else { output.fill(from: outputPipe) }
-    errors.fill(from: errorPipe)
+    child = try ChildRun(programURL, words, environment: environment, directory: sandbox.folder, input: .pipe)
+    if closesOutput { try child.output.close() } else { output.fill(from: child.output) }
+    errors.fill(from: child.errors)
   }
 
   func send(_ text: String) throws {
-    if !text.isEmpty { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
+    if !text.isEmpty { try child.input.write(contentsOf: Data(text.utf8)) }
   }
 
-  func endInput() { input.fileHandleForWriting.closeFile() }
+  func endInput() { child.input.closeFile() }
 
   /// The next line of output.
   func line() throws -> String { try output.next() }
 
   /// Ends it as Ctrl-C does, to its end.
   func finish(interrupting: Bool = false) throws -> RunResult {
-    if interrupting { kill(process.processIdentifier, SIGTERM) }
+    if interrupting { kill(child.identifier, SIGTERM) }
     let text = try output.rest()
     let complaint = try errors.rest()
-    process.waitUntilExit()
-    #expect(process.terminationReason == .exit, "ended by signal \(process.terminationStatus): \(complaint)")
-    return RunResult(status: process.terminationStatus, output: text, errors: complaint)
+    return RunResult(end: child.end(), output: text, errors: complaint)
   }
 }
 
@@ -124,10 +116,10 @@ final class LineQueue: @unchecked Sendable {  // everything mutable is guarded b
 
   private static let limitSeconds = 60.0
 
-  func fill(from pipe: Pipe) {
+  func fill(from pipe: FileHandle) {
     let thread = Thread { [self] in
       while true {
-        let piece = pipe.fileHandleForReading.availableData
+        let piece = pipe.availableData
         condition.lock()
         bytes.append(piece)
         isAtEnd = piece.isEmpty

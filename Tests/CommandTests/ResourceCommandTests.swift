@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Files of assets", .timeLimit(.minutes(15)))
@@ -62,13 +63,9 @@ struct ResourceCommandTests {
     #expect(try Data(contentsOf: sandbox.folder.appending(path: "out.jpg")) == data)
     let piped = sandbox.folder.appending(path: "piped.jpg")
     try Data().write(to: piped)
-    let process = Process()
-    process.executableURL = programURL
-    process.arguments = ["resource", "get", asset, "--library", sandbox.library]
-    process.standardOutput = try FileHandle(forWritingTo: piped)
-    try process.run()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
+    let file = try FileHandle(forWritingTo: piped)
+    let words = ["resource", "get", asset, "--library", sandbox.library]
+    #expect(try ChildRun(programURL, words, output: .descriptor(file.fileDescriptor)).end() == .status(0))
     #expect(try Data(contentsOf: piped) == data)
   }
 
@@ -126,17 +123,10 @@ struct ResourceCommandTests {
       var (controller, screen) = (Int32(-1), Int32(-1))
       try #require(openpty(&controller, &screen, nil, nil, nil) == 0)
       defer { for end in [controller, screen] { close(end) } }
-      let process = Process()
-      process.executableURL = programURL
-      process.arguments = ["resource", "get", asset, "--library", sandbox.library] + words
-      process.standardOutput = FileHandle(fileDescriptor: screen, closeOnDealloc: false)
-      let errors = Pipe()
-      process.standardError = errors
-      try process.run()
-      process.waitUntilExit()
-      #expect(process.terminationStatus == (isRefused ? 2 : 0))
-      try errors.fileHandleForWriting.close()
-      let complaint = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+      let line = ["resource", "get", asset, "--library", sandbox.library] + words
+      let child = try ChildRun(programURL, line, output: .descriptor(screen))
+      #expect(child.end() == .status(isRefused ? 2 : 0))
+      let complaint = String(decoding: try child.errors.readToEnd() ?? Data(), as: UTF8.self)
       #expect(complaint.contains("terminal") == isRefused, "\(complaint)")
     }
   }
@@ -156,7 +146,7 @@ struct ResourceCommandTests {
       try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
       let running = try Running(sandbox, ["resource", "get", asset, "--output", "out/a.mov"])
       running.endInput()
-      while running.process.isRunning, try FileManager.default.contentsOfDirectory(atPath: target.path).isEmpty {}
+      while running.child.isRunning, try FileManager.default.contentsOfDirectory(atPath: target.path).isEmpty {}
       let result = try running.finish(interrupting: true)
       let left = try FileManager.default.contentsOfDirectory(atPath: target.path)
       try FileManager.default.removeItem(at: target)
@@ -219,7 +209,6 @@ struct ResourceCommandTests {
     let running = try Running(
       sandbox, ["resource", "get", try Self.makeLivePhoto(sandbox)], closesOutput: true)
     running.endInput()
-    running.process.waitUntilExit()
-    #expect(running.process.terminationStatus == 0)
+    #expect(running.child.end() == .status(0))
   }
 }

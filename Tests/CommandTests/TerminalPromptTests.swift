@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Questions on the terminal")
@@ -15,22 +16,12 @@ struct TerminalPromptTests {
     defer { for end in [controller, screen] { close(end) } }
     let bytes = Array(text.utf8)
     try #require(write(controller, bytes, bytes.count) == bytes.count)
-    let process = Process()
-    process.executableURL = programURL
-    process.arguments = words + ["--library", sandbox.library]
-    process.standardInput = FileHandle(fileDescriptor: screen, closeOnDealloc: false)
-    let (output, errors) = (Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
-    let texts = try [output, errors].map { pipe in
-      String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    }
-    process.waitUntilExit()
+    let child = try ChildRun(programURL, words + ["--library", sandbox.library], input: .descriptor(screen))
+    let texts = try [child.output, child.errors].map { String(decoding: try $0.readToEnd() ?? Data(), as: UTF8.self) }
     var shown = [UInt8](repeating: 0, count: 1 << 16)
     _ = fcntl(controller, F_SETFL, O_NONBLOCK)
     let count = max(0, read(controller, &shown, shown.count))
-    let result = RunResult(status: process.terminationStatus, output: texts[0], errors: texts[1])
+    let result = RunResult(end: child.end(), output: texts[0], errors: texts[1])
     return (result, String(decoding: shown[..<count], as: UTF8.self))
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import photoledger
@@ -59,16 +60,9 @@ struct UsageTests {
 
   @Test("without a library named, a command says how to name one")
   func noLibrary() throws {
-    let process = Process()
-    process.executableURL = programURL
-    process.arguments = ["ls"]
-    process.environment = ["PATH": "/usr/bin"]
-    let errors = Pipe()
-    process.standardError = errors
-    try process.run()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 2)
-    #expect(String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self).contains("PHOTOLEDGER_LIBRARY"))
+    let child = try ChildRun(programURL, ["ls"], environment: ["PATH": "/usr/bin"])
+    #expect(child.end() == .status(2))
+    #expect(String(decoding: child.errors.availableData, as: UTF8.self).contains("PHOTOLEDGER_LIBRARY"))
   }
 
   @Test("the options of every command may stand before it")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Watch")
@@ -119,12 +120,12 @@ struct WatchTests {
     let asset = try sandbox.makeAssets(1)[0]
     let watch = try Running(sandbox, ["watch"])
     var token = try #require(try jsonObject(watch.line())["token"] as? String)
-    kill(watch.process.processIdentifier, SIGSTOP)
+    kill(watch.child.identifier, SIGSTOP)
     let lines = (1...300).map { index in
       #"{"changes":[{"op":"asset.edit","assets":["\#(asset)"],"isFavorite":\#(index % 2 == 1)}],"cause":"\#(index)"}"#
     }
     let answers = try sandbox.apply(lines)
-    kill(watch.process.processIdentifier, SIGCONT)
+    kill(watch.child.identifier, SIGCONT)
     for (index, answer) in answers.enumerated() {
       let line = try jsonObject(watch.line())
       #expect(line["before"] as? String == token)
@@ -141,31 +142,15 @@ struct WatchTests {
     let sandbox = try Sandbox()
     _ = try sandbox.makeAssets(1)
     let watch = try Running(sandbox, ["watch"], closesOutput: true)
-    watch.process.waitUntilExit()
-    #expect(watch.process.terminationReason == .exit)
-    #expect(watch.process.terminationStatus == 0)
+    #expect(watch.child.end() == .status(0))
   }
 
   @Test("a list whose reader goes away ends quietly")
   func closedPipe() throws {
     let sandbox = try Sandbox()
     _ = try sandbox.makeAssets(400)
-    let shell = Process()
-    shell.executableURL = URL(filePath: "/bin/bash")
-    shell.arguments = [
-      // The test's own process ignores SIGPIPE, and an ignored signal is inherited.
-      "-c",
-      #"env --default-signal=PIPE "$0" ls --json --library "$1" | head -n 1 > /dev/null; echo "${PIPESTATUS[0]}""#,
-      programURL.path,
-      sandbox.library,
-    ]
-    let (output, errors) = (Pipe(), Pipe())
-    shell.standardOutput = output
-    shell.standardError = errors
-    try shell.run()
-    shell.waitUntilExit()
-    #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "0\n")
-    #expect(errors.fileHandleForReading.availableData.isEmpty)
+    let line = #""$0" ls --json --library "$1" | head -n 1 > /dev/null; echo "${PIPESTATUS[0]}""#
+    #expect(try ChildRun.of(["bash", "-c", line, programURL.path, sandbox.library]) == ("0\n", .status(0)))
   }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The benchmarks run tiny with the tests: they compile, check their own answers and do not rot.
@@ -7,8 +8,8 @@ import Testing
   func everyRow() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("benchmarks-\(UUID()).json")
     defer { try? FileManager.default.removeItem(at: file) }
-    let (status, output) = try run(["--size", "100", "--repetitions", "1", "--json", file.path])
-    #expect(status == 0, "\(output)")
+    let (output, end) = try run(["--size", "100", "--repetitions", "1", "--json", file.path])
+    #expect(end == .status(0), "\(output)")
     let rows = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [[String: Any]])
     let names = Set(rows.compactMap { $0["name"] as? String })
     for workload in ["k1", "k10", "k1000", "move", "k3%", "k50%"] {
@@ -29,22 +30,13 @@ import Testing
     "a command line that cannot be obeyed is refused",
     arguments: [["--size", "3"], ["--size", "100,many"], ["--colour", "1"], ["--colour"], ["--json"]])
   func misuse(arguments: [String]) throws {
-    let (status, output) = try run(arguments)
-    #expect(status == 2)
+    let (output, end) = try run(arguments)
+    #expect(end == .status(2))
     #expect(output.contains("usage: benchmarks"))
   }
 
-  private func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
-    let process = Process()
+  private func run(_ arguments: [String]) throws -> (text: String, end: ChildRun.End) {
     let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-    process.executableURL = products.appendingPathComponent("benchmarks")
-    process.arguments = arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return (process.terminationStatus, output)
+    return try ChildRun.of([products.appendingPathComponent("benchmarks").path] + arguments)
   }
 }

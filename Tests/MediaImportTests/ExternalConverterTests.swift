@@ -1,5 +1,6 @@
 import Foundation
 import PhotoLedger
+import TestSupport
 import Testing
 
 @testable import MediaImport
@@ -21,15 +22,7 @@ struct ExternalConverterTests {
   /// Runs exiftool, and gives what it prints.
   @discardableResult
   private static func exiftool(_ words: [String], _ path: String) throws -> String {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["exiftool", "-q", "-q"] + words + [path]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return String(decoding: output, as: UTF8.self)
+    try ChildRun.of(["exiftool", "-q", "-q"] + words + [path]).text
   }
 
   private static func photo(in folder: TemporaryFolder) throws -> Data {
@@ -104,12 +97,7 @@ struct ExternalConverterTests {
     // child that another test starts meanwhile inherits what this process has open.
     let source = try folder.write("scripts/\(name)", Data("#!/bin/sh\n\(script)\n".utf8)).description
     let path = source.replacing("/scripts/", with: "/bin/")
-    let copying = Process()
-    copying.executableURL = URL(filePath: "/usr/bin/install")
-    copying.arguments = ["-D", "-m", "755", source, path]
-    try copying.run()
-    copying.waitUntilExit()
-    try #require(copying.terminationStatus == 0)
+    try #require(try ChildRun.of(["install", "-D", "-m", "755", source, path]).end == .status(0))
     return URL(filePath: path).deletingLastPathComponent().path
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PhotoLedger
@@ -83,11 +84,9 @@ struct ResourceStoreTests {
   @Test("what a killed import left unfinished is removed; what a living one writes is not")
   func leftovers() throws {
     let folder = try ScratchFolder()
-    let child = Process()
-    child.executableURL = URL(filePath: "/bin/true")
-    try child.run()
-    child.waitUntilExit()
-    try folder.write("resources/incoming/\(child.processIdentifier).1", Data("half".utf8))
+    let child = try ChildRun(URL(filePath: "/bin/true"), [])
+    child.end()
+    try folder.write("resources/incoming/\(child.identifier).1", Data("half".utf8))
     try folder.write("resources/incoming/1.1", Data("another's".utf8))
     _ = try ResourceStore(library: URL(filePath: folder.path))
     #expect(try Self.incoming(folder) == ["1.1"])

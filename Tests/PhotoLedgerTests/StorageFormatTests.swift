@@ -2,6 +2,7 @@ import EventLog
 import Foundation
 import LMDB
 import PhotoLedger
+import TestSupport
 import Testing
 
 // The fixtures of store format 1, under Migrations/Fixtures/v1, and what they prove:
@@ -157,20 +158,9 @@ struct StorageFormatTests {
 
   /// Runs a Python program on records as `mdb_dump` writes them, and gives what it says.
   private static func run(_ program: some StringProtocol, on records: [String]) throws -> String {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["python3", "-c", String(program)]
-    let (input, output) = (Pipe(), Pipe())
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
     let entries = records.enumerated().map { " \($0 + 1)\n \($1)\n" }.joined()
-    try input.fileHandleForWriting.write(contentsOf: Data("HEADER=END\n\(entries)DATA=END\n".utf8))
-    try input.fileHandleForWriting.close()
-    let said = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return String(decoding: said, as: UTF8.self)
+    let input = Data("HEADER=END\n\(entries)DATA=END\n".utf8)
+    return try ChildRun.of(["python3", "-c", String(program)], input: input).text
   }
 
   // MARK: Support

@@ -20,15 +20,8 @@ final class SmallDisk {
   deinit { try? Self.run("umount", ["--lazy", url.path]) }
 
   private static func run(_ command: String, _ words: [String]) throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [command] + words
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw Divergence("\(command) failed with \(process.terminationStatus).")
-    }
+    let (text, end) = try ChildRun.of([command] + words)
+    guard end == .status(0) else { throw Divergence("\(command) failed with \(end): \(text)") }
   }
 }
 

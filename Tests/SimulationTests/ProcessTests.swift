@@ -26,7 +26,7 @@ struct ProcessTests {
     for writer in writers {
       var own: [Token] = []
       while let answer = try writer.object() { own.append(try Token(try #require(answer["token"] as? String))) }
-      #expect(writer.waitForEnd() == 0)
+      #expect(writer.waitForEnd() == .status(0))
       tokens.append(own)
     }
     let all = tokens.joined().map(\.commit).sorted()

@@ -3,33 +3,26 @@ import TestSupport
 
 /// A run of the built `photoledger`, which lies beside the test bundle.
 final class ProgramRun {
-  private let process = Process()
-  private let input = Pipe()
-  private let output = Pipe()
+  private let child: ChildRun
   private var buffer = Data()
   private var isAtEnd = false
 
   init(_ words: [String], library: URL) throws {
-    process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
       .appending(path: "photoledger")
-    process.arguments = words
-    process.environment = ProcessInfo.processInfo.environment.merging(["PHOTOLEDGER_LIBRARY": library.path]) { $1 }
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
+    let environment = ProcessInfo.processInfo.environment.merging(["PHOTOLEDGER_LIBRARY": library.path]) { $1 }
     // Writing to a program that was killed must fail, not end the tests.
     signal(SIGPIPE, SIG_IGN)
-    try process.run()
+    // What it complains about is seen beside the tests' own output.
+    child = try ChildRun(program, words, environment: environment, input: .pipe, errors: .descriptor(STDERR_FILENO))
   }
-
-  deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
   /// Gives it lines; a program that has ended takes none.
   func send(_ lines: [String]) {
-    try? input.fileHandleForWriting.write(contentsOf: Data(lines.map { $0 + "\n" }.joined().utf8))
+    try? child.input.write(contentsOf: Data(lines.map { $0 + "\n" }.joined().utf8))
   }
 
-  func endInput() throws { try input.fileHandleForWriting.close() }
+  func endInput() throws { try child.input.close() }
 
   /// The next whole line; nil after the last. A line that was cut off by a kill is none.
   func line() -> String? {
@@ -40,7 +33,7 @@ final class ProgramRun {
         return line
       }
       if isAtEnd { return nil }
-      let piece = output.fileHandleForReading.availableData
+      let piece = child.output.availableData
       isAtEnd = piece.isEmpty
       buffer.append(piece)
     }
@@ -57,18 +50,15 @@ final class ProgramRun {
 
   /// Ends it without a warning.
   func killNow() {
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    kill(child.identifier, SIGKILL)
+    child.end()
   }
 
   /// Ends it as Ctrl-C does.
   func stop() {
-    kill(process.processIdentifier, SIGTERM)
-    process.waitUntilExit()
+    kill(child.identifier, SIGTERM)
+    child.end()
   }
 
-  func waitForEnd() -> Int32 {
-    process.waitUntilExit()
-    return process.terminationStatus
-  }
+  func waitForEnd() -> ChildRun.End { child.end() }
 }

@@ -51,9 +51,12 @@ void psys_sha256_digest(const void *bytes, size_t count, uint8_t *digest);
 /// 1 when the processor's SHA instructions are used.
 int psys_sha256_is_accelerated(void);
 
-/// posix_spawn_file_actions_addclosefrom_np: closes every descriptor from `lowest` up in the child. `actions` is a
-/// posix_spawn_file_actions_t. Returns 0 or an errno.
-int psys_spawn_close_from(void *actions, int lowest);
+/// Starts `executable` (posix_spawn) with default signals, and descriptors[i] as its descriptor i; no other descriptor
+/// of ours reaches it. No source may be below its target, or an earlier one would have taken its place (EINVAL).
+/// `directory` may be null. With `leads_group` the child leads a process group of its own. Returns 0 or an errno.
+int psys_spawn(
+    int *child, const char *executable, char *const arguments[], char *const environment[], const char *directory,
+    const int *descriptors, int count, int leads_group);
 
 #ifdef __cplusplus
 }
