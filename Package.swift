@@ -22,6 +22,7 @@ let package = Package(
   name: "PhotoLedger",
   products: [
     .library(name: "PhotoLedger", targets: ["PhotoLedger"]),
+    .library(name: "Photos", targets: ["Photos"]),
     .executable(name: "photoledger", targets: ["photoledger"]),
   ],
   targets: [
@@ -45,6 +46,7 @@ let package = Package(
       swiftSettings: checked + borrowed),
 
     // What is built on it.
+    .target(name: "Photos", dependencies: ["PhotoLedger"], swiftSettings: strict),
     .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),
     .executableTarget(
       name: "photoledger", dependencies: ["PhotoLedger", "MediaImport"], swiftSettings: strict),

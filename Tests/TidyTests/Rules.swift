@@ -79,6 +79,7 @@ extension Rule {
     "StoreMigrations": ["EventLog", "LMDB"],
     "PhotoLedger": ["EventLog", "CountedTree", "StoreMigrations", "LMDB", "CSystem"],
     "Photos": ["PhotoLedger"],
+    "PhotosUI": ["Photos", "PhotoLedger"],
     "MediaImport": ["PhotoLedger", "CSystem"],
     "GalleryServer": ["PhotoLedger", "CSystem"],
     "photoledger": ["PhotoLedger", "MediaImport", "GalleryServer", "CSystem"],
@@ -131,7 +132,9 @@ extension Rule {
 
   /// The rooms of the house: folders that a file may lie in.
   static let rooms: Set<String> = [
-    "CLMDB", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR", "MediaImport", "Photos", "GalleryServer",
+    "CLMDB", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR", "MediaImport", "GalleryServer",
+    "Photos/Library", "Photos/Objects", "Photos/Fetching", "Photos/Changes", "Photos/Resources", "Photos/Images",
+    "Photos/StandIns", "PhotosUI",
     "photoledger", "photoledger/Applying", "photoledger/Commands", "photoledger/Demo", "photoledger/Printing",
     "photoledger/Program", "PhotoLedger", "PhotoLedger/Events", "PhotoLedger/Projections", "PhotoLedger/Assets",
     "PhotoLedger/Albums", "PhotoLedger/Permissions", "PhotoLedger/Picking", "PhotoLedger/History",

@@ -43,7 +43,7 @@ package struct UniformType: Hashable, Sendable {
   }
 
   /// The file name ending that goes with a type, with its dot: the usual one of several; empty for an unknown type.
-  static func filenameExtension(of type: String) -> String {
+  package static func filenameExtension(of type: String) -> String {
     let endings = declared.filter { $0.value == type }.keys
     let usual = ["jpg", "tif", "mov", "heif"].first { endings.contains($0) }
     return (usual ?? endings.min { ($0.count, $0) < ($1.count, $1) }).map { ".\($0)" } ?? ""

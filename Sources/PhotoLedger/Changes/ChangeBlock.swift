@@ -47,6 +47,19 @@ public final class ChangeBlock {
     return identifier
   }
 
+  /// Goes on with the creation of an asset that an earlier request of this block makes.
+  ///
+  /// The creation stays at its place among the requests. Traps for an asset that this block does not create.
+  package func revise(_ asset: LocalIdentifier, _ body: (inout AssetCreation) -> Void) {
+    precondition(isOpen, "A creation was changed after performChanges had returned; do it inside the block (CB-02).")
+    let place = requests.lastIndex { if case .createAsset(_, asset) = $0 { true } else { false } }
+    guard let place, case .createAsset(var creation, _) = requests[place] else {
+      preconditionFailure("The asset \(asset.uuidString) is not created by this block.")
+    }
+    body(&creation)
+    requests[place] = .createAsset(creation, as: asset)
+  }
+
   /// Sets properties of assets; each asset whose properties differ is given a new modification date (AS-01).
   /// - Parameters:
   ///   - assets: the assets.

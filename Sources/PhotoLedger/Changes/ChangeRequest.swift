@@ -112,6 +112,13 @@ public struct AssetCreation: Sendable {
   /// AS-11).
   public static func supports(_ types: [ResourceType]) -> Bool { ResourceCombination.isSupported(types) }
 
+  /// What an asset of files of these types is: the first medium that takes them together, or that their originals are.
+  package static func mediaType(of types: [ResourceType]) -> MediaType {
+    let media: [(MediaType, ResourceType)] = [(.image, .photo), (.video, .video), (.audio, .audio)]
+    return media.first { (try? ResourceCombination.check(types, of: $0.0)) != nil }?.0
+      ?? media.first { types.contains($0.1) }?.0 ?? .unknown
+  }
+
   var effectivePlaybackStyle: PlaybackStyle {
     if let playbackStyle { return playbackStyle }
     switch mediaType {
@@ -191,7 +198,10 @@ public struct AssetChanges: Sendable {
     /// Empty the property.
     case clear
 
-    var value: Value? {
+    /// Sets a value, or empties the property when there is none.
+    package init(_ value: Value?) { self = value.map { .set($0) } ?? .clear }
+
+    package var value: Value? {
       switch self {
       case .set(let value): value
       case .clear: nil

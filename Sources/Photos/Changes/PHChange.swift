@@ -1,0 +1,149 @@
+internal import PhotoLedger
+
+/// One committed change, asked per object or result (CD-01; Apple: `PHChange`).
+open class PHChange: NSObject, @unchecked Sendable {  // guarded by: holds constants only
+  private let source: (change: LibraryChange, library: PHPhotoLibrary)?
+
+  init(_ change: LibraryChange, _ library: PHPhotoLibrary) { source = (change, library) }
+
+  /// A change of nothing, for stand-ins in tests.
+  public override init() { source = nil }
+
+  /// How an object differs now; nil if no property of it was changed (CD-21, CD-22).
+  open func changeDetails<T: PHObject>(for object: T) -> PHObjectChangeDetails<T>? {
+    guard let source else { return nil }
+    if let asset = (object as? PHAsset)?.asset {
+      return source.change.changeDetails(for: asset).map { details in
+        let after = details.objectAfterChanges.map { PHAsset($0, source.library) }
+        return PHObjectChangeDetails(object, after as? T, details.assetContentChanged)
+      }
+    }
+    guard let collection = (object as? PHCollection)?.collection else { return nil }
+    return source.change.changeDetails(for: collection).map { details in
+      let after = details.objectAfterChanges.map { PHObject.of($0, in: source.library) }
+      return PHObjectChangeDetails(object, after as? T, false)
+    }
+  }
+
+  /// How a result that the caller holds differs now; nil if the change does not touch it (CD-01, OB-02).
+  /// - Complexity: O(k log n) for k objects touched since the result.
+  open func changeDetails<T: PHObject>(for object: PHFetchResult<T>) -> PHFetchResultChangeDetails<T>? {
+    guard let source else { return nil }
+    return PHPhotoLibrary.answer("PHChange.changeDetails(for:)") {
+      switch object.content {
+      case .assets(let result):
+        try source.change.changeDetails(for: result).map { details in
+          PHFetchResultChangeDetails(
+            object, PHFetchResult(.assets(details.fetchResultAfterChanges), source.library), .assets(details))
+        }
+      case .collections(let result):
+        try source.change.changeDetails(for: result).map { details in
+          PHFetchResultChangeDetails(
+            object, PHFetchResult(.collections(details.fetchResultAfterChanges), source.library), .collections(details))
+        }
+      case .nothing: nil
+      }
+    }
+  }
+}
+
+/// How one object differs (CD-21; Apple: `PHObjectChangeDetails`).
+public final class PHObjectChangeDetails<ObjectType: PHObject>: NSObject, Sendable {
+  /// The object that was asked about (Apple: `objectBeforeChanges`).
+  public let objectBeforeChanges: ObjectType
+  /// The object as it is now; nil if it is gone.
+  public let objectAfterChanges: ObjectType?
+  /// Whether the bytes of an image or video differ, and not only what is known of it.
+  public let assetContentChanged: Bool
+
+  init(_ before: ObjectType, _ after: ObjectType?, _ contentChanged: Bool) {
+    (objectBeforeChanges, objectAfterChanges, assetContentChanged) = (before, after, contentChanged)
+  }
+
+  /// Whether the object is gone.
+  public var objectWasDeleted: Bool { objectAfterChanges == nil }
+}
+
+/// How one result differs from another (CD-01 to CD-23; Apple: `PHFetchResultChangeDetails`).
+public final class PHFetchResultChangeDetails<ObjectType: PHObject>: NSObject, Sendable {
+  enum Details: Sendable {
+    case assets(ChangeDetails<Asset>)
+    case collections(ChangeDetails<PhotoCollection>)
+    case nothing
+  }
+
+  /// The result that was asked about, itself (CD-02).
+  public let fetchResultBeforeChanges: PHFetchResult<ObjectType>
+  /// The same fetch now (CD-03).
+  public let fetchResultAfterChanges: PHFetchResult<ObjectType>
+  private let details: Details
+
+  init(_ before: PHFetchResult<ObjectType>, _ after: PHFetchResult<ObjectType>, _ details: Details) {
+    (fetchResultBeforeChanges, fetchResultAfterChanges, self.details) = (before, after, details)
+  }
+
+  /// The difference of any two results (CD-20; Apple: `init(from:to:changedObjects:)`).
+  /// - Complexity: O(k log n) for results of one history, k objects apart.
+  public convenience init(
+    from fromResult: PHFetchResult<ObjectType>, to toResult: PHFetchResult<ObjectType>, changedObjects: [ObjectType]
+  ) {
+    let details: Details =
+      switch (fromResult.content, toResult.content) {
+      case (.assets(let before), .assets(let after)):
+        .assets(
+          ChangeDetails(from: before, to: after, changedObjects: changedObjects.compactMap { ($0 as? PHAsset)?.asset }))
+      case (.collections(let before), .collections(let after)):
+        .collections(
+          ChangeDetails(
+            from: before, to: after, changedObjects: changedObjects.compactMap { ($0 as? PHCollection)?.collection }))
+      default: .nothing
+      }
+    self.init(fromResult, toResult, details)
+  }
+
+  private func details<Value>(
+    assets: (ChangeDetails<Asset>) -> Value, collections: (ChangeDetails<PhotoCollection>) -> Value, nothing: Value
+  ) -> Value {
+    switch details {
+    case .assets(let details): assets(details)
+    case .collections(let details): collections(details)
+    case .nothing: nothing
+    }
+  }
+
+  /// Whether the index sets are told (CD-14, CD-15).
+  public var hasIncrementalChanges: Bool {
+    details(assets: \.hasIncrementalChanges, collections: \.hasIncrementalChanges, nothing: true)
+  }
+
+  /// Positions in *before* (CD-04).
+  public var removedIndexes: IndexSet? {
+    details(assets: \.removedIndexes, collections: \.removedIndexes, nothing: IndexSet())
+  }
+
+  /// Positions in *after*, which are those after the removals too (CD-05, CD-06).
+  public var insertedIndexes: IndexSet? {
+    details(assets: \.insertedIndexes, collections: \.insertedIndexes, nothing: IndexSet())
+  }
+
+  /// Positions in *after* (CD-07).
+  public var changedIndexes: IndexSet? {
+    details(assets: \.changedIndexes, collections: \.changedIndexes, nothing: IndexSet())
+  }
+
+  /// The objects at the removed positions, as they were (CD-08, CD-17).
+  public var removedObjects: [ObjectType] { removedIndexes.map(fetchResultBeforeChanges.objects(at:)) ?? [] }
+  /// The objects at the inserted positions (CD-08, CD-17).
+  public var insertedObjects: [ObjectType] { insertedIndexes.map(fetchResultAfterChanges.objects(at:)) ?? [] }
+  /// The objects at the changed positions, as they are (CD-08, CD-17).
+  public var changedObjects: [ObjectType] { changedIndexes.map(fetchResultAfterChanges.objects(at:)) ?? [] }
+
+  /// Whether objects stand in another order after removals and insertions (CD-13).
+  public var hasMoves: Bool { details(assets: \.hasMoves, collections: \.hasMoves, nothing: false) }
+
+  /// Calls a handler with each move: from a position in *before* with removals and insertions applied, to one in *after*
+  /// (CD-10); a batch, not a script (CD-11).
+  public func enumerateMoves(_ handler: (_ fromIndex: Int, _ toIndex: Int) -> Void) {
+    for move in details(assets: \.moves, collections: \.moves, nothing: []) { handler(move.from, move.to) }
+  }
+}

@@ -1,0 +1,209 @@
+// Requests about albums and folders. Both edit an arranged list, so both are an identifier and an editor of the core.
+
+internal import PhotoLedger
+
+/// Creates, changes or deletes albums (Apple: `PHAssetCollectionChangeRequest`).
+open class PHAssetCollectionChangeRequest: PHChangeRequest {
+  private let current: CurrentBlock
+  private let editor: ContentEditor
+  private let identifier: LocalIdentifier
+  private let isCreation: Bool
+  private var newTitle: String?
+
+  private init(
+    _ current: CurrentBlock, _ identifier: LocalIdentifier, _ editor: ContentEditor, title: String?, isCreation: Bool
+  ) {
+    (self.current, self.identifier, self.editor) = (current, identifier, editor)
+    (newTitle, self.isCreation) = (title, isCreation)
+  }
+
+  /// Creates an album (Apple: `creationRequestForAssetCollection(withTitle:)`).
+  open class func creationRequestForAssetCollection(withTitle title: String) -> PHAssetCollectionChangeRequest {
+    let current = CurrentBlock.of("PHAssetCollectionChangeRequest.creationRequestForAssetCollection(withTitle:)")
+    let identifier = current.block.createAlbum(title: title)
+    return PHAssetCollectionChangeRequest(
+      current, identifier, current.block.album(identifier), title: title, isCreation: true)
+  }
+
+  /// Deletes albums; their assets stay (AL-02; Apple: `deleteAssetCollections(_:)`).
+  open class func deleteAssetCollections(_ assetCollections: any NSFastEnumeration) {
+    CurrentBlock.of("PHAssetCollectionChangeRequest.deleteAssetCollections(_:)").block
+      .deleteCollections(assetCollections.identifiers)
+  }
+
+  /// Changes an album, or one that this block creates; indexes count on its state as the block's earlier requests left
+  /// it. Nil for one that cannot be changed (CB-10; Apple: `init(for:)`).
+  public convenience init?(for assetCollection: PHAssetCollection) {
+    let current = CurrentBlock.of("PHAssetCollectionChangeRequest(for:)")
+    guard let identifier = assetCollection.identifier, !assetCollection.isTransient else { return nil }
+    self.init(
+      current, identifier, current.block.album(identifier), title: assetCollection.localizedTitle, isCreation: false)
+  }
+
+  /// The same; indexes count on a result that the caller sees, and are translated (AL-05; Apple: `init(for:assets:)`).
+  public convenience init?(for assetCollection: PHAssetCollection, assets: PHFetchResult<PHAsset>) {
+    let current = CurrentBlock.of("PHAssetCollectionChangeRequest(for:assets:)")
+    guard let identifier = assetCollection.identifier, !assetCollection.isTransient,
+      case .assets(let result) = assets.content
+    else { return nil }
+    self.init(
+      current, identifier, current.block.album(identifier, assets: result), title: assetCollection.localizedTitle,
+      isCreation: false)
+  }
+
+  /// Stands for the album that will be (Apple: `placeholderForCreatedAssetCollection`).
+  open var placeholderForCreatedAssetCollection: PHObjectPlaceholder {
+    guard isCreation else {
+      fatalError("placeholderForCreatedAssetCollection was asked of a request that creates nothing.")
+    }
+    return PHObjectPlaceholder(identifier, .album)
+  }
+
+  /// The title.
+  open var title: String {
+    get { newTitle ?? "" }
+    set {
+      newTitle = newValue
+      current.block.setTitle(newValue, of: identifier)
+    }
+  }
+
+  /// Puts assets last; those that are there stay where they are (AL-06).
+  open func addAssets(_ assets: any NSFastEnumeration) { editor.add(assets.identifiers) }
+
+  /// Puts assets at positions of the album as it will be.
+  open func insertAssets(_ assets: any NSFastEnumeration, at indexes: IndexSet) {
+    editor.insert(assets.identifiers, atEach: indexes, "insertAssets(_:at:)")
+  }
+
+  /// Takes assets out; they stay in the library (AL-01).
+  open func removeAssets(_ assets: any NSFastEnumeration) { editor.remove(assets.identifiers) }
+
+  /// Takes the assets at positions out; they stay in the library (AL-01).
+  open func removeAssets(at indexes: IndexSet) { editor.remove(at: indexes) }
+
+  /// Puts assets in the places of others (AL-04).
+  open func replaceAssets(at indexes: IndexSet, withAssets assets: any NSFastEnumeration) {
+    editor.replace(at: indexes, with: assets.identifiers)
+  }
+
+  /// Takes the assets at positions out, and puts them where `toIndex` counts without them (AL-03).
+  open func moveAssets(at fromIndexes: IndexSet, to toIndex: Int) { editor.move(at: fromIndexes, to: toIndex) }
+}
+
+/// Creates, changes or deletes folders, and edits the top level (Apple: `PHCollectionListChangeRequest`).
+open class PHCollectionListChangeRequest: PHChangeRequest {
+  private let current: CurrentBlock
+  private let editor: ContentEditor
+  /// Nil for the top level.
+  private let identifier: LocalIdentifier?
+  private let isCreation: Bool
+  private var newTitle: String?
+
+  private init(
+    _ current: CurrentBlock, _ identifier: LocalIdentifier?, _ editor: ContentEditor, title: String?, isCreation: Bool
+  ) {
+    (self.current, self.identifier, self.editor) = (current, identifier, editor)
+    (newTitle, self.isCreation) = (title, isCreation)
+  }
+
+  /// Creates a folder (Apple: `creationRequestForCollectionList(withTitle:)`).
+  open class func creationRequestForCollectionList(withTitle title: String) -> PHCollectionListChangeRequest {
+    let current = CurrentBlock.of("PHCollectionListChangeRequest.creationRequestForCollectionList(withTitle:)")
+    let identifier = current.block.createFolder(title: title)
+    return PHCollectionListChangeRequest(
+      current, identifier, current.block.folder(identifier), title: title, isCreation: true)
+  }
+
+  /// Deletes folders with all albums and folders in them, and no asset (FO-03; Apple: `deleteCollectionLists(_:)`).
+  open class func deleteCollectionLists(_ collectionLists: any NSFastEnumeration) {
+    CurrentBlock.of("PHCollectionListChangeRequest.deleteCollectionLists(_:)").block
+      .deleteCollections(collectionLists.identifiers)
+  }
+
+  /// Changes a folder; nil for one that cannot be changed (CB-10; Apple: `init(for:)`).
+  public convenience init?(for collectionList: PHCollectionList) {
+    let current = CurrentBlock.of("PHCollectionListChangeRequest(for:)")
+    guard let identifier = collectionList.identifier, !collectionList.isTransient else { return nil }
+    self.init(
+      current, identifier, current.block.folder(identifier), title: collectionList.localizedTitle, isCreation: false)
+  }
+
+  /// The same; indexes count on a result that the caller sees (AL-05; Apple: `init(for:childCollections:)`).
+  public convenience init?(for collectionList: PHCollectionList, childCollections: PHFetchResult<PHCollection>) {
+    let current = CurrentBlock.of("PHCollectionListChangeRequest(for:childCollections:)")
+    guard let identifier = collectionList.identifier, !collectionList.isTransient,
+      case .collections(let result) = childCollections.content
+    else { return nil }
+    self.init(
+      current, identifier, current.block.folder(identifier, collections: result),
+      title: collectionList.localizedTitle, isCreation: false)
+  }
+
+  /// Edits the top level (FO-04; Apple: `init(forTopLevelCollectionListUserCollections:)`).
+  public convenience init?(forTopLevelCollectionListUserCollections childCollections: PHFetchResult<PHCollection>) {
+    let current = CurrentBlock.of("PHCollectionListChangeRequest(forTopLevelCollectionListUserCollections:)")
+    guard case .collections(let result) = childCollections.content else { return nil }
+    self.init(
+      current, nil, current.block.folder(nil, collections: result), title: nil, isCreation: false)
+  }
+
+  /// Stands for the folder that will be (Apple: `placeholderForCreatedCollectionList`).
+  open var placeholderForCreatedCollectionList: PHObjectPlaceholder {
+    guard isCreation, let identifier else {
+      fatalError("placeholderForCreatedCollectionList was asked of a request that creates nothing.")
+    }
+    return PHObjectPlaceholder(identifier, .folder)
+  }
+
+  /// The title; setting it on the top level traps.
+  open var title: String {
+    get { newTitle ?? "" }
+    set {
+      guard let identifier else { fatalError("PHCollectionListChangeRequest.title: the top level has no title.") }
+      newTitle = newValue
+      current.block.setTitle(newValue, of: identifier)
+    }
+  }
+
+  /// Puts collections last; a collection is taken out of where it was (FO-01).
+  open func addChildCollections(_ collections: any NSFastEnumeration) { editor.add(collections.identifiers) }
+
+  /// Puts collections at positions of the folder as it will be.
+  open func insertChildCollections(_ collections: any NSFastEnumeration, at indexes: IndexSet) {
+    editor.insert(collections.identifiers, atEach: indexes, "insertChildCollections(_:at:)")
+  }
+
+  /// Takes collections out, to the end of the top level (FO-01).
+  open func removeChildCollections(_ collections: any NSFastEnumeration) { editor.remove(collections.identifiers) }
+
+  /// Takes the collections at positions out, to the end of the top level (FO-01).
+  open func removeChildCollections(at indexes: IndexSet) { editor.remove(at: indexes) }
+
+  /// Puts collections in the places of others (AL-04).
+  open func replaceChildCollections(at indexes: IndexSet, withChildCollections collections: any NSFastEnumeration) {
+    editor.replace(at: indexes, with: collections.identifiers)
+  }
+
+  /// Takes the collections at positions out, and puts them where `toIndex` counts without them (AL-03).
+  open func moveChildCollections(at indexes: IndexSet, to toIndex: Int) { editor.move(at: indexes, to: toIndex) }
+}
+
+extension PHCollection {
+  /// Whether it lives in memory only, where nothing can be changed.
+  var isTransient: Bool { collection?.isTransient ?? false }
+}
+
+extension ContentEditor {
+  /// Puts each member at its position of the list as it will be, ascending.
+  fileprivate func insert(_ members: [LocalIdentifier], atEach indexes: IndexSet, _ call: String) {
+    guard members.count == indexes.count else {
+      fatalError("\(call) was given \(members.count) objects and \(indexes.count) positions.")
+    }
+    var members = members[...]
+    for range in indexes.rangeView {
+      insert(Array(members.prefix(range.count)), at: range.lowerBound)
+      members = members.dropFirst(range.count)
+    }
+  }
+}

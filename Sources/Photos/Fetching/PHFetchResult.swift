@@ -1,0 +1,173 @@
+// A fetch result is the core's, in a class. Which of the core's two kinds it is follows from the class of its objects:
+// `PHFetchResult<PHAsset>` holds assets, every other one collections.
+//
+// Objects are made when they are asked for. Nothing is kept: two calls give two objects that are equal.
+
+public import PhotoLedger
+
+/// A list of objects as it was at one commit, and stays (FR-01; Apple: `PHFetchResult`).
+open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked Sendable {
+  // guarded by: holds constants only
+  enum Content: Sendable {
+    case assets(FetchResult<Asset>)
+    case collections(FetchResult<PhotoCollection>)
+    case nothing
+  }
+
+  let content: Content
+  let library: PHPhotoLibrary?
+
+  init(_ content: Content, _ library: PHPhotoLibrary?) { (self.content, self.library) = (content, library) }
+
+  /// An empty result, for stand-ins in tests.
+  public override init() { (content, library) = (.nothing, nil) }
+
+  /// Itself: a result does not change (Apple: `NSCopying`).
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// How many objects there are.
+  open var count: Int {
+    switch content {
+    case .assets(let result): result.count
+    case .collections(let result): result.count
+    case .nothing: 0
+    }
+  }
+
+  /// The object at a position; traps past the end (FR-02).
+  /// - Complexity: O(log n).
+  open func object(at index: Int) -> ObjectType {
+    guard index >= 0, index < count else {
+      fatalError("PHFetchResult.object(at:): position \(index) is outside of a result of \(count) objects.")
+    }
+    return PHPhotoLibrary.answer("PHFetchResult.object(at:)") {
+      switch (content, library) {
+      case (.assets(let result), let library?): cast(PHAsset(try result.object(at: index), library))
+      case (.collections(let result), let library?): cast(PHObject.of(try result.object(at: index), in: library))
+      default: fatalError("A result without a library is empty.")
+      }
+    }
+  }
+
+  private func cast(_ object: PHObject) -> ObjectType {
+    guard let object = object as? ObjectType else {
+      fatalError("A result of \(ObjectType.self) holds \(type(of: object)) \(object.localIdentifier).")
+    }
+    return object
+  }
+
+  /// The object at a position; traps past the end (FR-02).
+  open subscript(idx: Int) -> ObjectType { object(at: idx) }
+
+  /// The first object; nil if there is none.
+  open var firstObject: ObjectType? { count == 0 ? nil : object(at: 0) }
+
+  /// The last object; nil if there is none.
+  open var lastObject: ObjectType? { count == 0 ? nil : object(at: count - 1) }
+
+  /// The objects at positions, ascending; traps past the end (FR-02).
+  open func objects(at indexes: IndexSet) -> [ObjectType] { indexes.map(object(at:)) }
+
+  /// Whether an object is in the result (FR-03).
+  open func contains(_ anObject: ObjectType) -> Bool { index(of: anObject) != NSNotFound }
+
+  /// The position of an object; `NSNotFound` if it is not there (FR-03).
+  /// - Complexity: O(log n).
+  open func index(of anObject: ObjectType) -> Int {
+    PHPhotoLibrary.answer("PHFetchResult.index(of:)") {
+      switch (content, anObject) {
+      case (.assets(let result), let asset as PHAsset):
+        try asset.asset.flatMap { try result.index(ofObject: $0) } ?? NSNotFound
+      case (.collections(let result), let collection as PHCollection):
+        try collection.collection.flatMap { try result.index(ofObject: $0) } ?? NSNotFound
+      default: NSNotFound
+      }
+    }
+  }
+
+  /// The position of an object if it lies in a stretch; `NSNotFound` otherwise (FR-03).
+  open func index(of anObject: ObjectType, in range: NSRange) -> Int {
+    let index = index(of: anObject)
+    return index != NSNotFound && NSLocationInRange(index, range) ? index : NSNotFound
+  }
+
+  /// How many assets of a type there are; 0 for collections (FR-04).
+  open func countOfAssets(with mediaType: PHAssetMediaType) -> Int {
+    guard case .assets(let result) = content else { return 0 }
+    return PHPhotoLibrary.answer("PHFetchResult.countOfAssets(with:)") {
+      try result.countOfAssets(with: mediaType)
+    }
+  }
+
+  /// Calls a block with every object, until it sets `stop`.
+  open func enumerateObjects(_ block: (ObjectType, Int, UnsafeMutablePointer<ObjCBool>) -> Void) {
+    enumerate(0..<count, block)
+  }
+
+  /// The same; `.reverse` goes from the last to the first, `.concurrent` is not followed.
+  open func enumerateObjects(
+    options opts: NSEnumerationOptions = [], using block: (ObjectType, Int, UnsafeMutablePointer<ObjCBool>) -> Void
+  ) {
+    if opts.contains(.reverse) { enumerate((0..<count).reversed(), block) } else { enumerate(0..<count, block) }
+  }
+
+  /// The same for some positions; traps past the end.
+  open func enumerateObjects(
+    at indexSet: IndexSet, options opts: NSEnumerationOptions = [],
+    using block: (ObjectType, Int, UnsafeMutablePointer<ObjCBool>) -> Void
+  ) {
+    if opts.contains(.reverse) { enumerate(indexSet.reversed(), block) } else { enumerate(indexSet, block) }
+  }
+
+  private func enumerate(
+    _ indexes: some Sequence<Int>, _ block: (ObjectType, Int, UnsafeMutablePointer<ObjCBool>) -> Void
+  ) {
+    var stop = ObjCBool(false)
+    for index in indexes {
+      block(object(at: index), index, &stop)
+      if stop.boolValue { return }
+    }
+  }
+
+  /// Whether another result holds the same objects in the same order.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? PHFetchResult<ObjectType> else { return false }
+    return self === other || count == other.count && identifiers() == other.identifiers()
+  }
+
+  /// A hash of the number of objects.
+  open override var hash: Int { count }
+
+  func identifiers() -> [String] { (0..<count).map { (object(at: $0) as? PHObject)?.localIdentifier ?? "" } }
+}
+
+/// What can be walked through: arrays, `NSArray` and fetch results (Apple: `NSFastEnumeration`, which Linux lacks).
+public protocol NSFastEnumeration {
+  /// Every object, in order.
+  var enumeratedObjects: [Any] { get }
+}
+
+extension Array: NSFastEnumeration {
+  /// Every element, in order.
+  public var enumeratedObjects: [Any] { self }
+}
+
+extension Set: NSFastEnumeration {
+  /// Every element, in no order.
+  public var enumeratedObjects: [Any] { Array(self) }
+}
+
+extension NSArray: NSFastEnumeration {
+  /// Every element, in order.
+  public var enumeratedObjects: [Any] { map { $0 } }
+}
+
+extension NSSet: NSFastEnumeration {
+  /// Every element, in no order.
+  public var enumeratedObjects: [Any] { allObjects }
+}
+
+extension PHFetchResult: NSFastEnumeration {
+  /// Every object, in order.
+  public var enumeratedObjects: [Any] { (0..<count).map { object(at: $0) } }
+}

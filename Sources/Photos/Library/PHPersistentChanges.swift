@@ -1,0 +1,230 @@
+// The history: what happened since a token (PH), and identifiers that hold between libraries (CI).
+
+public import PhotoLedger
+
+/// Names a state of the library (PH-01; Apple: `PHPersistentChangeToken`).
+public final class PHPersistentChangeToken: NSObject, NSSecureCoding, NSCopying, Sendable {
+  /// The token of the core.
+  public let token: Token
+
+  init(_ token: Token) { self.token = token }
+
+  /// Itself: a token does not change.
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// True.
+  public static var supportsSecureCoding: Bool { true }
+
+  /// Writes the token's text.
+  public func encode(with coder: NSCoder) { coder.encode(token.description as NSString, forKey: "token") }
+
+  /// Reads a token's text; nil if there is none that can be read.
+  public init?(coder: NSCoder) {
+    guard let text = coder.decodeObject(of: NSString.self, forKey: "token"), let token = try? Token(String(text))
+    else { return nil }
+    self.token = token
+  }
+
+  /// Whether another token names the same state.
+  public override func isEqual(_ object: Any?) -> Bool { (object as? PHPersistentChangeToken)?.token == token }
+
+  /// A hash of the token.
+  public override var hash: Int { token.hashValue }
+}
+
+/// The changes after a token, oldest first (PH-02; Apple: `PHPersistentChangeFetchResult`).
+///
+/// They are read from the log in portions while they are walked through.
+public final class PHPersistentChangeFetchResult: NSObject, Sequence, Sendable {
+  private let start: Token
+  private let library: PHPhotoLibrary
+
+  init(_ start: Token, _ library: PHPhotoLibrary) { (self.start, self.library) = (start, library) }
+
+  /// Walks through the changes up to the state at the time; traps if the log can no longer be read.
+  public func makeIterator() -> AnyIterator<PHPersistentChange> {
+    var token = start
+    var portion: ArraySlice<PersistentChange> = []
+    return AnyIterator { [library] in
+      if portion.isEmpty {
+        portion = PHPhotoLibrary.answer("Reading persistent changes") {
+          try library.core.fetchPersistentChanges(since: token)[...]
+        }
+      }
+      guard let change = portion.popFirst() else { return nil }
+      token = change.changeToken
+      return PHPersistentChange(change)
+    }
+  }
+
+  /// Calls a block with each change, until it sets `stop`.
+  public func enumerateChanges(_ block: (PHPersistentChange, UnsafeMutablePointer<ObjCBool>) -> Void) {
+    var stop = ObjCBool(false)
+    for change in self {
+      block(change, &stop)
+      if stop.boolValue { return }
+    }
+  }
+}
+
+/// One change of the history (PH-02; Apple: `PHPersistentChange`).
+public final class PHPersistentChange: NSObject, Sendable {
+  private let change: PersistentChange
+
+  init(_ change: PersistentChange) { self.change = change }
+
+  /// The token to go on from.
+  public var changeToken: PHPersistentChangeToken { PHPersistentChangeToken(change.changeToken) }
+
+  /// What happened to the objects of a type (PH-03).
+  /// - Throws: `PHPhotosError.persistentChangeDetailsUnavailable` for a change of which something was erased (PH-07).
+  public func changeDetails(for objectType: PHObjectType) throws -> PHPersistentObjectChangeDetails {
+    do {
+      return PHPersistentObjectChangeDetails(objectType, try change.changeDetails(for: objectType))
+    } catch {
+      throw PHPhotosError.from(error)
+    }
+  }
+}
+
+/// The objects of a type that a change concerned: three sets with nothing in common (PH-03;
+/// Apple: `PHPersistentObjectChangeDetails`).
+public final class PHPersistentObjectChangeDetails: NSObject, Sendable {
+  /// The type.
+  public let objectType: PHObjectType
+  private let details: PersistentChange.Details
+
+  init(_ type: PHObjectType, _ details: PersistentChange.Details) { (objectType, self.details) = (type, details) }
+
+  /// What came.
+  public var insertedLocalIdentifiers: Set<String> { details.insertedLocalIdentifiers }
+  /// What changed; trash and hiding are changes (PH-04).
+  public var updatedLocalIdentifiers: Set<String> { details.updatedLocalIdentifiers }
+  /// What went for good (PH-05).
+  public var deletedLocalIdentifiers: Set<String> { details.deletedLocalIdentifiers }
+}
+
+extension PHPhotoLibrary {
+  /// The present state (PH-01; Apple: `currentChangeToken`).
+  public var currentChangeToken: PHPersistentChangeToken {
+    PHPersistentChangeToken(Self.answer("PHPhotoLibrary.currentChangeToken") { try core.currentToken })
+  }
+
+  /// The changes after a token, oldest first (PH-02; Apple: `fetchPersistentChanges(since:)`).
+  /// - Throws: `PHPhotosError.persistentChangeTokenExpired` if the history from there is no longer kept (PH-06),
+  ///   `accessUserDenied` or `accessRestricted` for a client that may not read (AU-10).
+  public func fetchPersistentChanges(since token: PHPersistentChangeToken) throws -> PHPersistentChangeFetchResult {
+    do {
+      // Read for its errors; the result reads on from the token.
+      _ = try present().fetchPersistentChanges(since: token.token, limit: 1)
+      return PHPersistentChangeFetchResult(token.token, self)
+    } catch {
+      throw PHPhotosError.from(error)
+    }
+  }
+}
+
+// MARK: Cloud identifiers
+
+/// An identifier that holds in other libraries too (CI; Apple: `PHCloudIdentifier`).
+public final class PHCloudIdentifier: NSObject, NSSecureCoding, NSCopying, Sendable {
+  let identifier: CloudIdentifier?
+  private let spelling: String
+
+  init(_ identifier: CloudIdentifier) { (self.identifier, spelling) = (identifier, identifier.archivalStringValue) }
+
+  /// Reads a spelling; one that is none finds nothing (Apple: deprecated).
+  public init(stringValue: String) {
+    (identifier, spelling) = (CloudIdentifier(archivalStringValue: stringValue), stringValue)
+  }
+
+  /// Reads a spelling; nil if it is none.
+  public convenience init?(archivalStringValue: String) {
+    guard let identifier = CloudIdentifier(archivalStringValue: archivalStringValue) else { return nil }
+    self.init(identifier)
+  }
+
+  /// The spelling (Apple: deprecated).
+  public var stringValue: String { spelling }
+  /// The spelling, to be kept.
+  public var archivalStringValue: String { spelling }
+
+  /// Itself: an identifier does not change.
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// True.
+  public static var supportsSecureCoding: Bool { true }
+
+  /// Writes the spelling.
+  public func encode(with coder: NSCoder) { coder.encode(spelling as NSString, forKey: "identifier") }
+
+  /// Reads a spelling; nil if there is none.
+  public convenience init?(coder: NSCoder) {
+    guard let text = coder.decodeObject(of: NSString.self, forKey: "identifier") else { return nil }
+    self.init(stringValue: String(text))
+  }
+
+  /// Whether another identifier is spelled the same.
+  public override func isEqual(_ object: Any?) -> Bool { (object as? PHCloudIdentifier)?.spelling == spelling }
+
+  /// A hash of the spelling.
+  public override var hash: Int { spelling.hashValue }
+}
+
+extension PHPhotoLibrary {
+  /// The identifiers that hold elsewhere, for objects of this library (CI-01, CI-06;
+  /// Apple: `cloudIdentifierMappings(forLocalIdentifiers:)`).
+  /// - Returns: one entry for each identifier, a value or an error (CI-02).
+  public func cloudIdentifierMappings(
+    forLocalIdentifiers localIdentifiers: [String]
+  ) -> [String: Result<PHCloudIdentifier, any Error>] {
+    mapped(localIdentifiers) { library in
+      try library.cloudIdentifierMappings(forLocalIdentifiers: localIdentifiers).mapValues {
+        $0.map(PHCloudIdentifier.init).mapError(PHPhotosError.init)
+      }
+    }
+  }
+
+  /// The objects of this library that identifiers name: what came with them, then equal content (CI-03;
+  /// Apple: `localIdentifierMappings(for:)`).
+  public func localIdentifierMappings(
+    for cloudIdentifiers: [PHCloudIdentifier]
+  ) -> [PHCloudIdentifier: Result<String, any Error>] {
+    local(cloudIdentifiers, syncedOnly: false)
+  }
+
+  /// The same without equal content (CI-04; Apple: `localIdentifierMappings(forSynced:)`).
+  public func localIdentifierMappings(
+    forSynced cloudIdentifiers: [PHCloudIdentifier]
+  ) -> [PHCloudIdentifier: Result<String, any Error>] {
+    local(cloudIdentifiers, syncedOnly: true)
+  }
+
+  private func local(
+    _ cloudIdentifiers: [PHCloudIdentifier], syncedOnly: Bool
+  ) -> [PHCloudIdentifier: Result<String, any Error>] {
+    mapped(cloudIdentifiers) { library in
+      let found = try library.localIdentifierMappings(
+        for: cloudIdentifiers.compactMap(\.identifier), syncedOnly: syncedOnly)
+      return Dictionary(
+        cloudIdentifiers.map { asked in
+          let sentence = "'\(asked.stringValue)' is no identifier of a photo library."
+          return (
+            asked,
+            asked.identifier.flatMap { found[$0] }?.mapError(PHPhotosError.init)
+              ?? .failure(PHPhotosError(.identifierNotFound, sentence))
+          )
+        }, uniquingKeysWith: { first, _ in first })
+    }
+  }
+
+  private func mapped<Key: Hashable, Value>(
+    _ keys: [Key], _ map: (PhotoLibrary) throws -> [Key: Result<Value, PHPhotosError>]
+  ) -> [Key: Result<Value, any Error>] {
+    do {
+      return try map(present()).mapValues { $0.mapError { $0 as any Error } }
+    } catch {
+      return Dictionary(keys.map { ($0, .failure(PHPhotosError.from(error))) }, uniquingKeysWith: { first, _ in first })
+    }
+  }
+}

@@ -1,0 +1,166 @@
+internal import PhotoLedger
+
+/// The domain of the errors of this module (Apple: `PHPhotosErrorDomain`).
+public let PHPhotosErrorDomain = "PHPhotosErrorDomain"
+
+/// The key of an error's `userInfo` that holds the local identifiers of several equal contents (CI-03).
+public let PHLocalIdentifiersErrorKey = "PHLocalIdentifiersErrorKey"
+
+/// What went wrong, with Apple's codes (a.7; Apple: `PHPhotosError`).
+///
+/// Its description is the core's sentence. Errors that Apple has no code for are `internalError`; their `userInfo`
+/// holds the core's error under `NSUnderlyingErrorKey`.
+public struct PHPhotosError: CustomNSError, LocalizedError, Hashable, Sendable, CustomStringConvertible {
+  /// The number of an error (Apple: `PHPhotosError.Code`).
+  public enum Code: Int, Sendable, Hashable, CaseIterable {
+    /// Something else; the sentence tells what.
+    case internalError = -1
+    /// Somebody said no: a confirmation, or a cancelled request.
+    case userCancelled = 3072
+    /// The history from a token on is no longer kept (PH-06).
+    case persistentChangeTokenExpired = 3105
+    /// The store is closed or damaged.
+    case libraryVolumeOffline = 3114
+    /// Another program has taken the library over; not given by this module.
+    case relinquishingLibraryBundleToWriter = 3142
+    /// Another library was made the shared one.
+    case switchingSystemPhotoLibrary = 3143
+    /// The bytes are elsewhere; not given by this module, which has no network.
+    case networkAccessRequired = 3164
+    /// The network failed; not given by this module, which has no network.
+    case networkError = 3169
+    /// There is no such object (CI-02).
+    case identifierNotFound = 3201
+    /// Several objects have this content (CI-03).
+    case multipleIdentifiersFound = 3202
+    /// A change's details were erased, or are not for this client (PH-07).
+    case persistentChangeDetailsUnavailable = 3210
+    /// The request cannot be carried out on such an object.
+    case changeNotSupported = 3300
+    /// The request may succeed when it is made again.
+    case operationInterrupted = 3301
+    /// The bytes are not such a medium, or not the recorded ones.
+    case invalidResource = 3302
+    /// A file is missing.
+    case missingResource = 3303
+    /// The disk is full.
+    case notEnoughSpace = 3305
+    /// The asset does not allow it (AS-13).
+    case requestNotSupportedForAsset = 3306
+    /// More was asked for than is handed over at once.
+    case limitExceeded = 3307
+    /// The client may not, and nobody can change that (AU-11).
+    case accessRestricted = 3310
+    /// The client may not, because somebody said so (AU-11).
+    case accessUserDenied = 3311
+    /// A place that is kept in step by other programs; not given by this module.
+    case libraryInFileProviderSyncRoot = 5423
+
+    /// The former name of `internalError` (Apple: deprecated).
+    public static let invalid = Code.internalError
+  }
+
+  /// The number.
+  public let code: Code
+  /// The sentence.
+  public let description: String
+  /// The objects that have the same content, for `multipleIdentifiersFound`.
+  public let localIdentifiers: [String]
+  let underlying: LibraryError?
+
+  /// An error with a sentence of its own.
+  public init(_ code: Code, _ description: String = "") {
+    self.init(code, description, [], nil)
+  }
+
+  private init(_ code: Code, _ description: String, _ identifiers: [String], _ underlying: LibraryError?) {
+    (self.code, self.description, localIdentifiers, self.underlying) = (code, description, identifiers, underlying)
+  }
+
+  init(_ error: LibraryError) {
+    let code: Code =
+      switch error.code {
+      case .closed, .corrupted: .libraryVolumeOffline
+      case .resourceChanged: .invalidResource
+      case .missingUsageDescription: .accessUserDenied
+      default: Code(rawValue: error.code.rawValue) ?? .internalError
+      }
+    self.init(code, error.description, error.localIdentifiers, error)
+  }
+
+  /// Any error as this module gives it: those of the core with Apple's codes, others as they are.
+  static func from(_ error: any Error) -> any Error { (error as? LibraryError).map(PHPhotosError.init) ?? error }
+
+  /// Whether two errors have the same code, sentence and objects.
+  public static func == (one: PHPhotosError, other: PHPhotosError) -> Bool {
+    one.code == other.code && one.description == other.description && one.localIdentifiers == other.localIdentifiers
+  }
+
+  /// Feeds the code.
+  public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+
+  /// `PHPhotosErrorDomain`.
+  public static var errorDomain: String { PHPhotosErrorDomain }
+  /// The number of the code.
+  public var errorCode: Int { code.rawValue }
+  /// The sentence.
+  public var errorDescription: String? { description }
+  /// The sentence, the objects of equal content, and the core's error.
+  public var errorUserInfo: [String: Any] {
+    var info: [String: Any] = [NSLocalizedDescriptionKey: description]
+    if !localIdentifiers.isEmpty { info[PHLocalIdentifiersErrorKey] = localIdentifiers }
+    if let underlying { info[NSUnderlyingErrorKey] = underlying }
+    return info
+  }
+
+}
+
+/// Lets `catch PHPhotosError.userCancelled` match, as Apple's imported errors do.
+public func ~= (code: PHPhotosError.Code, error: any Error) -> Bool { (error as? PHPhotosError)?.code == code }
+
+extension PHPhotosError {
+  /// See ``Code/internalError``.
+  public static var internalError: Code { .internalError }
+  /// See ``Code/invalid``.
+  public static var invalid: Code { .internalError }
+  /// See ``Code/userCancelled``.
+  public static var userCancelled: Code { .userCancelled }
+  /// See ``Code/persistentChangeTokenExpired``.
+  public static var persistentChangeTokenExpired: Code { .persistentChangeTokenExpired }
+  /// See ``Code/libraryVolumeOffline``.
+  public static var libraryVolumeOffline: Code { .libraryVolumeOffline }
+  /// See ``Code/relinquishingLibraryBundleToWriter``.
+  public static var relinquishingLibraryBundleToWriter: Code { .relinquishingLibraryBundleToWriter }
+  /// See ``Code/switchingSystemPhotoLibrary``.
+  public static var switchingSystemPhotoLibrary: Code { .switchingSystemPhotoLibrary }
+  /// See ``Code/networkAccessRequired``.
+  public static var networkAccessRequired: Code { .networkAccessRequired }
+  /// See ``Code/networkError``.
+  public static var networkError: Code { .networkError }
+  /// See ``Code/identifierNotFound``.
+  public static var identifierNotFound: Code { .identifierNotFound }
+  /// See ``Code/multipleIdentifiersFound``.
+  public static var multipleIdentifiersFound: Code { .multipleIdentifiersFound }
+  /// See ``Code/persistentChangeDetailsUnavailable``.
+  public static var persistentChangeDetailsUnavailable: Code { .persistentChangeDetailsUnavailable }
+  /// See ``Code/changeNotSupported``.
+  public static var changeNotSupported: Code { .changeNotSupported }
+  /// See ``Code/operationInterrupted``.
+  public static var operationInterrupted: Code { .operationInterrupted }
+  /// See ``Code/invalidResource``.
+  public static var invalidResource: Code { .invalidResource }
+  /// See ``Code/missingResource``.
+  public static var missingResource: Code { .missingResource }
+  /// See ``Code/notEnoughSpace``.
+  public static var notEnoughSpace: Code { .notEnoughSpace }
+  /// See ``Code/requestNotSupportedForAsset``.
+  public static var requestNotSupportedForAsset: Code { .requestNotSupportedForAsset }
+  /// See ``Code/limitExceeded``.
+  public static var limitExceeded: Code { .limitExceeded }
+  /// See ``Code/accessRestricted``.
+  public static var accessRestricted: Code { .accessRestricted }
+  /// See ``Code/accessUserDenied``.
+  public static var accessUserDenied: Code { .accessUserDenied }
+  /// See ``Code/libraryInFileProviderSyncRoot``.
+  public static var libraryInFileProviderSyncRoot: Code { .libraryInFileProviderSyncRoot }
+}

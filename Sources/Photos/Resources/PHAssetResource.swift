@@ -1,0 +1,148 @@
+internal import PhotoLedger
+import Synchronization
+
+/// One file of an asset (Apple: `PHAssetResource`).
+open class PHAssetResource: NSObject, @unchecked Sendable {  // guarded by: holds constants only
+  let source: (resource: AssetResource, asset: Asset, library: PHPhotoLibrary)?
+
+  init(_ resource: AssetResource, _ asset: Asset, _ library: PHPhotoLibrary) { source = (resource, asset, library) }
+
+  /// A stand-in, for subclasses in tests.
+  public override init() { source = nil }
+
+  /// The files of an asset, originals first (Apple: `assetResources(for:)`).
+  open class func assetResources(for asset: PHAsset) -> [PHAssetResource] {
+    guard let source = asset.source else { return [] }
+    return asset.resources.map { PHAssetResource($0, source.asset, source.library) }
+  }
+
+  /// What the file is to its asset.
+  open var type: PHAssetResourceType { source.map { PHAssetResourceType($0.resource.type) } ?? .unrecognized(0) }
+  /// The asset it belongs to.
+  open var assetLocalIdentifier: String { source?.asset.localIdentifier ?? "" }
+  /// The name it came with.
+  open var originalFilename: String { source?.resource.originalFilename ?? "" }
+  /// Its kind of data.
+  open var uniformTypeIdentifier: String { source?.resource.uniformTypeIdentifier ?? "" }
+  /// Its kind of data.
+  open var contentType: UTType { UTType(importedAs: uniformTypeIdentifier) }
+  /// Its width, pixels; 0 if it is not known.
+  open var pixelWidth: Int { source?.resource.pixelWidth ?? 0 }
+  /// Its height, pixels; 0 if it is not known.
+  open var pixelHeight: Int { source?.resource.pixelHeight ?? 0 }
+  /// Its length, bytes.
+  open var dataSize: Int64? { source.map { Int64(clamping: $0.resource.dataSize) } }
+
+  /// Whether another object is the same file of the same asset.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? PHAssetResource else { return false }
+    return self === other
+      || source != nil && source?.resource == other.source?.resource && source?.asset == other.source?.asset
+  }
+
+  /// A hash of the content.
+  open override var hash: Int { source?.resource.hashValue ?? ObjectIdentifier(self).hashValue }
+}
+
+/// Names a request for bytes (Apple: `PHAssetResourceDataRequestID`).
+public typealias PHAssetResourceDataRequestID = Int32
+/// No request (Apple: `PHInvalidAssetResourceDataRequestID`).
+public let PHInvalidAssetResourceDataRequestID: PHAssetResourceDataRequestID = 0
+
+/// Is told how much was read, from 0 to 1 (Apple: `PHAssetResourceProgressHandler`).
+public typealias PHAssetResourceProgressHandler = @Sendable (Double) -> Void
+
+/// How bytes are read (Apple: `PHAssetResourceRequestOptions`).
+open class PHAssetResourceRequestOptions: NSObject, NSCopying {
+  /// Every byte is here or nowhere: it makes no difference. Kept for source compatibility.
+  open var isNetworkAccessAllowed = false
+  /// Is told how much was read.
+  open var progressHandler: PHAssetResourceProgressHandler?
+
+  /// Options without a handler.
+  public override init() {}
+
+  /// The same options in another object.
+  open func copy(with zone: NSZone? = nil) -> Any {
+    let copy = PHAssetResourceRequestOptions()
+    (copy.isNetworkAccessAllowed, copy.progressHandler) = (isNetworkAccessAllowed, progressHandler)
+    return copy
+  }
+}
+
+/// Reads the bytes of files, proved against the recorded hash (Apple: `PHAssetResourceManager`).
+open class PHAssetResourceManager: NSObject, @unchecked Sendable {  // guarded by: has no state
+  private static let shared = PHAssetResourceManager()
+
+  /// The one there is (Apple: `default()`).
+  open class func `default`() -> PHAssetResourceManager { shared }
+
+  /// Hands over the bytes of a file in portions; the handlers are called one at a time on a thread of the library's
+  /// (Apple: `requestData(for:options:dataReceivedHandler:completionHandler:)`).
+  /// - Returns: a number for ``cancelDataRequest(_:)``.
+  @discardableResult
+  @preconcurrency
+  open func requestData(
+    for resource: PHAssetResource, options: PHAssetResourceRequestOptions?,
+    dataReceivedHandler handler: @escaping @Sendable (Data) -> Void,
+    completionHandler: @escaping @Sendable ((any Error)?) -> Void
+  ) -> PHAssetResourceDataRequestID {
+    do {
+      let (file, asset, library) = try Self.source(of: resource)
+      return library.requestData(
+        for: file, in: asset, options: ResourceRequestOptions(progressHandler: options?.progressHandler),
+        dataReceivedHandler: handler
+      ) { error in completionHandler(error.map(PHPhotosError.init)) }.rawValue
+    } catch {
+      completionHandler(error)
+      return PHInvalidAssetResourceDataRequestID
+    }
+  }
+
+  /// Ends a request of the shared library early; its completion handler is told `userCancelled`
+  /// (Apple: `cancelDataRequest(_:)`).
+  open func cancelDataRequest(_ requestID: PHAssetResourceDataRequestID) {
+    PHPhotoLibrary.shared().core.cancelDataRequest(ResourceDataRequestID(rawValue: requestID))
+  }
+
+  /// Writes the bytes to a new file (Apple: `writeData(for:toFile:options:)`).
+  /// - Throws: `PHPhotosError`; nothing is left then.
+  open func writeData(
+    for resource: PHAssetResource, toFile fileURL: URL, options: PHAssetResourceRequestOptions?
+  ) async throws {
+    let progress = options?.progressHandler
+    do {
+      let (file, asset, library) = try Self.source(of: resource)
+      try await library.write(
+        file, in: asset, to: fileURL, options: ResourceRequestOptions(progressHandler: progress))
+    } catch {
+      throw PHPhotosError.from(error)
+    }
+  }
+
+  /// The same with a handler (Apple: `writeData(for:toFile:options:completionHandler:)`).
+  @preconcurrency
+  open func writeData(
+    for resource: PHAssetResource, toFile fileURL: URL, options: PHAssetResourceRequestOptions?,
+    completionHandler: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    let progress = options?.progressHandler
+    Task {
+      let options = PHAssetResourceRequestOptions()
+      options.progressHandler = progress
+      do {
+        try await self.writeData(for: resource, toFile: fileURL, options: options)
+        completionHandler(nil)
+      } catch {
+        completionHandler(error)
+      }
+    }
+  }
+
+  private static func source(of resource: PHAssetResource) throws -> (AssetResource, Asset, PhotoLibrary) {
+    guard let (file, asset, library) = resource.source else {
+      throw PHPhotosError(.missingResource, "A stand-in for a resource has no bytes.")
+    }
+    return (file, asset, try library.present())
+  }
+}

@@ -1,0 +1,200 @@
+// Editing the content of an asset (AS-04 to AS-10): the input says what there is, the output takes a recipe and the
+// rendered files, and a change request carries it out. Rendered files are written to a folder of the output's own, from
+// which the library takes them; the folder goes with the output.
+
+public import PhotoLedger
+
+/// The recipe of an edit (Apple: `PHAdjustmentData`).
+public final class PHAdjustmentData: NSObject, Sendable {
+  /// Who can carry the recipe out.
+  public let formatIdentifier: String
+  /// Which version of the format it is.
+  public let formatVersion: String
+  /// The recipe.
+  public let data: Data
+
+  /// A recipe; empty data is refused when the edit is made (AS-04).
+  public init(formatIdentifier: String, formatVersion: String, data: Data) {
+    (self.formatIdentifier, self.formatVersion, self.data) = (formatIdentifier, formatVersion, data)
+  }
+
+  convenience init(_ adjustment: AdjustmentData) {
+    self.init(
+      formatIdentifier: adjustment.formatIdentifier, formatVersion: adjustment.formatVersion, data: adjustment.data)
+  }
+
+  var core: AdjustmentData {
+    AdjustmentData(formatIdentifier: formatIdentifier, formatVersion: formatVersion, data: data)
+  }
+}
+
+/// Names a request for editing input (Apple: `PHContentEditingInputRequestID`).
+public typealias PHContentEditingInputRequestID = Int
+
+/// The key of the information about an input that holds its error (Apple: `PHContentEditingInputErrorKey`).
+public let PHContentEditingInputErrorKey = "PHContentEditingInputErrorKey"
+/// The key of the information about an input that says it was cancelled (Apple: `PHContentEditingInputCancelledKey`).
+public let PHContentEditingInputCancelledKey = "PHContentEditingInputCancelledKey"
+
+/// How editing input is asked for (Apple: `PHContentEditingInputRequestOptions`).
+open class PHContentEditingInputRequestOptions: NSObject {
+  /// Whether the program can carry out a stored recipe; then it is given the unedited base (AS-09).
+  open var canHandleAdjustmentData: (@Sendable (PHAdjustmentData) -> Bool)? = { _ in true }
+  /// Every byte is here or nowhere: it makes no difference. Kept for source compatibility.
+  open var isNetworkAccessAllowed = false
+  /// Is told 1 when the input is there: nothing is fetched on the way.
+  open var progressHandler: (@Sendable (Double, UnsafeMutablePointer<ObjCBool>) -> Void)?
+  /// No display-size image is made either way. Kept for source compatibility.
+  open var skipsDisplaySizeImage = false
+}
+
+/// What a program needs to edit an asset (Apple: `PHContentEditingInput`).
+public final class PHContentEditingInput: NSObject, Sendable {
+  /// What the asset is.
+  public let mediaType: PHAssetMediaType
+  /// What else it is.
+  public let mediaSubtypes: PHAssetMediaSubtype
+  /// How it is shown.
+  public let playbackStyle: PHAsset.PlaybackStyle
+  /// When it was taken.
+  public let creationDate: Date?
+  /// Where it was taken.
+  public let location: CLLocation?
+  /// The kind of data of the file that the edit begins with.
+  public let uniformTypeIdentifier: String?
+  /// The recipe of the last edit, if the program can carry it out (AS-09).
+  public let adjustmentData: PHAdjustmentData?
+  /// The photo that the edit begins with; nil for a video.
+  public let fullSizeImageURL: URL?
+  /// The video that the edit begins with, also a Live Photo's; stands in for `audiovisualAsset`, which Linux lacks.
+  public let videoURL: URL?
+  let input: EditingInput
+
+  init(_ input: EditingInput, _ library: PhotoLibrary) throws {
+    self.input = input
+    let asset = input.asset
+    (mediaType, playbackStyle, creationDate) = (asset.mediaType, asset.playbackStyle, asset.creationDate)
+    mediaSubtypes = PHAssetMediaSubtype(rawValue: UInt(asset.mediaSubtypes.rawValue))
+    location = asset.location.map { CLLocation($0, asset.creationDate) }
+    adjustmentData = input.adjustmentData.map(PHAdjustmentData.init)
+    uniformTypeIdentifier = input.resources.first?.uniformTypeIdentifier
+    func url(_ types: Set<ResourceType>) throws -> URL? {
+      try input.resources.first { types.contains($0.type) }.map { try library.url(of: $0, in: asset) }
+    }
+    fullSizeImageURL = try url([.photo, .fullSizePhoto, .adjustmentBasePhoto])
+    videoURL = try url([
+      .video, .fullSizeVideo, .adjustmentBaseVideo, .pairedVideo, .fullSizePairedVideo, .adjustmentBasePairedVideo,
+    ])
+  }
+}
+
+/// A recipe and the rendered files of an edit (Apple: `PHContentEditingOutput`).
+public final class PHContentEditingOutput: NSObject {
+  /// The recipe; needed, and not empty (AS-04).
+  public var adjustmentData: PHAdjustmentData?
+  private let input: PHContentEditingInput?
+  private let folder: URL
+  private let isMadeOfVideo: Bool
+
+  /// The output of an edit of an asset (Apple: `init(contentEditingInput:)`).
+  public init(contentEditingInput: PHContentEditingInput) {
+    input = contentEditingInput
+    isMadeOfVideo = contentEditingInput.mediaType == .video
+    folder = Self.newFolder()
+  }
+
+  /// The output that makes a new asset of rendered files (Apple: `init(placeholderForCreatedAsset:)`).
+  public init(placeholderForCreatedAsset: PHObjectPlaceholder) {
+    input = nil
+    isMadeOfVideo = false
+    folder = Self.newFolder()
+  }
+
+  deinit {
+    // A folder that was never written to is not there; one that cannot be removed is the system's to clean up.
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  private static func newFolder() -> URL {
+    FileManager.default.temporaryDirectory.appending(path: "photoledger-edit-\(UUID().uuidString)")
+  }
+
+  /// Where the rendered photo or video is to be written: a JPEG or a QuickTime film (Apple: `renderedContentURL`).
+  public var renderedContentURL: URL { place(isMadeOfVideo ? .quickTimeMovie : .jpeg) }
+
+  /// Where the rendered file is to be written in one of the supported kinds (Apple: `renderedContentURL(for:)`).
+  /// - Throws: `PHPhotosError.invalidResource` for another kind.
+  public func renderedContentURL(for type: UTType) throws -> URL {
+    guard supportedRenderedContentTypes.contains(type) else {
+      throw PHPhotosError(
+        .invalidResource,
+        "A render of the type \(type) is not taken; use \(supportedRenderedContentTypes.map(\.identifier)).")
+    }
+    return place(type)
+  }
+
+  /// The kind of file that is expected (Apple: `defaultRenderedContentType`).
+  public var defaultRenderedContentType: UTType? { supportedRenderedContentTypes.first }
+
+  /// The kinds of files that are taken (Apple: `supportedRenderedContentTypes`).
+  public var supportedRenderedContentTypes: [UTType] {
+    isMadeOfVideo ? [.quickTimeMovie, .mpeg4Movie] : [.jpeg, .heic, .png, .tiff, .quickTimeMovie]
+  }
+
+  private func place(_ type: UTType) -> URL {
+    PHPhotoLibrary.answer("PHContentEditingOutput.renderedContentURL") {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+    return folder.appending(path: "FullSizeRender.\(type.preferredFilenameExtension ?? "data")")
+  }
+
+  /// The files that were written, as parts of an edit or of a new asset.
+  private func written(photo: ResourceType, video: ResourceType) -> [ResourceDraft] {
+    supportedRenderedContentTypes.compactMap { type in
+      let file = place(type)
+      guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+      return ResourceDraft(
+        type: type.conforms(to: .movie) ? video : photo, source: .file(file, shouldMove: false),
+        uniformTypeIdentifier: type.identifier)
+    }
+  }
+
+  /// The edit; the core refuses one that lacks its recipe or its render (AS-04).
+  func edit() -> ContentEdit {
+    let isLive = input?.mediaSubtypes.contains(.photoLive) ?? false
+    return ContentEdit(
+      adjustmentData: adjustmentData?.core ?? AdjustmentData(formatIdentifier: "", formatVersion: "", data: Data()),
+      rendered: written(photo: .fullSizePhoto, video: isLive ? .fullSizePairedVideo : .fullSizeVideo),
+      base: input?.input.base ?? .unedited)
+  }
+
+  /// The rendered files as originals of a new asset.
+  func originals() -> [ResourceDraft] { written(photo: .photo, video: .pairedVideo) }
+}
+
+extension PHAsset {
+  /// Asks for what an edit needs; the handler is called before this returns
+  /// (AS-09; Apple: `requestContentEditingInput(with:completionHandler:)`).
+  @discardableResult
+  public func requestContentEditingInput(
+    with options: PHContentEditingInputRequestOptions?,
+    completionHandler: (PHContentEditingInput?, [AnyHashable: Any]) -> Void
+  ) -> PHContentEditingInputRequestID {
+    do {
+      guard let source else { throw PHPhotosError(.missingResource, "A stand-in for an asset has no content.") }
+      let library = try source.library.present()
+      let canHandle = options?.canHandleAdjustmentData
+      let input = try library.editingInput(for: source.asset) { canHandle?(PHAdjustmentData($0)) ?? false }
+      let made = try PHContentEditingInput(input, library)
+      var stop = ObjCBool(false)
+      options?.progressHandler?(1, &stop)
+      completionHandler(made, [:])
+    } catch {
+      completionHandler(nil, [PHContentEditingInputErrorKey: PHPhotosError.from(error)])
+    }
+    return 1
+  }
+
+  /// Does nothing: an input is there before its request returns (Apple: `cancelContentEditingInputRequest(_:)`).
+  public func cancelContentEditingInputRequest(_ requestID: PHContentEditingInputRequestID) {}
+}

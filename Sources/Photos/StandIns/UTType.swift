@@ -1,0 +1,97 @@
+internal import PhotoLedger
+
+/// A kind of data (stands in for Uniform Type Identifiers' `UTType`, which Linux lacks).
+///
+/// Knows the kinds of media that the library takes in, with their families; any other identifier is carried.
+public struct UTType: Sendable, Hashable, CustomStringConvertible {
+  /// The uniform type identifier.
+  public let identifier: String
+
+  private init(known identifier: String) { self.identifier = identifier }
+
+  /// A type by its identifier; nil for an empty one.
+  public init?(_ identifier: String) {
+    if identifier.isEmpty { return nil }
+    self.identifier = identifier
+  }
+
+  /// A type by its identifier, as programs export and import their own.
+  public init(exportedAs identifier: String) { self.identifier = identifier }
+
+  /// A type by its identifier, as programs export and import their own.
+  public init(importedAs identifier: String) { self.identifier = identifier }
+
+  /// The type of files with an ending; a dynamic one if the ending is not known.
+  public init?(filenameExtension: String) {
+    if filenameExtension.isEmpty { return nil }
+    identifier = UniformType(filenameExtension: filenameExtension).identifier
+  }
+
+  /// The usual file name ending, without its dot; nil if none is known.
+  public var preferredFilenameExtension: String? {
+    let ending = UniformType.filenameExtension(of: identifier).dropFirst()
+    return ending.isEmpty ? nil : String(ending)
+  }
+
+  /// The identifier.
+  public var description: String { identifier }
+
+  /// Whether data of this type is data of another one too.
+  public func conforms(to type: UTType) -> Bool {
+    if self == type || type == .data || type == .item || type == .content { return true }
+    let isRaw = identifier.hasSuffix("raw-image")
+    return switch UniformType(identifier: identifier).medium {
+    case .image: type == .image || type == .rawImage && isRaw
+    case .video: type == .movie || type == .audiovisualContent
+    case .audio: type == .audio || type == .audiovisualContent
+    default: self == .livePhoto && type == .image
+    }
+  }
+
+  /// Any image.
+  public static let image = UTType(known: "public.image")
+  /// A JPEG image.
+  public static let jpeg = UTType(known: "public.jpeg")
+  /// A PNG image.
+  public static let png = UTType(known: "public.png")
+  /// A HEIC image.
+  public static let heic = UTType(known: "public.heic")
+  /// A HEIF image.
+  public static let heif = UTType(known: "public.heif")
+  /// A GIF image.
+  public static let gif = UTType(known: "com.compuserve.gif")
+  /// A TIFF image.
+  public static let tiff = UTType(known: "public.tiff")
+  /// A BMP image.
+  public static let bmp = UTType(known: "com.microsoft.bmp")
+  /// A WebP image.
+  public static let webP = UTType(known: "org.webmproject.webp")
+  /// Any RAW image.
+  public static let rawImage = UTType(known: "public.camera-raw-image")
+  /// A Live Photo.
+  public static let livePhoto = UTType(known: "com.apple.live-photo")
+  /// Any film, with or without sound.
+  public static let movie = UTType(known: "public.movie")
+  /// Any film without sound; no library data has this type.
+  public static let video = UTType(known: "public.video")
+  /// A QuickTime film.
+  public static let quickTimeMovie = UTType(known: "com.apple.quicktime-movie")
+  /// An MPEG-4 film.
+  public static let mpeg4Movie = UTType(known: "public.mpeg-4")
+  /// An AVI film.
+  public static let avi = UTType(known: "public.avi")
+  /// Any sound.
+  public static let audio = UTType(known: "public.audio")
+  /// An MP3 sound.
+  public static let mp3 = UTType(known: "public.mp3")
+  /// Films and sounds.
+  public static let audiovisualContent = UTType(known: "public.audiovisual-content")
+  /// Any bytes.
+  public static let data = UTType(known: "public.data")
+  /// Anything.
+  public static let item = UTType(known: "public.item")
+  /// Anything with content.
+  public static let content = UTType(known: "public.content")
+  /// A property list.
+  public static let propertyList = UTType(known: "com.apple.property-list")
+}
