@@ -51,7 +51,7 @@ let package = Package(
     .executableTarget(
       name: "photoledger", dependencies: ["PhotoLedger", "MediaImport"], swiftSettings: strict),
     .executableTarget(
-      name: "benchmarks", dependencies: ["PhotoLedger", "CountedTree"], path: "Benchmarks",
+      name: "benchmarks", dependencies: ["PhotoLedger", "CountedTree", "Photos"], path: "Benchmarks",
       exclude: ["README.md", "results.json"], swiftSettings: strict),
 
     // Proof.

@@ -58,6 +58,7 @@ struct Command {
         try ChangeDetails.measure(size: size, into: &report)
         try Structure.measure(size: size, into: &report)
         try Permissions.measure(size: size, into: &report)
+        try PhotosModule.measure(size: size, into: &report)
       }
       if let json = command.json { try report.write(to: json) }
     } catch let misuse as Misuse {

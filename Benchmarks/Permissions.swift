@@ -2,21 +2,16 @@ import Foundation
 import PhotoLedger
 
 /// What it costs that a client sees a selection only: looking one asset up, and fetching all that it sees.
-///
-/// The library lies in memory (`/dev/shm`) where there is such a file system: what is measured is reading.
 enum Permissions {
   static func measure(size: Int, into report: inout Report) throws {
     guard report.wantsAny("permission look-up", "permission fetch", "permission commit") else { return }
-    let shared = URL(filePath: "/dev/shm")
-    let parent = FileManager.default.fileExists(atPath: shared.path) ? shared : FileManager.default.temporaryDirectory
-    let folder = parent.appending(path: "photoledger-benchmark-\(ProcessInfo.processInfo.processIdentifier)-\(size)")
-    let library = try PhotoLibrary.create(at: folder, environment: .seeded(1))
-    // What cannot be removed is reported where the next run would make the same library again.
-    defer {
-      library.close()
-      do { try FileManager.default.removeItem(at: folder) } catch { print("\(folder.path) is left: \(error)") }
-    }
-    let assets = try fill(library, size)
+    try MeasuredLibrary.make(size) { library, assets in try measure(library, assets, into: &report) }
+  }
+
+  private static func measure(
+    _ library: PhotoLibrary, _ assets: [LocalIdentifier], into report: inout Report
+  ) throws {
+    let size = assets.count
     let alone = try commits(library, assets, report)
     report.add("permission commit, no client", size: size, caches: .warm, alone)
     let selections = [10, size / 100, size / 2].map { max(1, min($0, size)) }
@@ -54,27 +49,6 @@ enum Permissions {
   }
 
   // MARK: The library
-
-  private static func fill(_ library: PhotoLibrary, _ size: Int) throws -> [LocalIdentifier] {
-    var assets: [LocalIdentifier] = []
-    assets.reserveCapacity(size)
-    for start in stride(from: 0, to: size, by: 1000) {
-      try library.performChangesAndWait(cause: "fill") { change in
-        for number in start..<min(start + 1000, size) { assets.append(change.createAsset(photo(number))) }
-      }
-    }
-    return assets
-  }
-
-  private static func photo(_ number: Int) -> AssetCreation {
-    let hash = withUnsafeBytes(of: UInt64(number).bigEndian) { [UInt8](repeating: 0, count: 24) + $0 }
-    let file = AssetResource(
-      type: .photo, originalFilename: "IMG_\(number).HEIC", uniformTypeIdentifier: "public.heic", dataSize: 2_000_000,
-      sha256: hash, storage: .referenced(path: "/photos/IMG_\(number).HEIC"))
-    var creation = AssetCreation(mediaType: .image, resources: [.stored(file)])
-    creation.creationDate = Date(timeIntervalSinceReferenceDate: Double(number &* 7919 % 100_000_000))
-    return creation
-  }
 
   private static func grant(
     every step: Int, _ count: Int, of assets: [LocalIdentifier], to client: String, in library: PhotoLibrary
