@@ -71,7 +71,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "CommandTests", dependencies: ["photoledger", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "TidyTests", swiftSettings: strict),
+    .testTarget(name: "TidyTests", dependencies: ["TestSupport", "Photos"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

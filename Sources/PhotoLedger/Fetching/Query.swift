@@ -18,9 +18,6 @@ package struct Query: Hashable, Sendable {
     case listed([ObjectNumber: OrderKey])
     /// The collections that an object stands in.
     case containing(ObjectNumber)
-
-    /// Whether membership follows from where one object stands, and not from each member's own places.
-    var isAboutStanding: Bool { if case .containing = self { true } else { false } }
   }
 
   /// What a result does with the trash.

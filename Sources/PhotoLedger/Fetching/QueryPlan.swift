@@ -157,7 +157,7 @@ extension QueryPlan {
 }
 
 /// Where the object stands whose collections a result shows, whether or not the condition admits them.
-struct Holders: Sendable {
+struct Holders: Sendable, Equatable {
   var containers: Set<ObjectNumber> = []
   /// Whether whoever asks may see the object at all.
   var isSeen = true

@@ -6,13 +6,20 @@ import Synchronization
 /// caller of their methods holds; `listeners` has a lock of its own, since wake-ups happen outside.
 final class LiveQuery: @unchecked Sendable {  // guarded by Observation's state lock, see above
   private var core: ResultCore
-  /// The last commits that touched the result, ascending.
-  private var steps: [UInt64] = []
+  /// The last commits that made it another value, ascending.
+  private var steps: [Step] = []
   /// Where the last step's objects stood and stand, and the step's summary.
   private var last: (touched: TouchedPositions, commits: [CommitSummary])?
   /// Whether `steps` is complete back to this commit.
   private var stepsReachBackTo: UInt64
   private let listeners = Mutex<[UInt64: Listener]>([:])
+
+  /// A commit that made the result another value.
+  struct Step: Sendable {
+    let commit: UInt64
+    /// Whether it touched the list; if not, where the object of the scope stands is all that changed.
+    let isTouching: Bool
+  }
 
   struct Listener: Sendable {
     var wake: @Sendable () -> Void
@@ -32,13 +39,16 @@ final class LiveQuery: @unchecked Sendable {  // guarded by Observation's state 
   func step(_ delta: Delta) -> Bool {
     guard delta.from >= core.commit else { return false }
     let (after, touched) = core.advanced(by: delta)
-    let isTouched = !touched.isEmpty
+    let isTouching = !touched.isEmpty
+    // Where the object of the scope stands is part of the result, though it changes unseen: whoever goes from one step
+    // to the next need not read what lies between.
+    let isStep = isTouching || after.holders != core.holders
     core = after
-    guard isTouched else { return false }
+    guard isStep else { return false }
     last = (touched, delta.commits)
-    steps.append(delta.to)
-    if steps.count > Self.stepLimit { stepsReachBackTo = steps.removeFirst() }
-    return true
+    steps.append(Step(commit: delta.to, isTouching: isTouching))
+    if steps.count > Self.stepLimit { stepsReachBackTo = steps.removeFirst().commit }
+    return isTouching
   }
 
   /// The result at the commit to which every live query has stepped.
@@ -48,10 +58,10 @@ final class LiveQuery: @unchecked Sendable {  // guarded by Observation's state 
     return current
   }
 
-  /// The commits after one that touched the result; nil if that is not known so far back.
-  func steps(after commit: UInt64) -> ArraySlice<UInt64>? {
+  /// The commits after one that made the result another value; nil if that is not known so far back.
+  func steps(after commit: UInt64) -> ArraySlice<Step>? {
     guard commit >= stepsReachBackTo else { return nil }
-    return steps[steps.prefixCount { $0 <= commit }...]
+    return steps[steps.prefixCount { $0.commit <= commit }...]
   }
 
   /// What the last step did.

@@ -121,12 +121,11 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
     // Told from the live tree where possible, so that all followers of a query share it.
     if steps.isEmpty { return nil }
     if steps.count == 1, let last { return (current, last.touched, last.commits) }
-    // What is known not to have touched the result need not be read, unless the result remembers where its object
-    // stands: that changes unseen, too.
-    let start = held.plan.query.scope.isAboutStanding ? held.commit : steps[0] - 1
-    if steps.count > backlogLimit { return try composed(held, current, after: start) }
+    // What is known to have left the result as it was need not be read.
+    let start = steps[0].commit - 1
+    if steps.count(where: \.isTouching) > backlogLimit { return try composed(held, current, after: start) }
     var step: Step?
-    for delta in try observation.deltas(from: start, to: steps[0]) {
+    for delta in try observation.deltas(from: start, to: steps[0].commit) {
       let (after, touched) = (step?.after ?? held).advanced(by: delta)
       step = (after, touched, delta.commits)
     }
