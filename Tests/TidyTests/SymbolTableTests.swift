@@ -82,7 +82,9 @@ struct SymbolTableTests {
     let known = graph.filter { symbol in !standIns.contains(String(symbol.prefix { $0 != "." })) }
     #expect(known.subtracting(told).sorted() == [], "The page does not tell of these.")
     #expect(Set(told).subtracting(graph).sorted() == [], "The page tells of these, which are not there.")
-    #expect(standIns.subtracting(graph).sorted() == [], "These stand-ins are not there.")
+    // Initialisers given to a type of Foundation's are found under its name.
+    let heads = Set(graph.map { $0.prefix { $0 != "." } }.map(String.init))
+    #expect(standIns.subtracting(heads).sorted() == [], "These stand-ins are not there.")
     let absent = try symbols(in: "Absent")
     #expect(absent.count > 50)
     #expect(graph.intersection(absent).sorted() == [], "These are there, and the page calls them absent.")

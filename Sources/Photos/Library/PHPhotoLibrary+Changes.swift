@@ -49,7 +49,7 @@ extension PHPhotoLibrary {
         }
       }
     } catch {
-      completionHandler?(false, error)
+      DispatchQueue.global().async { completionHandler?(false, error) }
     }
   }
 
