@@ -114,7 +114,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   }
 
   /// The core's library, unless another one has taken its place.
-  func present() throws -> PhotoLibrary {
+  package func present() throws -> PhotoLibrary {
     if isRelinquished.load(ordering: .acquiring) {
       throw PHPhotosError(
         .switchingSystemPhotoLibrary,
@@ -178,7 +178,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   }
 
   /// Calls a function of the core where Apple's spelling leaves no room for an error.
-  static func answer<Value>(_ call: String, _ body: () throws -> Value) -> Value {
+  package static func answer<Value>(_ call: String, _ body: () throws -> Value) -> Value {
     do {
       return try body()
     } catch {
@@ -186,5 +186,5 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     }
   }
 
-  static func unanswerable(_ call: String, _ error: any Error) -> Never { fatalError("\(call) failed: \(error)") }
+  package static func unanswerable(_ call: String, _ error: any Error) -> Never { fatalError("\(call) failed: \(error)") }
 }
