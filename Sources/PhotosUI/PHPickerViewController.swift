@@ -4,9 +4,9 @@
 //     app      PHPickerViewController ── begin() ──▶ PickingSession ◀── present(session) ── a gallery, a test
 //     app      delegate ◀── didFinishPicking ── results                select, finish, cancel
 //
-// The session begins with `begin()`, which stands for the presentation by a view controller, and not when the controller
-// is made: so what cannot be asked for is an error and not the end of the process, and a controller that is never
-// presented leaves no session behind. While the session is open the controller is retained, as a presented one is.
+// The session begins with `begin()`, which stands for the presentation by a view controller. While it is open the
+// controller is retained, as a presented one is. Refused: beginning it when the controller is made. What cannot be asked
+// for would be the end of the process, and a controller that is never presented would leave a session behind.
 
 public import PhotoLedger
 
@@ -28,8 +28,9 @@ open class PHPickerViewController: NSObject {
   public private(set) var configuration: PHPickerConfiguration
   /// Is told what was picked; not retained.
   open weak var delegate: (any PHPickerViewControllerDelegate)?
-  /// The session that ``begin()`` began last; nil before it and after ``dismiss(animated:completion:)``. Its results are
-  /// the delegate's. Apple has no such property.
+  /// The session that ``begin()`` began last; nil before it and after ``dismiss(animated:completion:)``.
+  ///
+  /// Its results are the delegate's. Apple has no such property.
   public private(set) var session: PickingSession?
 
   private var reporting: Task<Void, Never>?
@@ -102,7 +103,8 @@ open class PHPickerViewController: NSObject {
 
   /// Changes what is asked for, in an open session too (Apple: `updatePicker(using:)`).
   ///
-  /// What is selected already stays selected, and a session with too many cannot be finished. Traps for a negative limit.
+  /// What is selected already stays selected, and a session with too many cannot be finished. Traps for a negative limit
+  /// while a session is open; otherwise ``begin()`` refuses it.
   open func updatePicker(using configuration: PHPickerConfiguration.Update) {
     PHPhotoLibrary.answer("PHPickerViewController.updatePicker(using:)") {
       do {

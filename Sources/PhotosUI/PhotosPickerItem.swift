@@ -19,7 +19,7 @@ public struct PhotosPickerItem: Hashable, Sendable {
     (itemIdentifier, source) = (result.assetIdentifier, result.itemProvider.source)
   }
 
-  /// The kinds of data that it can be loaded as, the preferred one first; none for an item that was selected beforehand.
+  /// The kinds of data that it can be loaded as, the preferred one first; none for what was selected beforehand.
   public var supportedContentTypes: [UTType] { source?.types ?? [] }
 
   /// Loads the item as a type of the app's (PK-07).

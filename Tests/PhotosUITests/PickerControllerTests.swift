@@ -17,7 +17,8 @@ struct PickerControllerTests {
     var crowded = picking.configuration(1)
     crowded.preselectedAssetIdentifiers = [picking.name(0), picking.name(1)]
     let cases: [(PHPickerConfiguration, PHPhotosError.Code, String)] = [
-      (negative, .internalError, "-1"), (nameless, .internalError, "preselection"), (crowded, .limitExceeded, "2 assets"),
+      (negative, .internalError, "-1"), (nameless, .internalError, "preselection"),
+      (crowded, .limitExceeded, "2 assets"),
     ]
     for (configuration, code, words) in cases {
       let picker = PHPickerViewController(configuration: configuration)
@@ -115,5 +116,19 @@ struct PickerControllerTests {
     let next = try picker.begin()
     #expect(next.configuration.selectionLimit == 4)
     next.cancel()
+  }
+
+  @Test("an open session does not take a negative limit: the process ends")
+  func negativeUpdate() async {
+    await #expect(processExitsWith: .failure) {
+      let picking = try await PickerLibrary(0)
+      try await MainActor.run {
+        let picker = PHPickerViewController(configuration: picking.configuration())
+        try picker.begin()
+        picker.updatePicker(using: PHPickerConfiguration.Update(selectionLimit: -1))
+        // Reached only if nothing trapped; then the process ends well, and the test fails.
+        exit(0)
+      }
+    }
   }
 }

@@ -23,7 +23,8 @@ struct PickerRuleTests {
     #expect(try await picking.app.load(result.item) == Data(PickerLibrary.bytes(1).utf8))
   }
 
-  @Test("results name their assets only if the configuration was made with a library (PK-02)", arguments: [true, false])
+  @Test(
+    "results name their assets only if the configuration was made with a library (PK-02)", arguments: [true, false])
   @MainActor
   func names(isNamed: Bool) async throws {
     let picking = try await PickerLibrary()
@@ -70,7 +71,8 @@ struct PickerRuleTests {
       (.screenshots, "screenshots"), (.screenRecordings, "screenRecordings"), (.slomoVideos, "slomoVideos"),
       (.timelapseVideos, "timelapseVideos"), (.bursts, "bursts"), (.cinematicVideos, "cinematicVideos"),
       (.depthEffectPhotos, "depthEffectPhotos"), (.spatialMedia, "spatialMedia"),
-      (.playbackStyle(.videoLooping), "playbackStyle(videoLooping)"), (.any(of: [.images, .bursts]), "any(images,bursts)"),
+      (.playbackStyle(.videoLooping), "playbackStyle(videoLooping)"),
+      (.any(of: [.images, .bursts]), "any(images,bursts)"),
       (.all(of: [.images, .not(.livePhotos)]), "all(images,not(livePhotos))"),
     ] as [(PHPickerFilter, String)])
   @MainActor
@@ -106,7 +108,10 @@ struct PickerRuleTests {
     #expect(try await PhotosPickerItem(second[0]).loadTransferable(type: Data.self) == nil)
 
     // As Apple's sample does it.
-    for result in second { selection[result.assetIdentifier ?? ""] = selection[result.assetIdentifier ?? ""] ?? result }
+    for result in second {
+      let identifier = result.assetIdentifier ?? ""
+      selection[identifier] = selection[identifier] ?? result
+    }
     for index in [0, 1, 3] {
       let result = try #require(selection[picking.name(index)])
       #expect(try await result.itemProvider.data("public.jpeg") == Data(PickerLibrary.bytes(index).utf8))

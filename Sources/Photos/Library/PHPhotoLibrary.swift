@@ -186,5 +186,5 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     }
   }
 
-  package static func unanswerable(_ call: String, _ error: any Error) -> Never { fatalError("\(call) failed: \(error)") }
+  static func unanswerable(_ call: String, _ error: any Error) -> Never { fatalError("\(call) failed: \(error)") }
 }

@@ -106,7 +106,8 @@ public final class NSItemProvider: NSObject, Sendable {
     completionHandler: @escaping @Sendable ((any NSItemProviderReading)?, (any Error)?) -> Void
   ) -> Progress {
     // For data that the item does not have, the core says so.
-    let type = type(for: aClass) ?? UTType(importedAs: aClass.readableTypeIdentifiersForItemProvider.first ?? "\(aClass)")
+    let missing = aClass.readableTypeIdentifiersForItemProvider.first ?? "\(aClass)"
+    let type = type(for: aClass) ?? UTType(importedAs: missing)
     return .loading { [source] progress in
       do {
         let data = try await source.data(as: type, progress)
