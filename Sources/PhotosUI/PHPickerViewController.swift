@@ -5,8 +5,8 @@
 //     app      delegate ◀── didFinishPicking ── results                select, finish, cancel
 //
 // The session begins with `begin()`, which stands for the presentation by a view controller. While it is open the
-// controller is retained, as a presented one is. Refused: beginning it when the controller is made. What cannot be asked
-// for would be the end of the process, and a controller that is never presented would leave a session behind.
+// controller is retained, as a presented one is. Refused: beginning it when the controller is made. What cannot be
+// asked for would be the end of the process, and a controller that is never presented would leave a session behind.
 
 public import PhotoLedger
 
@@ -103,8 +103,8 @@ open class PHPickerViewController: NSObject {
 
   /// Changes what is asked for, in an open session too (Apple: `updatePicker(using:)`).
   ///
-  /// What is selected already stays selected, and a session with too many cannot be finished. Traps for a negative limit
-  /// while a session is open; otherwise ``begin()`` refuses it.
+  /// What is selected already stays selected, and a session with too many cannot be finished. Traps for a negative
+  /// limit while a session is open; otherwise ``begin()`` refuses it.
   open func updatePicker(using configuration: PHPickerConfiguration.Update) {
     PHPhotoLibrary.answer("PHPickerViewController.updatePicker(using:)") {
       do {

@@ -120,7 +120,7 @@ struct PickerFlowTests {
     guard case .film(let lent) = try await film.loadTransferable(type: Medium.self) else {
       throw Divergence("A film is not loaded as one.")
     }
-    #expect(!FileManager.default.fileExists(atPath: lent.path), "The file was lent only.")
+    #expect(!lent.isThere, "The file was lent only.")
   }
 
   @Test("an item without data of a kind is nil, and an error of the app's comes through (a.8)")
@@ -154,9 +154,19 @@ struct PickerFlowTests {
     #expect(try answer.get() == nil)
   }
 
-  @Test("items are equal if they are the same item of the same pick")
+  @Test("items are equal if they are the same item of the same pick, as from tap to tap (PK-05)")
+  @MainActor
   func equality() async throws {
     let picking = try await PickerLibrary()
+    let told = Told()
+    let picker = PHPickerViewController(configuration: picking.configuration(0, .continuousAndOrdered))
+    picker.delegate = told
+    let presenter = try picking.library.present(picker.begin())
+    for index in 0..<3 { try await presenter.select(picking.name(index)) }
+    try await presenter.finish()
+    let taps = await told.next(3)
+    #expect(taps.map(\.count) == [1, 2, 3] && taps[1] == Array(taps[2].prefix(2)) && taps[0] == [taps[2][0]])
+
     let results = try await picking.pick([picking.name(0), picking.name(1)])
     let again = try await picking.pickOne(picking.name(0))
     #expect(Set(results).count == 2 && Set(results + [again]).count == 3)

@@ -139,18 +139,26 @@ extension NSItemProvider {
     }
   }
 
-  /// What a handler makes of the file.
+  /// What a handler makes of the file; given when the file and its folder are removed.
   func file<Value: Sendable>(_ type: String, _ body: @escaping @Sendable (URL) throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
+    let (url, value) = try await withCheckedThrowingContinuation { continuation in
       loadFileRepresentation(forTypeIdentifier: type) { url, error in
         continuation.resume(
           with: Result {
             if let error { throw error }
-            return try body(#require(url))
+            let url = try #require(url)
+            return (url, try body(url))
           })
       }
     }
+    try await waitUntil("the folder of the file is gone") { !url.deletingLastPathComponent().isThere }
+    return value
   }
+}
+
+extension URL {
+  /// Whether something is at the place.
+  var isThere: Bool { FileManager.default.fileExists(atPath: path) }
 }
 
 /// The error of this module with which something fails.
