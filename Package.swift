@@ -22,7 +22,7 @@ let package = Package(
   name: "PhotoLedger",
   products: [
     .library(name: "PhotoLedger", targets: ["PhotoLedger"]),
-    .library(name: "Photos", targets: ["Photos"]),
+    .library(name: "Photos", targets: ["Photos", "PhotosUI"]),
     .executable(name: "photoledger", targets: ["photoledger"]),
   ],
   targets: [
@@ -47,6 +47,7 @@ let package = Package(
 
     // What is built on it.
     .target(name: "Photos", dependencies: ["PhotoLedger"], swiftSettings: strict),
+    .target(name: "PhotosUI", dependencies: ["Photos", "PhotoLedger"], swiftSettings: strict),
     .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),
     .executableTarget(
       name: "photoledger", dependencies: ["PhotoLedger", "MediaImport"], swiftSettings: strict),
@@ -68,6 +69,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "SimulationTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport", "photoledger"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PhotosUITests", dependencies: ["PhotosUI", "Photos", "PhotoLedger", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "CommandTests", dependencies: ["photoledger", "TestSupport"], swiftSettings: strict),

@@ -134,7 +134,7 @@ extension Rule {
   static let rooms: Set<String> = [
     "CLMDB", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR", "MediaImport", "GalleryServer",
     "Photos/Library", "Photos/Objects", "Photos/Fetching", "Photos/Changes", "Photos/Resources", "Photos/Images",
-    "Photos/StandIns", "PhotosUI",
+    "Photos/StandIns", "PhotosUI", "PhotosUI/StandIns",
     "photoledger", "photoledger/Applying", "photoledger/Commands", "photoledger/Demo", "photoledger/Printing",
     "photoledger/Program", "PhotoLedger", "PhotoLedger/Events", "PhotoLedger/Projections", "PhotoLedger/Assets",
     "PhotoLedger/Albums", "PhotoLedger/Permissions", "PhotoLedger/Picking", "PhotoLedger/History",

@@ -72,7 +72,8 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   /// Without that call the environment variables `PHOTOLEDGER_LIBRARY` and `PHOTOLEDGER_CLIENT` name library and
   /// client. Traps with a sentence if neither names a library that can be opened.
   open class func shared() -> PHPhotoLibrary {
-    current.withLock { current in
+    if let override { return override }
+    return current.withLock { current in
       if let current { return current }
       let variables = ProcessInfo.processInfo.environment
       guard let path = variables["PHOTOLEDGER_LIBRARY"], !path.isEmpty else {
@@ -93,8 +94,27 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     }
   }
 
+  /// What ``shared()`` means to one task, whatever was bootstrapped.
+  @TaskLocal private static var override: PHPhotoLibrary?
+
+  /// Makes a library the shared one for what a function does, and the tasks that it begins; other tasks see no change.
+  ///
+  /// `bootstrap` is for a whole process. This is for one part of it, such as a test beside others.
+  package static func withShared<Value>(
+    _ library: PhotoLibrary, _ body: () throws -> Value
+  ) rethrows -> Value {
+    try $override.withValue(PHPhotoLibrary(core: library), operation: body)
+  }
+
+  /// The same for a function that waits.
+  package nonisolated(nonsending) static func withShared<Value>(
+    _ library: PhotoLibrary, _ body: nonisolated(nonsending) () async throws -> Value
+  ) async rethrows -> Value {
+    try await $override.withValue(PHPhotoLibrary(core: library), operation: body)
+  }
+
   /// The core's library, unless another one has taken its place.
-  func present() throws -> PhotoLibrary {
+  package func present() throws -> PhotoLibrary {
     if isRelinquished.load(ordering: .acquiring) {
       throw PHPhotosError(
         .switchingSystemPhotoLibrary,
@@ -158,7 +178,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   }
 
   /// Calls a function of the core where Apple's spelling leaves no room for an error.
-  static func answer<Value>(_ call: String, _ body: () throws -> Value) -> Value {
+  package static func answer<Value>(_ call: String, _ body: () throws -> Value) -> Value {
     do {
       return try body()
     } catch {

@@ -1,0 +1,118 @@
+// The picker without its view. On a phone an app presents the controller, and the system shows the library in another
+// process. Here the app's half is the same, and whoever shows the library takes the session from the core:
+//
+//     app      PHPickerViewController ── begin() ──▶ PickingSession ◀── present(session) ── a gallery, a test
+//     app      delegate ◀── didFinishPicking ── results                select, finish, cancel
+//
+// The session begins with `begin()`, which stands for the presentation by a view controller. While it is open the
+// controller is retained, as a presented one is. Refused: beginning it when the controller is made. What cannot be
+// asked for would be the end of the process, and a controller that is never presented would leave a session behind.
+
+public import PhotoLedger
+
+/// Is told what was picked (Apple: `PHPickerViewControllerDelegate`).
+@MainActor @preconcurrency
+public protocol PHPickerViewControllerDelegate: AnyObject {
+  /// The selection has come to something: at the end, or after each tap of a continuous selection (PK-05).
+  ///
+  /// Called on the main actor, as on Apple's systems; a program without an asynchronous `main` has to run
+  /// `dispatchMain()` for it. When the person or the end of the library cancels, the results are the preselection
+  /// (PK-04).
+  func picker(_ picker: PHPickerViewController, didFinishPicking results: [PHPickerResult])
+}
+
+/// Has a person pick assets for the app, which needs no permission for it (PK-01; Apple: `PHPickerViewController`).
+@MainActor @preconcurrency
+open class PHPickerViewController: NSObject {
+  /// What is asked for.
+  public private(set) var configuration: PHPickerConfiguration
+  /// Is told what was picked; not retained.
+  open weak var delegate: (any PHPickerViewControllerDelegate)?
+  /// The session that ``begin()`` began last; nil before it and after ``dismiss(animated:completion:)``.
+  ///
+  /// Its results are the delegate's. Apple has no such property.
+  public private(set) var session: PickingSession?
+
+  private var reporting: Task<Void, Never>?
+
+  /// A picker that nobody sees yet.
+  public init(configuration: PHPickerConfiguration) { self.configuration = configuration }
+
+  /// Begins the session, for somebody who sees everything to present it; see `PhotoLibrary.present(_:)` and
+  /// `PhotoLibrary.pickingSessions()`. Apple has no such call: there a view controller presents the picker.
+  ///
+  /// The controller is retained until the session is over. A picker whose session is over can begin another one.
+  /// - Returns: the client's face of the session; its results go to the delegate.
+  /// - Throws: `PHPhotosError`: `changeNotSupported` while a session of this picker is open; `internalError` for a
+  ///   negative limit and for a preselection without a library; `limitExceeded` for a preselection above the limit;
+  ///   `switchingSystemPhotoLibrary` for a library that is no longer the shared one.
+  /// - Complexity: O(m log n) for m assets selected beforehand.
+  @discardableResult
+  public func begin() throws -> PickingSession {
+    if session?.state == .open {
+      throw PHPhotosError(
+        .changeNotSupported,
+        "PHPickerViewController.begin() was called while its session is open; wait for the end of it, or dismiss it.")
+    }
+    let library = configuration.library ?? .shared()
+    do {
+      let session = try library.present().beginPicking(configuration.core)
+      self.session = session
+      reporting = Task { await self.report(session, of: library) }
+      return session
+    } catch {
+      throw PHPhotosError.from(error)
+    }
+  }
+
+  private func report(_ session: PickingSession, of library: PHPhotoLibrary) async {
+    for await items in session.results {
+      if Task.isCancelled { return }
+      delegate?.picker(self, didFinishPicking: items.map { PHPickerResult($0, library) })
+    }
+  }
+
+  /// Ends the session, if it is open still, without telling the delegate (Apple: `UIViewController.dismiss`).
+  /// - Parameters:
+  ///   - flag: makes no difference, as there is no view. Kept for source compatibility.
+  ///   - completion: is called before this returns.
+  open func dismiss(animated flag: Bool, completion: (() -> Void)? = nil) {
+    reporting?.cancel()
+    session?.cancel()
+    (reporting, session) = (nil, nil)
+    completion?()
+  }
+
+  /// Takes assets out of the selection; the delegate is not told (PK-06; Apple: `deselectAssets(withIdentifiers:)`).
+  ///
+  /// What is not selected is passed over; nothing happens unless a session is open.
+  open func deselectAssets(withIdentifiers identifiers: [String]) {
+    session?.deselectAssets(withIdentifiers: identifiers)
+  }
+
+  /// Puts a selected asset elsewhere in the order of picking (PK-06;
+  /// Apple: `moveAsset(withIdentifier:afterAssetWithIdentifier:)`).
+  ///
+  /// Nothing happens if either asset is not selected, and unless a session is open.
+  /// - Parameters:
+  ///   - identifier: the asset that is moved.
+  ///   - afterIdentifier: the asset that it comes after; nil: it comes first.
+  open func moveAsset(withIdentifier identifier: String, afterAssetWithIdentifier afterIdentifier: String?) {
+    session?.moveAsset(withIdentifier: identifier, afterAssetWithIdentifier: afterIdentifier)
+  }
+
+  /// Changes what is asked for, in an open session too (Apple: `updatePicker(using:)`).
+  ///
+  /// What is selected already stays selected, and a session with too many cannot be finished. Traps for a negative
+  /// limit while a session is open; otherwise ``begin()`` refuses it.
+  open func updatePicker(using configuration: PHPickerConfiguration.Update) {
+    PHPhotoLibrary.answer("PHPickerViewController.updatePicker(using:)") {
+      do {
+        try session?.update(configuration)
+      } catch let error as LibraryError where error.code == .changeNotSupported {
+        // The person was done in the meantime; the update is for the next session.
+      }
+    }
+    if let limit = configuration.selectionLimit { self.configuration.selectionLimit = limit }
+  }
+}

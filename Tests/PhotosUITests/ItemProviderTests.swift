@@ -1,0 +1,130 @@
+import Foundation
+import PhotoLedger
+import PhotosUI
+import TestSupport
+import Testing
+
+@Suite("Item providers", .timeLimit(.minutes(5)))
+struct ItemProviderTests {
+  @Test("data is found by its kind and by what that is of (a.8)")
+  func kinds() async throws {
+    let picking = try await PickerLibrary()
+    let provider = try await picking.pickOne(try await picking.addLivePhoto()).itemProvider
+    #expect(provider.registeredTypeIdentifiers == ["public.heic", "com.apple.quicktime-movie"])
+    #expect(provider.registeredContentTypes == [.heic, .quickTimeMovie])
+    #expect(provider.registeredContentTypes(conformingTo: .movie) == [.quickTimeMovie])
+    for type in ["public.heic", "public.image", "public.movie", "com.apple.quicktime-movie", "public.data"] {
+      #expect(provider.hasItemConformingToTypeIdentifier(type), "\(type)")
+    }
+    for type in ["public.png", "public.audio", ""] {
+      #expect(!provider.hasItemConformingToTypeIdentifier(type), "\(type)")
+    }
+    #expect(try await provider.data("public.data") == Data("still".utf8), "The preferred kind comes first.")
+    #expect(try await provider.data("public.movie") == Data("film".utf8))
+    #expect(try await provider.data("public.heic") == Data("still".utf8))
+  }
+
+  @Test("a kind that the item does not have is an error that says which it has (a.8)")
+  func unknownKind() async throws {
+    let picking = try await PickerLibrary()
+    let provider = try await picking.pickOne(picking.name(0)).itemProvider
+    let ways: [() async throws -> Void] = [
+      { _ = try await provider.data("public.png") }, { try await provider.file("public.png") { _ in } },
+    ]
+    for way in ways {
+      let error = await failure(way)
+      #expect(error?.code == .requestNotSupportedForAsset)
+      #expect(error?.description.contains("public.png") == true && error?.description.contains("public.jpeg") == true)
+    }
+    let clip = try await picking.add([PickerLibrary.draft(.video, "clip", "clip.mov")], .video)
+    let film = try await picking.pickOne(clip).itemProvider
+    #expect(!film.canLoadObject(ofClass: UIImage.self) && provider.canLoadObject(ofClass: UIImage.self))
+    let told = AsyncStream.makeStream(of: PHPhotosError?.self)
+    film.loadObject(ofClass: UIImage.self) { object, error in
+      told.continuation.yield(object == nil ? error as? PHPhotosError : nil)
+    }
+    var errors = told.stream.makeAsyncIterator()
+    #expect(await errors.next()??.description.contains("public.image") == true)
+  }
+
+  @Test("a file is there while its handler runs, and is removed with its folder then, unless it was moved (a.8)")
+  func files() async throws {
+    let picking = try await PickerLibrary()
+    let provider = try await picking.pickOne(try await picking.addLivePhoto()).itemProvider
+    provider.suggestedName = "a/b"
+    let (seen, bytes) = try await provider.file("public.movie") { ($0, try Data(contentsOf: $0)) }
+    #expect(bytes == Data("film".utf8))
+    #expect(provider.suggestedName == "a/b" && seen.lastPathComponent == "a:b.mov")
+    #expect(!seen.isThere && !seen.deletingLastPathComponent().isThere)
+    let kept = picking.temporary.folder.place("kept.heic")
+    try await provider.file("public.image") { try FileManager.default.moveItem(at: $0, to: kept) }
+    #expect(try Data(contentsOf: kept) == Data("still".utf8))
+
+    let told = AsyncStream.makeStream(of: URL?.self)
+    provider.loadFileRepresentation(for: .movie, openInPlace: true) { url, isInPlace, error in
+      told.continuation.yield(isInPlace || error != nil ? nil : url)
+    }
+    var answers = told.stream.makeAsyncIterator()
+    let copy = try #require(await answers.next() ?? nil, "The file is a copy.")
+    try await waitUntil("the copy is gone") { !copy.deletingLastPathComponent().isThere }
+  }
+
+  @Test("the progress of a loading ends at 1")
+  func progress() async throws {
+    let picking = try await PickerLibrary(0)
+    let photo = try await picking.add([PickerLibrary.draft(.photo, String(repeating: "x", count: 2_500_000), "a.jpg")])
+    let provider = try await picking.pickOne(photo).itemProvider
+    let told = AsyncStream.makeStream(of: Int?.self)
+    let data = provider.loadDataRepresentation(for: .image) { data, _ in told.continuation.yield(data?.count) }
+    var counts = told.stream.makeAsyncIterator()
+    #expect(await counts.next() == 2_500_000)
+    let files = AsyncStream.makeStream(of: URL?.self)
+    let file = provider.loadFileRepresentation(forTypeIdentifier: "public.image") { url, _ in
+      files.continuation.yield(url)
+    }
+    var urls = files.stream.makeAsyncIterator()
+    let url = try #require(await urls.next() ?? nil)
+    try await waitUntil("the file is gone") { !url.deletingLastPathComponent().isThere }
+    for progress in [data, file] {
+      #expect(progress.fractionCompleted == 1 && progress.isFinished && progress.isCancellable)
+    }
+  }
+
+  @Test("a loading whose progress is cancelled ends with 3072, and leaves no file", arguments: 0..<4)
+  func cancelling(way: Int) async throws {
+    let picking = try await PickerLibrary(0)
+    try picking.library.setRepresentationConverter(EndlessConverter())
+    let photo = try await picking.add([PickerLibrary.draft(.photo, "photo", "a.heic")])
+    let result = try await picking.pickOne(photo)
+    let told = AsyncStream.makeStream(of: (any Error)?.self)
+    let tell: @Sendable ((any Error)?) -> Void = { told.continuation.yield($0) }
+    let provider = result.itemProvider
+    let progress =
+      switch way {
+      case 0: provider.loadDataRepresentation(forTypeIdentifier: "public.jpeg") { tell($1) }
+      case 1: provider.loadFileRepresentation(forTypeIdentifier: "public.jpeg") { tell($1) }
+      case 2: provider.loadObject(ofClass: UIImage.self) { tell($1) }
+      default:
+        PhotosPickerItem(result).loadTransferable(type: Data.self) { outcome in
+          if case .failure(let error) = outcome { tell(error) } else { tell(nil) }
+        }
+      }
+    progress.cancel()
+    var errors = told.stream.makeAsyncIterator()
+    let error = try #require(await errors.next())
+    #expect((error as? PHPhotosError)?.code == .userCancelled)
+    #expect(progress.isCancelled && progress.fractionCompleted == 0)
+  }
+
+  @Test("what becomes of the asset is told when it is loaded (3303)")
+  func purged() async throws {
+    let picking = try await PickerLibrary()
+    let provider = try await picking.pickOne(picking.name(0)).itemProvider
+    let photo = try #require(try picking.library.asset(picking.name(0)))
+    try await picking.library.performChanges { $0.deleteAssets([photo.id]) }
+    #expect(try await provider.data("public.jpeg") == Data(PickerLibrary.bytes(0).utf8))
+    try await picking.library.performChanges { $0.purgeAssets([photo.id]) }
+    let error = await failure { _ = try await provider.data("public.jpeg") }
+    #expect(error?.code == .missingResource && error?.description.contains("no longer in the library") == true)
+  }
+}
