@@ -29,8 +29,8 @@ struct ImageWish: Sendable {
   }
 
   func asset() throws -> Asset {
-    guard let asset = source.asset else { throw PHPhotosError(.missingResource, "A stand-in for an asset has no bytes.") }
-    return asset
+    if let asset = source.asset { return asset }
+    throw PHPhotosError(.missingResource, "A stand-in for an asset has no bytes.")
   }
 
   /// The file of the version that is asked for.

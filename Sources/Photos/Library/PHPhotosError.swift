@@ -89,7 +89,9 @@ public struct PHPhotosError: CustomNSError, LocalizedError, Hashable, Sendable, 
   }
 
   /// Any error as this module gives it: those of the core with Apple's codes, others as they are.
-  package static func from(_ error: any Error) -> any Error { (error as? LibraryError).map(PHPhotosError.init) ?? error }
+  package static func from(_ error: any Error) -> any Error {
+    (error as? LibraryError).map(PHPhotosError.init) ?? error
+  }
 
   /// Whether two errors have the same code, sentence and objects.
   public static func == (one: PHPhotosError, other: PHPhotosError) -> Bool {
