@@ -35,6 +35,7 @@ enum MeasuredLibrary {
       type: .photo, originalFilename: "IMG_\(number).HEIC", uniformTypeIdentifier: "public.heic", dataSize: 2_000_000,
       sha256: hash, storage: .referenced(path: "/photos/IMG_\(number).HEIC"))
     var creation = AssetCreation(mediaType: .image, resources: [.stored(file)])
+    (creation.pixelWidth, creation.pixelHeight) = (3000 + number % 1000, 3000)
     creation.creationDate = Date(timeIntervalSinceReferenceDate: Double(number &* 7919 % 100_000_000))
     return creation
   }

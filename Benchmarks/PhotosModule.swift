@@ -41,9 +41,9 @@ enum PhotosModule {
     var random = Seeded(5)
     let indexes = (0..<objectCount).map { _ in Int.random(in: 0..<size, using: &random) }
     let (core, photos) = try inTurn(report) { found in
-      found = try indexes.reduce(0) { try $0 &+ held.object(at: $1).id.hashValue }
+      found = try indexes.reduce(0) { try $0 &+ held.object(at: $1).pixelWidth }
     } and: { found in
-      found = indexes.reduce(0) { $0 &+ (result.object(at: $1).asset?.id.hashValue ?? 0) }
+      found = indexes.reduce(0) { $0 &+ result.object(at: $1).pixelWidth }
     }
     report.add("photos object, core", size: size, caches: .warm, core.sample, operations: objectCount)
     report.add(

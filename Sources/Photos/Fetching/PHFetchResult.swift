@@ -37,15 +37,17 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
   /// The object at a position; traps past the end (FR-02).
   /// - Complexity: O(log n).
   open func object(at index: Int) -> ObjectType {
-    guard index >= 0, index < count else {
+    guard let library, index >= 0, index < count else {
       fatalError("PHFetchResult.object(at:): position \(index) is outside of a result of \(count) objects.")
     }
-    return PHPhotoLibrary.answer("PHFetchResult.object(at:)") {
-      switch (content, library) {
-      case (.assets(let result), let library?): cast(PHAsset(try result.object(at: index), library))
-      case (.collections(let result), let library?): cast(PHObject.of(try result.object(at: index), in: library))
-      default: fatalError("A result without a library is empty.")
+    do {
+      switch content {
+      case .assets(let result): return cast(PHAsset(try result.object(at: index), library))
+      case .collections(let result): return cast(PHObject.of(try result.object(at: index), in: library))
+      case .nothing: fatalError("An empty result has no object at \(index).")
       }
+    } catch {
+      PHPhotoLibrary.unanswerable("PHFetchResult.object(at:)", error)
     }
   }
 

@@ -2,15 +2,21 @@ public import PhotoLedger
 
 /// One photo, video or sound as it was at one commit (Apple: `PHAsset`, list A1).
 open class PHAsset: PHObject, @unchecked Sendable {  // guarded by: holds constants only
-  let source: (asset: Asset, library: PHPhotoLibrary)?
+  /// The asset of the core; nil for a stand-in.
+  ///
+  /// Kept as it is and not in a tuple or behind a getter: a property is then read without copying the row.
+  public final let asset: Asset?
+  final let library: PHPhotoLibrary?
 
-  init(_ asset: Asset, _ library: PHPhotoLibrary) { source = (asset, library) }
+  init(_ asset: consuming Asset, _ library: PHPhotoLibrary) { (self.asset, self.library) = (asset, library) }
 
   /// A stand-in, for subclasses in tests.
-  public override init() { source = nil }
+  public override init() { (asset, library) = (nil, nil) }
 
-  /// The asset of the core; nil for a stand-in.
-  public var asset: Asset? { source?.asset }
+  /// The asset and its library; nil for a stand-in.
+  final var source: (asset: Asset, library: PHPhotoLibrary)? {
+    if let asset, let library { (asset, library) } else { nil }
+  }
 
   /// The identifier.
   open override var localIdentifier: String { asset?.localIdentifier ?? "" }

@@ -2,15 +2,21 @@ public import PhotoLedger
 
 /// An album or a folder as it was at one commit (Apple: `PHCollection`).
 open class PHCollection: PHObject, @unchecked Sendable {  // guarded by: holds constants only
-  let source: (collection: PhotoCollection, library: PHPhotoLibrary)?
+  /// The collection of the core; nil for a stand-in.
+  public final let collection: PhotoCollection?
+  final let library: PHPhotoLibrary?
 
-  init(_ collection: PhotoCollection, _ library: PHPhotoLibrary) { source = (collection, library) }
+  init(_ collection: consuming PhotoCollection, _ library: PHPhotoLibrary) {
+    (self.collection, self.library) = (collection, library)
+  }
 
   /// A stand-in, for subclasses in tests.
-  public override init() { source = nil }
+  public override init() { (collection, library) = (nil, nil) }
 
-  /// The collection of the core; nil for a stand-in.
-  public var collection: PhotoCollection? { source?.collection }
+  /// The collection and its library; nil for a stand-in.
+  final var source: (collection: PhotoCollection, library: PHPhotoLibrary)? {
+    if let collection, let library { (collection, library) } else { nil }
+  }
 
   /// The identifier.
   open override var localIdentifier: String { collection?.localIdentifier ?? "" }
