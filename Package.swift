@@ -71,6 +71,17 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "CommandTests", dependencies: ["photoledger", "TestSupport"], swiftSettings: strict),
+    // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
+    .target(
+      name: "PhotoKitProgramsSwift6", dependencies: ["Photos"], path: "Tests/PhotoKitPrograms",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
+    .target(
+      name: "PhotoKitProgramsSwift5", dependencies: ["Photos"], path: "Tests/PhotoKitProgramsSwift5",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
+      name: "PhotosTests",
+      dependencies: ["Photos", "PhotoLedger", "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
