@@ -40,8 +40,8 @@ final class Gallery: Sendable {
 
   /// Registers a client that says why it wants access, and decides about it.
   nonisolated(nonsending) func client(
-    _ name: String = "com.example.app", _ status: AuthorizationStatus, for level: AccessLevel = .readWrite,
-    _ selection: [String] = []
+    _ status: AuthorizationStatus, for level: AccessLevel = .readWrite, _ selection: [String] = [],
+    named name: String = "com.example.app"
   ) async throws {
     var registration = ClientRegistration()
     registration.readWriteUsageDescription = "To show photos."

@@ -1,0 +1,304 @@
+import PhotoLedger
+import Photos
+import TestSupport
+import Testing
+
+@Suite("Fetches through PhotoKit's types")
+struct FetchTypesTests {
+  @Test("a result stays as it was, and answers for positions and objects (FR-01 to FR-05, FR-11)")
+  func results() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<4)
+    try await gallery.make(4, .video)
+    try await gallery.shared {
+      let result = assets()
+      try await PHPhotoLibrary.shared().performChanges {
+        PHAssetChangeRequest(for: result.object(at: 0)).isFavorite = true
+        PHAssetChangeRequest.deleteAssets([result.object(at: 1)] as NSArray)
+      }
+      #expect(result.count == 5 && Array(result.names[..<4]) == ids, "Oldest addition first (FR-11).")
+      #expect(!result.object(at: 0).isFavorite && result[1].localIdentifier == ids[1])
+      #expect(result.objects(at: [0, 3]).map(\.localIdentifier) == [ids[0], ids[3]])
+      let second = result.object(at: 1)
+      #expect(result.contains(second) && result.index(of: second) == 1)
+      #expect(result.index(of: second, in: NSRange(location: 2, length: 2)) == NSNotFound)
+      #expect(assets().index(of: second) == NSNotFound && !assets().contains(second))
+      #expect(result.countOfAssets(with: .image) == 4 && result.countOfAssets(with: .video) == 1)
+      #expect(PHCollection.fetchTopLevelUserCollections(with: nil).countOfAssets(with: .image) == 0)
+      let nobody = assets { $0.predicate = NSPredicate(value: false) }
+      #expect(nobody.firstObject == nil && nobody.lastObject == nil && nobody.count == 0)
+      #expect(assets { $0.fetchLimit = 2 }.names == [ids[0], ids[2]])
+      var seen: [Int] = []
+      result.enumerateObjects(options: .reverse) { _, index, stop in
+        seen.append(index)
+        if index == 2 { stop.pointee = true }
+      }
+      #expect(seen == [4, 3, 2])
+    }
+  }
+
+  @Test("hidden, burst and foreign assets are left out unless asked for (FR-06 to FR-08, BU-01 to BU-03)")
+  func leftOut() async throws {
+    let gallery = try Gallery()
+    let hidden = try await gallery.make(0) { $0.isHidden = true }
+    var burst: [String] = []
+    for (seed, picked) in [(1, []), (2, BurstSelectionTypes.autoPick), (3, .userPick)] as [(Int, BurstSelectionTypes)] {
+      burst.append(
+        try await gallery.make(seed) {
+          $0.burstIdentifier = "burst"
+          $0.burstSelectionTypes = picked
+        })
+    }
+    let shared = try await gallery.make(4) { $0.sourceType = .cloudShared }
+    try await gallery.shared {
+      #expect(assets().names == [burst[0], burst[2]])
+      #expect(assets { $0.includeHiddenAssets = true }.names == [hidden, burst[0], burst[2]])
+      #expect(assets { $0.includeAllBurstAssets = true }.names == burst)
+      #expect(assets { $0.includeAssetSourceTypes = .typeCloudShared }.names == [shared])
+      #expect(PHAsset.fetchAssets(withBurstIdentifier: "burst", options: nil).names == [burst[0], burst[2]])
+      let members = try burst.map(asset)
+      #expect(members.map(\.representsBurst) == [true, false, false])
+      #expect(members.map(\.burstSelectionTypes) == [[], .autoPick, .userPick])
+      #expect(try asset(hidden).isHidden)
+      let foreign = try #require(assets { $0.includeAssetSourceTypes = .typeCloudShared }.firstObject)
+      #expect(!foreign.canPerform(.delete) && !foreign.canPerform(.content), "It cannot be edited (AS-13).")
+      #expect(members[0].canPerform(.delete))
+    }
+  }
+
+  @Test("collections come in the library's order, and have neither dates nor places (FR-12 to FR-16)")
+  func collections() async throws {
+    let gallery = try Gallery()
+    try await gallery.images(0..<3)
+    try await gallery.shared {
+      let (b, a) = (try await album("B", [assets().object(at: 0)]), try await album("A"))
+      #expect(PHCollection.fetchTopLevelUserCollections(with: nil).names == [b, a].map(\.localIdentifier))
+      let options = PHFetchOptions()
+      options.sortDescriptors = [NSSortDescriptor(key: "localizedTitle", ascending: true)]
+      #expect(
+        PHAssetCollection.fetchAssetCollections(with: .album, subtype: .any, options: options).titles == ["A", "B"])
+      #expect(b.estimatedAssetCount == 1 && b.startDate == nil && b.endDate == nil && b.approximateLocation == nil)
+      #expect(b.localizedLocationNames == [])
+      let transient = PHAssetCollection.transientAssetCollection(withAssetFetchResult: assets(), title: "Chosen")
+      #expect(PHAsset.fetchAssets(in: transient, options: nil).names == assets().names)
+      #expect(PHAsset.fetchKeyAssets(in: transient, options: nil) == nil)
+      #expect(PHAsset.fetchKeyAssets(in: b, options: nil)?.count == 1)
+      #expect(PHCollection.fetchTopLevelUserCollections(with: nil).count == 2)
+      try await PHPhotoLibrary.shared().performChanges {
+        #expect(PHAssetCollectionChangeRequest(for: transient) == nil, "It cannot be changed (CB-10).")
+      }
+      #expect(PHAssetCollection.fetchAssetCollections(with: .moment, subtype: .any, options: nil).count == 0)
+    }
+  }
+}
+
+@Suite("Change blocks through PhotoKit's types")
+struct ChangeBlockTypesTests {
+  @Test("a block is one commit, and its placeholders hold inside and after it (CB-01, CB-05, CB-07)")
+  func placeholders() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let start = PHPhotoLibrary.shared().currentChangeToken
+      var (photo, sea) = ("", "")
+      try await PHPhotoLibrary.shared().performChanges {
+        let creation = PHAssetCreationRequest.forAsset()
+        creation.addResource(with: .photo, data: Data("a".utf8), options: nil)
+        let placeholder = creation.placeholderForCreatedAsset
+        let album = PHAssetCollectionChangeRequest.creationRequestForAssetCollection(withTitle: "Sea")
+        album.addAssets([placeholder].compactMap { $0 } as NSArray)
+        (photo, sea) = (placeholder?.localIdentifier ?? "", album.placeholderForCreatedAssetCollection.localIdentifier)
+        #expect(assets().count == 0, "Nothing is there before the block is over (CB-05).")
+      }
+      let album = try #require(
+        PHAssetCollection.fetchAssetCollections(withLocalIdentifiers: [sea], options: nil).firstObject)
+      #expect(PHAsset.fetchAssets(in: album, options: nil).names == [photo])
+      #expect(Array(try PHPhotoLibrary.shared().fetchPersistentChanges(since: start)).count == 1)
+    }
+  }
+
+  @Test("a block inside a block fails, in each form, and the outer one goes on (CB-03)")
+  func nested() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let library = PHPhotoLibrary.shared()
+      let told = Gathered<Int>()
+      try await library.performChanges {
+        PHAssetCollectionChangeRequest.creationRequestForAssetCollection(withTitle: "outer")
+        let error = #expect(throws: PHPhotosError.self) { try library.performChangesAndWait {} }
+        #expect(error?.code == .changeNotSupported)
+        library.performChanges({}) { _, error in told.append((error as NSError?)?.code ?? 0) }
+      }
+      try await waitUntil("the inner block is answered") { told.all == [3300] }
+      #expect(PHCollection.fetchTopLevelUserCollections(with: nil).titles == ["outer"])
+    }
+  }
+
+  @Test("what cannot be carried out fails the whole block with Apple's code (CB-06, AS-11, LP-02, CB-10, FO-05)")
+  func failures() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<2)
+    try await gallery.shared {
+      let (first, sea) = (try asset(ids[0]), try await album("Sea"))
+      func code(_ request: @escaping () -> Void) async -> PHPhotosError.Code? {
+        await refusal {
+          PHAssetChangeRequest(for: first).isFavorite = true
+          request()
+        }
+      }
+      #expect(await code { PHAssetCreationRequest.forAsset() } == .missingResource)
+      let nowhere = URL(filePath: "/nowhere/a.jpg")
+      #expect(
+        await code { PHAssetCreationRequest.forAsset().addResource(with: .photo, fileURL: nowhere, options: nil) }
+          == .missingResource)
+      #expect(
+        await code { PHAssetCreationRequest.forAsset().addResource(with: .pairedVideo, data: Data("v".utf8), options: nil) }
+          == .invalidResource)
+      #expect(await code { PHAssetCollectionChangeRequest(for: sea)?.removeAssets(at: [3]) } == .changeNotSupported)
+      #expect(try asset(ids[0]).isFavorite == false)
+      let types: ([PHAssetResourceType]) -> Bool = { types in
+        PHAssetCreationRequest.supportsAssetResourceTypes(types.map { NSNumber(value: $0.rawValue) })
+      }
+      #expect(types([.photo]) && types([.photo, .pairedVideo]) && types([.photo, .alternatePhoto]))
+      #expect(!types([.pairedVideo]) && !types([]) && !types([.photo, .video, .audio]))
+      try await PHPhotoLibrary.shared().performChanges {
+        let outer = PHCollectionListChangeRequest.creationRequestForCollectionList(withTitle: "Outer")
+        let inner = PHCollectionListChangeRequest.creationRequestForCollectionList(withTitle: "Inner")
+        outer.addChildCollections([inner.placeholderForCreatedCollectionList] as NSArray)
+      }
+      let folders = PHCollectionList.fetchCollectionLists(with: .folder, subtype: .any, options: nil)
+      let found = (0..<2).map { folders.object(at: $0) }
+      let (outer, inner) = found[0].localizedTitle == "Outer" ? (found[0], found[1]) : (found[1], found[0])
+      #expect(
+        await refusal { PHCollectionListChangeRequest(for: inner)?.addChildCollections([outer] as NSArray) }
+          == .changeNotSupported)
+    }
+  }
+
+  /// Says no to every deletion.
+  private struct Guard: ChangeConfirmation {
+    func confirm(_ proposal: ChangeProposal) -> Bool { proposal.deletedAssets.isEmpty }
+  }
+
+  @Test("somebody may say no to a block, which then fails as cancelled (CB-12)")
+  func cancelled() async throws {
+    let gallery = try Gallery()
+    try await gallery.images(0..<1)
+    try gallery.library.setChangeConfirmation(Guard())
+    try await gallery.shared {
+      do {
+        try await PHPhotoLibrary.shared().performChanges { PHAssetChangeRequest.deleteAssets(assets()) }
+        Issue.record("The deletion was not confirmed.")
+      } catch PHPhotosError.userCancelled {
+        #expect(assets().count == 1)
+      }
+    }
+  }
+
+  @Test("positions count on the result that was seen, though the album has changed since (CB-13, AL-05)")
+  func rebased() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<5)
+    try await gallery.shared {
+      let sea = try await album("Sea", try ids[..<4].map(asset))
+      let seen = PHAsset.fetchAssets(in: sea, options: nil)
+      try await PHPhotoLibrary.shared().performChanges {
+        PHAssetCollectionChangeRequest(for: sea)?.removeAssets(at: [0])
+      }
+      try await PHPhotoLibrary.shared().performChanges {
+        PHAssetCollectionChangeRequest(for: sea, assets: seen)?.removeAssets(at: [2])
+      }
+      #expect(PHAsset.fetchAssets(in: sea, options: nil).names == [ids[1], ids[3]])
+    }
+  }
+
+  @Test("metadata is kept, changed and dated; words are set, given once and taken away (AS-01 to AS-03, AS-14 to AS-16)")
+  func metadata() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<1)
+    try await gallery.shared {
+      let before = try asset(ids[0])
+      func change(_ body: (PHAssetChangeRequest) -> Void) async throws -> PHAsset {
+        try await PHPhotoLibrary.shared().performChanges { body(PHAssetChangeRequest(for: before)) }
+        return try asset(ids[0])
+      }
+      let marked = try await change {
+        $0.isFavorite = true
+        $0.rating = .four
+        $0.caption = "sunset"
+        $0.addKeyword("sea")
+        $0.addKeyword("sea")
+        $0.removeKeyword("alp")
+        $0.location = CLLocation(latitude: 46, longitude: 7)
+        #expect($0.isFavorite && $0.caption == "sunset", "A request shows what was set.")
+      }
+      #expect(marked.isFavorite && marked.rating == .four && marked.location?.coordinate.longitude == 7)
+      #expect(marked.extendedMetadata.caption == "sunset" && marked.extendedMetadata.keywords == ["sea"])
+      #expect(try #require(marked.modificationDate) > (try #require(before.modificationDate)))
+      #expect(marked.duration == 0 && marked == before && marked.hash == before.hash)
+      let cleared = try await change {
+        $0.caption = ""
+        $0.location = nil
+        $0.creationDate = nil
+      }
+      #expect(cleared.extendedMetadata.caption == nil && cleared.location == nil && cleared.creationDate == nil)
+      let sea = try await album("Sea", [before])
+      let token = PHPhotoLibrary.shared().currentChangeToken
+      try await PHPhotoLibrary.shared().performChanges { PHAssetChangeRequest.deleteAssets([before] as NSArray) }
+      #expect(assets().count == 0 && PHAsset.fetchAssets(in: sea, options: nil).count == 0)
+      let change = try #require(try PHPhotoLibrary.shared().fetchPersistentChanges(since: token).first { _ in true })
+      let details = try change.changeDetails(for: .asset)
+      #expect(details.updatedLocalIdentifiers == [ids[0]] && details.deletedLocalIdentifiers.isEmpty)
+      #expect(change.changeToken == PHPhotoLibrary.shared().currentChangeToken)
+    }
+  }
+}
+
+@Suite("Errors through PhotoKit's types")
+struct ErrorTypesTests {
+  @Test("an error has Apple's domain, code and sentence, and matches by name (AU-11, CI-02, PH-06)")
+  func errors() async throws {
+    let gallery = try Gallery()
+    try await gallery.client(.denied)
+    try await gallery.shared(as: "com.example.app") {
+      do {
+        try await PHPhotoLibrary.shared().performChanges {
+          PHAssetCollectionChangeRequest.creationRequestForAssetCollection(withTitle: "x")
+        }
+        Issue.record("A denied client made an album.")
+      } catch PHPhotosError.userCancelled {
+        Issue.record("Nobody cancelled.")
+      } catch let error as PHPhotosError where error.code == .accessUserDenied {
+        let bridged = error as NSError
+        #expect(bridged.domain == "PHPhotosErrorDomain" && bridged.code == 3311)
+        #expect(error.localizedDescription == error.description && error.description.hasSuffix("."))
+        #expect(bridged.userInfo[NSUnderlyingErrorKey] is LibraryError)
+      }
+    }
+    try await gallery.shared {
+      let unknown = UUID().uuidString
+      let answer = PHPhotoLibrary.shared().cloudIdentifierMappings(forLocalIdentifiers: [unknown])
+      let error = #expect(throws: PHPhotosError.self) { try answer[unknown]?.get() }
+      #expect(error?.code == .identifierNotFound && error?.errorCode == 3201)
+      let old = PHPhotoLibrary.shared().currentChangeToken
+      try await gallery.images(0..<2)
+      try gallery.library.shortenHistory(to: try gallery.library.currentToken)
+      #expect(throws: PHPhotosError.self) { try PHPhotoLibrary.shared().fetchPersistentChanges(since: old) }
+      do {
+        _ = try PHPhotoLibrary.shared().fetchPersistentChanges(since: old)
+      } catch PHPhotosError.persistentChangeTokenExpired {
+      } catch {
+        Issue.record("Another error: \(error)")
+      }
+    }
+  }
+
+  @Test("resource types are numbers, those without a name too (AS-06)")
+  func resourceTypes() {
+    for number in 0..<30 {
+      let type = PHAssetResourceType(rawValue: number)
+      #expect(type?.rawValue == number)
+      #expect(Set([type, PHAssetResourceType(rawValue: number)]).count == 1)
+    }
+    #expect(PHAssetResourceType.photoProxy.rawValue == 19 && PHAssetResourceType(rawValue: 9) == .pairedVideo)
+  }
+}
