@@ -138,7 +138,7 @@ struct ChangeDetailsTypesTests {
     }
   }
 
-  @Test("an object's details: metadata, its end, and nil when it is untouched (CD-01, CD-21)")
+  @Test("an object's details: metadata, trash, its end, and nil when it is untouched (CD-01, CD-21, PH-04)")
   func objects() async throws {
     let gallery = try Gallery()
     try await gallery.images(0..<2)
@@ -151,7 +151,12 @@ struct ChangeDetailsTypesTests {
       #expect(!details.assetContentChanged && !details.objectWasDeleted)
       #expect(marked.changeDetails(for: second) == nil)
       let gone = try await keeper.told { PHAssetChangeRequest.deleteAssets([first] as NSArray) }
-      let end = try #require(gone.changeDetails(for: first))
+      // What lies in the trash may come back; what is purged is deleted.
+      #expect(gone.changeDetails(for: first)?.objectWasDeleted == false)
+      let trashed = try #require(LocalIdentifier(first.localIdentifier))
+      try await gallery.library.performChanges { $0.purgeAssets([trashed]) }
+      try await waitUntil("the purge is told") { keeper.all.count == 3 }
+      let end = try #require(keeper.all[2].changeDetails(for: first))
       #expect(end.objectWasDeleted && end.objectAfterChanges == nil)
     }
   }

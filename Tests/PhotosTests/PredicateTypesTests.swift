@@ -84,7 +84,9 @@ struct PredicateTypesTests {
     }, [2, 3]),
   ]
 
-  @Test("comparisons, sets, bit tests, compounds and constants select (FR-10)", arguments: ["comparisons", "sets", "compounds"])
+  @Test(
+    "comparisons, sets, bit tests, compounds and constants select (FR-10)",
+    arguments: ["comparisons", "sets", "compounds"])
   func selects(table: String) async throws {
     let cases = table == "comparisons" ? Self.comparisons : table == "sets" ? Self.sets : Self.compounds
     let gallery = try Gallery()

@@ -245,7 +245,8 @@ struct LimitedProgramTests {
     try gallery.library.setPermissionPrompt(SettledPrompt(.limit(to: chosen), more: [ids[3], ids[4]]))
     try await gallery.shared(as: "com.example.app") {
       let flow = language.limited
-      #expect(flow.screenText == "explanation" && assets().count == 0, "Nobody has decided (FR-18).")
+      #expect(flow.screenText == "explanation")
+      #expect(PHPhotoLibrary.authorizationStatus(for: .readWrite) == .notDetermined)
       await flow.start()
       #expect(flow.screenText == "photos(canAskForMore: true)" && flow.identifiers == [ids[1], ids[3]])
       #expect(flow.legacyStatus == .authorized)
@@ -267,6 +268,22 @@ struct LimitedProgramTests {
       identifier = request.placeholderForCreatedAsset?.localIdentifier ?? ""
     }
     return identifier
+  }
+
+  @Test("while nobody has decided, fetches are empty and changes fail; a prompt is asked by the first of them (FR-18)")
+  func undecided() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<2)
+    try await gallery.client(.notDetermined)
+    try await gallery.shared(as: "com.example.app") {
+      #expect(assets().count == 0 && PHPhotoLibrary.authorizationStatus(for: .readWrite) == .notDetermined)
+      let code = await refusal {
+        PHAssetCollectionChangeRequest.creationRequestForAssetCollection(withTitle: "x")
+      }
+      #expect(code == .accessUserDenied)
+      try gallery.library.setPermissionPrompt(SettledPrompt(.allow))
+      try await waitUntil("the prompt has answered") { assets().names == ids }
+    }
   }
 
   @Test("refused, it points to the settings (AU-09, AU-11)", arguments: Language.allCases)

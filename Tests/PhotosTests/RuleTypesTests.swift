@@ -150,8 +150,9 @@ struct ChangeBlockTypesTests {
       #expect(
         await code { PHAssetCreationRequest.forAsset().addResource(with: .photo, fileURL: nowhere, options: nil) }
           == .missingResource)
+      let film = Data("film".utf8)
       #expect(
-        await code { PHAssetCreationRequest.forAsset().addResource(with: .pairedVideo, data: Data("v".utf8), options: nil) }
+        await code { PHAssetCreationRequest.forAsset().addResource(with: .pairedVideo, data: film, options: nil) }
           == .invalidResource)
       #expect(await code { PHAssetCollectionChangeRequest(for: sea)?.removeAssets(at: [3]) } == .changeNotSupported)
       #expect(try asset(ids[0]).isFavorite == false)
@@ -211,7 +212,8 @@ struct ChangeBlockTypesTests {
     }
   }
 
-  @Test("metadata is kept, changed and dated; words are set, given once and taken away (AS-01 to AS-03, AS-14 to AS-16)")
+  @Test(
+    "metadata is changed and dated; words are set, given once and taken away (AS-01, AS-03, AS-14, AS-15, PH-04)")
   func metadata() async throws {
     let gallery = try Gallery()
     let ids = try await gallery.images(0..<1)
@@ -249,6 +251,94 @@ struct ChangeBlockTypesTests {
       let details = try change.changeDetails(for: .asset)
       #expect(details.updatedLocalIdentifiers == [ids[0]] && details.deletedLocalIdentifiers.isEmpty)
       #expect(change.changeToken == PHPhotoLibrary.shared().currentChangeToken)
+    }
+  }
+}
+
+@Suite("Albums, folders and history through PhotoKit's types")
+struct CollectionTypesTests {
+  @Test("a collection is in one folder, and deleting its folder deletes it and no asset (FO-01 to FO-04, AL-08)")
+  func folders() async throws {
+    let gallery = try Gallery()
+    try await gallery.images(0..<1)
+    try await gallery.shared {
+      let (one, twin) = (try await album("Sea", [assets().object(at: 0)]), try await album("Sea"))
+      #expect(one != twin, "Titles need not be unique (AL-08).")
+      func top() -> PHFetchResult<PHCollection> { PHCollection.fetchTopLevelUserCollections(with: nil) }
+      for title in ["First", "Second"] {
+        try await PHPhotoLibrary.shared().performChanges {
+          PHCollectionListChangeRequest.creationRequestForCollectionList(withTitle: title)
+            .addChildCollections([one] as NSArray)
+        }
+      }
+      #expect(top().titles == ["Sea", "First", "Second"])
+      let parents = PHCollectionList.fetchCollectionListsContaining(one, options: nil)
+      #expect(parents.titles == ["Second"], "Adding it elsewhere moves it (FO-01).")
+      try await PHPhotoLibrary.shared().performChanges {
+        PHCollectionListChangeRequest(forTopLevelCollectionListUserCollections: top())?
+          .moveChildCollections(at: [2], to: 0)
+      }
+      #expect(top().titles == ["Second", "Sea", "First"])
+      let second = try #require(top().firstObject as? PHCollectionList)
+      #expect(!second.canPerform(.addContent) || second.canContainCollections && !second.canContainAssets)
+      try await PHPhotoLibrary.shared().performChanges {
+        PHCollectionListChangeRequest.deleteCollectionLists([second] as NSArray)
+      }
+      let gone = PHAssetCollection.fetchAssetCollections(withLocalIdentifiers: [one.localIdentifier], options: nil)
+      #expect(gone.count == 0 && top().titles == ["Sea", "First"] && assets().count == 1)
+    }
+  }
+
+  @Test("the history comes oldest first, each change with its token, and the sets are disjoint (PH-01 to PH-03, PH-10)")
+  func history() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let library = PHPhotoLibrary.shared()
+      let start = library.currentChangeToken
+      var tokens: [PHPersistentChangeToken] = []
+      let ids = try await gallery.images(0..<2)
+      tokens.append(library.currentChangeToken)
+      try await library.performChanges { PHAssetChangeRequest(for: assets().object(at: 0)).isFavorite = true }
+      tokens.append(library.currentChangeToken)
+      let sea = try await album("Sea")
+      tokens.append(library.currentChangeToken)
+      let changes = Array(try library.fetchPersistentChanges(since: start))
+      #expect(changes.map(\.changeToken) == tokens && Set(tokens).count == 3)
+      #expect(try changes[0].changeDetails(for: .asset).insertedLocalIdentifiers == Set(ids))
+      #expect(try changes[1].changeDetails(for: .asset).updatedLocalIdentifiers == [ids[0]])
+      #expect(try changes[1].changeDetails(for: .asset).insertedLocalIdentifiers.isEmpty)
+      let albums = try changes[2].changeDetails(for: .assetCollection)
+      #expect(albums.insertedLocalIdentifiers == [sea.localIdentifier] && albums.objectType == .assetCollection)
+      #expect(try changes[2].changeDetails(for: .collectionList).insertedLocalIdentifiers.isEmpty)
+      let later = Array(try library.fetchPersistentChanges(since: changes[0].changeToken))
+      #expect(later.map(\.changeToken) == Array(tokens[1...]))
+      var first: [PHPersistentChangeToken] = []
+      try library.fetchPersistentChanges(since: start).enumerateChanges { change, stop in
+        first.append(change.changeToken)
+        stop.pointee = true
+      }
+      #expect(first == [tokens[0]])
+    }
+  }
+
+  /// Counts how often it is told of more history.
+  private final class Listener: NSObject, PHPhotoLibraryPersistentChangesObserver {
+    let told = Gathered<Bool>()
+    func photoLibraryPersistentChangesDidUpdate(_ photoLibrary: PHPhotoLibrary) { told.append(true) }
+  }
+
+  @Test("an observer of the history is told that there is more, and held weakly (PH-09)")
+  func listener() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      var listener: Listener? = Listener()
+      weak let weakly = listener
+      let told = try #require(listener?.told)
+      PHPhotoLibrary.shared().register(try #require(listener))
+      try await gallery.images(0..<1)
+      try await waitUntil("the observer is told") { !told.all.isEmpty }
+      listener = nil
+      try await waitUntil("the observer is let go") { weakly == nil }
     }
   }
 }

@@ -19,7 +19,7 @@ enum Trap: String, CaseIterable, Codable, Sendable {
     case .albumRequest: ["creationRequestForAssetCollection(withTitle:)", "outside of a change block"]
     case .folderRequest: ["creationRequestForCollectionList(withTitle:)", "outside of a change block"]
     case .keptRequest: ["change block"]
-    case .wrongFormat: ["NSPredicate(format:)", "mediaType =="]
+    case .wrongFormat: ["NSPredicate(format:) cannot read 'mediaType =='"]
     case .fewArguments: ["NSPredicate(format:)", "%@"]
     case .blockPredicate: ["PHAsset.fetchAssets(with:)", "NSPredicate(format:)"]
     case .predicateInCompound: ["PHAsset.fetchAssets(with:)", "NSPredicate(format:)"]
@@ -101,7 +101,9 @@ enum Trap: String, CaseIterable, Codable, Sendable {
 
 @Suite("Bad use")
 struct TrapTests {
-  @Test("it ends the process with a sentence that names the call (CB-02, FR-02, FR-09, FR-13, FR-18)", arguments: Trap.allCases)
+  @Test(
+    "it ends the process with a sentence that names the call (CB-02, FR-02, FR-09, FR-13, FR-18)",
+    arguments: Trap.allCases)
   func traps(trap: Trap) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [trap] in
       try await trap.spring()

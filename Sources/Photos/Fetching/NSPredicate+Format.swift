@@ -37,7 +37,7 @@ extension NSPredicate {
     do {
       _ = try Condition(predicateFormat, arguments, for: .asset)
     } catch let error as FetchError where error.code == .malformedPredicate || error.code == .wrongArgument {
-      fatalError("NSPredicate(format:): \(error)")
+      fatalError("NSPredicate(format:) cannot read '\(predicateFormat)': \(error)")
     } catch {
       // A key of another class, perhaps: the fetch decides.
     }
