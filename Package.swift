@@ -74,7 +74,8 @@ let package = Package(
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
     .target(
       name: "PhotoKitProgramsSwift6", dependencies: ["Photos"], path: "Tests/PhotoKitPrograms",
-      swiftSettings: [.swiftLanguageMode(.v6)]),
+      // As Xcode's templates set it for new projects.
+      swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility")]),
     .target(
       name: "PhotoKitProgramsSwift5", dependencies: ["Photos"], path: "Tests/PhotoKitProgramsSwift5",
       swiftSettings: [.swiftLanguageMode(.v5)]),

@@ -1,3 +1,5 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import Photos
 
 /// Makes, finds, arranges and deletes albums and folders.

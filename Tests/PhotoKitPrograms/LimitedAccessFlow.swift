@@ -1,3 +1,5 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import Photos
 
 /// Shows what the person at the device has chosen to share, and asks for more.

@@ -1,3 +1,5 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import Photos
 
 /// Brightens photos; what it did can be taken further, or taken back.

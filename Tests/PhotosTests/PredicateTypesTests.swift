@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Predicates through NSPredicate")
 struct PredicateTypesTests {
-  /// Six assets: 0 favourite; 1 a screenshot; 2 a video of 8 s; 3 a video of 90 s; 4 HDR and panorama; 5 without a date.
+  /// Six assets: 0 favourite; 1 a screenshot; 2 a video of 8 s; 3 a video of 90 s; 4 HDR and panorama; 5 without date.
   private nonisolated(nonsending) func fill(_ gallery: Gallery) async throws -> [String] {
     [
       try await gallery.make(0) { $0.isFavorite = true },
@@ -44,15 +44,19 @@ struct PredicateTypesTests {
 
   static let sets: [Case] = [
     ({ _ in NSPredicate(format: "mediaType IN %@", [1, 3]) }, [0, 1, 4, 5]),
-    ({ _ in
-      NSPredicate(format: "mediaType IN %@", [PHAssetMediaType.image.rawValue, PHAssetMediaType.video.rawValue])
-    }, [0, 1, 2, 3, 4, 5]),
+    (
+      { _ in
+        NSPredicate(format: "mediaType IN %@", [PHAssetMediaType.image.rawValue, PHAssetMediaType.video.rawValue])
+      }, [0, 1, 2, 3, 4, 5]
+    ),
     ({ _ in NSPredicate(format: "mediaType IN {2}") }, [2, 3]),
     ({ NSPredicate(format: "localIdentifier IN %@", [$0[1], $0[4], "unknown"]) }, [1, 4]),
     ({ NSPredicate(format: "localIdentifier == %@", $0[3]) }, [3]),
-    ({ _ in
-      NSPredicate(format: "(mediaSubtypes & %d) != 0", PHAssetMediaSubtype.photoScreenshot.rawValue)
-    }, [1]),
+    (
+      { _ in
+        NSPredicate(format: "(mediaSubtypes & %d) != 0", PHAssetMediaSubtype.photoScreenshot.rawValue)
+      }, [1]
+    ),
     ({ _ in NSPredicate(format: "(mediaSubtype & 3) == 3") }, [4]),
     ({ _ in NSPredicate(format: "NOT ((mediaSubtypes & %d) != 0)", 4 as UInt) }, [0, 2, 3, 4, 5]),
     ({ _ in NSPredicate(format: "mediaType == %d || isFavorite == YES", 2) }, [0, 2, 3]),
@@ -63,25 +67,31 @@ struct PredicateTypesTests {
   ]
 
   static let compounds: [Case] = [
-    ({ _ in
-      NSCompoundPredicate(andPredicateWithSubpredicates: [
-        NSPredicate(format: "mediaType == 1"), NSPredicate(format: "isFavorite == NO"),
-      ])
-    }, [1, 4, 5]),
-    ({ _ in
-      NSCompoundPredicate(orPredicateWithSubpredicates: [
-        NSPredicate(format: "isFavorite == YES"), NSPredicate(format: "duration > 60"),
-      ])
-    }, [0, 3]),
-    ({ _ in NSCompoundPredicate(notPredicateWithSubpredicate: NSPredicate(format: "mediaType == 1")) }, [2, 3]),
-    ({ _ in
-      NSCompoundPredicate(
-        type: .and,
-        subpredicates: [
-          NSCompoundPredicate(notPredicateWithSubpredicate: NSPredicate(value: false)),
-          NSPredicate(format: "mediaType == 2"),
+    (
+      { _ in
+        NSCompoundPredicate(andPredicateWithSubpredicates: [
+          NSPredicate(format: "mediaType == 1"), NSPredicate(format: "isFavorite == NO"),
         ])
-    }, [2, 3]),
+      }, [1, 4, 5]
+    ),
+    (
+      { _ in
+        NSCompoundPredicate(orPredicateWithSubpredicates: [
+          NSPredicate(format: "isFavorite == YES"), NSPredicate(format: "duration > 60"),
+        ])
+      }, [0, 3]
+    ),
+    ({ _ in NSCompoundPredicate(notPredicateWithSubpredicate: NSPredicate(format: "mediaType == 1")) }, [2, 3]),
+    (
+      { _ in
+        NSCompoundPredicate(
+          type: .and,
+          subpredicates: [
+            NSCompoundPredicate(notPredicateWithSubpredicate: NSPredicate(value: false)),
+            NSPredicate(format: "mediaType == 2"),
+          ])
+      }, [2, 3]
+    ),
   ]
 
   @Test(

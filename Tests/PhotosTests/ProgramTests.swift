@@ -201,7 +201,8 @@ struct CameraProgramTests {
     }
   }
 
-  @Test("a film is saved with a handler; a file that is none saves nothing (CB-04, CB-09)", arguments: Language.allCases)
+  @Test(
+    "a film is saved with a handler; a file that is none saves nothing (CB-04, CB-09)", arguments: Language.allCases)
   func film(language: Language) async throws {
     let (gallery, folder) = (try Gallery(), try TemporaryFolder())
     let (movie, text) = (folder.place("a.mov"), folder.place("a.txt"))
@@ -306,7 +307,9 @@ struct EditorProgramTests {
   private func text(_ resource: PHAssetResource) async throws -> String {
     try await withCheckedThrowingContinuation { continuation in
       let portions = Gathered<Data>()
-      PHAssetResourceManager.default().requestData(for: resource, options: nil) { portions.append($0) } completionHandler: {
+      PHAssetResourceManager.default().requestData(for: resource, options: nil) {
+        portions.append($0)
+      } completionHandler: {
         error in
         continuation.resume(
           with: Result {

@@ -54,7 +54,9 @@ private func line(_ identifier: String, _ isFavorite: Bool, _ isVideo: Bool) -> 
 
 /// What a grid of a result has to show.
 func lines(_ result: PHFetchResult<PHAsset>) -> [String] {
-  (0..<result.count).map { result.object(at: $0) }.map { line($0.localIdentifier, $0.isFavorite, $0.mediaType == .video) }
+  (0..<result.count).map { result.object(at: $0) }.map {
+    line($0.localIdentifier, $0.isFavorite, $0.mediaType == .video)
+  }
 }
 
 extension PhotoKitProgramsSwift5.PhotoGridModel: GridProgram {

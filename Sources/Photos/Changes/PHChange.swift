@@ -141,8 +141,8 @@ public final class PHFetchResultChangeDetails<ObjectType: PHObject>: NSObject, S
   /// Whether objects stand in another order after removals and insertions (CD-13).
   public var hasMoves: Bool { details(assets: \.hasMoves, collections: \.hasMoves, nothing: false) }
 
-  /// Calls a handler with each move: from a position in *before* with removals and insertions applied, to one in *after*
-  /// (CD-10); a batch, not a script (CD-11).
+  /// Calls a handler with each move: from a position in *before* with removals and insertions applied, to one in
+  /// *after* (CD-10); a batch, not a script (CD-11).
   public func enumerateMoves(_ handler: (_ fromIndex: Int, _ toIndex: Int) -> Void) {
     for move in details(assets: \.moves, collections: \.moves, nothing: []) { handler(move.from, move.to) }
   }

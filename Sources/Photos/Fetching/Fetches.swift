@@ -144,7 +144,9 @@ extension PHAssetCollection {
     withAssetFetchResult fetchResult: PHFetchResult<PHAsset>, title: String?
   ) -> PHAssetCollection {
     let library = PHPhotoLibrary.shared()
-    guard case .assets(let assets) = fetchResult.content else { return transientAssetCollection(with: [], title: title) }
+    guard case .assets(let assets) = fetchResult.content else {
+      return transientAssetCollection(with: [], title: title)
+    }
     return PHAssetCollection(library.core.transientAlbum(assets, title: title), library)
   }
 }

@@ -29,7 +29,9 @@ struct ImageWish: Sendable {
   }
 
   func asset() throws -> Asset {
-    guard let asset = source.asset else { throw PHPhotosError(.missingResource, "A stand-in for an asset has no bytes.") }
+    guard let asset = source.asset else {
+      throw PHPhotosError(.missingResource, "A stand-in for an asset has no bytes.")
+    }
     return asset
   }
 

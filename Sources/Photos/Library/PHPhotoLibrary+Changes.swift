@@ -1,5 +1,5 @@
-// Change blocks. The requests of PhotoKit find their block by themselves: it is a task-local value while the block runs,
-// on the thread of the caller, so blocks of several tasks do not mix.
+// Change blocks. The requests of PhotoKit find their block by themselves: it is a task-local value while the block
+// runs, on the thread of the caller, so blocks of several tasks do not mix.
 
 internal import PhotoLedger
 

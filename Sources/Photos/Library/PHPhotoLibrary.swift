@@ -179,10 +179,10 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
 
   /// Lets the person at the library add to a limited client's selection (AU-05).
   ///
-  /// Apple's takes the view controller to present from, `presentLimitedLibraryPicker(from:)`; here the prompt of the core
-  /// asks. What is added arrives through the change observers as well (AU-04).
-  /// - Returns: the identifiers that this call added; none without a prompt, for a client that is not limited, and for a
-  ///   library that is no longer the shared one.
+  /// Apple's takes the view controller to present from, `presentLimitedLibraryPicker(from:)`; here the prompt of the
+  /// core asks. What is added arrives through the change observers as well (AU-04).
+  /// - Returns: the identifiers that this call added; none without a prompt, for a client that is not limited, and for
+  ///   a library that is no longer the shared one.
   open func presentLimitedLibraryPicker() async -> [String] {
     guard !isRelinquished.load(ordering: .acquiring) else { return [] }
     do {

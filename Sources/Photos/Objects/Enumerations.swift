@@ -1,7 +1,12 @@
 // Apple's enumerations. Those whose cases are the core's are the core's under Apple's name; the others differ in kind:
 // bit sets count in UInt, and what is an open set of numbers in the core is an enumeration here, so that a client's
 // `switch` with `@unknown default` compiles.
+//
+// A client that is compiled with MemberImportVisibility sees the cases of the core's enumerations only if the core
+// counts as imported. Re-exporting one of them by name does that, and brings no other name of the core into the
+// client's scope.
 
+@_exported public import enum PhotoLedger.CollectionEditOperation
 public import PhotoLedger
 
 /// What a client may do (Apple: `PHAuthorizationStatus`).

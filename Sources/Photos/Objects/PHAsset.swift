@@ -17,7 +17,9 @@ open class PHAsset: PHObject, @unchecked Sendable {  // guarded by: holds consta
   /// What it is.
   open var mediaType: PHAssetMediaType { asset?.mediaType ?? .unknown }
   /// What else it is.
-  open var mediaSubtypes: PHAssetMediaSubtype { PHAssetMediaSubtype(rawValue: UInt(asset?.mediaSubtypes.rawValue ?? 0)) }
+  open var mediaSubtypes: PHAssetMediaSubtype {
+    PHAssetMediaSubtype(rawValue: UInt(asset?.mediaSubtypes.rawValue ?? 0))
+  }
   /// How it is shown.
   open var playbackStyle: PlaybackStyle { asset?.playbackStyle ?? .unsupported }
   /// The width of the current version, pixels (AS-02).

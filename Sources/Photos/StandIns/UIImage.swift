@@ -2,8 +2,8 @@ public import Foundation
 
 /// An encoded picture (stands in for UIKit's `UIImage`, which Linux lacks).
 ///
-/// It carries bytes and does not decode them: a server hands pictures on, and a renderer that the program installs makes
-/// them. See ``PHImageManager/setRenderer(_:)``.
+/// It carries bytes and does not decode them: a server hands pictures on, and a renderer that the program installs
+/// makes them. See ``PHImageManager/setRenderer(_:)``.
 public final class UIImage: NSObject, Sendable {
   /// The encoded bytes, such as a JPEG.
   public let data: Data
