@@ -80,7 +80,8 @@ public final class CameraSaver {
     var identifier = ""
     do {
       try await PHPhotoLibrary.shared().performChanges {
-        identifier = PHAssetCollectionChangeRequest.creationRequestForAssetCollection(withTitle: title)
+        identifier =
+          PHAssetCollectionChangeRequest.creationRequestForAssetCollection(withTitle: title)
           .placeholderForCreatedAssetCollection.localIdentifier
       }
       return .saved(identifier)

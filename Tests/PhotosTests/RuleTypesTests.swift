@@ -37,7 +37,7 @@ struct FetchTypesTests {
     }
   }
 
-  @Test("hidden, burst and foreign assets are left out unless asked for (FR-06 to FR-08, BU-01 to BU-03)")
+  @Test("hidden, burst and foreign assets are left out unless asked for (FR-06 to FR-08, BU-01 to BU-03, AS-13)")
   func leftOut() async throws {
     let gallery = try Gallery()
     let hidden = try await gallery.make(0) { $0.isHidden = true }
@@ -255,6 +255,97 @@ struct ChangeBlockTypesTests {
   }
 }
 
+@Suite("Files through PhotoKit's types")
+struct FileTypesTests {
+  @Test(
+    "files keep their bytes and names, an image its bytes, and a file that is none makes nothing (CB-08, CB-09, CB-11)")
+  func files() async throws {
+    let (gallery, folder) = (try Gallery(), try TemporaryFolder())
+    let (picture, text) = (folder.place("sea.png"), folder.place("sea.txt"))
+    for url in [picture, text] { try Data("png".utf8).write(to: url) }
+    try await gallery.shared {
+      try await PHPhotoLibrary.shared().performChanges {
+        #expect(PHAssetChangeRequest.creationRequestForAssetFromImage(atFileURL: text) == nil)
+        #expect(PHAssetChangeRequest.creationRequestForAssetFromVideo(atFileURL: picture) == nil)
+        let request = PHAssetChangeRequest.creationRequestForAssetFromImage(atFileURL: picture)
+        request?.isFavorite = true
+        #expect(request?.placeholderForCreatedAsset != nil)
+      }
+      #expect(FileManager.default.fileExists(atPath: picture.path), "It was copied, and not moved (CB-08).")
+      let saved = try #require(assets().firstObject)
+      #expect(saved.isFavorite && saved.mediaType == .image && saved.contentType == .png)
+      let resource = try #require(PHAssetResource.assetResources(for: saved).first)
+      #expect(resource.originalFilename == "sea.png" && resource.dataSize == 3)
+      #expect(resource.assetLocalIdentifier == saved.localIdentifier)
+      let copy = folder.place("copy.png")
+      try await PHAssetResourceManager.default().writeData(for: resource, toFile: copy, options: nil)
+      #expect(try Data(contentsOf: copy) == Data("png".utf8))
+    }
+  }
+
+  @Test("the size is that of the current version, and of a RAW pair the JPEG is the first unless said (AS-02, AS-16)")
+  func versions() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      for choice in [PHAsset.OriginalResourceChoice.compressed, .raw] {
+        try await PHPhotoLibrary.shared().performChanges {
+          let request = PHAssetCreationRequest.forAsset()
+          request.addResource(with: .photo, data: Data("jpeg".utf8), options: nil)
+          let raw = PHAssetResourceCreationOptions()
+          raw.uniformTypeIdentifier = "com.adobe.raw-image"
+          request.addResource(with: .alternatePhoto, data: Data("raw".utf8), options: raw)
+          request.originalResourceChoice = choice
+        }
+      }
+      let pairs = assets()
+      #expect(pairs.object(at: 0).originalResourceChoice == .compressed)
+      #expect(pairs.object(at: 1).originalResourceChoice == .raw)
+      let options = PHImageRequestOptions()
+      options.version = .original
+      for (asset, bytes) in [(pairs.object(at: 0), "jpeg"), (pairs.object(at: 1), "raw")] {
+        let data: Data? = await withCheckedContinuation { continuation in
+          PHImageManager.default().requestImageDataAndOrientation(for: asset, options: options) { data, _, _, _ in
+            continuation.resume(returning: data)
+          }
+        }
+        #expect(data == Data(bytes.utf8))
+      }
+      let first = pairs.object(at: 0)
+      let id = try #require(LocalIdentifier(first.localIdentifier))
+      var edit = ContentEdit(
+        adjustmentData: AdjustmentData(formatIdentifier: "a", formatVersion: "1", data: Data("crop".utf8)),
+        rendered: [ResourceDraft(type: .fullSizePhoto, source: .data(Data("cropped".utf8)))])
+      (edit.pixelWidth, edit.pixelHeight) = (30, 20)
+      try await gallery.library.performChanges { $0.editContent(of: id, edit) }
+      let edited = assets().object(at: 0)
+      #expect(edited.pixelWidth == 30 && edited.pixelHeight == 20 && first.pixelWidth == 0)
+    }
+  }
+
+  @Test("recorded identities alone are given to who asks for them; every key has an answer (CI-01, CI-02, CI-04)")
+  func synced() async throws {
+    let (here, there) = (try Gallery(seed: 1), try Gallery(seed: 2))
+    let ids = try await here.images(0..<1)
+    let cloud = try await here.shared {
+      try #require(PHPhotoLibrary.shared().cloudIdentifierMappings(forLocalIdentifiers: ids)[ids[0]]).get()
+    }
+    let copies = try await there.images(0..<1)
+    try await there.shared {
+      let unknown = PHCloudIdentifier(stringValue: "no identifier")
+      #expect(PHCloudIdentifier(archivalStringValue: "no identifier") == nil)
+      let found = PHPhotoLibrary.shared().localIdentifierMappings(for: [cloud, unknown])
+      #expect(found.count == 2)
+      let local = try found[cloud]?.get()
+      #expect(local == copies[0])
+      let recorded = PHPhotoLibrary.shared().localIdentifierMappings(forSynced: [cloud, unknown])
+      for key in [cloud, unknown] {
+        let error = #expect(throws: PHPhotosError.self) { try recorded[key]?.get() }
+        #expect(error?.code == .identifierNotFound)
+      }
+    }
+  }
+}
+
 @Suite("Albums, folders and history through PhotoKit's types")
 struct CollectionTypesTests {
   @Test("a collection is in one folder, and deleting its folder deletes it and no asset (FO-01 to FO-04, AL-08)")
@@ -280,7 +371,7 @@ struct CollectionTypesTests {
       }
       #expect(top().titles == ["Second", "Sea", "First"])
       let second = try #require(top().firstObject as? PHCollectionList)
-      #expect(!second.canPerform(.addContent) || second.canContainCollections && !second.canContainAssets)
+      #expect(second.canContainCollections && !second.canContainAssets, "A folder holds no assets (FO-02).")
       try await PHPhotoLibrary.shared().performChanges {
         PHCollectionListChangeRequest.deleteCollectionLists([second] as NSArray)
       }
