@@ -75,7 +75,19 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "CommandTests", dependencies: ["photoledger", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "TidyTests", dependencies: ["TestSupport", "Photos"], swiftSettings: strict),
+    // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
+    .target(
+      name: "PhotoKitProgramsSwift6", dependencies: ["Photos"], path: "Tests/PhotoKitPrograms",
+      // As Xcode's templates set it for new projects.
+      swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility")]),
+    .target(
+      name: "PhotoKitProgramsSwift5", dependencies: ["Photos"], path: "Tests/PhotoKitProgramsSwift5",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
+      name: "PhotosTests",
+      dependencies: ["Photos", "PhotoLedger", "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(name: "TidyTests", dependencies: ["TestSupport", "Photos", "PhotosUI"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -8,7 +8,7 @@ package struct TimeIsUp: Error, CustomStringConvertible {
 ///   - what: what is waited for, for the message.
 ///   - limit: how long; generous, since nobody waits it out unless something is broken.
 ///   - condition: is asked again and again.
-package func waitUntil(
+package nonisolated(nonsending) func waitUntil(
   _ what: String, limit: Duration = .seconds(30), _ condition: () throws -> Bool
 ) async throws {
   let clock = ContinuousClock()

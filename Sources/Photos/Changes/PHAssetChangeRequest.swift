@@ -36,17 +36,20 @@ open class PHAssetChangeRequest: PHChangeRequest {
 
   /// Creates an asset of an image file; nil if it is no image file (CB-09;
   /// Apple: `creationRequestForAssetFromImage(atFileURL:)`).
+  @discardableResult
   open class func creationRequestForAssetFromImage(atFileURL fileURL: URL) -> Self? {
     AssetCreation(imageAt: fileURL).flatMap { PHAssetCreationRequest("creationRequestForAssetFromImage", $0) as? Self }
   }
 
   /// Creates an asset of a video file; nil if it is no video file (CB-09;
   /// Apple: `creationRequestForAssetFromVideo(atFileURL:)`).
+  @discardableResult
   open class func creationRequestForAssetFromVideo(atFileURL fileURL: URL) -> Self? {
     AssetCreation(videoAt: fileURL).flatMap { PHAssetCreationRequest("creationRequestForAssetFromVideo", $0) as? Self }
   }
 
   /// Creates an asset of an encoded image (Apple: `creationRequestForAsset(from:)`).
+  @discardableResult
   open class func creationRequestForAsset(from image: UIImage) -> Self {
     let draft = ResourceDraft(type: .photo, source: .data(image.data))
     let creation = AssetCreation(mediaType: .image, resources: [draft])
@@ -162,6 +165,7 @@ open class PHAssetChangeRequest: PHChangeRequest {
 /// Creates an asset of several files (Apple: `PHAssetCreationRequest`).
 open class PHAssetCreationRequest: PHAssetChangeRequest {
   /// Begins a creation without files (Apple: `forAsset()`).
+  @discardableResult
   open class func forAsset() -> Self {
     let creation = AssetCreation(mediaType: .unknown, resources: [])
     guard let request = PHAssetCreationRequest("PHAssetCreationRequest.forAsset()", creation) as? Self else {

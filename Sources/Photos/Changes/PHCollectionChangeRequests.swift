@@ -18,6 +18,7 @@ open class PHAssetCollectionChangeRequest: PHChangeRequest {
   }
 
   /// Creates an album (Apple: `creationRequestForAssetCollection(withTitle:)`).
+  @discardableResult
   open class func creationRequestForAssetCollection(withTitle title: String) -> PHAssetCollectionChangeRequest {
     let current = CurrentBlock.of("PHAssetCollectionChangeRequest.creationRequestForAssetCollection(withTitle:)")
     let identifier = current.block.createAlbum(title: title)
@@ -108,6 +109,7 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
   }
 
   /// Creates a folder (Apple: `creationRequestForCollectionList(withTitle:)`).
+  @discardableResult
   open class func creationRequestForCollectionList(withTitle title: String) -> PHCollectionListChangeRequest {
     let current = CurrentBlock.of("PHCollectionListChangeRequest.creationRequestForCollectionList(withTitle:)")
     let identifier = current.block.createFolder(title: title)

@@ -25,8 +25,8 @@ private final class KeyReading {
 extension NSPredicate {
   /// A predicate in PhotoKit's grammar (a.9, FR-10; Apple: `NSPredicate(format:_:)`).
   ///
-  /// Traps with a sentence that shows the place if the format cannot be read. Keys are checked by the fetch, which
-  /// knows the class of objects.
+  /// Traps with a sentence that shows format and place if the format cannot be read. Keys are checked by the fetch,
+  /// which knows the class of objects.
   public convenience init(format predicateFormat: String, _ arguments: Any...) {
     self.init(format: predicateFormat, argumentArray: arguments)
   }
@@ -37,7 +37,7 @@ extension NSPredicate {
     do {
       _ = try Condition(predicateFormat, arguments, for: .asset)
     } catch let error as FetchError where error.code == .malformedPredicate || error.code == .wrongArgument {
-      fatalError("NSPredicate(format:): \(error)")
+      fatalError("NSPredicate(format:) cannot read '\(predicateFormat)': \(error)")
     } catch {
       // A key of another class, perhaps: the fetch decides.
     }

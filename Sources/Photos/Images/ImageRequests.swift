@@ -29,8 +29,10 @@ struct ImageWish: Sendable {
   }
 
   func asset() throws -> Asset {
-    if let asset = source.asset { return asset }
-    throw PHPhotosError(.missingResource, "A stand-in for an asset has no bytes.")
+    guard let asset = source.asset else {
+      throw PHPhotosError(.missingResource, "A stand-in for an asset has no bytes.")
+    }
+    return asset
   }
 
   /// The file of the version that is asked for.

@@ -177,6 +177,21 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     }
   }
 
+  /// Lets the person at the library add to a limited client's selection (AU-05).
+  ///
+  /// Apple's takes the view controller to present from, `presentLimitedLibraryPicker(from:)`; here the prompt of the
+  /// core asks. What is added arrives through the change observers as well (AU-04).
+  /// - Returns: the identifiers that this call added; none without a prompt, for a client that is not limited, and for
+  ///   a library that is no longer the shared one.
+  open func presentLimitedLibraryPicker() async -> [String] {
+    guard !isRelinquished.load(ordering: .acquiring) else { return [] }
+    do {
+      return try await core.presentLimitedLibraryPicker()
+    } catch {
+      Self.unanswerable("PHPhotoLibrary.presentLimitedLibraryPicker()", error)
+    }
+  }
+
   /// Calls a function of the core where Apple's spelling leaves no room for an error.
   package static func answer<Value>(_ call: String, _ body: () throws -> Value) -> Value {
     do {

@@ -1,7 +1,12 @@
 // Apple's enumerations. Those whose cases are the core's are the core's under Apple's name; the others differ in kind:
 // bit sets count in UInt, and what is an open set of numbers in the core is an enumeration here, so that a client's
 // `switch` with `@unknown default` compiles.
+//
+// A client that is compiled with MemberImportVisibility sees the cases of the core's enumerations only if the core
+// counts as imported. Re-exporting one of them by name does that, and brings no other name of the core into the
+// client's scope.
 
+@_exported public import enum PhotoLedger.CollectionEditOperation
 public import PhotoLedger
 
 /// What a client may do (Apple: `PHAuthorizationStatus`).
@@ -129,14 +134,30 @@ public enum PHAssetResourceType: RawRepresentable, Sendable, Hashable {
     8: .adjustmentBasePhoto, 9: .pairedVideo, 10: .fullSizePairedVideo, 11: .adjustmentBasePairedVideo,
     12: .adjustmentBaseVideo, 19: .photoProxy,
   ]
-  private static let numbers = Dictionary(uniqueKeysWithValues: named.map { ($1, $0) })
 
   /// The type of a number; never nil, as on Apple's systems.
   public init?(rawValue: Int) { self = Self.named[rawValue] ?? .unrecognized(rawValue) }
 
   /// The number.
+  ///
+  /// A `switch`, and no table with types as keys: equality and hash of a type are those of its number.
   public var rawValue: Int {
-    if case .unrecognized(let number) = self { number } else { Self.numbers[self] ?? 0 }
+    switch self {
+    case .photo: 1
+    case .video: 2
+    case .audio: 3
+    case .alternatePhoto: 4
+    case .fullSizePhoto: 5
+    case .fullSizeVideo: 6
+    case .adjustmentData: 7
+    case .adjustmentBasePhoto: 8
+    case .pairedVideo: 9
+    case .fullSizePairedVideo: 10
+    case .adjustmentBasePairedVideo: 11
+    case .adjustmentBaseVideo: 12
+    case .photoProxy: 19
+    case .unrecognized(let number): number
+    }
   }
 
   init(_ type: ResourceType) { self = Self.named[type.rawValue] ?? .unrecognized(type.rawValue) }

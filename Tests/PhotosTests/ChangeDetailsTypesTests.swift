@@ -1,0 +1,221 @@
+import PhotoLedger
+import Photos
+import TestSupport
+import Testing
+
+@Suite("Change details through PhotoKit's types")
+struct ChangeDetailsTypesTests {
+  @Test("index sets and objects of one change, in their coordinates (CD-01 to CD-08, CD-13, CD-18, CD-23)")
+  func coordinates() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<6)
+    try await gallery.shared {
+      let newest = { assets { $0.sortDescriptors = [NSSortDescriptor(key: "creationDate", ascending: false)] } }
+      let before = newest()
+      let favorites = assets { $0.predicate = NSPredicate(format: "favorite == YES") }
+      let untouched = assets { $0.predicate = NSPredicate(format: "mediaType == %d", PHAssetMediaType.audio.rawValue) }
+      let keeper = keeper()
+      // Newest first, so the positions of 0…5 are 5…0.
+      let change = try await keeper.told {
+        PHAssetChangeRequest.deleteAssets([try asset(ids[4])] as NSArray)
+        PHAssetChangeRequest(for: try asset(ids[2])).isFavorite = true
+        let request = PHAssetCreationRequest.forAsset()
+        request.addResource(with: .photo, data: Data("new".utf8), options: nil)
+        request.creationDate = Date(timeIntervalSince1970: 9 * 86_400)
+      }
+      let details = try #require(change.changeDetails(for: before))
+      #expect(details.fetchResultBeforeChanges === before)
+      #expect(details.fetchResultAfterChanges.names == newest().names)
+      #expect(details.hasIncrementalChanges && !details.hasMoves)
+      #expect(details.removedIndexes == [1] && details.removedObjects.map(\.localIdentifier) == [ids[4]])
+      #expect(details.insertedIndexes == [0])
+      #expect(details.insertedObjects == [details.fetchResultAfterChanges.object(at: 0)])
+      #expect(details.changedIndexes == [3] && details.changedObjects.map(\.localIdentifier) == [ids[2]])
+      #expect(details.changedObjects[0].isFavorite && !before.object(at: 3).isFavorite)
+      let passed = try #require(change.changeDetails(for: favorites))
+      #expect(passed.insertedIndexes == [0] && passed.removedIndexes == [] && passed.changedIndexes == [])
+      #expect(change.changeDetails(for: untouched) == nil)
+      #expect(change.changeDetails(for: details.fetchResultAfterChanges) == nil)
+      #expect(keeper.all.count == 1, "One block is one delivery (CD-23).")
+    }
+  }
+
+  @Test("moves are a batch between before with removals and insertions, and after (CD-09 to CD-12, CD-18)")
+  func moves() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<6)
+    try await gallery.shared {
+      let sea = try await album("Sea", try ids[..<5].map(asset))
+      let before = PHAsset.fetchAssets(in: sea, options: nil)
+      let keeper = keeper()
+      let change = try await keeper.told {
+        let request = try #require(PHAssetCollectionChangeRequest(for: sea))
+        request.removeAssets(at: [1])
+        request.moveAssets(at: [0, 1], to: 2)
+        request.insertAssets([try asset(ids[5])] as NSArray, at: [0])
+      }
+      let details = try #require(change.changeDetails(for: before))
+      let after = details.fetchResultAfterChanges.names
+      #expect(after == [5, 3, 4, 0, 2].map { ids[$0] })
+      #expect(details.removedIndexes == [1] && details.insertedIndexes == [0] && details.hasMoves)
+      var list = before.names
+      list.remove(at: 1)
+      list.insert(ids[5], at: 0)
+      var moves: [(from: Int, to: Int)] = []
+      details.enumerateMoves { moves.append(($0, $1)) }
+      let moving = moves.map { (list[$0.from], $0.to) }.sorted { $0.1 < $1.1 }
+      #expect(!moving.contains { $0.0 == ids[5] }, "What is inserted is not moved (CD-12).")
+      for from in moves.map(\.from).sorted(by: >) { list.remove(at: from) }
+      for (identifier, place) in moving { list.insert(identifier, at: place) }
+      #expect(list == after)
+    }
+  }
+
+  @Test("a change of date is changed and moved (CD-18)")
+  func dateChange() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<4)
+    try await gallery.shared {
+      let before = assets { $0.sortDescriptors = [NSSortDescriptor(key: "creationDate", ascending: true)] }
+      let change = try await keeper().told {
+        PHAssetChangeRequest(for: try asset(ids[0])).creationDate = Date(timeIntervalSince1970: 9 * 86_400)
+      }
+      let details = try #require(change.changeDetails(for: before))
+      #expect(details.fetchResultAfterChanges.names == [1, 2, 3, 0].map { ids[$0] })
+      #expect(details.changedIndexes == [3] && details.hasMoves)
+      #expect(details.removedIndexes == [] && details.insertedIndexes == [])
+    }
+  }
+
+  @Test("details that were not wanted are nil or empty, and after still counts (CD-03, CD-13 to CD-15, CD-17)")
+  func unwanted() async throws {
+    let gallery = try Gallery()
+    try await gallery.images(0..<3)
+    try await gallery.shared {
+      let before = assets { $0.wantsIncrementalChangeDetails = false }
+      let change = try await keeper().told { PHAssetChangeRequest.deleteAssets([assets().object(at: 1)] as NSArray) }
+      let details = try #require(change.changeDetails(for: before))
+      #expect(!details.hasIncrementalChanges && !details.hasMoves)
+      #expect(details.removedIndexes == nil && details.insertedIndexes == nil && details.changedIndexes == nil)
+      #expect(details.removedObjects.isEmpty && details.insertedObjects.isEmpty && details.changedObjects.isEmpty)
+      #expect(details.fetchResultAfterChanges.names == assets().names)
+    }
+  }
+
+  @Test("a limit shows an insertion at the head as one in and one out (CD-19)")
+  func limit() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<5)
+    try await gallery.shared {
+      let before = assets {
+        $0.sortDescriptors = [NSSortDescriptor(key: "creationDate", ascending: false)]
+        $0.fetchLimit = 3
+      }
+      let keeper = keeper()
+      try await gallery.images(5..<6)
+      try await waitUntil("the observer is told") { keeper.all.count == 1 }
+      let details = try #require(keeper.all[0].changeDetails(for: before))
+      #expect(details.insertedIndexes == [0] && details.removedIndexes == [2])
+      #expect(details.removedObjects.map(\.localIdentifier) == [ids[2]])
+    }
+  }
+
+  @Test("any two results can be compared; what changed must be said (CD-20)")
+  func between() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<4)
+    try await gallery.shared {
+      let before = assets()
+      try await PHPhotoLibrary.shared().performChanges {
+        PHAssetChangeRequest.deleteAssets([before.object(at: 0)] as NSArray)
+        PHAssetChangeRequest(for: before.object(at: 2)).isFavorite = true
+      }
+      let after = assets()
+      let silent = PHFetchResultChangeDetails(from: before, to: after, changedObjects: [])
+      #expect(silent.removedIndexes == [0] && silent.changedIndexes == [] && silent.hasIncrementalChanges)
+      let told = PHFetchResultChangeDetails(from: before, to: after, changedObjects: [try asset(ids[2])])
+      #expect(told.changedIndexes == [1])
+    }
+  }
+
+  @Test("an object's details: metadata, trash, its end, and nil when it is untouched (CD-01, CD-21, PH-04)")
+  func objects() async throws {
+    let gallery = try Gallery()
+    try await gallery.images(0..<2)
+    try await gallery.shared {
+      let (first, second) = (assets().object(at: 0), assets().object(at: 1))
+      let keeper = keeper()
+      let marked = try await keeper.told { PHAssetChangeRequest(for: first).isFavorite = true }
+      let details = try #require(marked.changeDetails(for: first))
+      #expect(details.objectBeforeChanges === first && details.objectAfterChanges?.isFavorite == true)
+      #expect(!details.assetContentChanged && !details.objectWasDeleted)
+      #expect(marked.changeDetails(for: second) == nil)
+      let gone = try await keeper.told { PHAssetChangeRequest.deleteAssets([first] as NSArray) }
+      // What lies in the trash may come back; what is purged is deleted.
+      #expect(gone.changeDetails(for: first)?.objectWasDeleted == false)
+      let trashed = try #require(LocalIdentifier(first.localIdentifier))
+      try await gallery.library.performChanges { $0.purgeAssets([trashed]) }
+      try await waitUntil("the purge is told") { keeper.all.count == 3 }
+      let end = try #require(keeper.all[2].changeDetails(for: first))
+      #expect(end.objectWasDeleted && end.objectAfterChanges == nil)
+    }
+  }
+
+  @Test("an album's details are about itself; its members are seen in the result of its assets (CD-22)")
+  func albums() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<2)
+    try await gallery.shared {
+      let sea = try await album("Sea", [try asset(ids[0])])
+      let (members, albums) = (
+        PHAsset.fetchAssets(in: sea, options: nil), PHCollection.fetchTopLevelUserCollections(with: nil)
+      )
+      let keeper = keeper()
+      let added = try await keeper.told {
+        PHAssetCollectionChangeRequest(for: sea)?.addAssets([try asset(ids[1])] as NSArray)
+      }
+      #expect(added.changeDetails(for: members)?.insertedIndexes == [1])
+      let renamed = try await keeper.told { PHAssetCollectionChangeRequest(for: sea)?.title = "Lake" }
+      #expect(renamed.changeDetails(for: sea)?.objectAfterChanges?.localizedTitle == "Lake")
+      #expect(renamed.changeDetails(for: albums)?.changedIndexes == [0])
+      #expect(renamed.changeDetails(for: members)?.insertedIndexes == [1], "The result held is the older one (OB-02).")
+      let deleted = try await keeper.told {
+        PHAssetCollectionChangeRequest.deleteAssetCollections([sea] as NSArray)
+      }
+      #expect(deleted.changeDetails(for: sea)?.objectWasDeleted == true)
+    }
+  }
+
+  @Test("an observer is told in the order of commits, not kept alive, and not told any more (OB-01 to OB-05)")
+  func observers() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<1)
+    try await gallery.shared {
+      let keeper = keeper()
+      var held = assets()
+      for step in 1...5 {
+        try await PHPhotoLibrary.shared().performChanges {
+          PHAssetChangeRequest(for: held.object(at: 0)).isFavorite = step % 2 == 1
+        }
+      }
+      try await waitUntil("all is told") { keeper.all.count == 5 }
+      // Each change answers for the result that is held now, whatever it was told for (OB-02).
+      for change in keeper.all {
+        if let details = change.changeDetails(for: held) { held = details.fetchResultAfterChanges }
+      }
+      #expect(held.object(at: 0).isFavorite && held.names == ids)
+      weak var weakly: Keeper?
+      do {
+        let brief = registered()
+        weakly = brief
+      }
+      #expect(weakly == nil, "The library does not retain its observers (OB-04).")
+      PHPhotoLibrary.shared().unregisterChangeObserver(keeper)
+      let other = registered()
+      _ = try await other.told { PHAssetChangeRequest(for: held.object(at: 0)).isHidden = true }
+      #expect(keeper.all.count == 5)
+    }
+  }
+
+  private func registered() -> Keeper { keeper() }
+}

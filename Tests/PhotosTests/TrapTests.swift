@@ -1,0 +1,139 @@
+import PhotoLedger
+import Photos
+import TestSupport
+import Testing
+
+/// A use that ends the process, as it raises on Apple's systems.
+enum Trap: String, CaseIterable, Codable, Sendable {
+  case noLibrary, assetRequest, creationRequest, deletion, albumRequest, folderRequest, keptRequest
+  case wrongFormat, fewArguments, blockPredicate, unknownKey, albumKeyOfAsset, comparator, unknownSort
+  case pastEnd, negative, positionsPastEnd, placeholderOfChange, topLevelTitle, noReason, predicateInCompound
+
+  /// What the sentence says.
+  var words: [String] {
+    switch self {
+    case .noLibrary: ["PHPhotoLibrary.shared() has no library", "bootstrap"]
+    case .assetRequest: ["PHAssetChangeRequest(for:)", "outside of a change block"]
+    case .creationRequest: ["PHAssetCreationRequest.forAsset()", "outside of a change block"]
+    case .deletion: ["PHAssetChangeRequest.deleteAssets(_:)", "outside of a change block"]
+    case .albumRequest: ["creationRequestForAssetCollection(withTitle:)", "outside of a change block"]
+    case .folderRequest: ["creationRequestForCollectionList(withTitle:)", "outside of a change block"]
+    case .keptRequest: ["change block"]
+    case .wrongFormat: ["NSPredicate(format:) cannot read 'mediaType =='"]
+    case .fewArguments: ["NSPredicate(format:)", "%@"]
+    case .blockPredicate: ["PHAsset.fetchAssets(with:)", "NSPredicate(format:)"]
+    case .predicateInCompound: ["PHAsset.fetchAssets(with:)", "NSPredicate(format:)"]
+    case .unknownKey: ["PHAsset.fetchAssets(with:)", "colour"]
+    case .albumKeyOfAsset: ["PHAsset.fetchAssets(with:)", "title"]
+    case .comparator: ["PHAsset.fetchAssets(with:)", "NSSortDescriptor(key:ascending:)"]
+    case .unknownSort: ["PHAsset.fetchAssets(with:)", "colour"]
+    case .pastEnd: ["PHFetchResult.object(at:)", "2"]
+    case .negative: ["PHFetchResult.object(at:)", "-1"]
+    case .positionsPastEnd: ["PHFetchResult.object(at:)", "5"]
+    case .placeholderOfChange: ["placeholderForCreatedAssetCollection"]
+    case .topLevelTitle: ["PHCollectionListChangeRequest.title"]
+    case .noReason: ["PHPhotoLibrary.requestAuthorization(for:)"]
+    }
+  }
+
+  func spring() async throws {
+    if self == .noLibrary {
+      unsetenv("PHOTOLEDGER_LIBRARY")
+      _ = PHPhotoLibrary.shared()
+      return
+    }
+    let gallery = try Gallery()
+    try await gallery.images(0..<2)
+    try await gallery.library.performChanges { $0.register(client: "com.example.silent") }
+    PHPhotoLibrary.bootstrap(self == .noReason ? gallery.library.as("com.example.silent") : gallery.library)
+    try await misuse()
+  }
+
+  private func misuse() async throws {
+    switch self {
+    case .noLibrary: break
+    case .noReason: await PHPhotoLibrary.requestAuthorization(for: .readWrite)
+    case .assetRequest: _ = PHAssetChangeRequest(for: assets().object(at: 0))
+    case .creationRequest: PHAssetCreationRequest.forAsset()
+    case .deletion: PHAssetChangeRequest.deleteAssets(assets())
+    case .albumRequest: PHAssetCollectionChangeRequest.creationRequestForAssetCollection(withTitle: "x")
+    case .folderRequest: PHCollectionListChangeRequest.creationRequestForCollectionList(withTitle: "x")
+    case .keptRequest:
+      var kept: PHAssetChangeRequest?
+      try await PHPhotoLibrary.shared().performChanges { kept = PHAssetChangeRequest(for: assets().object(at: 0)) }
+      kept?.isFavorite = true
+    case .placeholderOfChange:
+      let sea = try await album("Sea")
+      try await PHPhotoLibrary.shared().performChanges {
+        _ = PHAssetCollectionChangeRequest(for: sea)?.placeholderForCreatedAssetCollection
+      }
+    case .topLevelTitle:
+      try await PHPhotoLibrary.shared().performChanges {
+        let top = PHCollection.fetchTopLevelUserCollections(with: nil)
+        PHCollectionListChangeRequest(forTopLevelCollectionListUserCollections: top)?.title = "Root"
+      }
+    case .pastEnd: _ = assets()[2]
+    case .negative: _ = assets().object(at: -1)
+    case .positionsPastEnd: _ = assets().objects(at: [0, 5])
+    default: misfetch()
+    }
+  }
+
+  private func misfetch() {
+    let block = NSPredicate { _, _ in true }
+    _ = assets { options in
+      switch self {
+      case .wrongFormat: options.predicate = NSPredicate(format: "mediaType ==")
+      case .fewArguments: options.predicate = NSPredicate(format: "creationDate > %@")
+      case .blockPredicate: options.predicate = block
+      case .predicateInCompound: options.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [block])
+      case .unknownKey: options.predicate = NSPredicate(format: "colour == %@", "red")
+      case .albumKeyOfAsset: options.predicate = NSPredicate(format: "title == %@", "Sea")
+      case .comparator:
+        options.sortDescriptors = [
+          NSSortDescriptor(keyPath: \PHObject.localIdentifier, ascending: true) { _, _ in .orderedSame }
+        ]
+      default: options.sortDescriptors = [NSSortDescriptor(key: "colour", ascending: true)]
+      }
+    }
+  }
+}
+
+@Suite("Bad use")
+struct TrapTests {
+  @Test(
+    "it ends the process with a sentence that names the call (CB-02, FR-02, FR-09, FR-13, FR-18)",
+    arguments: Trap.allCases)
+  func traps(trap: Trap) async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [trap] in
+      try await trap.spring()
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    for word in trap.words { #expect(text.contains(word), "\(word) is not in: \(text)") }
+  }
+
+  @Test("after another bootstrap the old objects answer with errors, and old results can be read")
+  func secondBootstrap() async throws {
+    await #expect(processExitsWith: .success) {
+      let (first, second) = (try Gallery(seed: 1), try Gallery(seed: 2))
+      try await first.images(0..<3)
+      PHPhotoLibrary.bootstrap(first.library)
+      let (old, held) = (PHPhotoLibrary.shared(), assets())
+      let keeper = keeper()
+      PHPhotoLibrary.bootstrap(second.library)
+      try #require(PHPhotoLibrary.shared() !== old && assets().count == 0)
+      try #require(held.count == 3 && held.object(at: 2).mediaType == .image)
+      do {
+        try await old.performChanges { PHAssetChangeRequest.deleteAssets(held) }
+        Issue.record("The old library took a change.")
+      } catch {
+        try #require((error as NSError).code == 3143 && (error as NSError).domain == PHPhotosErrorDomain)
+      }
+      try #require((old.unavailabilityReason as? PHPhotosError)?.code == .switchingSystemPhotoLibrary)
+      #expect(throws: PHPhotosError.self) { try old.fetchPersistentChanges(since: old.currentChangeToken) }
+      try await first.images(3..<4)
+      try #require(keeper.all.isEmpty)
+      try #require(try first.library.fetchAssets().count == 4)
+    }
+  }
+}
