@@ -71,8 +71,9 @@ open class PHAssetResourceRequestOptions: NSObject, NSCopying {
 }
 
 /// Reads the bytes of files, proved against the recorded hash (Apple: `PHAssetResourceManager`).
-open class PHAssetResourceManager: NSObject, @unchecked Sendable {  // guarded by: has no state
+open class PHAssetResourceManager: NSObject, @unchecked Sendable {  // guarded by: `requests` by its mutex
   private static let shared = PHAssetResourceManager()
+  private let requests = DataRequests()
 
   /// The one there is (Apple: `default()`).
   open class func `default`() -> PHAssetResourceManager { shared }
@@ -89,21 +90,24 @@ open class PHAssetResourceManager: NSObject, @unchecked Sendable {  // guarded b
   ) -> PHAssetResourceDataRequestID {
     do {
       let (file, asset, library) = try Self.source(of: resource)
-      return library.requestData(
-        for: file, in: asset, options: ResourceRequestOptions(progressHandler: options?.progressHandler),
-        dataReceivedHandler: handler
-      ) { error in completionHandler(error.map(PHPhotosError.init)) }.rawValue
+      return requests.begin(in: library) { over in
+        library.requestData(
+          for: file, in: asset, options: ResourceRequestOptions(progressHandler: options?.progressHandler),
+          dataReceivedHandler: handler
+        ) { error in
+          over()
+          completionHandler(error.map(PHPhotosError.init))
+        }
+      }
     } catch {
-      completionHandler(error)
+      let error = error
+      DispatchQueue.global().async { completionHandler(error) }
       return PHInvalidAssetResourceDataRequestID
     }
   }
 
-  /// Ends a request of the shared library early; its completion handler is told `userCancelled`
-  /// (Apple: `cancelDataRequest(_:)`).
-  open func cancelDataRequest(_ requestID: PHAssetResourceDataRequestID) {
-    PHPhotoLibrary.shared().core.cancelDataRequest(ResourceDataRequestID(rawValue: requestID))
-  }
+  /// Ends a request early; its completion handler is told `userCancelled` (Apple: `cancelDataRequest(_:)`).
+  open func cancelDataRequest(_ requestID: PHAssetResourceDataRequestID) { requests.cancel(requestID) }
 
   /// Writes the bytes to a new file (Apple: `writeData(for:toFile:options:)`).
   /// - Throws: `PHPhotosError`; nothing is left then.
@@ -144,5 +148,37 @@ open class PHAssetResourceManager: NSObject, @unchecked Sendable {  // guarded b
       throw PHPhotosError(.missingResource, "A stand-in for a resource has no bytes.")
     }
     return (file, asset, try library.present())
+  }
+}
+
+/// The requests for bytes that are under way, of whichever library.
+final class DataRequests: Sendable {
+  private struct State {
+    var last: PHAssetResourceDataRequestID = 0
+    /// Nil until the core has given the request its own number.
+    var running: [PHAssetResourceDataRequestID: (library: PhotoLibrary, request: ResourceDataRequestID)?] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  /// Begins a request of a library.
+  /// - Parameter start: makes the core's request; what it is given is called when that is over.
+  func begin(
+    in library: PhotoLibrary, _ start: (_ over: @escaping @Sendable () -> Void) -> ResourceDataRequestID
+  ) -> PHAssetResourceDataRequestID {
+    let number = state.withLock { state in
+      state.last = state.last == .max ? 1 : state.last + 1
+      state.running[state.last] = .some(nil)
+      return state.last
+    }
+    let request = start { [self] in state.withLock { _ = $0.running.removeValue(forKey: number) } }
+    // It may be over already.
+    state.withLock { if $0.running[number] != nil { $0.running[number] = (library, request) } }
+    return number
+  }
+
+  func cancel(_ number: PHAssetResourceDataRequestID) {
+    guard let running = state.withLock({ $0.running[number] }), let (library, request) = running else { return }
+    library.cancelDataRequest(request)
   }
 }

@@ -1,0 +1,230 @@
+import Photos
+import PhotoLedger
+import Synchronization
+import TestSupport
+import Testing
+
+/// A renderer that draws the name of what it was asked for; it can be held up until it is cancelled.
+private final class Drawing: PHImageRenderer {
+  let waitsForCancellation: Bool
+  let begun = Gathered<Bool>()
+
+  init(waitsForCancellation: Bool = false) { self.waitsForCancellation = waitsForCancellation }
+
+  func orientation(ofFileAt url: URL) throws -> CGImagePropertyOrientation? { .right }
+
+  func image(
+    ofFileAt url: URL, type: UTType, size: CGSize, mode: PHImageContentMode, isExact: Bool
+  ) async throws -> UIImage {
+    begun.append(isExact)
+    while waitsForCancellation {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    let bytes = try Data(contentsOf: url)
+    return UIImage(data: Data("\(type) \(Int(size.width)) \(mode) \(isExact): ".utf8) + bytes, size: size)
+  }
+}
+
+/// What a handler of pictures or bytes was told.
+private struct Told: Sendable {
+  var text: String?
+  var isDegraded = false
+  var isCancelled = false
+  var isOrientationUnknown = false
+  var orientation = CGImagePropertyOrientation.up
+  var code: PHPhotosError.Code?
+
+  init(_ data: Data?, _ information: [AnyHashable: Any]?) {
+    text = data.map { String(decoding: $0, as: UTF8.self) }
+    isDegraded = information?[PHImageResultIsDegradedKey] as? Bool ?? false
+    isCancelled = information?[PHImageCancelledKey] as? Bool ?? false
+    isOrientationUnknown = information?[PHImageResultOrientationIsUnknownKey] as? Bool ?? false
+    code = (information?[PHImageErrorKey] as? PHPhotosError)?.code
+  }
+}
+
+/// The installed renderer is the process's: one test at a time.
+@Suite("Bytes and pictures", .serialized)
+struct ImageManagerTests {
+  private func photo(_ gallery: Gallery, _ text: String = "original") async throws -> PHAsset {
+    try await PHPhotoLibrary.shared().performChanges {
+      let request = PHAssetCreationRequest.forAsset()
+      request.addResource(with: .photo, data: Data(text.utf8), options: nil)
+    }
+    return try #require(assets().lastObject)
+  }
+
+  private func picture(
+    _ asset: PHAsset, _ options: PHImageRequestOptions?, times: Int, _ manager: PHImageManager = .default()
+  ) async throws -> [Told] {
+    let told = Gathered<Told>()
+    manager.requestImage(
+      for: asset, targetSize: CGSize(width: 200, height: 100), contentMode: .aspectFill, options: options
+    ) { image, information in
+      told.append(Told(image?.data, information))
+    }
+    try await waitUntil("the handler was called \(times) times") { told.all.count >= times }
+    return told.all
+  }
+
+  private func bytes(_ asset: PHAsset, _ options: PHImageRequestOptions? = nil) async throws -> Told {
+    let told = Gathered<Told>()
+    PHImageManager.default().requestImageDataAndOrientation(for: asset, options: options) { data, _, turn, info in
+      var answer = Told(data, info)
+      answer.orientation = turn
+      told.append(answer)
+    }
+    try await waitUntil("the bytes are there") { !told.all.isEmpty }
+    return told.all[0]
+  }
+
+  @Test("a picture soon comes degraded, then exact; other modes give one")
+  func delivery() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      PHImageManager.setRenderer(Drawing())
+      defer { PHImageManager.setRenderer(nil) }
+      let asset = try await photo(gallery)
+      let soon = try await picture(asset, nil, times: 2)
+      #expect(soon.map(\.isDegraded) == [true, false])
+      let text = "public.image 200 aspectFill"
+      #expect(soon.map(\.text) == ["\(text) false: original", "\(text) true: original"])
+      for isExact in [false, true] {
+        let options = PHImageRequestOptions()
+        options.deliveryMode = isExact ? .highQualityFormat : .fastFormat
+        let once = try await picture(asset, options, times: 1, PHCachingImageManager())
+        #expect(once.map(\.isDegraded) == [false] && once[0].text == "\(text) \(isExact): original")
+      }
+    }
+  }
+
+  @Test("a synchronous request is over when it returns, with one exact picture")
+  func synchronous() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      PHImageManager.setRenderer(Drawing())
+      defer { PHImageManager.setRenderer(nil) }
+      let asset = try await photo(gallery)
+      let told = Gathered<Told>()
+      try await onThread {
+        let options = PHImageRequestOptions()
+        options.isSynchronous = true
+        PHImageManager.default().requestImage(
+          for: asset, targetSize: PHImageManagerMaximumSize, contentMode: .aspectFit, options: options
+        ) { image, information in
+          told.append(Told(image?.data, information))
+        }
+        #expect(told.all.map(\.text) == ["public.image 0 aspectFit true: original"])
+      }
+    }
+  }
+
+  @Test("without a renderer a picture is an error that says how to install one")
+  func noRenderer() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let told = try await picture(try await photo(gallery), nil, times: 1)
+      #expect(told.map(\.code) == [.requestNotSupportedForAsset] && told[0].text == nil)
+    }
+  }
+
+  @Test("a cancelled request tells so, once")
+  func cancelling() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let drawing = Drawing(waitsForCancellation: true)
+      PHImageManager.setRenderer(drawing)
+      defer { PHImageManager.setRenderer(nil) }
+      let told = Gathered<Told>()
+      let asset = try await photo(gallery)
+      let number = PHImageManager.default().requestImage(
+        for: asset, targetSize: .zero, contentMode: .default, options: nil
+      ) { image, information in
+        told.append(Told(image?.data, information))
+      }
+      try await waitUntil("the renderer has begun") { !drawing.begun.all.isEmpty }
+      PHImageManager.default().cancelImageRequest(number)
+      try await waitUntil("the handler is told") { !told.all.isEmpty }
+      #expect(told.all.map(\.isCancelled) == [true] && told.all[0].code == nil && told.all[0].text == nil)
+    }
+  }
+
+  @Test("bytes are those of the version that is asked for, and an unknown orientation is called so (AS-06, AS-10)")
+  func versions() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let asset = try await photo(gallery)
+      let plain = try await bytes(asset)
+      #expect(plain.text == "original" && plain.orientation == .up && plain.isOrientationUnknown)
+      PHImageManager.setRenderer(Drawing())
+      defer { PHImageManager.setRenderer(nil) }
+      #expect(try await bytes(asset).orientation == .right)
+      let edited = try await edit(asset)
+      let current = try await bytes(edited)
+      #expect(current.text == "edited" && current.orientation == .up && !current.isOrientationUnknown)
+      for version in [PHImageRequestOptionsVersion.original, .unadjusted] {
+        let options = PHImageRequestOptions()
+        options.version = version
+        #expect(try await bytes(edited, options).text == "original")
+      }
+    }
+  }
+
+  private func edit(_ asset: PHAsset) async throws -> PHAsset {
+    var input: PHContentEditingInput?
+    asset.requestContentEditingInput(with: nil) { found, _ in input = found }
+    let output = PHContentEditingOutput(contentEditingInput: try #require(input))
+    output.adjustmentData = PHAdjustmentData(formatIdentifier: "test", formatVersion: "1", data: Data("recipe".utf8))
+    try Data("edited".utf8).write(to: output.renderedContentURL)
+    try await PHPhotoLibrary.shared().performChanges {
+      PHAssetChangeRequest(for: asset).contentEditingOutput = output
+    }
+    return try #require(assets().lastObject)
+  }
+
+  @Test("a request for bytes of whichever library is ended by its number (a.5)")
+  func cancellingBytes() async throws {
+    let (one, other) = (try Gallery(), try Gallery(seed: 2))
+    let big = String(repeating: "bytes", count: 2_000_000)
+    let asset = try await one.shared { try await photo(one, big) }
+    try await other.shared {
+      let resource = try #require(PHAssetResource.assetResources(for: asset).first)
+      let numbers = Gathered<PHAssetResourceDataRequestID>()
+      let ends = Gathered<PHPhotosError.Code?>()
+      let number = PHAssetResourceManager.default().requestData(for: resource, options: nil) { _ in
+        // Held up until the request's number is known; then it ends itself.
+        while numbers.all.isEmpty { usleep(1000) }
+        for number in numbers.all { PHAssetResourceManager.default().cancelDataRequest(number) }
+      } completionHandler: { error in
+        ends.append((error as? PHPhotosError)?.code)
+      }
+      numbers.append(number)
+      try await waitUntil("the request is over") { !ends.all.isEmpty }
+      #expect(ends.all == [.userCancelled])
+      PHAssetResourceManager.default().cancelDataRequest(number)
+    }
+  }
+
+  @Test("an observer of availability hears of the end, and why (OB-04)")
+  func availability() async throws {
+    final class Listener: NSObject, PHPhotoLibraryAvailabilityObserver, Sendable {
+      let reasons = Gathered<PHPhotosError.Code?>()
+      func photoLibraryDidBecomeUnavailable(_ photoLibrary: PHPhotoLibrary) {
+        reasons.append((photoLibrary.unavailabilityReason as? PHPhotosError)?.code)
+      }
+    }
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let library = PHPhotoLibrary.shared()
+      let (listener, silent) = (Listener(), Listener())
+      library.register(listener as any PHPhotoLibraryAvailabilityObserver)
+      library.register(silent as any PHPhotoLibraryAvailabilityObserver)
+      library.unregisterAvailabilityObserver(silent)
+      #expect(library.unavailabilityReason == nil)
+      gallery.library.close()
+      try await waitUntil("the observer hears of it") { !listener.reasons.all.isEmpty }
+      #expect(listener.reasons.all == [.libraryVolumeOffline] && silent.reasons.all.isEmpty)
+    }
+  }
+}
