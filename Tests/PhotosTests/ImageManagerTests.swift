@@ -120,6 +120,31 @@ struct ImageManagerTests {
     }
   }
 
+  @Test("more synchronous requests than there are threads for tasks all end")
+  func manySynchronous() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      PHImageManager.setRenderer(Drawing())
+      defer { PHImageManager.setRenderer(nil) }
+      let asset = try await photo(gallery)
+      let told = Gathered<String?>()
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<32 {
+          group.addTask {
+            let options = PHImageRequestOptions()
+            options.isSynchronous = true
+            var text: String?
+            PHImageManager.default().requestImageDataAndOrientation(for: asset, options: options) { data, _, _, _ in
+              text = data.map { String(decoding: $0, as: UTF8.self) }
+            }
+            told.append(text)
+          }
+        }
+      }
+      #expect(told.all == Array(repeating: "original", count: 32))
+    }
+  }
+
   @Test("without a renderer a picture is an error that says how to install one")
   func noRenderer() async throws {
     let gallery = try Gallery()

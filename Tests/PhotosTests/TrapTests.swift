@@ -29,7 +29,7 @@ enum Trap: String, CaseIterable, Codable, Sendable {
     case .unknownSort: ["PHAsset.fetchAssets(with:)", "colour"]
     case .pastEnd: ["PHFetchResult.object(at:)", "2"]
     case .negative: ["PHFetchResult.object(at:)", "-1"]
-    case .positionsPastEnd: ["PHFetchResult.object(at:)", "5"]
+    case .positionsPastEnd: ["PHFetchResult.objects(at:)", "5"]
     case .placeholderOfChange: ["placeholderForCreatedAssetCollection"]
     case .topLevelTitle: ["PHCollectionListChangeRequest.title"]
     case .noReason: ["PHPhotoLibrary.requestAuthorization(for:)"]

@@ -169,7 +169,7 @@ extension [AssetResource] {
   }
 
   /// The original that an asset shows (AS-16).
-  func original(_ choice: OriginalResourceChoice) -> AssetResource? {
+  package func original(_ choice: OriginalResourceChoice) -> AssetResource? {
     let primaries = filter { [.photo, .video, .audio].contains($0.type) }
     guard isRawPair else { return primaries.first }
     return first { $0.isOriginal && $0.type != .pairedVideo && $0.isRaw == (choice == .raw) } ?? primaries.first

@@ -38,14 +38,14 @@ open class PHAssetChangeRequest: PHChangeRequest {
   /// Apple: `creationRequestForAssetFromImage(atFileURL:)`).
   @discardableResult
   open class func creationRequestForAssetFromImage(atFileURL fileURL: URL) -> Self? {
-    AssetCreation(imageAt: fileURL).flatMap { PHAssetCreationRequest("creationRequestForAssetFromImage", $0) as? Self }
+    AssetCreation(imageAt: fileURL).map { made("creationRequestForAssetFromImage(atFileURL:)", $0) }
   }
 
   /// Creates an asset of a video file; nil if it is no video file (CB-09;
   /// Apple: `creationRequestForAssetFromVideo(atFileURL:)`).
   @discardableResult
   open class func creationRequestForAssetFromVideo(atFileURL fileURL: URL) -> Self? {
-    AssetCreation(videoAt: fileURL).flatMap { PHAssetCreationRequest("creationRequestForAssetFromVideo", $0) as? Self }
+    AssetCreation(videoAt: fileURL).map { made("creationRequestForAssetFromVideo(atFileURL:)", $0) }
   }
 
   /// Creates an asset of an encoded image (Apple: `creationRequestForAsset(from:)`).
@@ -53,9 +53,14 @@ open class PHAssetChangeRequest: PHChangeRequest {
   open class func creationRequestForAsset(from image: UIImage) -> Self {
     let draft = ResourceDraft(type: .photo, source: .data(image.data))
     let creation = AssetCreation(mediaType: .image, resources: [draft])
-    guard let request = PHAssetCreationRequest("creationRequestForAsset(from:)", creation) as? Self else {
-      fatalError("creationRequestForAsset(from:) is called on PHAssetChangeRequest or PHAssetCreationRequest.")
-    }
+    return made("creationRequestForAsset(from:)", creation)
+  }
+
+  /// Records a creation; a subclass of an app's has no place for it, and traps before anything is recorded.
+  fileprivate class func made(_ call: String, _ creation: AssetCreation) -> Self {
+    guard PHAssetCreationRequest.self is Self.Type,
+      let request = PHAssetCreationRequest(call, creation) as? Self
+    else { fatalError("\(call) was called on \(Self.self); call it on PHAssetCreationRequest.") }
     return request
   }
 
@@ -141,15 +146,25 @@ open class PHAssetChangeRequest: PHChangeRequest {
 
   // MARK: Content
 
-  /// An edit to be kept, with its rendered files (AS-04; Apple: `contentEditingOutput`).
+  /// An edit to be kept, with its rendered files; read when the block returns (AS-04; Apple: `contentEditingOutput`).
   open var contentEditingOutput: PHContentEditingOutput? {
-    didSet { if let contentEditingOutput { record(contentEditingOutput) } }
+    didSet { if !current.rest.edits.contains(where: { $0 === self }) { current.rest.edits.append(self) } }
   }
 
-  private func record(_ output: PHContentEditingOutput) {
+  /// Records the output that the request has now that its block has returned.
+  func recordOutput(keeping folders: CurrentBlock.Folders) {
+    guard let output = contentEditingOutput else { return }
+    folders.keep(output.folder)
     guard asset == nil else { return current.block.editContent(of: identifier, output.edit()) }
-    // A new asset is what the edit rendered: there is nothing that it was made from.
-    current.block.revise(identifier) { $0.resources += output.originals() }
+    var isRendered = false
+    current.block.revise(identifier) { creation in
+      guard creation.resources.isEmpty else { return }
+      // A new asset is what was rendered: there is nothing that it was made from.
+      creation.resources = output.originals()
+      creation.mediaType = AssetCreation.mediaType(of: creation.resources.map(\.type))
+      isRendered = true
+    }
+    if !isRendered { current.block.editContent(of: identifier, output.edit()) }
   }
 
   /// Drops every edit (AS-07; Apple: `revertAssetContentToOriginal()`).
@@ -168,10 +183,7 @@ open class PHAssetCreationRequest: PHAssetChangeRequest {
   @discardableResult
   open class func forAsset() -> Self {
     let creation = AssetCreation(mediaType: .unknown, resources: [])
-    guard let request = PHAssetCreationRequest("PHAssetCreationRequest.forAsset()", creation) as? Self else {
-      fatalError("forAsset() is called on PHAssetCreationRequest, not on a subclass.")
-    }
-    return request
+    return made("PHAssetCreationRequest.forAsset()", creation)
   }
 
   /// Whether files of these types can make an asset together (AS-11; Apple: `supportsAssetResourceTypes(_:)`).

@@ -11,7 +11,7 @@ open class PHChange: NSObject, @unchecked Sendable {  // guarded by: holds const
 
   /// How an object differs now; nil if no property of it was changed (CD-21, CD-22).
   open func changeDetails<T: PHObject>(for object: T) -> PHObjectChangeDetails<T>? {
-    guard let source else { return nil }
+    guard let source, object.isOf(source.library) else { return nil }
     if let asset = (object as? PHAsset)?.asset {
       return source.change.changeDetails(for: asset).map { details in
         let after = details.objectAfterChanges.map { PHAsset($0, source.library) }

@@ -8,13 +8,15 @@ open class PHAssetCollectionChangeRequest: PHChangeRequest {
   private let editor: ContentEditor
   private let identifier: LocalIdentifier
   private let isCreation: Bool
+  private let hasBasis: Bool
   private var newTitle: String?
 
   private init(
-    _ current: CurrentBlock, _ identifier: LocalIdentifier, _ editor: ContentEditor, title: String?, isCreation: Bool
+    _ current: CurrentBlock, _ identifier: LocalIdentifier, _ editor: ContentEditor, title: String?,
+    isCreation: Bool = false, hasBasis: Bool = false
   ) {
     (self.current, self.identifier, self.editor) = (current, identifier, editor)
-    (newTitle, self.isCreation) = (title, isCreation)
+    (newTitle, self.isCreation, self.hasBasis) = (title, isCreation, hasBasis)
   }
 
   /// Creates an album (Apple: `creationRequestForAssetCollection(withTitle:)`).
@@ -38,7 +40,7 @@ open class PHAssetCollectionChangeRequest: PHChangeRequest {
     let current = CurrentBlock.of("PHAssetCollectionChangeRequest(for:)")
     guard let identifier = assetCollection.identifier, !assetCollection.isTransient else { return nil }
     self.init(
-      current, identifier, current.block.album(identifier), title: assetCollection.localizedTitle, isCreation: false)
+      current, identifier, current.block.album(identifier), title: assetCollection.localizedTitle)
   }
 
   /// The same; indexes count on a result that the caller sees, and are translated (AL-05; Apple: `init(for:assets:)`).
@@ -49,7 +51,7 @@ open class PHAssetCollectionChangeRequest: PHChangeRequest {
     else { return nil }
     self.init(
       current, identifier, current.block.album(identifier, assets: result), title: assetCollection.localizedTitle,
-      isCreation: false)
+      hasBasis: true)
   }
 
   /// Stands for the album that will be (Apple: `placeholderForCreatedAssetCollection`).
@@ -74,7 +76,7 @@ open class PHAssetCollectionChangeRequest: PHChangeRequest {
 
   /// Puts assets at positions of the album as it will be.
   open func insertAssets(_ assets: any NSFastEnumeration, at indexes: IndexSet) {
-    editor.insert(assets.identifiers, atEach: indexes, "insertAssets(_:at:)")
+    editor.insert(assets.identifiers, atEach: indexes, hasBasis: hasBasis, "insertAssets(_:at:)")
   }
 
   /// Takes assets out; they stay in the library (AL-01).
@@ -99,13 +101,15 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
   /// Nil for the top level.
   private let identifier: LocalIdentifier?
   private let isCreation: Bool
+  private let hasBasis: Bool
   private var newTitle: String?
 
   private init(
-    _ current: CurrentBlock, _ identifier: LocalIdentifier?, _ editor: ContentEditor, title: String?, isCreation: Bool
+    _ current: CurrentBlock, _ identifier: LocalIdentifier?, _ editor: ContentEditor, title: String?,
+    isCreation: Bool = false, hasBasis: Bool = false
   ) {
     (self.current, self.identifier, self.editor) = (current, identifier, editor)
-    (newTitle, self.isCreation) = (title, isCreation)
+    (newTitle, self.isCreation, self.hasBasis) = (title, isCreation, hasBasis)
   }
 
   /// Creates a folder (Apple: `creationRequestForCollectionList(withTitle:)`).
@@ -128,7 +132,7 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
     let current = CurrentBlock.of("PHCollectionListChangeRequest(for:)")
     guard let identifier = collectionList.identifier, !collectionList.isTransient else { return nil }
     self.init(
-      current, identifier, current.block.folder(identifier), title: collectionList.localizedTitle, isCreation: false)
+      current, identifier, current.block.folder(identifier), title: collectionList.localizedTitle)
   }
 
   /// The same; indexes count on a result that the caller sees (AL-05; Apple: `init(for:childCollections:)`).
@@ -139,7 +143,7 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
     else { return nil }
     self.init(
       current, identifier, current.block.folder(identifier, collections: result),
-      title: collectionList.localizedTitle, isCreation: false)
+      title: collectionList.localizedTitle, hasBasis: true)
   }
 
   /// Edits the top level (FO-04; Apple: `init(forTopLevelCollectionListUserCollections:)`).
@@ -147,7 +151,7 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
     let current = CurrentBlock.of("PHCollectionListChangeRequest(forTopLevelCollectionListUserCollections:)")
     guard case .collections(let result) = childCollections.content else { return nil }
     self.init(
-      current, nil, current.block.folder(nil, collections: result), title: nil, isCreation: false)
+      current, nil, current.block.folder(nil, collections: result), title: nil, hasBasis: true)
   }
 
   /// Stands for the folder that will be (Apple: `placeholderForCreatedCollectionList`).
@@ -173,7 +177,7 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
 
   /// Puts collections at positions of the folder as it will be.
   open func insertChildCollections(_ collections: any NSFastEnumeration, at indexes: IndexSet) {
-    editor.insert(collections.identifiers, atEach: indexes, "insertChildCollections(_:at:)")
+    editor.insert(collections.identifiers, atEach: indexes, hasBasis: hasBasis, "insertChildCollections(_:at:)")
   }
 
   /// Takes collections out, to the end of the top level (FO-01).
@@ -198,14 +202,20 @@ extension PHCollection {
 
 extension ContentEditor {
   /// Puts each member at its position of the list as it will be, ascending.
-  fileprivate func insert(_ members: [LocalIdentifier], atEach indexes: IndexSet, _ call: String) {
+  ///
+  /// Positions of an editor that was made with a result count on that result (AL-05): the members that come before are
+  /// not in it.
+  fileprivate func insert(
+    _ members: [LocalIdentifier], atEach indexes: IndexSet, hasBasis: Bool, _ call: String
+  ) {
     guard members.count == indexes.count else {
       fatalError("\(call) was given \(members.count) objects and \(indexes.count) positions.")
     }
-    var members = members[...]
+    var inserted = 0
     for range in indexes.rangeView {
-      insert(Array(members.prefix(range.count)), at: range.lowerBound)
-      members = members.dropFirst(range.count)
+      let group = Array(members[inserted..<inserted + range.count])
+      insert(group, at: range.lowerBound - (hasBasis ? inserted : 0))
+      inserted += range.count
     }
   }
 }

@@ -56,10 +56,18 @@ extension NSPredicate {
 
 extension NSSortDescriptor {
   /// An order by a key of PhotoKit's (a.9; Apple: `NSSortDescriptor(key:ascending:)`).
+  ///
+  /// Also sorts arrays of assets and of collections; comparing anything else traps.
   public convenience init(key: String?, ascending: Bool) {
-    self.init(keyPath: \PHObject.localIdentifier, ascending: ascending) { one, _ in
-      (one as? KeyReading)?.key = key
-      return .orderedSame
+    // The comparison is by the ascending order; Foundation turns it over.
+    self.init(keyPath: \PHObject.self, ascending: ascending) { one, other in
+      if let reading = one as? KeyReading {
+        reading.key = key
+        return .orderedSame
+      }
+      return PHPhotoLibrary.answer("Comparing by NSSortDescriptor(key: \(key ?? "nil"))") {
+        try SortTerm.compare(one, other, by: key)
+      }
     }
   }
 
@@ -120,6 +128,26 @@ extension Condition {
 }
 
 extension SortTerm {
+  /// How two objects of the library stand to each other in the ascending order of a key.
+  fileprivate static func compare(_ one: Any, _ other: Any, by key: String?) throws -> ComparisonResult {
+    func result(_ one: [UInt8], _ other: [UInt8]) -> ComparisonResult {
+      one == other ? .orderedSame : one.lexicographicallyPrecedes(other) ? .orderedAscending : .orderedDescending
+    }
+    switch (one, other) {
+    case (let one as PHAsset, let other as PHAsset):
+      guard let one = one.asset, let other = other.asset else { return .orderedSame }
+      let keys = SortKeyEncoder<AssetRow>([try SortTerm(key ?? "", for: .asset)])
+      return result(keys.bytes(for: one.row), keys.bytes(for: other.row))
+    case (let one as PHCollection, let other as PHCollection):
+      guard let one = one.collection, let other = other.collection else { return .orderedSame }
+      let keys = SortKeyEncoder<CollectionRow>([try SortTerm(key ?? "", for: .collection)])
+      return result(keys.bytes(for: one.row), keys.bytes(for: other.row))
+    default:
+      throw LibraryError(
+        .unsupportedSort, "Objects of the type \(type(of: one)) have no key '\(key ?? "nil")' to be compared by.")
+    }
+  }
+
   /// The order that a descriptor states about a class of objects.
   init(_ descriptor: NSSortDescriptor, for entity: Entity) throws {
     guard let key = descriptor.key else {
@@ -140,8 +168,11 @@ extension PHObject: PredicateArgumentConvertible {
 extension NSNumber: PredicateArgumentConvertible {
   /// The number, in a predicate.
   public var predicateArgument: PredicateArgument {
-    let type = String(cString: objCType)
-    return .value(type == "d" || type == "f" ? .double(doubleValue) : .integer(int64Value))
+    switch String(cString: objCType) {
+    case "d", "f": .value(.double(doubleValue))
+    case "c", "B": .value(.bool(boolValue))
+    default: .value(.integer(int64Value))
+    }
   }
 }
 

@@ -68,7 +68,19 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
   open var lastObject: ObjectType? { count == 0 ? nil : object(at: count - 1) }
 
   /// The objects at positions, ascending; traps past the end (FR-02).
-  open func objects(at indexes: IndexSet) -> [ObjectType] { indexes.map(object(at:)) }
+  open func objects(at indexes: IndexSet) -> [ObjectType] {
+    if let last = indexes.last, last >= count {
+      fatalError("PHFetchResult.objects(at:): position \(last) is outside of a result of \(count) objects.")
+    }
+    guard let library else { return [] }
+    return PHPhotoLibrary.answer("PHFetchResult.objects(at:)") {
+      switch content {
+      case .assets(let result): try result.objects(at: indexes).map { cast(PHAsset($0, library)) }
+      case .collections(let result): try result.objects(at: indexes).map { cast(PHObject.of($0, in: library)) }
+      case .nothing: []
+      }
+    }
+  }
 
   /// Whether an object is in the result (FR-03).
   open func contains(_ anObject: ObjectType) -> Bool { index(of: anObject) != NSNotFound }
@@ -78,9 +90,9 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
   open func index(of anObject: ObjectType) -> Int {
     PHPhotoLibrary.answer("PHFetchResult.index(of:)") {
       switch (content, anObject) {
-      case (.assets(let result), let asset as PHAsset):
+      case (.assets(let result), let asset as PHAsset) where asset.isOf(library):
         try asset.asset.flatMap { try result.index(ofObject: $0) } ?? NSNotFound
-      case (.collections(let result), let collection as PHCollection):
+      case (.collections(let result), let collection as PHCollection) where collection.isOf(library):
         try collection.collection.flatMap { try result.index(ofObject: $0) } ?? NSNotFound
       default: NSNotFound
       }
@@ -125,9 +137,17 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
     _ indexes: some Sequence<Int>, _ block: (ObjectType, Int, UnsafeMutablePointer<ObjCBool>) -> Void
   ) {
     var stop = ObjCBool(false)
-    for index in indexes {
-      block(object(at: index), index, &stop)
-      if stop.boolValue { return }
+    var rest = Array(indexes)[...]
+    // A portion is read in one look at the store.
+    while !rest.isEmpty {
+      let portion = rest.prefix(256)
+      rest = rest.dropFirst(256)
+      let objects = Dictionary(uniqueKeysWithValues: zip(portion.sorted(), self.objects(at: IndexSet(portion))))
+      for index in portion {
+        guard let object = objects[index] else { continue }
+        block(object, index, &stop)
+        if stop.boolValue { return }
+      }
     }
   }
 
@@ -140,7 +160,9 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
   /// A hash of the number of objects.
   open override var hash: Int { count }
 
-  func identifiers() -> [String] { (0..<count).map { (object(at: $0) as? PHObject)?.localIdentifier ?? "" } }
+  private func identifiers() -> [String] {
+    objects(at: IndexSet(integersIn: 0..<count)).map { ($0 as? PHObject)?.localIdentifier ?? "" }
+  }
 }
 
 /// What can be walked through: arrays, `NSArray` and fetch results (Apple: `NSFastEnumeration`, which Linux lacks).
@@ -171,5 +193,5 @@ extension NSSet: NSFastEnumeration {
 
 extension PHFetchResult: NSFastEnumeration {
   /// Every object, in order.
-  public var enumeratedObjects: [Any] { (0..<count).map { object(at: $0) } }
+  public var enumeratedObjects: [Any] { objects(at: IndexSet(integersIn: 0..<count)) }
 }

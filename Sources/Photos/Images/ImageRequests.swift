@@ -5,7 +5,7 @@ import Synchronization
 struct ImageWish: Sendable {
   private let source: PHAsset
   private let version: PHImageRequestOptionsVersion
-  private let isSynchronous: Bool
+  let isSynchronous: Bool
   private let delivery: PHImageRequestOptionsDeliveryMode
   private let progress: PHAssetImageProgressHandler?
   let resizeMode: PHImageRequestOptionsResizeMode
@@ -39,13 +39,10 @@ struct ImageWish: Sendable {
   func resource() throws -> (AssetResource, PhotoLibrary) {
     let asset = try asset()
     guard let library = try source.source?.library.present() else { throw PHPhotosError(.missingResource, "") }
-    let originals: [ResourceType] =
-      asset.originalResourceChoice == .raw ? [.alternatePhoto, .photo, .video, .audio] : [.photo, .video, .audio]
-    let wanted = version == .current ? [.fullSizePhoto, .fullSizeVideo] + originals : originals
     let resources = try library.resources(of: asset)
-    for type in wanted {
-      if let resource = resources.first(where: { $0.type == type }) { return (resource, library) }
-    }
+    let rendered: ResourceType = asset.mediaType == .video ? .fullSizeVideo : .fullSizePhoto
+    let render = version == .current ? resources.first { $0.type == rendered } : nil
+    if let resource = render ?? resources.original(asset.originalResourceChoice) { return (resource, library) }
     throw PHPhotosError(.missingResource, "The asset \(asset.localIdentifier) has no file of that version.")
   }
 
@@ -88,32 +85,82 @@ struct ImageWish: Sendable {
   }
 }
 
+/// What a handler is told.
+struct ImageAnswer: @unchecked Sendable {  // guarded by: made by the request's task and then left to the handler
+  let information: [AnyHashable: Any]
+  var data: Data?
+  var type: String?
+  var orientation = CGImagePropertyOrientation.up
+  var image: UIImage?
+
+  init(
+    _ information: [AnyHashable: Any], data: Data? = nil, type: String? = nil,
+    orientation: CGImagePropertyOrientation = .up, image: UIImage? = nil
+  ) {
+    (self.information, self.data, self.type) = (information, data, type)
+    (self.orientation, self.image) = (orientation, image)
+  }
+}
+
 /// The requests of a manager that are under way.
+///
+/// Their tasks run on a queue of their own: whoever waits for a synchronous request may hold a thread of the
+/// cooperative pool, and as many of those as there are would wait for each other for ever.
 final class ImageRequests: Sendable {
   private struct State {
     var last: PHImageRequestID = 0
     var tasks: [PHImageRequestID: Task<Void, Never>] = [:]
   }
 
-  private let state = Mutex(State())
+  /// What a synchronous request was answered.
+  private final class Answers: Sendable {
+    let list = Mutex<[ImageAnswer]>([])
+  }
 
-  /// Begins a request; a synchronous one is over when this returns.
-  func run(isSynchronous: Bool, _ body: @escaping @Sendable (PHImageRequestID) async -> Void) -> PHImageRequestID {
-    let done = isSynchronous ? DispatchSemaphore(value: 0) : nil
-    let number = state.withLock { state in
-      state.last = state.last == .max ? 1 : state.last + 1
-      let number = state.last
-      // The lock is held until the task is in the table, so that its end finds it there.
-      state.tasks[number] = Task.detached { [self] in
-        await body(number)
-        self.state.withLock { _ = $0.tasks.removeValue(forKey: number) }
-        done?.signal()
-      }
-      return number
+  private let state = Mutex(State())
+  private static let executor = QueueExecutor()
+
+  /// Begins a request; a synchronous one is over when this returns, its answers told on the caller's thread.
+  func run(
+    isSynchronous: Bool, told handler: @escaping (ImageAnswer) -> Void,
+    body: @escaping @Sendable (PHImageRequestID, @Sendable (ImageAnswer) -> Void) async -> Void
+  ) -> PHImageRequestID {
+    guard isSynchronous else {
+      nonisolated(unsafe) let handler = handler  // guarded by: only the request's task calls it from now on
+      return begin { await body($0) { handler($0) } }
     }
-    done?.wait()
+    let (answers, done) = (Answers(), DispatchSemaphore(value: 0))
+    let number = begin { number in
+      await body(number) { answer in answers.list.withLock { $0.append(answer) } }
+      done.signal()
+    }
+    done.wait()
+    for answer in answers.list.withLock({ $0 }) { handler(answer) }
     return number
   }
 
+  private func begin(_ body: @escaping @Sendable (PHImageRequestID) async -> Void) -> PHImageRequestID {
+    state.withLock { state in
+      state.last = state.last == .max ? 1 : state.last + 1
+      let number = state.last
+      // The lock is held until the task is in the table, so that its end finds it there.
+      state.tasks[number] = Task.detached(executorPreference: Self.executor) { [self] in
+        await body(number)
+        self.state.withLock { _ = $0.tasks.removeValue(forKey: number) }
+      }
+      return number
+    }
+  }
+
   func cancel(_ number: PHImageRequestID) { state.withLock { $0.tasks[number] }?.cancel() }
+}
+
+/// Runs tasks on a concurrent queue.
+private final class QueueExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "photoledger.images", attributes: .concurrent)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
 }

@@ -134,28 +134,34 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
   /// Installs who makes pictures; nil for nobody. Apple has no such call.
   public static func setRenderer(_ renderer: (any PHImageRenderer)?) { self.renderer.withLock { $0 = renderer } }
 
+  static var currentRenderer: (any PHImageRenderer)? { renderer.withLock { $0 } }
+
   /// Gives the bytes of a version of an asset, proved against the recorded hash, with their orientation
   /// (Apple: `requestImageDataAndOrientation(for:options:resultHandler:)`).
   ///
   /// The handler is called once: with data, kind of data, orientation and information, or without data and with an
   /// error in the information. The orientation is `.up` where no renderer can tell it, and the information says so.
+  /// A synchronous request calls it before it returns, on the caller's thread; another one on a thread of its own.
   @discardableResult
-  @preconcurrency
   open func requestImageDataAndOrientation(
     for asset: PHAsset, options: PHImageRequestOptions?,
-    resultHandler: @escaping @Sendable (Data?, String?, CGImagePropertyOrientation, [AnyHashable: Any]?) -> Void
+    resultHandler: @escaping (Data?, String?, CGImagePropertyOrientation, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {
     let wish = ImageWish(asset, options)
-    return requests.run(isSynchronous: options?.isSynchronous ?? false) { number in
+    return requests.run(isSynchronous: wish.isSynchronous) { answer in
+      resultHandler(answer.data, answer.type, answer.orientation, answer.information)
+    } body: { number, tell in
       do {
         let (resource, library) = try wish.resource()
         let data = try await wish.bytes(of: resource, library, number)
-        let orientation = try wish.orientation(of: resource, library, Self.renderer.withLock { $0 })
+        let orientation = try wish.orientation(of: resource, library, Self.currentRenderer)
         var information = wish.information(number)
         if orientation == nil { information[PHImageResultOrientationIsUnknownKey] = true }
-        resultHandler(data, resource.uniformTypeIdentifier, orientation ?? .up, information)
+        tell(
+          ImageAnswer(
+            information, data: data, type: resource.uniformTypeIdentifier, orientation: orientation ?? .up))
       } catch {
-        resultHandler(nil, nil, .up, wish.information(number, error: error))
+        tell(ImageAnswer(wish.information(number, error: error)))
       }
     }
   }
@@ -164,18 +170,20 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
   /// (Apple: `requestImage(for:targetSize:contentMode:options:resultHandler:)`).
   ///
   /// With the delivery mode `opportunistic` the handler is called twice, first with a degraded picture; once with the
-  /// other modes, for a synchronous request, and for an error.
+  /// other modes, for a synchronous request, and for an error. A synchronous request calls it before it returns, on
+  /// the caller's thread, which the renderer must not need; another one on a thread of its own.
   @discardableResult
-  @preconcurrency
   open func requestImage(
     for asset: PHAsset, targetSize: CGSize, contentMode: PHImageContentMode, options: PHImageRequestOptions?,
-    resultHandler: @escaping @Sendable (UIImage?, [AnyHashable: Any]?) -> Void
+    resultHandler: @escaping (UIImage?, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {
     let wish = ImageWish(asset, options)
     let size = targetSize == PHImageManagerMaximumSize || wish.resizeMode == .none ? .zero : targetSize
-    return requests.run(isSynchronous: options?.isSynchronous ?? false) { number in
+    return requests.run(isSynchronous: wish.isSynchronous) { answer in
+      resultHandler(answer.image, answer.information)
+    } body: { number, tell in
       do {
-        guard let renderer = Self.renderer.withLock({ $0 }) else { throw Self.noRenderer(asset) }
+        guard let renderer = Self.currentRenderer else { throw Self.noRenderer(asset) }
         let (resource, library) = try wish.resource()
         let url = try library.url(of: resource, in: try wish.asset())
         let type = UTType(importedAs: resource.uniformTypeIdentifier)
@@ -184,10 +192,10 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
             ofFileAt: url, type: type, size: size, mode: contentMode, isExact: isExact)
           try Task.checkCancellation()
           let isDegraded = !isExact && wish.deliveries.count > 1
-          resultHandler(image, wish.information(number, isDegraded: isDegraded))
+          tell(ImageAnswer(wish.information(number, isDegraded: isDegraded), image: image))
         }
       } catch {
-        resultHandler(nil, wish.information(number, error: error))
+        tell(ImageAnswer(wish.information(number, error: error)))
       }
     }
   }

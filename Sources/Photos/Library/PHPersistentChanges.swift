@@ -37,21 +37,26 @@ public final class PHPersistentChangeToken: NSObject, NSSecureCoding, NSCopying,
 /// They are read from the log in portions while they are walked through.
 public final class PHPersistentChangeFetchResult: NSObject, Sequence, Sendable {
   private let start: Token
+  private let end: Token
   private let library: PHPhotoLibrary
 
-  init(_ start: Token, _ library: PHPhotoLibrary) { (self.start, self.library) = (start, library) }
+  init(_ start: Token, _ end: Token, _ library: PHPhotoLibrary) {
+    (self.start, self.end, self.library) = (start, end, library)
+  }
 
-  /// Walks through the changes up to the state at the time; traps if the log can no longer be read.
+  /// Walks through the changes up to the state at the time of the fetch.
+  ///
+  /// If the log cannot be read to there, because the history was shortened or access was taken back meanwhile, the
+  /// walk ends early; the next fetch from the last change's token says why.
   public func makeIterator() -> AnyIterator<PHPersistentChange> {
     var token = start
     var portion: ArraySlice<PersistentChange> = []
-    return AnyIterator { [library] in
-      if portion.isEmpty {
-        portion = PHPhotoLibrary.answer("Reading persistent changes") {
-          try library.core.fetchPersistentChanges(since: token)[...]
-        }
+    return AnyIterator { [library, end] in
+      func isBeforeEnd(_ token: Token) -> Bool { !token.isComparable(to: end) || token < end }
+      if portion.isEmpty, isBeforeEnd(token) {
+        portion = (try? library.core.fetchPersistentChanges(since: token))?[...] ?? []
       }
-      guard let change = portion.popFirst() else { return nil }
+      guard isBeforeEnd(token), let change = portion.popFirst() else { return nil }
       token = change.changeToken
       return PHPersistentChange(change)
     }
@@ -116,8 +121,9 @@ extension PHPhotoLibrary {
   public func fetchPersistentChanges(since token: PHPersistentChangeToken) throws -> PHPersistentChangeFetchResult {
     do {
       // Read for its errors; the result reads on from the token.
-      _ = try present().fetchPersistentChanges(since: token.token, limit: 1)
-      return PHPersistentChangeFetchResult(token.token, self)
+      let library = try present()
+      _ = try library.fetchPersistentChanges(since: token.token, limit: 1)
+      return PHPersistentChangeFetchResult(token.token, try library.currentToken, self)
     } catch {
       throw PHPhotosError.from(error)
     }

@@ -1,12 +1,31 @@
 // Change blocks. The requests of PhotoKit find their block by themselves: it is a task-local value while the block
 // runs, on the thread of the caller, so blocks of several tasks do not mix.
+//
+// What a request is told until the block returns counts, in whatever order: an edit's recipe may be set after the edit
+// was assigned. So edits are recorded when the block has returned. The files that they render lie in folders that go
+// with their outputs; the library takes them after the block, so the folders are kept until its outcome is known.
 
 internal import PhotoLedger
+import Synchronization
 
 /// The block that is being run here, for the requests made in it.
 struct CurrentBlock: @unchecked Sendable {  // guarded by: the task that runs the block; the core traps on later use
   let block: ChangeBlock
   let library: PHPhotoLibrary
+  let rest = Rest()
+
+  /// What is left to do when the block returns.
+  final class Rest {
+    /// The requests that were given an output, each once, in order.
+    var edits: [PHAssetChangeRequest] = []
+  }
+
+  /// The folders of rendered files, until the outcome of the block is known.
+  final class Folders: Sendable {
+    private let folders = Mutex<[RenderFolder]>([])
+
+    func keep(_ folder: RenderFolder) { folders.withLock { $0.append(folder) } }
+  }
 
   @TaskLocal private static var current: CurrentBlock?
 
@@ -18,8 +37,10 @@ struct CurrentBlock: @unchecked Sendable {  // guarded by: the task that runs th
     return current
   }
 
-  static func collect(_ block: ChangeBlock, _ library: PHPhotoLibrary, _ changes: () -> Void) {
-    $current.withValue(CurrentBlock(block: block, library: library), operation: changes)
+  static func collect(_ block: ChangeBlock, _ library: PHPhotoLibrary, _ folders: Folders, _ changes: () -> Void) {
+    let current = CurrentBlock(block: block, library: library)
+    $current.withValue(current, operation: changes)
+    for request in current.rest.edits { request.recordOutput(keeping: folders) }
   }
 }
 
@@ -29,8 +50,10 @@ extension PHPhotoLibrary {
   /// The block is called at once, where the caller is (OB-05).
   /// - Throws: `PHPhotosError`; a block inside a block is `changeNotSupported` (CB-03).
   public nonisolated(nonsending) func performChanges(_ changeBlock: () -> Void) async throws {
+    let folders = CurrentBlock.Folders()
+    defer { withExtendedLifetime(folders) {} }
     do {
-      try await present().performChanges { CurrentBlock.collect($0, self, changeBlock) }
+      try await present().performChanges { CurrentBlock.collect($0, self, folders, changeBlock) }
     } catch {
       throw PHPhotosError.from(error)
     }
@@ -41,8 +64,12 @@ extension PHPhotoLibrary {
   public func performChanges(
     _ changeBlock: @escaping () -> Void, completionHandler: (@Sendable (Bool, (any Error)?) -> Void)? = nil
   ) {
+    let folders = CurrentBlock.Folders()
     do {
-      try present().performChanges { CurrentBlock.collect($0, self, changeBlock) } completionHandler: { outcome in
+      try present().performChanges {
+        CurrentBlock.collect($0, self, folders, changeBlock)
+      } completionHandler: { outcome in
+        withExtendedLifetime(folders) {}
         switch outcome {
         case .success: completionHandler?(true, nil)
         case .failure(let error): completionHandler?(false, PHPhotosError.from(error))
@@ -55,8 +82,10 @@ extension PHPhotoLibrary {
 
   /// The same, blocking the thread until the commit is durable (Apple: `performChangesAndWait(_:)`).
   public func performChangesAndWait(_ changeBlock: () -> Void) throws {
+    let folders = CurrentBlock.Folders()
+    defer { withExtendedLifetime(folders) {} }
     do {
-      try present().performChangesAndWait { CurrentBlock.collect($0, self, changeBlock) }
+      try present().performChangesAndWait { CurrentBlock.collect($0, self, folders, changeBlock) }
     } catch {
       throw PHPhotosError.from(error)
     }

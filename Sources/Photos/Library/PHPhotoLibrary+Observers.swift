@@ -35,6 +35,14 @@ final class ObserverTable: Sendable {
       }
     }
 
+    /// Whether it tells the same observer of the same.
+    func isLike(_ other: Relay) -> Bool {
+      switch (self, other) {
+      case (.changes, .changes), (.history, .history), (.availability, .availability): observer === other.observer
+      default: false
+      }
+    }
+
     func unregister(from library: PhotoLibrary) {
       switch self {
       case .changes(let relay): library.unregisterChangeObserver(relay)
@@ -44,29 +52,50 @@ final class ObserverTable: Sendable {
     }
   }
 
-  private let relays = Mutex<[Relay]>([])
+  private struct State {
+    var relays: [Relay] = []
+    /// Another library has become the shared one: nobody is told any more.
+    var isClosed = false
+  }
 
-  /// Keeps a relay, and lets go of those whose observers are gone.
-  func add(_ relay: sending Relay, from library: PhotoLibrary) {
-    let gone = relays.withLock { relays in
-      let gone = relays.filter { $0.observer == nil }
-      relays.removeAll { $0.observer == nil }
-      relays.append(relay)
+  private let state = Mutex(State())
+
+  /// Keeps a relay, and lets go of those whose observers are gone; not if the observer has one of its kind already.
+  /// - Returns: whether it was kept.
+  func add(_ relay: sending Relay, from library: PhotoLibrary) -> Bool {
+    let gone = state.withLock { state -> Transfer? in
+      guard !state.isClosed, !state.relays.contains(where: { $0.isLike(relay) }) else { return nil }
+      let gone = state.relays.filter { $0.observer == nil }
+      state.relays.removeAll { $0.observer == nil }
+      state.relays.append(relay)
       return Transfer(gone)
     }
-    for relay in gone.relays { relay.unregister(from: library) }
+    for relay in gone?.relays ?? [] { relay.unregister(from: library) }
+    return gone != nil
   }
 
   func remove(from library: PhotoLibrary, where condition: (Relay) -> Bool) {
-    let found = relays.withLock { relays in
-      let found = relays.filter(condition)
-      relays.removeAll(where: condition)
+    let found = state.withLock { state in
+      let found = state.relays.filter(condition)
+      state.relays.removeAll(where: condition)
       return Transfer(found)
     }
     for relay in found.relays { relay.unregister(from: library) }
   }
 
-  func removeAll(from library: PhotoLibrary) { remove(from: library) { _ in true } }
+  /// Ends all telling; observers of availability are told so, on an arbitrary queue.
+  func close(from library: PHPhotoLibrary) {
+    let found = state.withLock { state in
+      state.isClosed = true
+      defer { state.relays = [] }
+      return Transfer(state.relays)
+    }
+    for relay in found.relays {
+      relay.unregister(from: library.core)
+      guard case .availability(let relay) = relay else { continue }
+      DispatchQueue.global().async { relay.observer?.photoLibraryDidBecomeUnavailable(library) }
+    }
+  }
 
   /// Relays on their way out of the lock.
   private struct Transfer: @unchecked Sendable {  // guarded by: each is removed from the table before it is handed out
@@ -118,11 +147,22 @@ final class AvailabilityRelay: PhotoLibraryAvailabilityObserver, @unchecked Send
 }
 
 extension PHPhotoLibrary {
-  /// Tells an observer of later changes; it is not retained (OB-04; Apple: `register(_:)`).
+  /// Registers an observer; where there is nothing to be told of any more, nothing happens.
+  private func whileOpen(_ register: () throws -> Void) {
+    do {
+      try register()
+    } catch let error as LibraryError where error.isOfTheStore {
+      // `unavailabilityReason` says so.
+    } catch {
+      Self.unanswerable("PHPhotoLibrary.register(_:)", error)
+    }
+  }
+
+  /// Tells an observer of later changes; it is not retained, and told once though it registers twice
+  /// (OB-04; Apple: `register(_:)`).
   public func register(_ observer: any PHPhotoLibraryChangeObserver) {
     let relay = ChangeRelay(observer, self)
-    Self.answer("PHPhotoLibrary.register(_:)") { try core.register(relay) }
-    observers.add(.changes(relay), from: core)
+    if observers.add(.changes(relay), from: core) { whileOpen { try core.register(relay) } }
   }
 
   /// Tells an observer no longer (Apple: `unregisterChangeObserver(_:)`).
@@ -133,8 +173,7 @@ extension PHPhotoLibrary {
   /// Tells an observer when the library becomes unavailable; it is not retained (Apple: `register(_:)`).
   public func register(_ observer: any PHPhotoLibraryAvailabilityObserver) {
     let relay = AvailabilityRelay(observer, self)
-    core.register(relay)
-    observers.add(.availability(relay), from: core)
+    if observers.add(.availability(relay), from: core) { core.register(relay) }
   }
 
   /// Tells an observer no longer (Apple: `unregisterAvailabilityObserver(_:)`).
@@ -147,8 +186,7 @@ extension PHPhotoLibrary {
   /// Tells an observer that the history has grown; it is not retained (PH-09; Apple: `register(_:)`).
   public func register(_ observer: any PHPhotoLibraryPersistentChangesObserver) {
     let relay = HistoryRelay(observer, self)
-    Self.answer("PHPhotoLibrary.register(_:)") { try core.register(relay) }
-    observers.add(.history(relay), from: core)
+    if observers.add(.history(relay), from: core) { whileOpen { try core.register(relay) } }
   }
 
   /// Tells an observer no longer (Apple: `unregisterPersistentChangesObserver(_:)`).

@@ -64,7 +64,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
 
   private func relinquish() {
     isRelinquished.store(true, ordering: .sequentiallyConsistent)
-    observers.removeAll(from: core)
+    observers.close(from: self)
   }
 
   /// The library that ``bootstrap(libraryAt:client:createsIfMissing:)`` named (Apple: `PHPhotoLibrary.shared()`).
@@ -137,14 +137,14 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   /// What the client may do at a level (AU-09; Apple: `authorizationStatus(for:)`).
   open class func authorizationStatus(for accessLevel: PHAccessLevel) -> PHAuthorizationStatus {
     answer("PHPhotoLibrary.authorizationStatus(for:)") {
-      try shared().present().authorizationStatus(for: accessLevel)
+      try shared().core.authorizationStatus(for: accessLevel)
     }
   }
 
   /// What the client may read and write, told as authorized when it is limited (AU-06; Apple: deprecated).
   open class func authorizationStatus() -> PHAuthorizationStatus {
     answer("PHPhotoLibrary.authorizationStatus()") {
-      try shared().present().authorizationStatus()
+      try shared().core.authorizationStatus()
     }
   }
 
@@ -154,7 +154,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   @discardableResult
   open class func requestAuthorization(for accessLevel: PHAccessLevel) async -> PHAuthorizationStatus {
     do {
-      return try await shared().present().requestAuthorization(for: accessLevel)
+      return try await shared().core.requestAuthorization(for: accessLevel)
     } catch {
       unanswerable("PHPhotoLibrary.requestAuthorization(for:)", error)
     }

@@ -73,6 +73,16 @@ public struct PHPhotosError: CustomNSError, LocalizedError, Hashable, Sendable, 
     self.init(code, description, [], nil)
   }
 
+  /// An error with information, as Foundation's errors have it (Apple: `init(_:userInfo:)`).
+  public init(_ code: Code, userInfo: [String: Any]) {
+    let sentence = userInfo[NSLocalizedDescriptionKey] as? String ?? ""
+    let identifiers = userInfo[PHLocalIdentifiersErrorKey] as? [String] ?? []
+    self.init(code, sentence, identifiers, userInfo[NSUnderlyingErrorKey] as? LibraryError)
+  }
+
+  /// The sentence, the objects of equal content, and the core's error.
+  public var userInfo: [String: Any] { errorUserInfo }
+
   private init(_ code: Code, _ description: String, _ identifiers: [String], _ underlying: LibraryError?) {
     (self.code, self.description, localIdentifiers, self.underlying) = (code, description, identifiers, underlying)
   }

@@ -13,6 +13,8 @@ open class PHAsset: PHObject, @unchecked Sendable {  // guarded by: holds consta
   /// A stand-in, for subclasses in tests.
   public override init() { (asset, library) = (nil, nil) }
 
+  override final var origin: PHPhotoLibrary? { library }
+
   /// The asset and its library; nil for a stand-in.
   final var source: (asset: Asset, library: PHPhotoLibrary)? {
     if let asset, let library { (asset, library) } else { nil }
@@ -70,8 +72,10 @@ open class PHAsset: PHObject, @unchecked Sendable {  // guarded by: holds consta
   open var playbackVariation: PlaybackVariation { asset?.playbackVariation ?? .none }
   /// Which original of a RAW pair is the first (AS-16).
   open var originalResourceChoice: OriginalResourceChoice { asset?.originalResourceChoice ?? .compressed }
-  /// The kind of data of its first original file, which is read from the store.
-  open var contentType: UTType? { resources.first.flatMap { UTType($0.uniformTypeIdentifier) } }
+  /// The kind of data of its original, which is read from the store.
+  open var contentType: UTType? {
+    resources.original(originalResourceChoice).flatMap { UTType($0.uniformTypeIdentifier) }
+  }
   /// The words about it, which are read from the store (FR-19).
   open var extendedMetadata: PHAssetExtendedMetadata { PHAssetExtendedMetadata(metadata) }
 
@@ -96,6 +100,66 @@ open class PHAsset: PHObject, @unchecked Sendable {  // guarded by: holds consta
     guard let source else { return [] }
     return PHPhotoLibrary.answer("Reading the files of \(source.asset.localIdentifier)") {
       try source.library.core.resources(of: source.asset)
+    }
+  }
+
+  // MARK: Fetching
+
+  /// All assets that options describe (Apple: `fetchAssets(with:)`).
+  open class func fetchAssets(with options: PHFetchOptions?) -> PHFetchResult<PHAsset> {
+    PHPhotoLibrary.fetch("PHAsset.fetchAssets(with:)") {
+      .assets(try $0.fetchAssets(options.options(for: .asset)))
+    }
+  }
+
+  /// The assets of one type (Apple: `fetchAssets(with:options:)`).
+  open class func fetchAssets(
+    with mediaType: PHAssetMediaType, options: PHFetchOptions?
+  ) -> PHFetchResult<PHAsset> {
+    PHPhotoLibrary.fetch("PHAsset.fetchAssets(with:options:)") {
+      .assets(try $0.fetchAssets(with: mediaType, options.options(for: .asset)))
+    }
+  }
+
+  /// The assets of an album, in its order (Apple: `fetchAssets(in:options:)`).
+  open class func fetchAssets(
+    in assetCollection: PHAssetCollection, options: PHFetchOptions?
+  ) -> PHFetchResult<PHAsset> {
+    PHPhotoLibrary.fetch("PHAsset.fetchAssets(in:options:)", from: assetCollection.library) { library in
+      guard let album = assetCollection.collection else { return .nothing }
+      return .assets(try library.fetchAssets(options.options(for: .asset), in: album))
+    }
+  }
+
+  /// The assets with these identifiers, in library order; unknown ones are left out
+  /// (Apple: `fetchAssets(withLocalIdentifiers:options:)`).
+  open class func fetchAssets(
+    withLocalIdentifiers identifiers: [String], options: PHFetchOptions?
+  ) -> PHFetchResult<PHAsset> {
+    PHPhotoLibrary.fetch("PHAsset.fetchAssets(withLocalIdentifiers:options:)") {
+      .assets(try $0.fetchAssets(withLocalIdentifiers: identifiers, options.options(for: .asset)))
+    }
+  }
+
+  /// The assets that stand for an album; nil for a transient one (Apple: `fetchKeyAssets(in:options:)`).
+  open class func fetchKeyAssets(
+    in assetCollection: PHAssetCollection, options: PHFetchOptions?
+  ) -> PHFetchResult<PHAsset>? {
+    guard let (album, library) = assetCollection.source else { return nil }
+    return PHPhotoLibrary.answer("PHAsset.fetchKeyAssets(in:options:)") {
+      try library.core.fetchKeyAssets(in: album, options.options(for: .asset)).map {
+        PHFetchResult(.assets($0), library)
+      }
+    }
+  }
+
+  /// The members of a burst: who stands for it and a person's picks, or all (BU-03;
+  /// Apple: `fetchAssets(withBurstIdentifier:options:)`).
+  open class func fetchAssets(
+    withBurstIdentifier burstIdentifier: String, options: PHFetchOptions?
+  ) -> PHFetchResult<PHAsset> {
+    PHPhotoLibrary.fetch("PHAsset.fetchAssets(withBurstIdentifier:options:)") {
+      .assets(try $0.fetchAssets(withBurstIdentifier: burstIdentifier, options.options(for: .asset)))
     }
   }
 }

@@ -13,6 +13,8 @@ open class PHCollection: PHObject, @unchecked Sendable {  // guarded by: holds c
   /// A stand-in, for subclasses in tests.
   public override init() { (collection, library) = (nil, nil) }
 
+  override final var origin: PHPhotoLibrary? { library }
+
   /// The collection and its library; nil for a stand-in.
   final var source: (collection: PhotoCollection, library: PHPhotoLibrary)? {
     if let collection, let library { (collection, library) } else { nil }
@@ -36,6 +38,25 @@ open class PHCollection: PHObject, @unchecked Sendable {  // guarded by: holds c
       try source.library.core.canPerform(anOperation, on: source.collection)
     }
   }
+
+  // MARK: Fetching
+
+  /// The albums and folders of a folder, in its order (Apple: `fetchCollections(in:options:)`).
+  open class func fetchCollections(
+    in collectionList: PHCollectionList, options: PHFetchOptions?
+  ) -> PHFetchResult<PHCollection> {
+    PHPhotoLibrary.fetch("PHCollection.fetchCollections(in:options:)", from: collectionList.library) { library in
+      guard let folder = collectionList.collection else { return .nothing }
+      return .collections(try library.fetchCollections(in: folder, options.options(for: .collection)))
+    }
+  }
+
+  /// The albums and folders of the top level, in its order (Apple: `fetchTopLevelUserCollections(with:)`).
+  open class func fetchTopLevelUserCollections(with options: PHFetchOptions?) -> PHFetchResult<PHCollection> {
+    PHPhotoLibrary.fetch("PHCollection.fetchTopLevelUserCollections(with:)") {
+      .collections(try $0.fetchTopLevelUserCollections(options.options(for: .collection)))
+    }
+  }
 }
 
 /// An album or a smart album as it was at one commit (Apple: `PHAssetCollection`).
@@ -56,6 +77,66 @@ open class PHAssetCollection: PHCollection, @unchecked Sendable {  // guarded by
   open var approximateLocation: CLLocation? { nil }
   /// Empty: places are not named.
   open var localizedLocationNames: [String] { [] }
+
+  // MARK: Fetching
+
+  /// The albums with these identifiers; unknown ones and folders are left out
+  /// (Apple: `fetchAssetCollections(withLocalIdentifiers:options:)`).
+  open class func fetchAssetCollections(
+    withLocalIdentifiers identifiers: [String], options: PHFetchOptions?
+  ) -> PHFetchResult<PHAssetCollection> {
+    PHPhotoLibrary.fetch("PHAssetCollection.fetchAssetCollections(withLocalIdentifiers:options:)") {
+      .collections(
+        try $0.fetchCollections(
+          withLocalIdentifiers: try $0.identifiers(identifiers, ofFolders: false), options.options(for: .collection)))
+    }
+  }
+
+  /// The albums or smart albums of a subtype (Apple: `fetchAssetCollections(with:subtype:options:)`).
+  ///
+  /// Of subtypes that never occur, and of moments, there are none.
+  open class func fetchAssetCollections(
+    with type: PHAssetCollectionType, subtype: PHAssetCollectionSubtype, options: PHFetchOptions?
+  ) -> PHFetchResult<PHAssetCollection> {
+    PHPhotoLibrary.fetch("PHAssetCollection.fetchAssetCollections(with:subtype:options:)") { library in
+      if type == .moment { return .nothing }
+      return .collections(
+        try library.fetchCollections(
+          with: type == .album ? .album : .smartAlbum,
+          subtype: subtype == .any ? nil : AlbumSubtype(rawValue: subtype.rawValue), options.options(for: .collection)))
+    }
+  }
+
+  /// The albums that hold an asset (Apple: `fetchAssetCollectionsContaining(_:with:options:)`).
+  ///
+  /// Smart albums are not looked through, as on Apple's systems; for them and for moments the result is empty.
+  open class func fetchAssetCollectionsContaining(
+    _ asset: PHAsset, with type: PHAssetCollectionType, options: PHFetchOptions?
+  ) -> PHFetchResult<PHAssetCollection> {
+    let call = "PHAssetCollection.fetchAssetCollectionsContaining(_:with:options:)"
+    return PHPhotoLibrary.fetch(call, from: asset.library) { library in
+      guard type == .album, let asset = asset.asset else { return .nothing }
+      return .collections(try library.fetchCollections(containing: asset, options.options(for: .collection)))
+    }
+  }
+
+  /// An album in memory (FR-16; Apple: `transientAssetCollection(with:title:)`).
+  open class func transientAssetCollection(with assets: [PHAsset], title: String?) -> PHAssetCollection {
+    let library = assets.first?.library ?? PHPhotoLibrary.shared()
+    let own = assets.filter { $0.library?.core.url == library.core.url }.compactMap(\.asset)
+    return PHAssetCollection(library.core.transientAlbum(own, title: title), library)
+  }
+
+  /// An album in memory of a result's assets (FR-16; Apple: `transientAssetCollection(withAssetFetchResult:title:)`).
+  open class func transientAssetCollection(
+    withAssetFetchResult fetchResult: PHFetchResult<PHAsset>, title: String?
+  ) -> PHAssetCollection {
+    let library = fetchResult.library ?? PHPhotoLibrary.shared()
+    guard case .assets(let assets) = fetchResult.content else {
+      return transientAssetCollection(with: [], title: title)
+    }
+    return PHAssetCollection(library.core.transientAlbum(assets, title: title), library)
+  }
 }
 
 /// A folder as it was at one commit (Apple: `PHCollectionList`).
@@ -72,4 +153,60 @@ open class PHCollectionList: PHCollection, @unchecked Sendable {  // guarded by:
   open var endDate: Date? { collection?.endDate }
   /// Empty: places are not named.
   open var localizedLocationNames: [String] { [] }
+
+  // MARK: Fetching
+
+  /// The folders with these identifiers; unknown ones and albums are left out
+  /// (Apple: `fetchCollectionLists(withLocalIdentifiers:options:)`).
+  open class func fetchCollectionLists(
+    withLocalIdentifiers identifiers: [String], options: PHFetchOptions?
+  ) -> PHFetchResult<PHCollectionList> {
+    PHPhotoLibrary.fetch("PHCollectionList.fetchCollectionLists(withLocalIdentifiers:options:)") {
+      .collections(
+        try $0.fetchCollections(
+          withLocalIdentifiers: try $0.identifiers(identifiers, ofFolders: true), options.options(for: .collection)))
+    }
+  }
+
+  /// The folders (Apple: `fetchCollectionLists(with:subtype:options:)`).
+  ///
+  /// Of other types and subtypes than regular folders there are none; the root is edited through its change request.
+  open class func fetchCollectionLists(
+    with collectionListType: PHCollectionListType, subtype: PHCollectionListSubtype, options: PHFetchOptions?
+  ) -> PHFetchResult<PHCollectionList> {
+    PHPhotoLibrary.fetch("PHCollectionList.fetchCollectionLists(with:subtype:options:)") { library in
+      guard collectionListType == .folder, subtype == .any || subtype == .regularFolder else { return .nothing }
+      return .collections(try library.fetchCollections(with: .folder, options.options(for: .collection)))
+    }
+  }
+
+  /// The folder that holds a collection; empty at the top level (Apple: `fetchCollectionListsContaining(_:options:)`).
+  open class func fetchCollectionListsContaining(
+    _ collection: PHCollection, options: PHFetchOptions?
+  ) -> PHFetchResult<PHCollectionList> {
+    let call = "PHCollectionList.fetchCollectionListsContaining(_:options:)"
+    return PHPhotoLibrary.fetch(call, from: collection.library) { library in
+      guard let collection = collection.collection else { return .nothing }
+      return .collections(try library.fetchCollections(containing: collection, options.options(for: .collection)))
+    }
+  }
+
+  /// A folder in memory (FR-16; Apple: `transientCollectionList(with:title:)`).
+  open class func transientCollectionList(with collections: [PHCollection], title: String?) -> PHCollectionList {
+    let library = collections.first?.library ?? PHPhotoLibrary.shared()
+    let own = collections.filter { $0.library?.core.url == library.core.url }.compactMap(\.collection)
+    return PHCollectionList(library.core.transientFolder(own, title: title), library)
+  }
+
+  /// A folder in memory of a result's collections
+  /// (FR-16; Apple: `transientCollectionList(withCollectionsFetchResult:title:)`).
+  open class func transientCollectionList(
+    withCollectionsFetchResult fetchResult: PHFetchResult<PHCollection>, title: String?
+  ) -> PHCollectionList {
+    let library = fetchResult.library ?? PHPhotoLibrary.shared()
+    guard case .collections(let collections) = fetchResult.content else {
+      return transientCollectionList(with: [], title: title)
+    }
+    return PHCollectionList(library.core.transientFolder(collections, title: title), library)
+  }
 }

@@ -23,6 +23,15 @@ open class PHObject: NSObject, NSCopying, @unchecked Sendable {  // guarded by: 
   /// A hash of the identifier.
   open override var hash: Int { localIdentifier.isEmpty ? ObjectIdentifier(self).hashValue : localIdentifier.hashValue }
 
+  /// The library it was read from; nil for a stand-in.
+  var origin: PHPhotoLibrary? { nil }
+
+  /// Whether it was read from a library: numbers of one mean nothing in another.
+  func isOf(_ library: PHPhotoLibrary?) -> Bool {
+    guard let origin, let library else { return false }
+    return origin === library || origin.core.url == library.core.url
+  }
+
   /// The object as the core names it; nil for a stand-in.
   var identifier: LocalIdentifier? { LocalIdentifier(localIdentifier.prefix { $0 != "/" }) }
 }

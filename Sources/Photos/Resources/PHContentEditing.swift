@@ -38,12 +38,12 @@ public let PHContentEditingInputCancelledKey = "PHContentEditingInputCancelledKe
 
 /// How editing input is asked for (Apple: `PHContentEditingInputRequestOptions`).
 open class PHContentEditingInputRequestOptions: NSObject {
-  /// Whether the program can carry out a stored recipe; then it is given the unedited base (AS-09).
-  open var canHandleAdjustmentData: (@Sendable (PHAdjustmentData) -> Bool)? = { _ in true }
+  /// Whether the program can carry out a stored recipe; then it is given the unedited base (AS-09). No, unless said.
+  open var canHandleAdjustmentData: (PHAdjustmentData) -> Bool = { _ in false }
   /// Every byte is here or nowhere: it makes no difference. Kept for source compatibility.
   open var isNetworkAccessAllowed = false
   /// Is told 1 when the input is there: nothing is fetched on the way.
-  open var progressHandler: (@Sendable (Double, UnsafeMutablePointer<ObjCBool>) -> Void)?
+  open var progressHandler: ((Double, UnsafeMutablePointer<ObjCBool>) -> Void)?
   /// No display-size image is made either way. Kept for source compatibility.
   open var skipsDisplaySizeImage = false
 }
@@ -68,6 +68,8 @@ public final class PHContentEditingInput: NSObject, Sendable {
   public let fullSizeImageURL: URL?
   /// The video that the edit begins with, also a Live Photo's; stands in for `audiovisualAsset`, which Linux lacks.
   public let videoURL: URL?
+  /// How the photo has to be turned, as EXIF numbers it: what the installed renderer reads, 1 without one.
+  public let fullSizeImageOrientation: Int32
   let input: EditingInput
 
   init(_ input: EditingInput, _ library: PhotoLibrary) throws {
@@ -82,6 +84,9 @@ public final class PHContentEditingInput: NSObject, Sendable {
       try input.resources.first { types.contains($0.type) }.map { try library.url(of: $0, in: asset) }
     }
     fullSizeImageURL = try url([.photo, .fullSizePhoto, .adjustmentBasePhoto])
+    let turn = try fullSizeImageURL.flatMap { try PHImageManager.currentRenderer?.orientation(ofFileAt: $0) }
+    // What an edit rendered stands upright (AS-10).
+    fullSizeImageOrientation = input.base == .unedited ? Int32(turn?.rawValue ?? 1) : 1
     videoURL = try url([
       .video, .fullSizeVideo, .adjustmentBaseVideo, .pairedVideo, .fullSizePairedVideo, .adjustmentBasePairedVideo,
     ])
@@ -93,31 +98,16 @@ public final class PHContentEditingOutput: NSObject {
   /// The recipe; needed, and not empty (AS-04).
   public var adjustmentData: PHAdjustmentData?
   private let input: PHContentEditingInput?
-  private let folder: URL
-  private let isMadeOfVideo: Bool
+  let folder = RenderFolder()
 
   /// The output of an edit of an asset (Apple: `init(contentEditingInput:)`).
-  public init(contentEditingInput: PHContentEditingInput) {
-    input = contentEditingInput
-    isMadeOfVideo = contentEditingInput.mediaType == .video
-    folder = Self.newFolder()
-  }
+  public init(contentEditingInput: PHContentEditingInput) { input = contentEditingInput }
 
-  /// The output that makes a new asset of rendered files (Apple: `init(placeholderForCreatedAsset:)`).
-  public init(placeholderForCreatedAsset: PHObjectPlaceholder) {
-    input = nil
-    isMadeOfVideo = false
-    folder = Self.newFolder()
-  }
+  /// The output that makes a new asset of rendered files, or edits one as it is made
+  /// (Apple: `init(placeholderForCreatedAsset:)`).
+  public init(placeholderForCreatedAsset: PHObjectPlaceholder) { input = nil }
 
-  deinit {
-    // A folder that was never written to is not there; one that cannot be removed is the system's to clean up.
-    try? FileManager.default.removeItem(at: folder)
-  }
-
-  private static func newFolder() -> URL {
-    FileManager.default.temporaryDirectory.appending(path: "photoledger-edit-\(UUID().uuidString)")
-  }
+  private var isMadeOfVideo: Bool { input?.mediaType == .video }
 
   /// Where the rendered photo or video is to be written: a JPEG or a QuickTime film (Apple: `renderedContentURL`).
   public var renderedContentURL: URL { place(isMadeOfVideo ? .quickTimeMovie : .jpeg) }
@@ -138,38 +128,54 @@ public final class PHContentEditingOutput: NSObject {
 
   /// The kinds of files that are taken (Apple: `supportedRenderedContentTypes`).
   public var supportedRenderedContentTypes: [UTType] {
-    isMadeOfVideo ? [.quickTimeMovie, .mpeg4Movie] : [.jpeg, .heic, .png, .tiff, .quickTimeMovie]
+    isMadeOfVideo ? Self.films : Self.photos + (input == nil ? Self.films : [.quickTimeMovie])
   }
 
+  private static let photos: [UTType] = [.jpeg, .heic, .png, .tiff]
+  private static let films: [UTType] = [.quickTimeMovie, .mpeg4Movie]
+
   private func place(_ type: UTType) -> URL {
-    PHPhotoLibrary.answer("PHContentEditingOutput.renderedContentURL") {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-    return folder.appending(path: "FullSizeRender.\(type.preferredFilenameExtension ?? "data")")
+    PHPhotoLibrary.answer("PHContentEditingOutput.renderedContentURL") { try folder.make() }
+    return folder.file(type)
   }
 
   /// The files that were written, as parts of an edit or of a new asset.
-  private func written(photo: ResourceType, video: ResourceType) -> [ResourceDraft] {
-    supportedRenderedContentTypes.compactMap { type in
-      let file = place(type)
-      guard FileManager.default.fileExists(atPath: file.path) else { return nil }
-      return ResourceDraft(
-        type: type.conforms(to: .movie) ? video : photo, source: .file(file, shouldMove: false),
-        uniformTypeIdentifier: type.identifier)
+  private func written(photo: ResourceType, video: ResourceType, pairedVideo: ResourceType) -> [ResourceDraft] {
+    let types = supportedRenderedContentTypes.filter { FileManager.default.fileExists(atPath: folder.file($0).path) }
+    let isPaired = types.contains { Self.photos.contains($0) } || input?.mediaSubtypes.contains(.photoLive) ?? false
+    return types.map { type in
+      ResourceDraft(
+        type: Self.photos.contains(type) ? photo : isPaired ? pairedVideo : video,
+        source: .file(folder.file(type), shouldMove: false), uniformTypeIdentifier: type.identifier)
     }
   }
 
   /// The edit; the core refuses one that lacks its recipe or its render (AS-04).
   func edit() -> ContentEdit {
-    let isLive = input?.mediaSubtypes.contains(.photoLive) ?? false
-    return ContentEdit(
+    ContentEdit(
       adjustmentData: adjustmentData?.core ?? AdjustmentData(formatIdentifier: "", formatVersion: "", data: Data()),
-      rendered: written(photo: .fullSizePhoto, video: isLive ? .fullSizePairedVideo : .fullSizeVideo),
+      rendered: written(photo: .fullSizePhoto, video: .fullSizeVideo, pairedVideo: .fullSizePairedVideo),
       base: input?.input.base ?? .unedited)
   }
 
   /// The rendered files as originals of a new asset.
-  func originals() -> [ResourceDraft] { written(photo: .photo, video: .pairedVideo) }
+  func originals() -> [ResourceDraft] { written(photo: .photo, video: .video, pairedVideo: .pairedVideo) }
+}
+
+/// A folder for rendered files, which is removed when nobody needs it any more.
+final class RenderFolder: Sendable {
+  private let url = FileManager.default.temporaryDirectory.appending(path: "photoledger-edit-\(UUID().uuidString)")
+
+  deinit {
+    // A folder that was never made is not there; one that cannot be removed is the system's to clean up.
+    try? FileManager.default.removeItem(at: url)
+  }
+
+  func make() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+
+  func file(_ type: UTType) -> URL {
+    url.appending(path: "FullSizeRender.\(type.preferredFilenameExtension ?? "data")")
+  }
 }
 
 extension PHAsset {

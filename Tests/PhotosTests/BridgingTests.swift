@@ -1,0 +1,240 @@
+import Photos
+import PhotoLedger
+import TestSupport
+import Testing
+
+/// What goes wrong where names are put over another module's calls, if it does.
+@Suite("Bridging")
+struct BridgingTests {
+  private func library() -> PHPhotoLibrary { PHPhotoLibrary.shared() }
+
+  private func photo(_ text: String) async throws -> PHAsset {
+    try await library().performChanges {
+      PHAssetCreationRequest.forAsset().addResource(with: .photo, data: Data(text.utf8), options: nil)
+    }
+    return try #require(assets().lastObject)
+  }
+
+  private func files(_ asset: PHAsset) -> [PHAssetResourceType] {
+    PHAssetResource.assetResources(for: asset).map(\.type)
+  }
+
+  enum Form: CaseIterable { case async, waiting, handler }
+
+  private func perform(_ form: Form, _ block: @escaping @Sendable () -> Void) async throws {
+    switch form {
+    case .async: try await library().performChanges(block)
+    case .waiting:
+      let library = library()
+      try await onThread { try library.performChangesAndWait(block) }
+    case .handler:
+      let ends = Gathered<Bool>()
+      library().performChanges(block) { success, _ in ends.append(success) }
+      try await waitUntil("the handler is called") { !ends.all.isEmpty }
+      #expect(ends.all == [true])
+    }
+  }
+
+  @Test("an edit whose output is made, and filled, inside the block is kept (AS-04)", arguments: Form.allCases)
+  func outputInside(form: Form) async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let asset = try await photo("original")
+      try await perform(form) {
+        let request = PHAssetChangeRequest(for: asset)
+        asset.requestContentEditingInput(with: nil) { input, _ in
+          guard let input else {
+            Issue.record("There is no input.")
+            return
+          }
+          let output = PHContentEditingOutput(contentEditingInput: input)
+          request.contentEditingOutput = output
+          // What is set after the assignment counts, too.
+          output.adjustmentData = PHAdjustmentData(formatIdentifier: "a", formatVersion: "1", data: Data([1]))
+          #expect((try? Data("edited".utf8).write(to: output.renderedContentURL)) != nil)
+        }
+      }
+      let edited = try #require(assets().lastObject)
+      #expect(edited.hasAdjustments && files(edited).contains(.fullSizePhoto))
+    }
+  }
+
+  @Test("rendered files make a new asset, or edit one as it is made (AS-04, LP-01)")
+  func outputOfCreation() async throws {
+    func output(_ request: PHAssetChangeRequest, _ types: [UTType]) throws {
+      let placeholder = try #require(request.placeholderForCreatedAsset)
+      let output = PHContentEditingOutput(placeholderForCreatedAsset: placeholder)
+      for type in types { try Data("\(type)".utf8).write(to: output.renderedContentURL(for: type)) }
+      output.adjustmentData = PHAdjustmentData(formatIdentifier: "a", formatVersion: "1", data: Data([1]))
+      request.contentEditingOutput = output
+    }
+    let gallery = try Gallery()
+    try await gallery.shared {
+      for (types, expected, mediaType) in [
+        ([.jpeg], [.photo], .image), ([.quickTimeMovie], [.video], .video),
+        ([.heic, .quickTimeMovie], [.photo, .pairedVideo], .image),
+      ] as [([UTType], [PHAssetResourceType], PHAssetMediaType)] {
+        try await library().performChanges {
+          #expect(throws: Never.self) { try output(PHAssetCreationRequest.forAsset(), types) }
+        }
+        let made = try #require(assets().lastObject)
+        #expect(files(made) == expected && made.mediaType == mediaType && !made.hasAdjustments)
+      }
+      try await library().performChanges {
+        let request = PHAssetCreationRequest.forAsset()
+        request.addResource(with: .photo, data: Data("original".utf8), options: nil)
+        #expect(throws: Never.self) { try output(request, [.jpeg]) }
+      }
+      let made = try #require(assets().lastObject)
+      #expect(made.hasAdjustments && files(made).starts(with: [.photo]) && files(made).contains(.fullSizePhoto))
+    }
+  }
+
+  @Test("an object answers for its own library, whichever is the shared one")
+  func origins() async throws {
+    let (one, other) = (try Gallery(), try Gallery(seed: 2))
+    let (sea, first) = try await one.shared {
+      try await one.images(0..<3)
+      let first = try #require(assets().firstObject)
+      return (try await album("Sea", [first]), first)
+    }
+    try await other.shared {
+      try await other.images(10..<15)
+      let forest = try await album("Forest", assets().objects(at: [1, 2]))
+      #expect(PHAsset.fetchAssets(in: sea, options: nil).names == [first.localIdentifier])
+      #expect(PHAssetCollection.fetchAssetCollectionsContaining(first, with: .album, options: nil).titles == ["Sea"])
+      #expect(!assets().contains(first) && assets().index(of: first) == NSNotFound)
+      let mixed = PHAssetCollection.transientAssetCollection(with: [first] + assets().objects(at: [0]), title: nil)
+      #expect(PHAsset.fetchAssets(in: mixed, options: nil).names == [first.localIdentifier])
+      #expect(PHAsset.fetchAssets(in: forest, options: nil).count == 2)
+      let keeper = keeper()
+      let change = try await keeper.told {
+        PHAssetChangeRequest(for: try #require(assets().firstObject)).isFavorite = true
+      }
+      #expect(change.changeDetails(for: first) == nil)
+    }
+  }
+
+  @Test("positions of several insertions are those of the album as it will be, with and without its result (AL-05)")
+  func insertions() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      try await gallery.images(0..<5)
+      let all = assets().objects(at: IndexSet(0..<5))
+      for hasBasis in [false, true] {
+        let album = try await album("Two", [all[0], all[1]])
+        let members = PHAsset.fetchAssets(in: album, options: nil)
+        try await library().performChanges {
+          let request =
+            hasBasis
+            ? PHAssetCollectionChangeRequest(for: album, assets: members) : PHAssetCollectionChangeRequest(for: album)
+          request?.insertAssets([all[2], all[3], all[4]] as NSArray, at: [0, 2, 4])
+        }
+        let order = [2, 0, 3, 1, 4].map { all[$0].localIdentifier }
+        #expect(PHAsset.fetchAssets(in: album, options: nil).names == order)
+      }
+    }
+  }
+
+  @Test("an observer that registers twice is told once (OB-03)")
+  func registeredTwice() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let keeper = keeper()
+      library().register(keeper)
+      try await gallery.images(0..<1)
+      let later = Keeper()
+      library().register(later)
+      _ = try await later.told { PHAssetChangeRequest(for: try #require(assets().firstObject)).isHidden = true }
+      try await waitUntil("both are told of the last commit") { keeper.all.count >= 2 }
+      library().unregisterChangeObserver(keeper)
+      #expect(keeper.all.count == 2)
+    }
+  }
+
+  @Test("a sort descriptor sorts arrays of objects as a fetch does (FR-11)", arguments: [true, false])
+  func sortedArrays(ascending: Bool) async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      try await gallery.images(0..<6)
+      let order = NSSortDescriptor(key: "creationDate", ascending: ascending)
+      let shuffled = [3, 0, 5, 1, 4, 2].map { assets().object(at: $0) }
+      let sorted = (shuffled as NSArray).sortedArray(using: [order]) as? [PHAsset]
+      #expect(sorted?.map(\.localIdentifier) == assets { $0.sortDescriptors = [order] }.names)
+    }
+  }
+
+  @Test("a flag may come as a number in a predicate (FR-10)")
+  func flags() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let marked = try await gallery.make(1) { $0.isFavorite = true }
+      try await gallery.images(2..<4)
+      for flag in [NSNumber(value: true), NSNumber(value: 1), true as NSNumber] {
+        #expect(assets { $0.predicate = NSPredicate(format: "isFavorite == %@", flag) }.names == [marked])
+      }
+    }
+  }
+
+  @Test("the history ends at the state of its fetch, though changes are made while it is read (PH-02)")
+  func boundedHistory() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let start = library().currentChangeToken
+      for seed in 0..<3 { try await gallery.images(seed..<seed + 1) }
+      let end = library().currentChangeToken
+      var seen: [PHPersistentChangeToken] = []
+      for change in try library().fetchPersistentChanges(since: start) {
+        seen.append(change.changeToken)
+        try await gallery.images(10 + seen.count..<11 + seen.count)
+      }
+      #expect(seen.count == 3 && seen.last == end)
+    }
+  }
+
+  @Test("an album and a folder are told apart by what they are, not by how the identifier is spelled (FR-12)")
+  func spellings() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let made = try await gallery.library.performChanges { block in
+        block.createAlbum(title: "Sea")
+        block.createFolder(title: "Journeys")
+      }.created.map { String($0.prefix(36)) }
+      #expect(
+        PHAssetCollection.fetchAssetCollections(withLocalIdentifiers: made, options: nil).titles == ["Sea"])
+      #expect(
+        PHCollectionList.fetchCollectionLists(withLocalIdentifiers: made, options: nil).titles == ["Journeys"])
+    }
+  }
+
+  @Test("a library that is closed says why; it can be read still, and not be changed (OB-04)")
+  func closed() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      try await gallery.images(0..<2)
+      gallery.library.close()
+      #expect(assets().count == 2)
+      #expect((library().unavailabilityReason as? PHPhotosError)?.code == .libraryVolumeOffline)
+      #expect(await refusal { PHAssetCreationRequest.forAsset() } == .libraryVolumeOffline)
+      library().register(Keeper())
+    }
+  }
+
+  @Test("a stand-in of an app's own overrides what it likes, fetches too")
+  func standIns() {
+    final class FakeAsset: PHAsset, @unchecked Sendable {  // guarded by: has no state
+      override var localIdentifier: String { "fake" }
+      override class func fetchAssets(with options: PHFetchOptions?) -> PHFetchResult<PHAsset> { PHFetchResult() }
+    }
+    #expect(FakeAsset().localIdentifier == "fake" && FakeAsset().pixelWidth == 0)
+    #expect(FakeAsset.fetchAssets(with: nil).count == 0 && FakeAsset() == FakeAsset())
+  }
+
+  @Test("an error is made and read with information, as Foundation's are")
+  func errorInformation() {
+    let error = PHPhotosError(
+      .multipleIdentifiersFound, userInfo: [PHLocalIdentifiersErrorKey: ["a", "b"], NSLocalizedDescriptionKey: "Two."])
+    #expect(error.userInfo[PHLocalIdentifiersErrorKey] as? [String] == ["a", "b"])
+    #expect((error as NSError).localizedDescription == "Two." && error.localIdentifiers == ["a", "b"])
+  }
+}
