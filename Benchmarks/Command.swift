@@ -10,13 +10,29 @@ struct Command {
   static let help = """
     usage: benchmarks [--filter TEXT] [--size N[,N…]] [--repetitions R] [--json FILE] [--help]
 
-      --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'structure' or 'permission'
+      --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'structure', 'permission', 'S9' or 'ugly'
       --size N[,N…]      lengths of the list; default 1000,10000,100000,1000000
       --repetitions R    measurements of each row; default 31, fewer where one takes long
       --json FILE        also writes every row as JSON
 
-    Every answer is compared with a full walk of the list before and after; a wrong one ends the run with status 1.
+    Every answer is checked, change details by a full walk of the list before and after; a wrong one ends the run with
+    status 1. A missed goal is marked, and does not.
+
+    \(peers)
     """
+
+  /// How the rows of other stores are to be had.
+  static var peers: String {
+    #if PeerBenchmarks
+      "The rows of SQLite are measured: the program was built with --traits PeerBenchmarks."
+    #else
+      """
+      The rows of SQLite are left out. They need its headers and the trait:
+        apt-get install libsqlite3-dev
+        swift run -c release --traits PeerBenchmarks benchmarks
+      """
+    #endif
+  }
 
   private static let options = ["--filter", "--json", "--size", "--repetitions"]
 
@@ -48,18 +64,32 @@ struct Command {
     }
   }
 
+  /// The program starts itself for what only a new process can tell: `--child TASK FOLDER`, not for people.
+  private static func runAsChild(_ arguments: [String]) throws -> Bool {
+    guard arguments.first == "--child" else { return false }
+    guard arguments.count == 3, let task = ChildTask(rawValue: arguments[1]) else {
+      throw Misuse(sentence: "There is no option --child; the program starts itself with it.")
+    }
+    try task.run(arguments[2])
+    return true
+  }
+
   static func run(_ arguments: some Sequence<String>) {
     if arguments.contains("--help") { return print(help) }
     do {
+      if try runAsChild(Array(arguments)) { return }
       let command = try Command(arguments)
       var report = Report(filter: command.filter, repetitions: command.repetitions)
       report.printHeader()
       for size in command.sizes {
-        try ChangeDetails.measure(size: size, into: &report)
+        try ListChanges.measure(size: size, into: &report)
         try Structure.measure(size: size, into: &report)
         try Permissions.measure(size: size, into: &report)
         try PhotosModule.measure(size: size, into: &report)
+        try StoreRows.measure(size: size, into: &report)
       }
+      report.printGoals()
+      print("\n\(peers)")
       if let json = command.json { try report.write(to: json) }
     } catch let misuse as Misuse {
       FileHandle.standardError.write(Data("\(misuse.sentence)\n\n\(help)\n".utf8))

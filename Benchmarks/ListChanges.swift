@@ -2,7 +2,7 @@ import CountedTree
 import PhotoLedger
 
 /// C1 … C6: the exact change of a held result, from the edits of one commit.
-enum ChangeDetails {
+enum ListChanges {
   static func measure(size: Int, into report: inout Report) throws {
     for workload in Workload.allCases {
       let names = (
