@@ -6,14 +6,17 @@ struct Command {
   var sizes = [1_000, 10_000, 100_000, 1_000_000]
   var repetitions = 31
   var json: String?
+  var plots: String?
 
   static let help = """
-    usage: benchmarks [--filter TEXT] [--size N[,N…]] [--repetitions R] [--json FILE] [--help]
+    usage: benchmarks [--filter TEXT] [--size N[,N…]] [--repetitions R] [--json FILE] [--plots FOLDER]
+                      [--help]
 
       --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'structure', 'permission', 'S9' or 'ugly'
       --size N[,N…]      lengths of the list; default 1000,10000,100000,1000000
       --repetitions R    measurements of each row; default 31, fewer where one takes long
       --json FILE        also writes every row as JSON
+      --plots FOLDER     also draws rows over the length of the list and over the number of edits, as SVG
 
     Every answer is checked, change details by a full walk of the list before and after; a wrong one ends the run with
     status 1. A missed goal is marked, and does not.
@@ -34,7 +37,7 @@ struct Command {
     #endif
   }
 
-  private static let options = ["--filter", "--json", "--size", "--repetitions"]
+  private static let options = ["--filter", "--json", "--plots", "--size", "--repetitions"]
 
   /// A command line that cannot be obeyed.
   struct Misuse: Error { let sentence: String }
@@ -47,6 +50,7 @@ struct Command {
       switch option {
       case "--filter": filter = value
       case "--json": json = value
+      case "--plots": plots = value
       case "--size":
         sizes = try value.split(separator: ",", omittingEmptySubsequences: false).map { text in
           guard let size = Int(text), size >= 10 else {
@@ -91,6 +95,7 @@ struct Command {
       report.printGoals()
       print("\n\(peers)")
       if let json = command.json { try report.write(to: json) }
+      if let plots = command.plots { try Plot.write(report.rows, to: plots) }
     } catch let misuse as Misuse {
       FileHandle.standardError.write(Data("\(misuse.sentence)\n\n\(help)\n".utf8))
       exit(2)

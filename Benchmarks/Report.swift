@@ -68,6 +68,8 @@ struct Report {
     let mark = row.isMissed == true ? " MISSED" : ""
     let columns = (row.caches?.rawValue ?? "", Self.share(row.ratio), (row.goal ?? "") + mark)
     print(Self.line(row.name, "\(row.size)", columns.0, value, spread, columns.1, columns.2))
+    // A run takes long, and its rows are read while it goes on.
+    fflush(nil)
   }
 
   /// The rows that miss their goals.

@@ -59,7 +59,9 @@ enum Observing {
     let moving = try times(repetitions, arrivals, of: library, { touch.moving() }, check: checked)
     report.add(names[1], size: stage.size, caches: .warm, moving, goal: .microseconds(60))
     watch = nil
-    let watches = try windows(100, of: library).map { result in Watch(result, of: library, telling: arrivals) }
+    let results = try windows(100, of: library)
+    let watches = results.map { result in Watch(result, of: library, telling: arrivals) }
+    try settle(watches.count, results, library, arrivals)
     let one = try times(repetitions, arrivals, of: library) { touch.inPlace() }
     report.add(
       names[2], size: stage.size, caches: .warm, one, comparedWith: inPlace.quantile(0.5), goal: .atMost(2))
@@ -84,6 +86,17 @@ enum Observing {
     return results
   }
 
+  /// Touches every result once, and waits until all have been told: from then on all observers listen.
+  private static func settle(
+    _ count: Int, _ results: [FetchResult<Asset>], _ library: PhotoLibrary, _ arrivals: Arrivals
+  ) throws {
+    let assets = try results.compactMap { try $0.isEmpty ? nil : $0.object(at: 0).id }
+    var touch = Touch(assets)
+    arrivals.expect(count)
+    try library.performChangesAndWait { $0.edit(assets, touch.inPlace().changes) }
+    _ = try arrivals.wait()
+  }
+
   // MARK: Many observers
 
   private static func crowd(_ library: PhotoLibrary, _ stage: Stage, into report: inout Report) throws {
@@ -97,6 +110,7 @@ enum Observing {
     let alone = try times(repetitions, arrivals, of: library) { touch.inPlace() }
     report.add(names[6], size: stage.size, caches: .warm, alone)
     watches = disjoint.flatMap { result in (0..<each).map { _ in Watch(result, of: library, telling: arrivals) } }
+    try settle(watches.count, disjoint, library, arrivals)
     try add(try times(repetitions, arrivals, of: library, expecting: each) { touch.inPlace() }, told: each)
     watches = try (0..<disjoint.count).flatMap { index in
       let wide = Condition.comparison(.pixelWidth, .greater, .integer(Int64(-1 - index)))

@@ -1,21 +1,23 @@
 import CountedTree
 import Foundation
 import PhotoLedger
+import Synchronization
 
 /// Draws single edits that always change something.
 struct Touch {
   let assets: [LocalIdentifier]
   private var random = Seeded(11)
-  private var count = 0
+
+  /// Shared by all, so that two of them never set the same value on the same asset, which would change nothing.
+  private static let count = Atomic<Int>(0)
 
   /// - Parameter assets: what is edited, each as often as chance has it.
   init(_ assets: [LocalIdentifier]) { self.assets = assets }
 
   /// An edit that a result shows and that moves nothing in it.
   mutating func inPlace() -> (asset: LocalIdentifier, changes: AssetChanges) {
-    count += 1
     var changes = AssetChanges()
-    changes.pixelWidth = 10_000 + count
+    changes.pixelWidth = 10_000 + Self.count.wrappingAdd(1, ordering: .relaxed).newValue
     return (assets[Int.random(in: assets.indices, using: &random)], changes)
   }
 
@@ -26,7 +28,6 @@ struct Touch {
   }
 
   mutating func moved() -> AssetChanges {
-    count += 1
     var changes = AssetChanges()
     changes.creationDate = .set(Date(timeIntervalSinceReferenceDate: Double.random(in: 0..<6e8, using: &random)))
     return changes
