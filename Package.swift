@@ -70,7 +70,9 @@ let package = Package(
       name: "TestSupport", dependencies: ["PhotoLedger", "CountedTree", "EventLog", "LMDB", "CSystem"],
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CSystem", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "CountedTreeTests", dependencies: ["CountedTree", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "CountedTreeTests", dependencies: ["CountedTree", "PhotoLedger", "TestSupport", "benchmarks"],
+      swiftSettings: strict),
     .testTarget(
       name: "EventLogTests", dependencies: ["EventLog", "LMDB", "TestSupport"], exclude: ["Golden"],
       swiftSettings: strict),

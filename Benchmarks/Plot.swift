@@ -79,7 +79,8 @@ struct Plot {
     for decade in ys {
       let place = Self.place(y(pow(10, Double(decade)), ys))
       text += "<line class=\"grid\" x1=\"\(start)\" y1=\"\(place)\" x2=\"\(end)\" y2=\"\(place)\"/>\n"
-      text += "<text x=\"\(Self.place(Self.left - 8))\" y=\"\(place)\" text-anchor=\"end\" dominant-baseline=\"middle\">"
+      text +=
+        "<text x=\"\(Self.place(Self.left - 8))\" y=\"\(place)\" text-anchor=\"end\" dominant-baseline=\"middle\">"
       text += "\(Self.power(decade))</text>\n"
     }
     return text
@@ -113,7 +114,8 @@ struct Plot {
 
   /// A power of ten, spelled.
   private static func power(_ exponent: Int) -> String {
-    (0...3).contains(exponent) ? Report.number(pow(10, Double(exponent)))
+    (0...3).contains(exponent)
+      ? Report.number(pow(10, Double(exponent)))
       : exponent < 0 && exponent > -4 ? Report.number(pow(10, Double(exponent))) : "1e\(exponent)"
   }
 
@@ -135,7 +137,9 @@ extension Plot {
     for size in Set(rows.map(\.size)).sorted() {
       plots.append(("details-over-k-\(size)", overEdits(size, rows)))
     }
-    for prefix in ["S1 ", "S2 ", "S3 ", "S5 ", "S6 ", "S7 ", "S8 ", "S9 no index", "S9 smart album", "S10 creation", "S11 ", "S15 "] {
+    for prefix in [
+      "S1 ", "S2 ", "S3 ", "S5 ", "S6 ", "S7 ", "S8 ", "S9 no index", "S9 smart album", "S10 creation", "S11 ", "S15 ",
+    ] {
       let own = rows.filter { $0.name.hasPrefix(prefix) && $0.medianNanoseconds != nil }
       let name = prefix.trimmingCharacters(in: .whitespaces)
       plots.append((name.lowercased().replacingOccurrences(of: " ", with: "-"), overSizes(name, own, of: name)))

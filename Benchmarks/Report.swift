@@ -108,8 +108,8 @@ struct Report {
   }
 
   private static func share(_ ratio: Double?) -> String {
-    ratio.map { $0 < 0.1 ? String(format: "%.4f", $0) : $0 < 10 ? String(format: "%.2f", $0) : String(format: "%.0f", $0) }
-      ?? ""
+    guard let ratio else { return "" }
+    return String(format: ratio < 0.1 ? "%.4f" : ratio < 10 ? "%.2f" : "%.0f", ratio)
   }
 
   private static func micros(_ nanoseconds: Double) -> String {

@@ -22,7 +22,8 @@
         source INTEGER NOT NULL, subtypes INTEGER NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL,
         created REAL, added REAL NOT NULL, modified REAL, trashed REAL, latitude REAL, longitude REAL,
         duration REAL NOT NULL, rating INTEGER NOT NULL, burst TEXT);
-      CREATE TABLE identifiers(identifier BLOB PRIMARY KEY, kind INTEGER NOT NULL, number INTEGER NOT NULL) WITHOUT ROWID;
+      CREATE TABLE identifiers(identifier BLOB PRIMARY KEY, kind INTEGER NOT NULL, number INTEGER NOT NULL)
+        WITHOUT ROWID;
       CREATE TABLE content(sha256 BLOB, asset INTEGER, PRIMARY KEY (sha256, asset)) WITHOUT ROWID;
       CREATE TABLE pairing(name BLOB, asset INTEGER, PRIMARY KEY (name, asset)) WITHOUT ROWID;
       CREATE TABLE bursts(name BLOB, asset INTEGER, PRIMARY KEY (name, asset)) WITHOUT ROWID;
@@ -67,7 +68,9 @@
 
     private func insert(_ entry: Entry) throws {
       let (asset, number) = (entry.asset, Int64(entry.number))
-      let identifier = withUnsafeBytes(of: (entry.identifier.high.bigEndian, entry.identifier.low.bigEndian)) { [UInt8]($0) }
+      let identifier = withUnsafeBytes(of: (entry.identifier.high.bigEndian, entry.identifier.low.bigEndian)) {
+        [UInt8]($0)
+      }
       try put("events", .integer(number), .blob(entry.record))
       try put("details", .integer(number), .blob(entry.details))
       try put(
@@ -83,15 +86,18 @@
         try put("content", .blob(asset.hash(of: 1)), .integer(number))
         try put("pairing", .blob(asset.hash(of: 2)), .integer(number))
       }
-      if let burst = asset.burst { try put("bursts", .blob(Array((burst + burst + burst).utf8.prefix(32))), .integer(number)) }
+      if let burst = asset.burst {
+        try put("bursts", .blob(Array((burst + burst + burst).utf8.prefix(32))), .integer(number))
+      }
       try put("history", .integer(number), .integer(number))
     }
 
-    /// Adds the indexes that cover the queries measured, and empties the write-ahead log into the file.
+    /// Empties the write-ahead log into the file.
     func finish() throws {
       try database.run("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
+    /// Adds the indexes that cover the queries measured.
     func addCoveringIndexes() throws {
       for (name, columns) in [
         ("newest", "visible, created DESC, number"), ("favourites", "favourite, visible, created DESC, number"),

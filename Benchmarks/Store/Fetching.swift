@@ -18,7 +18,8 @@ enum Fetching {
 
   static let questions = [
     Question(
-      name: "large images", condition: .and([
+      name: "large images",
+      condition: .and([
         .comparison(.mediaType, .equal, .integer(1)), .comparison(.pixelWidth, .greater, .integer(3000)),
       ]), sql: "visible = 1 AND mediaType = 1 AND width > 3000 ORDER BY created DESC, number"),
     Question(
@@ -65,7 +66,8 @@ enum Fetching {
     if report.wantsAny(of: rebuildNames) { try everything(library, stage, repetitions, into: &report) }
   }
 
-  private static func options(_ question: Question, _ library: PhotoLibrary) throws -> (FetchOptions, PhotoCollection?) {
+  private static func options(_ question: Question, _ library: PhotoLibrary) throws -> (FetchOptions, PhotoCollection?)
+  {
     var options = FetchOptions()
     options.condition = question.condition
     options.sort = [try SortTerm(question.sort, for: .asset)]
@@ -123,7 +125,9 @@ enum Fetching {
       {
         var keys: [ResultKey] = []
         keys.reserveCapacity(stage.size)
-        try floor.scan { number, bytes in keys.append(ResultKey(word: bytes.loadUnaligned(as: UInt64.self), number: number)) }
+        try floor.scan { number, bytes in
+          keys.append(ResultKey(word: bytes.loadUnaligned(as: UInt64.self), number: number))
+        }
         counts[0] = CountedTree(sorted: keys).count
       },
       { counts[1] = try library.fetchAssets(try .newestFirst()).count },
@@ -138,7 +142,8 @@ enum Fetching {
     #endif
     let samples = try Turns.measure(repetitions, bodies)
     let shown = stage.shown.count
-    guard counts[0] == stage.size, counts[1] == shown, counts[2] == shown, bodies.count == 3 || counts[3] == shown else {
+    guard counts[0] == stage.size, counts[1] == shown, counts[2] == shown, bodies.count == 3 || counts[3] == shown
+    else {
       throw WrongAnswer(description: "The ways of reading everything give \(counts) assets; \(shown) are shown.")
     }
     let base = samples[0].quantile(0.5)

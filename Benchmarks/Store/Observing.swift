@@ -72,7 +72,8 @@ enum Observing {
   static func windows(_ wanted: Int, of library: PhotoLibrary) throws -> [FetchResult<Asset>] {
     let all = try library.fetchAssets(try .newestFirst())
     let count = min(wanted, all.count)
-    let edges = try (1..<count).compactMap { try all.object(at: $0 * all.count / count).creationDate }
+    let dates = try (1..<count).compactMap { try all.object(at: $0 * all.count / count).creationDate }
+    let edges = Set(dates).sorted(by: >)
     var results: [FetchResult<Asset>] = []
     for index in 0...edges.count {
       var parts: [Condition] = []
@@ -83,7 +84,7 @@ enum Observing {
     guard results.reduce(0, { $0 + $1.count }) == all.count else {
       throw WrongAnswer(description: "Windows of dates hold another number of assets than all dates do.")
     }
-    return results
+    return results.filter { !$0.isEmpty }
   }
 
   /// Touches every result once, and waits until all have been told: from then on all observers listen.

@@ -25,7 +25,8 @@ enum UglyShapes {
         }
         try check(shape, library, stage, before)
         let total = Sample([times.reduce(0, +)])
-        report.add(names[2 * index], size: stage.size, caches: .warm, total, operations: shape.count(in: stage.shown.count))
+        report.add(
+          names[2 * index], size: stage.size, caches: .warm, total, operations: shape.count(in: stage.shown.count))
         var touch = Touch(stage.shown)
         let after = try Observing.times(report.repetitions, arrivals, of: library, { touch.moving() })
         report.add(names[2 * index + 1], size: stage.size, caches: .warm, after)
