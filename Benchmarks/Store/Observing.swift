@@ -104,12 +104,12 @@ enum Observing {
     let repetitions = report.repetitions
     let arrivals = Arrivals()
     var touch = Touch(stage.shown)
-    let disjoint = try windows(100, of: library)
     let observers = stage.size >= Goal.leastSize ? 10_000 : min(10_000, stage.size)
-    let each = max(1, observers / disjoint.count)
     var watches = [Watch(try library.fetchAssets(try .newestFirst()), of: library, telling: arrivals)]
     let alone = try times(repetitions, arrivals, of: library) { touch.inPlace() }
     report.add(names[6], size: stage.size, caches: .warm, alone)
+    let disjoint = try windows(100, of: library)
+    let each = max(1, observers / disjoint.count)
     watches = disjoint.flatMap { result in (0..<each).map { _ in Watch(result, of: library, telling: arrivals) } }
     try settle(watches.count, disjoint, library, arrivals)
     try add(try times(repetitions, arrivals, of: library, expecting: each) { touch.inPlace() }, told: each)
