@@ -18,7 +18,7 @@ enum Memory {
       }
       let goals: [Goal] = [.bytes(64 << 20), .bytes(4 << 10), .bytes(16 << 10)]
       let bytes = [
-        steps[1] - empty, (steps[2] - steps[1]) / observerCount, (steps[4] - steps[3]) / commitCount,
+        steps[1] - empty, (steps[2] - steps[1]) / count(steps[0]), (steps[4] - steps[3]) / count(steps[0]),
       ]
       for (index, name) in names.enumerated() {
         report.add(name, size: stage.size, bytes: max(1, bytes[index]), goal: goals[index])
@@ -26,8 +26,8 @@ enum Memory {
     }
   }
 
-  private static let observerCount = 2000
-  private static let commitCount = 2000
+  /// How many observers, and how many commits, the memory is divided by.
+  private static func count(_ size: Int) -> Int { min(2000, size) }
 
   /// In the new process: the number of assets, then the memory with one live result, with many observers of it, after
   /// as many commits again, and after those with each result between held.
@@ -48,20 +48,23 @@ enum Memory {
         keeping(watches[0].last)
       }
     }
+    let count = count(result.count)
     try commit(3)
     var memory = [result.count, try ChildProcess.anonymousBytes()]
     // From the state of now: whoever begins with an old result is told what came since.
     let current = try library.fetchAssets(try .newestFirst())
-    for _ in 0..<observerCount { watches.append(Watch(current, of: library, telling: arrivals)) }
+    for _ in 0..<count {
+      watches.append(Watch(current, of: library, telling: arrivals, isKeeping: false))
+    }
     try commit(1)
     memory.append(try ChildProcess.anonymousBytes())
     watches.removeSubrange(1...)
-    try commit(commitCount)
+    try commit(count)
     memory.append(try ChildProcess.anonymousBytes())
     var held: [FetchResult<Asset>] = []
-    try commit(commitCount) { details in if let details { held.append(details.fetchResultAfterChanges) } }
+    try commit(count) { details in if let details { held.append(details.fetchResultAfterChanges) } }
     memory.append(try ChildProcess.anonymousBytes())
-    guard held.count == commitCount else { throw WrongAnswer(description: "A commit was not told.") }
+    guard held.count == count else { throw WrongAnswer(description: "A commit was not told.") }
     return memory
   }
 }

@@ -56,13 +56,17 @@ final class Watch: Sendable {
     let last = Mutex<ChangeDetails<Asset>?>(nil)
   }
 
-  init(_ result: FetchResult<Asset>, of library: PhotoLibrary, telling arrivals: Arrivals) {
+  /// - Parameter isKeeping: whether the last change is kept; what is held then counts as memory.
+  init(
+    _ result: FetchResult<Asset>, of library: PhotoLibrary, telling arrivals: Arrivals, isKeeping: Bool = true
+  ) {
     let kept = Kept()
     self.kept = kept
+    let changes = library.changes(to: result)
     task = Task.detached {
       do {
-        for try await details in library.changes(to: result) {
-          kept.last.withLock { $0 = details }
+        for try await details in changes {
+          if isKeeping { kept.last.withLock { $0 = details } }
           arrivals.arrive()
         }
       } catch { arrivals.fail(error) }
@@ -71,7 +75,7 @@ final class Watch: Sendable {
 
   deinit { task.cancel() }
 
-  /// The last change that was told.
+  /// The last change that was told, if it is kept.
   var last: ChangeDetails<Asset>? { kept.last.withLock { $0 } }
 }
 
