@@ -14,6 +14,8 @@ struct InventedAsset {
   var seconds = 0.0
   var isFavorite = false
   var isHidden = false
+  /// Whether it was thrown into the trash later on.
+  var isTrashed = false
   var isLive = false
   var location: Location?
   var burst: String?
@@ -34,8 +36,8 @@ struct InventedAsset {
     return isLive ? .photoLive : []
   }
 
-  /// Whether an ordinary fetch shows it.
-  var isVisible: Bool { !isHidden && (burst == nil || representsBurst) }
+  /// Whether an ordinary fetch shows it in the end.
+  var isVisible: Bool { !isHidden && !isTrashed && (burst == nil || representsBurst) }
 
   /// 32 bytes that no other asset has: the number, scrambled, as a hash would be.
   func hash(of file: UInt64) -> [UInt8] {

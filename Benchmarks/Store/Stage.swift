@@ -14,8 +14,9 @@ import PhotoLedger
 /// The invented library of one size, on the disk and in memory.
 final class Stage {
   let size: Int
-  let assets: [LocalIdentifier]
-  /// Those that an ordinary fetch shows.
+  /// The assets, in the order of their addition, as they were drawn.
+  private let drawn: [(identifier: LocalIdentifier, isTrashed: Bool)]
+  /// Those that an ordinary fetch shows, once the library is furnished.
   let shown: [LocalIdentifier]
   /// Where the library on the disk lies.
   let diskFolder: URL
@@ -48,16 +49,16 @@ final class Stage {
     try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
     diskFolder = root.appending(path: "library")
     let library = try PhotoLibrary.create(at: diskFolder, environment: .seeded(Self.seed))
-    var (made, shown): ([LocalIdentifier], [LocalIdentifier]) = ([], [])
+    var (made, shown): ([(identifier: LocalIdentifier, isTrashed: Bool)], [LocalIdentifier]) = ([], [])
     made.reserveCapacity(size)
     var invented = InventedLibrary(count: size, seed: Self.seed)
     while made.count < size {
       let chunk = (0..<min(Self.blockSize, size - made.count)).compactMap { _ in invented.next() }
       let identifiers = try block(library, chunk)
-      made += identifiers
+      made += zip(chunk, identifiers).map { ($1, $0.isTrashed) }
       shown += zip(chunk, identifiers).filter(\.0.isVisible).map(\.1)
     }
-    assets = made
+    drawn = made
     self.shown = shown
     opened = library
   }
@@ -78,6 +79,24 @@ final class Stage {
       made = creations.map { change.createAsset($0) }
     }
     return made
+  }
+
+  /// Puts what is to be there into the trash, and makes albums of neighbours.
+  func furnish() throws {
+    let library = try library()
+    let trashed = drawn.filter(\.isTrashed).map(\.identifier)
+    if !trashed.isEmpty { try library.performChangesAndWait(cause: "tidy") { $0.deleteAssets(trashed) } }
+    var random = Seeded(Self.seed)
+    let sizes = InventedLibrary.albumSizes(of: size, seed: Self.seed)
+    for start in stride(from: 0, to: sizes.count, by: 100) {
+      try library.performChangesAndWait(cause: "albums") { change in
+        for number in start..<min(start + 100, sizes.count) {
+          let album = change.createAlbum(title: "Album \(number)")
+          let first = Int.random(in: 0...(size - sizes[number]), using: &random)
+          change.album(album).add(drawn[first..<first + sizes[number]].map(\.identifier))
+        }
+      }
+    }
   }
 
   /// The library on the disk, open.
