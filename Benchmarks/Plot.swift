@@ -23,8 +23,8 @@ struct Plot {
   var yLabel: String
   var lines: [Line]
 
-  private static let (width, height) = (760.0, 440.0)
-  private static let (left, right, top, bottom) = (70.0, 250.0, 44.0, 52.0)
+  private static let (width, height) = (860.0, 440.0)
+  private static let (left, right, top, bottom) = (70.0, 340.0, 44.0, 52.0)
   /// Legible on white and on black, and apart for who cannot tell red from green (Okabe and Ito).
   private static let colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A8A8A"]
 
@@ -90,13 +90,15 @@ struct Plot {
     let colour = Self.colours[index % Self.colours.count]
     let places = line.points.map { (Self.place(x($0.x, xs)), Self.place(y($0.y, ys))) }
     let path = places.map { "\($0.0),\($0.1)" }.joined(separator: " ")
-    let own = line.isOwn ? " own" : ""
-    var text = "<polyline class=\"line\(own)\" stroke=\"\(colour)\" points=\"\(path)\"/>\n"
+    // When the colours begin again, the lines are dashed.
+    let dash = index >= Self.colours.count ? " stroke-dasharray=\"6 4\"" : ""
+    let style = "class=\"line\(line.isOwn ? " own" : "")\" stroke=\"\(colour)\"\(dash)"
+    var text = "<polyline \(style) points=\"\(path)\"/>\n"
     for place in places { text += "<circle cx=\"\(place.0)\" cy=\"\(place.1)\" r=\"3\" fill=\"\(colour)\"/>\n" }
     // Names stand in a column, where they cannot lie over each other; a stroke before each says whose it is.
     let row = Self.top + 14 + Double(index) * 20
     let start = Self.width - Self.right + 16
-    text += "<line class=\"line\(own)\" stroke=\"\(colour)\" x1=\"\(Self.place(start))\" y1=\"\(Self.place(row - 4))\" "
+    text += "<line \(style) x1=\"\(Self.place(start))\" y1=\"\(Self.place(row - 4))\" "
     text += "x2=\"\(Self.place(start + 18))\" y2=\"\(Self.place(row - 4))\"/>\n"
     return text + "<text x=\"\(Self.place(start + 24))\" y=\"\(Self.place(row))\">\(Self.escaped(line.name))</text>\n"
   }
