@@ -47,6 +47,13 @@
       self.statements = statements
     }
 
+    deinit {
+      for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: file.path + suffix) {
+        let path = file.path + suffix
+        do { try FileManager.default.removeItem(atPath: path) } catch { print("\(path) is left: \(error)") }
+      }
+    }
+
     /// What one asset brings beside its properties.
     struct Entry {
       var asset: InventedAsset
