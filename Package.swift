@@ -25,6 +25,11 @@ let package = Package(
     .library(name: "Photos", targets: ["Photos", "PhotosUI"]),
     .executable(name: "photoledger", targets: ["photoledger"]),
   ],
+  traits: [
+    .trait(
+      name: "PeerBenchmarks",
+      description: "Measures SQLite beside the library; needs its headers (`apt-get install libsqlite3-dev`).")
+  ],
   targets: [
     // System.
     .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
@@ -51,16 +56,24 @@ let package = Package(
     .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),
     .executableTarget(
       name: "photoledger", dependencies: ["PhotoLedger", "MediaImport"], swiftSettings: strict),
+    .systemLibrary(
+      name: "CSQLite", path: "Benchmarks/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .executableTarget(
-      name: "benchmarks", dependencies: ["PhotoLedger", "CountedTree", "Photos"], path: "Benchmarks",
-      exclude: ["README.md", "results.json"], swiftSettings: strict),
+      name: "benchmarks",
+      dependencies: [
+        "PhotoLedger", "CountedTree", "Photos", "EventLog", "LMDB", "CLMDB", "CSystem",
+        .target(name: "CSQLite", condition: .when(traits: ["PeerBenchmarks"])),
+      ],
+      path: "Benchmarks", exclude: ["README.md", "results.json", "CSQLite"], swiftSettings: strict),
 
     // Proof.
     .target(
       name: "TestSupport", dependencies: ["PhotoLedger", "CountedTree", "EventLog", "LMDB", "CSystem"],
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CSystem", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "CountedTreeTests", dependencies: ["CountedTree", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "CountedTreeTests", dependencies: ["CountedTree", "PhotoLedger", "TestSupport", "benchmarks"],
+      swiftSettings: strict),
     .testTarget(
       name: "EventLogTests", dependencies: ["EventLog", "LMDB", "TestSupport"], exclude: ["Golden"],
       swiftSettings: strict),

@@ -6,19 +6,38 @@ struct Command {
   var sizes = [1_000, 10_000, 100_000, 1_000_000]
   var repetitions = 31
   var json: String?
+  var plots: String?
 
   static let help = """
-    usage: benchmarks [--filter TEXT] [--size N[,N…]] [--repetitions R] [--json FILE] [--help]
+    usage: benchmarks [--filter TEXT] [--size N[,N…]] [--repetitions R] [--json FILE] [--plots FOLDER]
+                      [--help]
 
-      --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'structure' or 'permission'
+      --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'structure', 'permission', 'S9' or 'ugly'
       --size N[,N…]      lengths of the list; default 1000,10000,100000,1000000
       --repetitions R    measurements of each row; default 31, fewer where one takes long
       --json FILE        also writes every row as JSON
+      --plots FOLDER     also draws rows over the length of the list and over the number of edits, as SVG
 
-    Every answer is compared with a full walk of the list before and after; a wrong one ends the run with status 1.
+    Every answer is checked, change details by a full walk of the list before and after; a wrong one ends the run with
+    status 1. A missed goal is marked, and does not.
+
+    \(peers)
     """
 
-  private static let options = ["--filter", "--json", "--size", "--repetitions"]
+  /// How the rows of other stores are to be had.
+  static var peers: String {
+    #if PeerBenchmarks
+      "The rows of SQLite are measured: the program was built with --traits PeerBenchmarks."
+    #else
+      """
+      The rows of SQLite are left out. They need its headers and the trait:
+        apt-get install libsqlite3-dev
+        swift run -c release --traits PeerBenchmarks benchmarks
+      """
+    #endif
+  }
+
+  private static let options = ["--filter", "--json", "--plots", "--size", "--repetitions"]
 
   /// A command line that cannot be obeyed.
   struct Misuse: Error { let sentence: String }
@@ -31,6 +50,7 @@ struct Command {
       switch option {
       case "--filter": filter = value
       case "--json": json = value
+      case "--plots": plots = value
       case "--size":
         sizes = try value.split(separator: ",", omittingEmptySubsequences: false).map { text in
           guard let size = Int(text), size >= 10 else {
@@ -48,19 +68,34 @@ struct Command {
     }
   }
 
+  /// The program starts itself for what only a new process can tell: `--child TASK FOLDER`, not for people.
+  private static func runAsChild(_ arguments: [String]) throws -> Bool {
+    guard arguments.first == "--child" else { return false }
+    guard arguments.count == 3, let task = ChildTask(rawValue: arguments[1]) else {
+      throw Misuse(sentence: "There is no option --child; the program starts itself with it.")
+    }
+    try task.run(arguments[2])
+    return true
+  }
+
   static func run(_ arguments: some Sequence<String>) {
     if arguments.contains("--help") { return print(help) }
     do {
+      if try runAsChild(Array(arguments)) { return }
       let command = try Command(arguments)
       var report = Report(filter: command.filter, repetitions: command.repetitions)
       report.printHeader()
       for size in command.sizes {
-        try ChangeDetails.measure(size: size, into: &report)
+        try ListChanges.measure(size: size, into: &report)
         try Structure.measure(size: size, into: &report)
         try Permissions.measure(size: size, into: &report)
         try PhotosModule.measure(size: size, into: &report)
+        try StoreRows.measure(size: size, into: &report)
       }
+      report.printGoals()
+      print("\n\(peers)")
       if let json = command.json { try report.write(to: json) }
+      if let plots = command.plots { try Plot.write(report.rows, to: plots) }
     } catch let misuse as Misuse {
       FileHandle.standardError.write(Data("\(misuse.sentence)\n\n\(help)\n".utf8))
       exit(2)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Prints rows as they come and keeps them for JSON.
+/// Prints rows as they come and keeps them for JSON and plots.
 struct Report {
   struct Row: Codable {
     var name: String
@@ -11,11 +11,15 @@ struct Report {
     var lowNanoseconds: Double?
     var highNanoseconds: Double?
     var repetitions: Int?
-    /// Memory; nil in a row of times.
+    /// Memory or disk; nil in a row of times.
     var bytes: Int?
-    /// This row's median to that of the row it is compared with, or its bytes to those of the keys; nil if it has
+    /// This row's median to that of the row it is compared with, or its bytes to those of the other; nil if it has
     /// nothing to be compared with.
     var ratio: Double?
+    /// What the row should reach, such as `≤ 1.25 ×`; nil if nobody set a goal.
+    var goal: String?
+    /// Whether the goal is missed; nil without a goal, and at sizes where it is not judged.
+    var isMissed: Bool?
   }
 
   let filter: String
@@ -27,15 +31,18 @@ struct Report {
     self.repetitions = repetitions
   }
 
-  func wantsAny(_ names: String...) -> Bool { filter.isEmpty || names.contains { $0.contains(filter) } }
+  func wantsAny(_ names: String...) -> Bool { wantsAny(of: names) }
+
+  func wantsAny(of names: [String]) -> Bool { filter.isEmpty || names.contains { $0.contains(filter) } }
 
   func printHeader() {
-    print(Self.line("row", "n", "caches", "median µs", "10 % … 90 %", "ratio"))
+    print(Self.line("row", "n", "caches", "median µs", "10 % … 90 %", "ratio", "goal"))
   }
 
   /// Adds a row. A row's times are divided by `operations`, for loops of many.
   mutating func add(
-    _ name: String, size: Int, caches: Caches?, _ sample: Sample, operations: Int = 1, comparedWith base: Double? = nil
+    _ name: String, size: Int, caches: Caches?, _ sample: Sample, operations: Int = 1, comparedWith base: Double? = nil,
+    goal: Goal? = nil
   ) {
     let scale = 1 / Double(operations)
     let (low, median, high) = (
@@ -44,16 +51,45 @@ struct Report {
     let row = Row(
       name: name, size: size, caches: caches, medianNanoseconds: median, lowNanoseconds: low, highNanoseconds: high,
       repetitions: sample.times.count, ratio: base.map { median / $0 })
-    rows.append(row)
-    let spread = "\(Self.micros(low)) … \(Self.micros(high))"
-    print(Self.line(name, "\(size)", caches?.rawValue ?? "", Self.micros(median), spread, Self.share(row.ratio)))
+    add(row, Self.micros(median), "\(Self.micros(low)) … \(Self.micros(high))", goal)
   }
 
-  /// Adds a row of memory, compared with the bytes of the keys if they are given.
-  mutating func add(_ name: String, size: Int, bytes: Int, ofPayload payload: Int? = nil) {
-    let row = Row(name: name, size: size, bytes: bytes, ratio: payload.map { Double(bytes) / Double($0) })
+  /// Adds a row of memory or disk, compared with other bytes if they are given: those of the keys, or a peer's.
+  mutating func add(_ name: String, size: Int, bytes: Int, comparedWith base: Int? = nil, goal: Goal? = nil) {
+    let row = Row(name: name, size: size, bytes: bytes, ratio: base.map { Double(bytes) / Double($0) })
+    add(row, "\(bytes) B", "", goal)
+  }
+
+  private mutating func add(_ row: Row, _ value: String, _ spread: String, _ goal: Goal?) {
+    var row = row
+    row.goal = goal?.description
+    row.isMissed = goal?.isMissed(by: row)
     rows.append(row)
-    print(Self.line(name, "\(size)", "", "\(bytes) B", "", Self.share(row.ratio)))
+    let mark = row.isMissed == true ? " MISSED" : ""
+    let columns = (row.caches?.rawValue ?? "", Self.share(row.ratio), (row.goal ?? "") + mark)
+    print(Self.line(row.name, "\(row.size)", columns.0, value, spread, columns.1, columns.2))
+    // A run takes long, and its rows are read while it goes on.
+    fflush(nil)
+  }
+
+  /// The rows that miss their goals.
+  var missed: [Row] { rows.filter { $0.isMissed == true } }
+
+  /// Says which goals were missed, and how many were judged.
+  func printGoals() {
+    let judged = rows.filter { $0.isMissed != nil }
+    let named = rows.filter { $0.goal != nil }.count - judged.count
+    guard !judged.isEmpty else {
+      if named > 0 { print("\nNo goal was judged: goals are about \(Goal.leastSize) objects and more.") }
+      return
+    }
+    print("\nOf \(judged.count) goals judged, \(missed.count) were missed\(missed.isEmpty ? "." : ":")")
+    for row in missed {
+      let value = row.ratio.map { "ratio \(Self.share($0))" }
+      let own = row.medianNanoseconds.map { "\(Self.micros($0)) µs" } ?? row.bytes.map { "\($0) B" }
+      let words = [own, value].compactMap { $0 }.joined(separator: ", ")
+      print("  \(row.name), n = \(row.size): \(words); the goal is \(row.goal ?? "")")
+    }
   }
 
   /// Uses the outcome of a loop, so that the loop cannot be optimised away.
@@ -66,8 +102,14 @@ struct Report {
     try encoder.encode(rows).write(to: URL(fileURLWithPath: path))
   }
 
+  /// A number without needless digits.
+  static func number(_ value: Double) -> String {
+    value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(Double(Int((value * 1000).rounded())) / 1000)"
+  }
+
   private static func share(_ ratio: Double?) -> String {
-    ratio.map { $0 < 10 ? String(format: "%.2f", $0) : String(format: "%.0f", $0) } ?? ""
+    guard let ratio else { return "" }
+    return String(format: ratio < 0.1 ? "%.4f" : ratio < 10 ? "%.2f" : "%.0f", ratio)
   }
 
   private static func micros(_ nanoseconds: Double) -> String {
@@ -76,10 +118,10 @@ struct Report {
   }
 
   private static func line(_ columns: String...) -> String {
-    let widths = [46, 8, 6, 10, 20, 9]
+    let widths = [62, 8, 6, 12, 20, 9, 0]
     return zip(columns, widths).enumerated().map { index, column in
       let padding = String(repeating: " ", count: max(0, column.1 - column.0.count))
-      return index == 0 ? column.0 + padding : padding + column.0
+      return index == 0 || column.1 == 0 ? column.0 + padding : padding + column.0
     }.joined(separator: " ")
   }
 }

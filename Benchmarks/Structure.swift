@@ -102,7 +102,7 @@ enum Structure {
     _ original: CountedTree<ResultKey>, _ inputs: Inputs, size: Int, into report: inout Report
   ) {
     let payload = original.count * MemoryLayout<ResultKey>.stride
-    report.add("structure memory, built", size: size, bytes: original.footprint.bytes, ofPayload: payload)
+    report.add("structure memory, built", size: size, bytes: original.footprint.bytes, comparedWith: payload)
     var tree = original
     tree.insert(inputs.fresh[0])
     let cost = tree.footprint(notSharedWith: original)
@@ -110,7 +110,7 @@ enum Structure {
     var grown = CountedTree<ResultKey>()
     var random = Seeded(5)
     for key in Array(original).shuffled(using: &random) { grown.insert(key) }
-    report.add("structure memory, grown at random", size: size, bytes: grown.footprint.bytes, ofPayload: payload)
+    report.add("structure memory, grown at random", size: size, bytes: grown.footprint.bytes, comparedWith: payload)
   }
 
   private static func checkReads(_ tree: CountedTree<ResultKey>, _ keys: [ResultKey], _ inputs: Inputs) throws {

@@ -8,6 +8,14 @@ struct Item: Sendable, Equatable {
   var date: Int64
   var revision: Int64
 
+  /// What stays the same while the item changes.
+  struct Identity: Hashable {
+    var number: UInt64
+    var salt: UInt64
+  }
+
+  var identity: Identity { Identity(number: number, salt: salt) }
+
   /// The order of the list: date descending, ties by number.
   var key: ResultKey { ResultKey(word: ~UInt64(bitPattern: date), number: number) }
 }
@@ -41,6 +49,17 @@ enum Workload: String, CaseIterable {
   case move = "move"
   case share = "k3%"
   case half = "k50%"
+
+  /// What the change details of the workload may take, caches cold.
+  var goal: Goal? {
+    switch self {
+    case .one: .microseconds(8)
+    case .ten: .microseconds(40)
+    case .thousand: .microseconds(2000)
+    case .move: .microseconds(10)
+    case .share, .half: nil
+    }
+  }
 
   func editCount(of size: Int) -> Int {
     let wanted: Int

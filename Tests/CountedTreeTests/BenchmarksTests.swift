@@ -6,9 +6,12 @@ import Testing
 @Suite struct BenchmarksTests {
   @Test("every benchmark runs and finds its answers right")
   func everyRow() throws {
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent("benchmarks-\(UUID()).json")
-    defer { try? FileManager.default.removeItem(at: file) }
-    let (output, end) = try run(["--size", "100", "--repetitions", "1", "--json", file.path])
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("benchmarks-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let file = folder.appendingPathComponent("rows.json")
+    let (output, end) = try run(
+      ["--size", "100", "--repetitions", "1", "--plots", folder.path, "--json", file.path])
     #expect(end == .status(0), "\(output)")
     let rows = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [[String: Any]])
     let names = Set(rows.compactMap { $0["name"] as? String })
@@ -20,15 +23,50 @@ import Testing
     #expect(names.contains("permission look-up, selection of 50"))
     #expect(names.contains("permission fetch, selection of 1, an asset"))
     #expect(names.contains("permission commit, 3 limited clients"))
+    for baseline in ["Heckel, both arrays given", "standard library difference, inferring moves"] {
+      #expect(names.contains("k10 \(baseline)"))
+    }
+    for row in storeRows { #expect(names.contains { $0.hasPrefix(row) }, "\(row)") }
     for figure in ["built", "held across one change", "grown at random"] {
       #expect(names.contains("structure memory, \(figure)"))
     }
     #expect(rows.allSatisfy { ($0["medianNanoseconds"] as? Double ?? $0["bytes"] as? Double ?? 0) > 0 })
   }
 
+  private let storeRows = [
+    "S1 one event, log alone, no sync, floor: LMDB", "S2 one event with its projections, no sync",
+    "S3 one event, durable, floor: fdatasync", "S4 1000 events, durable", "S5 fetch of everything, newest first",
+    "S6 commit to observer, no sync, edit that moves", "S7 commit to observer, no sync, 1 of 100 live results touched",
+    "S8 new process, count and first 100, pages in memory", "S9 no index, long videos by length",
+    "S9 smart album, favourites", "S10 creation, 1000 a durable commit, an asset", "S10 bytes on disk",
+    "S11 rebuild of all projections, an event", "S11 verification of the chain, an event",
+    "S12 commit to callback, durable", "S12 a commit of 100 writers at once, durable", "S13 commit to the told",
+    "S14 catching up composed, a commit", "S15 album, remove 1000 in the middle, details",
+    "S15 album, move the last to the front, bytes logged", "M1 memory of a second observer",
+    "ugly, 100,000 of one instant, a change", "ugly, 68,811 removed and restored, commit to observer after",
+  ]
+
+  @Test("goals are named, and judged at long lists only")
+  func goals() throws {
+    let (output, end) = try run(["--size", "100", "--repetitions", "1", "--filter", "k10 counted"])
+    #expect(end == .status(0))
+    #expect(output.contains("≤ 40 µs"))
+    #expect(output.contains("No goal was judged"))
+  }
+
+  @Test("the help says how rows of other stores are to be had")
+  func peers() throws {
+    let (output, end) = try run(["--help"])
+    #expect(end == .status(0))
+    #expect(output.contains("PeerBenchmarks"))
+  }
+
   @Test(
     "a command line that cannot be obeyed is refused",
-    arguments: [["--size", "3"], ["--size", "100,many"], ["--colour", "1"], ["--colour"], ["--json"]])
+    arguments: [
+      ["--size", "3"], ["--size", "100,many"], ["--colour", "1"], ["--colour"], ["--json"], ["--plots"],
+      ["--child", "x", "y"],
+    ])
   func misuse(arguments: [String]) throws {
     let (output, end) = try run(arguments)
     #expect(end == .status(2))

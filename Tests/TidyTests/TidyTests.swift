@@ -101,6 +101,8 @@ struct RuleTests {
     Case(rule: .arrows, path: "Migrations/A.swift", contents: "public import PhotoLedger", line: 1),
     Case(rule: .arrows, path: "Sources/PhotoLedger/A.swift", contents: "package import EventLog", line: nil),
     Case(rule: .onlyOneTouchesLMDB, path: "Sources/EventLog/A.swift", contents: "import CLMDB", line: 1),
+    Case(rule: .onlyOneTouchesLMDB, path: "Benchmarks/Store/A.swift", contents: "import CLMDB", line: 1),
+    Case(rule: .onlyOneTouchesLMDB, path: "Benchmarks/Floors/A.swift", contents: "import CLMDB", line: nil),
     Case(rule: .logKnowsNoPhoto, path: "Sources/EventLog/A.swift", contents: "// photo\nlet albumCount = 1", line: 2),
     Case(
       rule: .passedIn, path: "Sources/PhotoLedger/A.swift", contents: "optionalDate()\na = \"\\(Date())\" + \"UUID()\"",

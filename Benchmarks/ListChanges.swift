@@ -2,33 +2,52 @@ import CountedTree
 import PhotoLedger
 
 /// C1 … C6: the exact change of a held result, from the edits of one commit.
-enum ChangeDetails {
+enum ListChanges {
+  /// What the tree is compared with, in the order of the rows.
+  private enum Baseline: String, CaseIterable {
+    case walk = "one walk, both arrays given"
+    case rebuild = "build from sorted, then walk"
+    case heckel = "Heckel, both arrays given"
+    case standard = "standard library difference"
+    case inferring = "standard library difference, inferring moves"
+
+    /// Whether it is left out for large changes, for which it takes quadratic time.
+    var isForFew: Bool { self == .standard || self == .inferring }
+  }
+
   static func measure(size: Int, into report: inout Report) throws {
     for workload in Workload.allCases {
-      let names = (
-        tree: "\(workload.rawValue) counted tree, held", walk: "\(workload.rawValue) one walk, both arrays given",
-        rebuild: "\(workload.rawValue) build from sorted, then walk",
-        standard: "\(workload.rawValue) standard library difference"
-      )
-      guard report.wantsAny(names.tree, names.walk, names.rebuild, names.standard) else { continue }
+      let tree = "\(workload.rawValue) counted tree, held"
+      let baselines = Baseline.allCases.filter { baseline in
+        report.wantsAny("\(workload.rawValue) \(baseline.rawValue)")
+          && !(baseline.isForFew && workload.editCount(of: size) > 1000)
+      }
+      guard report.wantsAny(tree) || !baselines.isEmpty else { continue }
       let repetitions = workload.editCount(of: size) > 1000 ? min(7, report.repetitions) : report.repetitions
       var list = ItemList(size: size, seed: 1)
       let cold = try ledger(&list, workload, .cold, repetitions)
       let base = cold.quantile(0.5)
-      report.add(names.tree, size: size, caches: .cold, cold)
+      report.add(tree, size: size, caches: .cold, cold, goal: workload.goal)
       let warm = try ledger(&list, workload, .warm, repetitions)
-      report.add(names.tree, size: size, caches: .warm, warm, comparedWith: base)
-      if report.wantsAny(names.walk) {
-        report.add(names.walk, size: size, caches: .cold, walk(&list, workload, repetitions), comparedWith: base)
+      report.add(tree, size: size, caches: .warm, warm, comparedWith: base)
+      for baseline in baselines {
+        let sample = try measure(baseline, &list, workload, repetitions)
+        let name = "\(workload.rawValue) \(baseline.rawValue)"
+        report.add(name, size: size, caches: .cold, sample, comparedWith: base)
       }
-      if report.wantsAny(names.rebuild) {
-        let sample = rebuild(&list, workload, repetitions)
-        report.add(names.rebuild, size: size, caches: .cold, sample, comparedWith: base)
-      }
-      if report.wantsAny(names.standard), workload.editCount(of: size) <= 1000 {
-        let sample = try standard(&list, workload, min(repetitions, size >= 100_000 ? 7 : 31))
-        report.add(names.standard, size: size, caches: .cold, sample, comparedWith: base)
-      }
+    }
+  }
+
+  private static func measure(
+    _ baseline: Baseline, _ list: inout ItemList, _ workload: Workload, _ repetitions: Int
+  ) throws -> Sample {
+    let few = min(repetitions, list.items.count >= 100_000 ? 7 : 31)
+    return switch baseline {
+    case .walk: walk(&list, workload, repetitions)
+    case .rebuild: rebuild(&list, workload, repetitions)
+    case .heckel: try heckel(&list, workload, few)
+    case .standard: try standard(&list, workload, few)
+    case .inferring: try inferring(&list, workload, few)
     }
   }
 
@@ -88,6 +107,45 @@ enum ChangeDetails {
       }
       return difference.count
     }
+  }
+
+  /// Over identities alone, which it needs to be hashable.
+  private static func inferring(_ list: inout ItemList, _ workload: Workload, _ repetitions: Int) throws -> Sample {
+    let stopwatch = Stopwatch()
+    var flush = CacheFlush()
+    var times: [Double] = []
+    for repetition in 0..<repetitions + 1 {
+      let before = list.items
+      list.make(list.draw(workload))
+      let (old, new) = (before.map(\.identity), list.items.map(\.identity))
+      flush.flush()
+      var difference: CollectionDifference<Item.Identity>?
+      let time = stopwatch.time { difference = new.difference(from: old).inferringMoves() }
+      if repetition > 0 { times.append(time) }
+      guard let difference, old.applying(difference) == new else {
+        throw WrongAnswer(description: "The standard library's difference does not lead to the new list.")
+      }
+    }
+    return Sample(times)
+  }
+
+  private static func heckel(_ list: inout ItemList, _ workload: Workload, _ repetitions: Int) throws -> Sample {
+    let stopwatch = Stopwatch()
+    var flush = CacheFlush()
+    var times: [Double] = []
+    for repetition in 0..<repetitions + 1 {
+      let before = list.items
+      list.make(list.draw(workload))
+      flush.flush()
+      var found: HeckelChanges?
+      let time = stopwatch.time { found = HeckelChanges(before: before, after: list.items) }
+      if repetition > 0 { times.append(time) }
+      let walked = WalkedChanges(before: before, after: list.items)
+      guard let found, found.removed == walked.removed, found.inserted == walked.inserted,
+        found.changed == walked.changed, found.moved.isEmpty == walked.repositioned.isEmpty
+      else { throw WrongAnswer(description: "The Heckel differ and a walk of both lists disagree.") }
+    }
+    return Sample(times)
   }
 
   private static func timed(

@@ -1,0 +1,97 @@
+import CSystem
+import Foundation
+import Glibc
+
+/// This program, started again to do one thing in a new process: see ``ChildTask``.
+enum ChildProcess {
+  /// Runs a task in a new process.
+  /// - Returns: the numbers that it printed, and the nanoseconds from its start to its end.
+  static func run(_ task: ChildTask, _ path: String) throws -> (numbers: [Double], wall: Double) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let reading = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
+    let start = ContinuousClock.now
+    var child: Int32 = 0
+    let nowhere = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let code = withStrings([program, "--child", task.rawValue, path]) { words in
+      withStrings(ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }) { variables in
+        psys_spawn(&child, program, words, variables, nil, [nowhere, ends[1], 2], 3, 0)
+      }
+    }
+    close(nowhere)
+    close(ends[1])
+    guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
+    let text = String(decoding: try reading.readToEnd() ?? Data(), as: UTF8.self)
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+    let wall = (ContinuousClock.now - start).nanoseconds
+    guard status == 0 else { throw WrongAnswer(description: "The process for '\(task.rawValue)' failed.") }
+    return (text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }, wall)
+  }
+
+  private static func withStrings<Result>(
+    _ texts: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+  ) -> Result {
+    let strings = texts.map { strdup($0) }
+    defer { for string in strings { free(string) } }
+    return (strings + [nil]).withUnsafeBufferPointer { pointer in
+      guard let start = pointer.baseAddress else { preconditionFailure("The array ends with a null.") }
+      return body(start)
+    }
+  }
+
+  /// Takes a file out of the page cache, as far as the kernel lets go of it.
+  /// - Returns: whether less than a twentieth of it is left there.
+  static func dropPages(of path: String) throws -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .ENOENT) }
+    defer { close(descriptor) }
+    fsync(descriptor)
+    posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return false }
+    let size = Int(status.st_size)
+    guard let map = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0), map != MAP_FAILED else { return false }
+    defer { munmap(map, size) }
+    var pages = [UInt8](repeating: 0, count: (size + 4095) / 4096)
+    guard mincore(map, size, &pages) == 0 else { return false }
+    return pages.filter { $0 & 1 != 0 }.count * 20 < pages.count
+  }
+
+  /// The bytes of memory that this process alone holds and no file backs (RssAnon).
+  static func anonymousBytes() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    for line in status.split(separator: "\n") where line.hasPrefix("RssAnon:") {
+      if let kilobytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) {
+        return kilobytes << 10
+      }
+    }
+    throw WrongAnswer(description: "/proc/self/status does not say how much memory the process holds.")
+  }
+}
+
+/// What a new process of this program does.
+enum ChildTask: String {
+  /// Nothing; prints its memory.
+  case empty
+  /// Opens a library, counts, reads the first hundred of the newest.
+  case openLibrary = "open-library"
+  /// The same in SQLite.
+  case openSQLite = "open-sqlite"
+  /// Holds a live result of everything, then more; prints its memory at each step.
+  case hold
+
+  /// Does it and prints numbers.
+  func run(_ path: String) throws {
+    let start = ContinuousClock.now
+    switch self {
+    case .empty: print(try ChildProcess.anonymousBytes())
+    case .openLibrary, .openSQLite:
+      let count = try self == .openLibrary ? ColdStart.library(path) : ColdStart.sqlite(path)
+      print((ContinuousClock.now - start).nanoseconds, count.assets, count.first)
+    case .hold: print(try Memory.hold(path).map { "\($0)" }.joined(separator: " "))
+    }
+  }
+}

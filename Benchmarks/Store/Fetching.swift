@@ -1,0 +1,159 @@
+import CountedTree
+import Foundation
+import PhotoLedger
+
+/// S5, S9: from a question to a fetch result that is ready to be used.
+enum Fetching {
+  /// A question in the library's words and in SQL.
+  struct Question {
+    var name: String
+    var condition: Condition = .always
+    var sort = "creationDate:desc"
+    /// The smart album that is asked, if one is.
+    var album: AlbumSubtype?
+    var sql: String
+
+    var isAboutAlbum: Bool { album != nil }
+  }
+
+  static let questions = [
+    Question(
+      name: "large images",
+      condition: .and([
+        .comparison(.mediaType, .equal, .integer(1)), .comparison(.pixelWidth, .greater, .integer(3000)),
+      ]), sql: "visible = 1 AND mediaType = 1 AND width > 3000 ORDER BY created DESC, number"),
+    Question(
+      name: "long videos by length",
+      condition: .and([.comparison(.mediaType, .equal, .integer(2)), .comparison(.duration, .greater, .double(60))]),
+      sort: "duration:desc", sql: "visible = 1 AND mediaType = 2 AND duration > 60 ORDER BY duration DESC, number"),
+    Question(
+      name: "placed in the north", condition: .comparison(.latitude, .greater, .double(45)),
+      sql: "visible = 1 AND latitude > 45 ORDER BY created DESC, number"),
+    Question(name: "everything by width", sort: "pixelWidth:asc", sql: "visible = 1 ORDER BY width, number"),
+    Question(
+      name: "favourites", album: .smartAlbumFavorites,
+      sql: "favourite = 1 AND visible = 1 ORDER BY created DESC, number"),
+    Question(
+      name: "videos", album: .smartAlbumVideos, sql: "mediaType = 2 AND visible = 1 ORDER BY created DESC, number"),
+    Question(
+      name: "screenshots", album: .smartAlbumScreenshots,
+      sql: "subtypes = 4 AND visible = 1 ORDER BY created DESC, number"),
+  ]
+
+  static let rebuildNames = [
+    "S5 floor: LMDB scan and tree build", "S5 SQLite, covering index", "S5 fetch of everything, newest first",
+    "S5 fetch of everything, by addition",
+  ]
+
+  static func names(of question: Question) -> [String] {
+    let kind = question.isAboutAlbum ? "smart album" : "no index"
+    let index = question.isAboutAlbum ? "covering index" : "no index"
+    return ["S9 \(kind), \(question.name), SQLite with \(index)", "S9 \(kind), \(question.name)"]
+  }
+
+  static func measure(_ stage: Stage, into report: inout Report) throws {
+    let asked = questions.filter { report.wantsAny(of: names(of: $0)) }
+    guard !asked.isEmpty || report.wantsAny(of: rebuildNames) else { return }
+    let library = try stage.library()
+    #if PeerBenchmarks
+      if !stage.peerHasIndexes {
+        try stage.peer?.addCoveringIndexes()
+        stage.peerHasIndexes = true
+      }
+    #endif
+    let repetitions = stage.size >= Goal.leastSize ? min(7, report.repetitions) : min(11, report.repetitions)
+    for question in asked { try ask(question, library, stage, repetitions, into: &report) }
+    if report.wantsAny(of: rebuildNames) { try everything(library, stage, repetitions, into: &report) }
+  }
+
+  private static func options(_ question: Question, _ library: PhotoLibrary) throws -> (FetchOptions, PhotoCollection?)
+  {
+    var options = FetchOptions()
+    options.condition = question.condition
+    options.sort = [try SortTerm(question.sort, for: .asset)]
+    guard let subtype = question.album else { return (options, nil) }
+    guard let album = try library.fetchCollections(with: .smartAlbum, subtype: subtype).first else {
+      throw WrongAnswer(description: "The library has no smart album \(subtype.name).")
+    }
+    return (options, album)
+  }
+
+  private static func ask(
+    _ question: Question, _ library: PhotoLibrary, _ stage: Stage, _ repetitions: Int, into report: inout Report
+  ) throws {
+    let (options, album) = try options(question, library)
+    var found: [UInt64] = []
+    var bodies: [() throws -> Void] = []
+    var result: FetchResult<Asset>?
+    bodies.append { result = try library.fetchAssets(options, in: album) }
+    let names = names(of: question)
+    #if PeerBenchmarks
+      let clause = question.isAboutAlbum ? "assets" : "assets NOT INDEXED"
+      let statement = try stage.peer.map {
+        try SQLiteStatement("SELECT number FROM \(clause) WHERE \(question.sql)", in: $0.database)
+      }
+      if let statement { bodies.append { found = try statement.integers().map(UInt64.init) } }
+    #endif
+    let samples = try Turns.measure(repetitions, bodies)
+    if samples.count == 2 {
+      guard let numbers = result?.numbers, numbers.count == found.count, Set(numbers) == Set(found) else {
+        throw WrongAnswer(
+          description: "'\(question.name)' finds \(result?.count ?? 0) assets here and \(found.count) in SQLite.")
+      }
+      report.add(names[0], size: stage.size, caches: .warm, samples[1])
+    }
+    report.add(
+      names[1], size: stage.size, caches: .warm, samples[0],
+      comparedWith: samples.count == 2 ? samples[1].quantile(0.5) : nil,
+      goal: samples.count == 2 ? .atMost(question.isAboutAlbum ? 1 : 0.5) : nil)
+  }
+
+  // MARK: Everything
+
+  private static func everything(
+    _ library: PhotoLibrary, _ stage: Stage, _ repetitions: Int, into report: inout Report
+  ) throws {
+    let floor = try RawLMDB(try stage.memoryPath("floor"), isDurable: false)
+    // As long as the row of an asset.
+    var row = [UInt8](repeating: 0, count: 144)
+    for start in stride(from: 0, to: stage.size, by: 1000) {
+      row.withUnsafeMutableBytes { $0.storeBytes(of: UInt64(start), as: UInt64.self) }
+      try floor.append(min(1000, stage.size - start), row)
+    }
+    var counts = [0, 0, 0, 0]
+    var bodies: [() throws -> Void] = [
+      {
+        var keys: [ResultKey] = []
+        keys.reserveCapacity(stage.size)
+        try floor.scan { number, bytes in
+          keys.append(ResultKey(word: bytes.loadUnaligned(as: UInt64.self), number: number))
+        }
+        counts[0] = CountedTree(sorted: keys).count
+      },
+      { counts[1] = try library.fetchAssets(try .newestFirst()).count },
+      { counts[2] = try library.fetchAssets().count },
+    ]
+    #if PeerBenchmarks
+      let statement = try stage.peer.map {
+        try SQLiteStatement(
+          "SELECT number FROM assets WHERE visible = 1 ORDER BY created DESC, number", in: $0.database)
+      }
+      if let statement { bodies.append { counts[3] = try statement.integers().count } }
+    #endif
+    let samples = try Turns.measure(repetitions, bodies)
+    let shown = stage.shown.count
+    guard counts[0] == stage.size, counts[1] == shown, counts[2] == shown, bodies.count == 3 || counts[3] == shown
+    else {
+      throw WrongAnswer(description: "The ways of reading everything give \(counts) assets; \(shown) are shown.")
+    }
+    let base = samples[0].quantile(0.5)
+    report.add(rebuildNames[0], size: stage.size, caches: .warm, samples[0])
+    report.add(rebuildNames[3], size: stage.size, caches: .warm, samples[2], comparedWith: base, goal: .atMost(2))
+    report.add(rebuildNames[2], size: stage.size, caches: .warm, samples[1], comparedWith: base, goal: .atMost(2))
+    guard samples.count == 4 else { return }
+    report.add(rebuildNames[1], size: stage.size, caches: .warm, samples[3])
+    report.add(
+      "\(rebuildNames[2]), to SQLite", size: stage.size, caches: .warm, samples[1],
+      comparedWith: samples[3].quantile(0.5), goal: .atMost(1))
+  }
+}

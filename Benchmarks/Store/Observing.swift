@@ -1,0 +1,207 @@
+import EventLog
+import Foundation
+import PhotoLedger
+import Synchronization
+
+/// S6, S7, S12, S13: how long after a commit its observers are told.
+enum Observing {
+  static let names = [
+    "S6 commit to observer, no sync, edit in place", "S6 commit to observer, no sync, edit that moves",
+    "S7 commit to observer, no sync, 1 of 100 live results touched", "S12 commit alone, durable",
+    "S12 commit to callback, durable", "S12 a commit of 100 writers at once, durable",
+    "S13 commit to observer, no sync, 1 observer", "S13 commit to the told",
+  ]
+
+  static func measure(_ stage: Stage, into report: inout Report) throws {
+    if report.wantsAny(of: Array(names[3...5])) { try durable(stage, into: &report) }
+    guard report.wantsAny(of: names.filter { !$0.hasPrefix("S12") }), Stage.memoryFileSystem != nil else { return }
+    try stage.withCopy { library in
+      try single(library, stage, into: &report)
+      if report.wantsAny(names[6], names[7]) { try crowd(library, stage, into: &report) }
+    }
+  }
+
+  /// Times commits until the expected observers were told.
+  static func times(
+    _ repetitions: Int, _ arrivals: Arrivals, of library: PhotoLibrary, expecting count: Int = 1,
+    _ draw: () -> (asset: LocalIdentifier, changes: AssetChanges), check: (LocalIdentifier) throws -> Void = { _ in }
+  ) throws -> Sample {
+    var times: [Double] = []
+    for repetition in 0..<repetitions + 3 {
+      let touch = draw()
+      arrivals.expect(count)
+      let start = ContinuousClock.now
+      try library.commit(touch)
+      let end = try arrivals.wait()
+      if repetition >= 3 { times.append((end - start).nanoseconds) }
+      try check(touch.asset)
+    }
+    return Sample(times)
+  }
+
+  /// The change names the asset that was touched, and nothing else.
+  static func check(_ details: ChangeDetails<Asset>?, names asset: LocalIdentifier) throws {
+    guard let details, details.changedIndexes?.count == 1, let changed = try details.changedObjects().first,
+      changed.id == asset, details.removedIndexes?.isEmpty == true, details.insertedIndexes?.isEmpty == true
+    else { throw WrongAnswer(description: "An observer was told of another change than was made.") }
+  }
+
+  private static func single(_ library: PhotoLibrary, _ stage: Stage, into report: inout Report) throws {
+    guard report.wantsAny(names[0], names[1], names[2]) else { return }
+    let repetitions = report.repetitions * 8
+    let arrivals = Arrivals()
+    var touch = Touch(stage.shown)
+    let options = try FetchOptions.newestFirst()
+    var watch: Watch? = Watch(try library.fetchAssets(options), of: library, telling: arrivals)
+    let checked = { (asset: LocalIdentifier) in try check(watch?.last, names: asset) }
+    let inPlace = try times(repetitions, arrivals, of: library, { touch.inPlace() }, check: checked)
+    report.add(names[0], size: stage.size, caches: .warm, inPlace, goal: .microseconds(60))
+    let moving = try times(repetitions, arrivals, of: library, { touch.moving() }, check: checked)
+    report.add(names[1], size: stage.size, caches: .warm, moving, goal: .microseconds(60))
+    watch = nil
+    let results = try windows(100, of: library)
+    let watches = results.map { result in Watch(result, of: library, telling: arrivals) }
+    try settle(watches.count, results, library, arrivals)
+    let one = try times(repetitions, arrivals, of: library) { touch.inPlace() }
+    report.add(
+      names[2], size: stage.size, caches: .warm, one, comparedWith: inPlace.quantile(0.5), goal: .atMost(2))
+    Report.keep(watches.count)
+  }
+
+  /// Results of so many distinct queries, which have every shown asset in one of them.
+  static func windows(_ wanted: Int, of library: PhotoLibrary) throws -> [FetchResult<Asset>] {
+    let all = try library.fetchAssets(try .newestFirst())
+    let count = min(wanted, all.count)
+    let dates = try (1..<count).compactMap { try all.object(at: $0 * all.count / count).creationDate }
+    let edges = Set(dates).sorted(by: >)
+    var results: [FetchResult<Asset>] = []
+    for index in 0...edges.count {
+      var parts: [Condition] = []
+      if index > 0 { parts.append(.comparison(.creationDate, .less, .date(edges[index - 1]))) }
+      if index < edges.count { parts.append(.comparison(.creationDate, .greaterOrEqual, .date(edges[index]))) }
+      results.append(try library.fetchAssets(try .newestFirst(where: .and(parts))))
+    }
+    guard results.reduce(0, { $0 + $1.count }) == all.count else {
+      throw WrongAnswer(description: "Windows of dates hold another number of assets than all dates do.")
+    }
+    return results.filter { !$0.isEmpty }
+  }
+
+  /// Touches every result once, and waits until all have been told: from then on all observers listen.
+  private static func settle(
+    _ count: Int, _ results: [FetchResult<Asset>], _ library: PhotoLibrary, _ arrivals: Arrivals
+  ) throws {
+    let assets = try results.compactMap { try $0.isEmpty ? nil : $0.object(at: 0).id }
+    var touch = Touch(assets)
+    arrivals.expect(count)
+    try library.performChangesAndWait { $0.edit(assets, touch.inPlace().changes) }
+    _ = try arrivals.wait()
+  }
+
+  // MARK: Many observers
+
+  private static func crowd(_ library: PhotoLibrary, _ stage: Stage, into report: inout Report) throws {
+    let repetitions = report.repetitions
+    let arrivals = Arrivals()
+    var touch = Touch(stage.shown)
+    let observers = stage.size >= Goal.leastSize ? 10_000 : min(10_000, stage.size)
+    var watches = [Watch(try library.fetchAssets(try .newestFirst()), of: library, telling: arrivals)]
+    let alone = try times(repetitions, arrivals, of: library) { touch.inPlace() }
+    report.add(names[6], size: stage.size, caches: .warm, alone)
+    let disjoint = try windows(100, of: library)
+    let each = max(1, observers / disjoint.count)
+    watches = disjoint.flatMap { result in (0..<each).map { _ in Watch(result, of: library, telling: arrivals) } }
+    try settle(watches.count, disjoint, library, arrivals)
+    try add(try times(repetitions, arrivals, of: library, expecting: each) { touch.inPlace() }, told: each)
+    watches = try (0..<disjoint.count).flatMap { index in
+      let wide = Condition.comparison(.pixelWidth, .greater, .integer(Int64(-1 - index)))
+      let result = try library.fetchAssets(try .newestFirst(where: wide))
+      return (0..<each).map { _ in Watch(result, of: library, telling: arrivals) }
+    }
+    try add(
+      try times(max(3, repetitions / 4), arrivals, of: library, expecting: watches.count) { touch.inPlace() },
+      told: watches.count)
+
+    func add(_ sample: Sample, told: Int) throws {
+      let name = "\(names[7]), no sync, \(told) told of \(watches.count) on \(disjoint.count) queries"
+      let base = alone.quantile(0.5)
+      let goal = Goal.microseconds(2 * base / 1000 + Double(told))
+      report.add(name, size: stage.size, caches: .warm, sample, comparedWith: base, goal: goal)
+    }
+  }
+
+  // MARK: Durable
+
+  private static func durable(_ stage: Stage, into report: inout Report) throws {
+    try stage.withCopiedFiles(onDisk: true) { folder in
+      let library = try PhotoLibrary(at: folder, environment: .seeded(Stage.seed &+ 3))
+      defer { library.close() }
+      let repetitions = report.repetitions * 2
+      var touch = Touch(stage.shown)
+      let alone = try Turns.measure(repetitions) { try library.commit(touch.inPlace()) }[0]
+      let base = alone.quantile(0.5)
+      report.add(names[3], size: stage.size, caches: .warm, alone)
+      let arrivals = Arrivals()
+      let observer = HeldResult(try library.fetchAssets(try .newestFirst()), telling: arrivals)
+      try library.register(observer)
+      let told = try times(repetitions, arrivals, of: library, { touch.inPlace() }) { asset in
+        try check(observer.last.details, names: asset)
+      }
+      report.add(names[4], size: stage.size, caches: .warm, told, comparedWith: base, goal: .atMost(1.25))
+      library.unregisterChangeObserver(observer)
+      let writers = 100
+      let rounds = max(2, report.repetitions / 4)
+      let many = try Turns.measure(max(2, report.repetitions / 8)) {
+        try write(rounds, by: writers, to: library, stage.shown)
+      }[0]
+      report.add(
+        names[5], size: stage.size, caches: .warm, many, operations: writers * rounds, comparedWith: base,
+        goal: .atMost(1.0 / 50))
+    }
+  }
+
+  /// Lets tasks write side by side, each one commit after the other.
+  private static func write(
+    _ rounds: Int, by writers: Int, to library: PhotoLibrary, _ assets: [LocalIdentifier]
+  ) throws {
+    let (failures, done) = (Failures(), DispatchSemaphore(value: 0))
+    let before = try library.commitCount()
+    Task.detached {
+      await withTaskGroup(of: Void.self) { group in
+        for writer in 0..<writers {
+          group.addTask {
+            do {
+              for round in 0..<rounds {
+                var changes = AssetChanges()
+                changes.pixelHeight = 20_000 + counter.wrappingAdd(1, ordering: .relaxed).newValue
+                let asset = assets[(writer * 7919 + round * 104_729) % assets.count]
+                try await library.performChanges { [changes] in $0.edit([asset], changes) }
+              }
+            } catch { failures.note(error) }
+          }
+        }
+      }
+      done.signal()
+    }
+    done.wait()
+    if let error = failures.first { throw error }
+    guard try library.commitCount() == before + UInt64(writers * rounds) else {
+      throw WrongAnswer(description: "Concurrent writers lost a commit.")
+    }
+  }
+}
+
+/// The first failure of several tasks.
+private final class Failures: Sendable {
+  private let kept = Mutex<(any Error)?>(nil)
+  var first: (any Error)? { kept.withLock { $0 } }
+  func note(_ error: any Error) { kept.withLock { $0 = $0 ?? error } }
+}
+
+/// Makes the edits of concurrent writers differ.
+private let counter = Atomic<Int>(0)
+
+extension PhotoLibrary {
+  /// The number of commits.
+  fileprivate func commitCount() throws -> UInt64 { try StoreReader(self).head().commit }
+}

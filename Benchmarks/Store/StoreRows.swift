@@ -1,0 +1,22 @@
+/// The rows of the store, all of one size measured in the same invented library.
+enum StoreRows {
+  private static let names: [String] = [
+    Creation.names, ["S10 creation, one commit of 1000 assets"], ColdStart.names, Fetching.rebuildNames,
+    Fetching.questions.flatMap(Fetching.names), Observing.names, CatchingUp.names, LongAlbum.names, Memory.names,
+    Commits.names, UglyShapes.names,
+  ].flatMap { $0 }
+
+  static func measure(size: Int, into report: inout Report) throws {
+    guard report.wantsAny(of: names) else { return }
+    let stage = try Creation.stage(size, into: &report)
+    try Fetching.measure(stage, into: &report)
+    try ColdStart.measure(stage, into: &report)
+    try Creation.measure(stage, into: &report)
+    try Commits.measure(stage, into: &report)
+    try Observing.measure(stage, into: &report)
+    try CatchingUp.measure(stage, into: &report)
+    try LongAlbum.measure(stage, into: &report)
+    try Memory.measure(stage, into: &report)
+    try UglyShapes.measure(stage, into: &report)
+  }
+}
