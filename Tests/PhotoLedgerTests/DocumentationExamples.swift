@@ -1,5 +1,6 @@
 import Foundation
 import PhotoLedger
+import Photos
 
 // The code of README.md and of the documentation articles, compiled and run.
 //
@@ -312,6 +313,12 @@ enum Examples {
     for access in try library.access(toAsset: photo.localIdentifier, at: then) {
       print("\(access.client), by \(access.kind.rawValue)")
     }
+    // end
+  }
+
+  static func bootstrap(_ folder: URL) throws {
+    // example: bootstrap
+    try PHPhotoLibrary.bootstrap(libraryAt: folder, client: "com.example.backup")
     // end
   }
 

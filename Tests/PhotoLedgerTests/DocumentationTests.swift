@@ -1,5 +1,7 @@
 import Foundation
 import PhotoLedger
+import Photos
+import TestSupport
 import Testing
 
 // The documentation cannot say what does not compile: its Swift blocks are those of DocumentationExamples.swift.
@@ -193,6 +195,16 @@ struct DocumentationTests {
       #expect(seers == ["com.example.gallery, by limited"])
       let conditions = try Examples.condition()
       #expect(conditions[0] == conditions[1], "\(conditions)")
+    }
+  }
+
+  @Test("the example that names the shared library does")
+  func runsBootstrap() async {
+    // A process of its own: the shared library is the process's.
+    await #expect(processExitsWith: .success) {
+      let temporary = try TemporaryLibrary()
+      try Examples.bootstrap(temporary.url)
+      #expect(PHPhotoLibrary.shared().core.client == "com.example.backup")
     }
   }
 
