@@ -27,7 +27,7 @@ enum PhotosModule {
     report.add("photos fetch, core", size: size, caches: .warm, core.sample)
     report.add(
       "photos fetch, PHAsset.fetchAssets(with:)", size: size, caches: .warm, photos.sample,
-      comparedWith: core.sample.quantile(0.5))
+      comparedWith: core.sample.quantile(0.5), goal: .atMost(1.2))
     guard core.found == size, photos.found == size else {
       throw WrongAnswer(description: "Fetches found \(core.found) and \(photos.found) assets instead of \(size).")
     }
@@ -48,7 +48,7 @@ enum PhotosModule {
     report.add("photos object, core", size: size, caches: .warm, core.sample, operations: objectCount)
     report.add(
       "photos object, PHFetchResult.object(at:)", size: size, caches: .warm, photos.sample, operations: objectCount,
-      comparedWith: core.sample.quantile(0.5) / Double(objectCount))
+      comparedWith: core.sample.quantile(0.5) / Double(objectCount), goal: .atMost(1.2))
     guard core.found == photos.found else { throw WrongAnswer(description: "The two results hold other objects.") }
   }
 
