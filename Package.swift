@@ -84,17 +84,20 @@ let package = Package(
       name: "SimulationTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport", "photoledger"],
       swiftSettings: strict),
     .testTarget(
-      name: "PhotosUITests", dependencies: ["PhotosUI", "Photos", "PhotoLedger", "TestSupport"],
+      name: "PhotosUITests",
+      dependencies: [
+        "PhotosUI", "Photos", "PhotoLedger", "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "CommandTests", dependencies: ["photoledger", "TestSupport"], swiftSettings: strict),
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
     .target(
-      name: "PhotoKitProgramsSwift6", dependencies: ["Photos"], path: "Tests/PhotoKitPrograms",
+      name: "PhotoKitProgramsSwift6", dependencies: ["Photos", "PhotosUI"], path: "Tests/PhotoKitPrograms",
       // As Xcode's templates set it for new projects.
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility")]),
     .target(
-      name: "PhotoKitProgramsSwift5", dependencies: ["Photos"], path: "Tests/PhotoKitProgramsSwift5",
+      name: "PhotoKitProgramsSwift5", dependencies: ["Photos", "PhotosUI"], path: "Tests/PhotoKitProgramsSwift5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "PhotosTests",

@@ -1,4 +1,6 @@
 import Foundation
+import PhotoKitProgramsSwift5
+import PhotoKitProgramsSwift6
 import PhotoLedger
 import PhotosUI
 import TestSupport
@@ -6,36 +8,24 @@ import Testing
 
 // MARK: What an app's author writes
 
-/// A model that has pictures picked, as for a phone; `present` is what differs.
+/// The program that lets pictures be chosen, compiled in either language mode.
 @MainActor
-private final class PictureModel: NSObject, PHPickerViewControllerDelegate {
-  private(set) var identifiers: [String] = []
-  let pictures = AsyncStream.makeStream(of: UIImage.self)
+private protocol ChooserProgram: AnyObject {
+  init()
+  var identifiers: [String] { get }
+  var images: [String: UIImage] { get }
+  var complaints: [String] { get }
+  func makePicker() -> PHPickerViewController
+}
 
-  func makePicker() -> PHPickerViewController {
-    var configuration = PHPickerConfiguration(photoLibrary: .shared())
-    configuration.filter = .any(of: [.images, .not(.videos)])
-    configuration.selectionLimit = 0
-    configuration.selection = .ordered
-    configuration.preferredAssetRepresentationMode = .current
-    configuration.preselectedAssetIdentifiers = identifiers
-    let picker = PHPickerViewController(configuration: configuration)
-    picker.delegate = self
-    return picker
-  }
+extension PhotoKitProgramsSwift5.PictureChooser: ChooserProgram {}
+extension PhotoKitProgramsSwift6.PictureChooser: ChooserProgram {}
 
-  func picker(_ picker: PHPickerViewController, didFinishPicking results: [PHPickerResult]) {
-    picker.dismiss(animated: true)
-    identifiers = results.compactMap(\.assetIdentifier)
-    let pictures = pictures.continuation
-    for result in results {
-      let itemProvider = result.itemProvider
-      guard itemProvider.canLoadObject(ofClass: UIImage.self) else { continue }
-      itemProvider.loadObject(ofClass: UIImage.self) { object, error in
-        guard let image = object as? UIImage, error == nil else { return }
-        pictures.yield(image)
-      }
-    }
+enum Language: CaseIterable, Sendable {
+  case swift5, swift6
+
+  fileprivate var chooser: any ChooserProgram.Type {
+    self == .swift5 ? PhotoKitProgramsSwift5.PictureChooser.self : PhotoKitProgramsSwift6.PictureChooser.self
   }
 }
 
@@ -73,30 +63,35 @@ private enum Medium: Transferable, Equatable {
 
 @Suite("Picking as an app does it", .timeLimit(.minutes(5)))
 struct PickerFlowTests {
-  @Test("a delegate is given results, and an item provider brings their pictures (PK-01, PK-02, PK-05)")
+  @Test(
+    "a delegate is given results, and an item provider brings their pictures (PK-01, PK-02, PK-04, PK-05)",
+    arguments: Language.allCases)
   @MainActor
-  func delegate() async throws {
+  func delegate(language: Language) async throws {
     let picking = try await PickerLibrary()
-    let (model, session) = try PHPhotoLibrary.withShared(picking.app) {
-      let model = PictureModel()
-      return (model, try model.makePicker().begin())
+    func choose(_ chooser: any ChooserProgram, _ indexes: [Int]) async throws {
+      let session = try PHPhotoLibrary.withShared(picking.app) { try chooser.makePicker().begin() }
+      // The gallery finds the session by itself.
+      let shown = try #require(try picking.library.pickingSessions().first)
+      #expect(shown.id == session.id && shown.client == PickerLibrary.client)
+      let presenter = try picking.library.present(shown)
+      #expect(try presenter.candidates().count == 5)
+      for index in indexes { try await presenter.select(picking.name(index)) }
+      try await presenter.finish()
     }
-    // The gallery finds the session by itself.
-    let shown = try #require(try picking.library.pickingSessions().first)
-    #expect(shown.id == session.id && shown.client == PickerLibrary.client)
-    let presenter = try picking.library.present(shown)
-    #expect(try presenter.candidates().count == 5)
-    for index in [3, 1] { try await presenter.select(picking.name(index)) }
-    try await presenter.finish()
-
-    var pictures: Set<Data> = []
-    for await picture in model.pictures.stream {
-      pictures.insert(picture.data)
-      if pictures.count == 2 { break }
+    let chooser = language.chooser.init()
+    try await choose(chooser, [3, 1])
+    try await waitUntil("both pictures are there") { chooser.images.count == 2 }
+    #expect(chooser.identifiers == [3, 1].map(picking.name))
+    for index in [3, 1] {
+      #expect(chooser.images[picking.name(index)]?.data == Data(PickerLibrary.bytes(index).utf8))
     }
-    #expect(pictures == [Data(PickerLibrary.bytes(1).utf8), Data(PickerLibrary.bytes(3).utf8)])
-    #expect(model.identifiers == [picking.name(3), picking.name(1)])
     #expect(try picking.library.pickingSessions().isEmpty)
+
+    // What was chosen before is chosen again, and comes without its bytes.
+    try await choose(chooser, [0])
+    try await waitUntil("the third picture is there") { chooser.images.count == 3 }
+    #expect(chooser.identifiers == [3, 1, 0].map(picking.name) && chooser.complaints.isEmpty)
   }
 
   @Test("an item is loaded as data, as a file, and as a type of the app's (a.8)")
