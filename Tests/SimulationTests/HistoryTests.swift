@@ -48,14 +48,13 @@ struct Guardian {
     task = Task.detached {
       var last = -1
       while true {
-        // On a busy machine a follower that is far behind may read for longer than one expects.
-        try await Task.sleep(for: .seconds(90))
+        try await Task.sleep(for: .seconds(20))
         let now = progress.now
         guard now.steps == last else {
           last = now.steps
           continue
         }
-        Issue.record("Nothing has happened for 90 seconds while \(now.doing).")
+        Issue.record("Nothing has happened for 20 seconds while \(now.doing).")
         return progress.giveUp()
       }
     }
