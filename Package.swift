@@ -61,14 +61,14 @@ let package = Package(
     .executableTarget(
       name: "benchmarks",
       dependencies: [
-        "PhotoLedger", "CountedTree", "Photos", "EventLog", "LMDB", "CLMDB", "CSystem",
+        "PhotoLedger", "CountedTree", "Photos", "EventLog", "LMDB", "CLMDB", "MediaImport",
         .target(name: "CSQLite", condition: .when(traits: ["PeerBenchmarks"])),
       ],
       path: "Benchmarks", exclude: ["README.md", "results.json", "CSQLite"], swiftSettings: strict),
 
     // Proof.
     .target(
-      name: "TestSupport", dependencies: ["PhotoLedger", "CountedTree", "EventLog", "LMDB", "CSystem"],
+      name: "TestSupport", dependencies: ["PhotoLedger", "CountedTree", "EventLog", "LMDB", "MediaImport"],
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(

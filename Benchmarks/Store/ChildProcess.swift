@@ -1,6 +1,6 @@
-import CSystem
 import Foundation
 import Glibc
+import MediaImport
 
 /// This program, started again to do one thing in a new process: see ``ChildTask``.
 enum ChildProcess {
@@ -12,14 +12,12 @@ enum ChildProcess {
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let reading = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
     let start = ContinuousClock.now
-    var child: Int32 = 0
     let nowhere = open("/dev/null", O_RDONLY | O_CLOEXEC)
     let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let code = withStrings([program, "--child", task.rawValue, path]) { words in
-      withStrings(ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }) { variables in
-        psys_spawn(&child, program, words, variables, nil, [nowhere, ends[1], 2], 3, 0)
-      }
-    }
+    let (child, code) = Spawning.start(
+      program, [program, "--child", task.rawValue, path].map { Array($0.utf8) },
+      environment: ProcessInfo.processInfo.environment.map { Array("\($0)=\($1)".utf8) },
+      descriptors: [nowhere, ends[1], STDERR_FILENO])
     close(nowhere)
     close(ends[1])
     guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
@@ -29,17 +27,6 @@ enum ChildProcess {
     let wall = (ContinuousClock.now - start).nanoseconds
     guard status == 0 else { throw WrongAnswer(description: "The process for '\(task.rawValue)' failed.") }
     return (text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }, wall)
-  }
-
-  private static func withStrings<Result>(
-    _ texts: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-  ) -> Result {
-    let strings = texts.map { strdup($0) }
-    defer { for string in strings { free(string) } }
-    return (strings + [nil]).withUnsafeBufferPointer { pointer in
-      guard let start = pointer.baseAddress else { preconditionFailure("The array ends with a null.") }
-      return body(start)
-    }
   }
 
   /// Takes a file out of the page cache, as far as the kernel lets go of it.

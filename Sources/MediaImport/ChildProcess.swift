@@ -20,7 +20,6 @@
 // Limits are set by the shell that the child starts as (`ulimit`, then `exec`), since a limit set from outside after
 // the start comes too late to be certain.
 
-internal import CSystem
 internal import Glibc
 internal import PhotoLedger
 
@@ -80,12 +79,8 @@ struct ChildProcess: ~Copyable {
     let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
     guard nowhere >= 0 else { throw failure("/dev/null", errno) }
     defer { close(nowhere) }
-    var child: pid_t = 0
-    let status = withCStrings(words) { argv in
-      withCStrings(environment) { envp in
-        psys_spawn(&child, "/bin/sh", argv, envp, nil, [socket, socket, nowhere, lifeline], 4, 1)
-      }
-    }
+    let (child, status) = Spawning.start(
+      "/bin/sh", words, environment: environment, descriptors: [socket, socket, nowhere, lifeline], leadsGroup: true)
     guard status == 0 else { throw failure("/bin/sh", status) }
     return child
   }
@@ -158,23 +153,5 @@ struct ChildProcess: ~Copyable {
     // The group exists from the moment posix_spawn returned, so the line above reached the child; waiting cannot hang.
     var status: Int32 = 0
     while waitpid(identifier, &status, 0) < 0 && errno == EINTR {}
-  }
-}
-
-/// Calls `body` with a null-terminated array of C strings.
-private func withCStrings<Result>(
-  _ words: [[UInt8]], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-) -> Result {
-  var storage: [UnsafeMutablePointer<CChar>?] = words.map { word in
-    let text = UnsafeMutablePointer<CChar>.allocate(capacity: word.count + 1)
-    for (index, byte) in word.enumerated() { text[index] = CChar(bitPattern: byte) }
-    text[word.count] = 0
-    return text
-  }
-  defer { for text in storage { text?.deallocate() } }
-  storage.append(nil)
-  return storage.withUnsafeBufferPointer { pointer in
-    guard let start = pointer.baseAddress else { preconditionFailure("The array ends with a null, so it has a start.") }
-    return body(start)
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("pick", .timeLimit(.minutes(15)))
+@Suite("pick", .timeLimit(.minutes(60)))
 struct PickTests {
   private static func names(_ result: RunResult) throws -> [String?] {
     try result.objects().map { $0["assetIdentifier"] as? String }

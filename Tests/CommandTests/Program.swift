@@ -114,7 +114,7 @@ final class LineQueue: @unchecked Sendable {  // everything mutable is guarded b
   private var bytes = Data()
   private var isAtEnd = false
 
-  private static let limitSeconds = 60.0
+  private static let limitSeconds = 180.0
 
   func fill(from pipe: FileHandle) {
     let thread = Thread { [self] in

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Files of assets", .timeLimit(.minutes(15)))
+@Suite("Files of assets", .timeLimit(.minutes(60)))
 struct ResourceCommandTests {
   /// Makes a Live Photo from two texts and gives its identifier.
   private static func makeLivePhoto(_ sandbox: Sandbox) throws -> String {

@@ -87,7 +87,7 @@ struct ChangeSignalTests {
       // A thread of its own: the exit tests below may occupy all threads that tasks run on.
       let writer = Thread {
         func isReady(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path + "/" + name) }
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(180)
         while !(isReady("a") && isReady("b")) && ContinuousClock.now < deadline { sched_yield() }
         for n in 0..<200 as Range<UInt8> {
           #expect(throws: Never.self) { try log.append(EventLogTests.information, [EventLogTests.event([n])]) }

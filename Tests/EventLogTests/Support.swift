@@ -97,7 +97,7 @@ func fill(_ log: EventLog, commits: Int, seed: UInt64) throws {
 }
 
 /// Waits for `condition`, looking every millisecond, at most `seconds`.
-func eventually(seconds: Double = 20, _ condition: () throws -> Bool) async throws -> Bool {
+func eventually(seconds: Double = 180, _ condition: () throws -> Bool) async throws -> Bool {
   let deadline = ContinuousClock.now + .seconds(seconds)
   while ContinuousClock.now < deadline {
     if try condition() { return true }

@@ -45,7 +45,7 @@ extension Environment.Options {
 }
 
 /// Waits for `condition`, looking every millisecond, at most `seconds`.
-func eventually(seconds: Double = 10, _ condition: () throws -> Bool) async throws -> Bool {
+func eventually(seconds: Double = 180, _ condition: () throws -> Bool) async throws -> Bool {
   let deadline = ContinuousClock.now + .seconds(seconds)
   while ContinuousClock.now < deadline {
     if try condition() { return true }

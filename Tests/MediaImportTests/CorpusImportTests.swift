@@ -25,7 +25,7 @@ struct CorpusImportTests {
 
   @Test(
     "every file has an outcome in bounded time; duplicates and Live Photos are found; again adds nothing",
-    .timeLimit(.minutes(20)), arguments: [7, 200])
+    .timeLimit(.minutes(60)), arguments: [7, 200])
   func everything(batch: Int) async throws {
     let folder = try #require(Corpus.folder)
     let manifest = try Corpus.manifest()

@@ -15,10 +15,10 @@ struct ExifToolTests {
     return path
   }
 
-  /// True when a process has ended, whether or not its parent has asked how. Waits for it, two seconds at most.
+  /// True when a process has ended, whether or not its parent has asked how. Waits for it, as long as that may take a busy machine.
   static func isGone(_ process: pid_t) -> Bool {
     guard process > 0 else { return false }
-    let limit = ContinuousClock.now + .seconds(2)
+    let limit = ContinuousClock.now + .seconds(180)
     while ContinuousClock.now < limit {
       guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return true }
       if status.contains(") Z ") { return true }
@@ -27,7 +27,7 @@ struct ExifToolTests {
     return false
   }
 
-  static func limits(_ seconds: Double = 0.3) -> ExifToolLimits {
+  static func limits(_ seconds: Double = 60) -> ExifToolLimits {
     var limits = ExifToolLimits()
     limits.timePerFile = .seconds(seconds)
     limits.outputByteCount = 1 << 16
@@ -57,7 +57,7 @@ struct ExifToolTests {
     #expect(try ExifTool(processCount: 1).tags(of: path).text("MIMEType") == "image/jpeg")
   }
 
-  @Test("a tool that hangs on a file is ended, and the next file has a new one", .timeLimit(.minutes(15)))
+  @Test("a tool that hangs on a file is ended, and the next file has a new one", .timeLimit(.minutes(60)))
   func hangs() throws {
     let folder = try TemporaryFolder()
     let script = """
@@ -97,8 +97,7 @@ struct ExifToolTests {
     ])
   func misbehaves(script: String, code: ImportError.Code) throws {
     let folder = try TemporaryFolder()
-    var limits = Self.limits()
-    limits.timePerFile = code == .toolTimeout ? .milliseconds(300) : .seconds(30)
+    let limits = Self.limits(code == .toolTimeout ? 0.3 : 60)
     let tool = try ExifTool(executable: Self.standIn(folder, script), processCount: 1, limits: limits)
     let path = try folder.write("x.jpg", Data("x".utf8))
     for _ in 0..<3 {

@@ -11,7 +11,7 @@ import Testing
 struct LibraryCorpusTests {
   @Test(
     "every photo and video is what its manifest says; groups are found; again adds nothing",
-    .timeLimit(.minutes(20)), arguments: [false, true])
+    .timeLimit(.minutes(60)), arguments: [false, true])
   func corpus(leavesFilesInPlace: Bool) async throws {
     let folder = try #require(Corpus.folder)
     let manifest = try Corpus.manifest()

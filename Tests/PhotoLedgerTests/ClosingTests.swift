@@ -19,7 +19,7 @@ private final class Watcher: PhotoLibraryChangeObserver {
   }
 }
 
-@Suite("Closing", .timeLimit(.minutes(15)))
+@Suite("Closing", .timeLimit(.minutes(60)))
 struct ClosingTests {
   @Test("a library can be closed in a completion handler")
   func inHandler() async throws {

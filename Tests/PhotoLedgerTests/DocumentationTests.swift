@@ -136,7 +136,7 @@ struct DocumentationTests {
 
   // MARK: Running
 
-  @Test("the README's example tells its grid every change, in order", .timeLimit(.minutes(15)))
+  @Test("the README's example tells its grid every change, in order", .timeLimit(.minutes(60)))
   func runsReadme() async throws {
     try await withLibrary(count: 5) { library, folder in
       let recent = try library.fetchAssets(sortedBy: [SortDescriptor(\.creationDate, order: .reverse)])
@@ -154,7 +154,7 @@ struct DocumentationTests {
     }
   }
 
-  @Test("the examples of the cookbook do what they say", .timeLimit(.minutes(15)))
+  @Test("the examples of the cookbook do what they say", .timeLimit(.minutes(60)))
   func runsCookbook() async throws {
     try await withLibrary(count: 5) { library, folder in
       let photos = try library.fetchAssets().map(\.id)
@@ -208,7 +208,7 @@ struct DocumentationTests {
     }
   }
 
-  @Test("the examples that follow a library are told of its commits", .timeLimit(.minutes(15)))
+  @Test("the examples that follow a library are told of its commits", .timeLimit(.minutes(60)))
   func runsFollowers() async throws {
     try await withLibrary(count: 3) { library, folder in
       let all = try library.fetchAssets()

@@ -10,7 +10,7 @@ private final class Keeper: PhotoLibraryChangeObserver {
   func photoLibraryDidChange(_ change: LibraryChange) { changes.append(change) }
 }
 
-@Suite("Following a result", .timeLimit(.minutes(15)))
+@Suite("Following a result", .timeLimit(.minutes(60)))
 struct FollowingTests {
   @Test(
     "commits that passed before the first look are told one by one up to the limit, and else as one (OB-03)",

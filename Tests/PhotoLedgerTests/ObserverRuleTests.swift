@@ -31,7 +31,7 @@ private final class Mourner: PhotoLibraryAvailabilityObserver {
   func photoLibraryDidBecomeUnavailable(because reason: LibraryError) { reasons.append(reason) }
 }
 
-@Suite("Observers", .timeLimit(.minutes(15)))
+@Suite("Observers", .timeLimit(.minutes(60)))
 struct ObserverRuleTests {
   @Test("whoever fetches is told of its result's changes without asking for it (FR-17)")
   func implicit() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PhotoLedger
 
-@Suite("Loading picked items", .timeLimit(.minutes(15)))
+@Suite("Loading picked items", .timeLimit(.minutes(60)))
 struct PickedItemTests {
   // MARK: Later
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PhotoLedger
 
-@Suite("Picking sessions", .timeLimit(.minutes(15)))
+@Suite("Picking sessions", .timeLimit(.minutes(60)))
 struct PickingRuleTests {
   // MARK: PK-01
 

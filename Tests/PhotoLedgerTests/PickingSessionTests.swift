@@ -4,7 +4,7 @@ import Testing
 
 @testable import PhotoLedger
 
-@Suite("Picking sessions side by side", .timeLimit(.minutes(15)))
+@Suite("Picking sessions side by side", .timeLimit(.minutes(60)))
 struct PickingSessionTests {
   @Test("two sessions of two clients do not mix, however their taps interleave")
   func twoSessions() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PhotoLedger
 
-@Suite("Copying a resource to a file", .timeLimit(.minutes(15)))
+@Suite("Copying a resource to a file", .timeLimit(.minutes(60)))
 struct ResourceCopyTests {
   static let chunk = OneFileLibrary.chunk
 

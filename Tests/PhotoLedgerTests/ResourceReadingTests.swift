@@ -5,7 +5,7 @@ import Testing
 
 @testable import PhotoLedger
 
-@Suite("Reading the bytes of a resource", .timeLimit(.minutes(15)))
+@Suite("Reading the bytes of a resource", .timeLimit(.minutes(60)))
 struct ResourceReadingTests {
   typealias Chunk = OneFileLibrary
   static let sizes = [0, 1, 1000, Chunk.chunk - 1, Chunk.chunk, Chunk.chunk + 1, 3 * Chunk.chunk + 17]

@@ -217,14 +217,17 @@ struct ImageManagerTests {
       let resource = try #require(PHAssetResource.assetResources(for: asset).first)
       let numbers = Gathered<PHAssetResourceDataRequestID>()
       let ends = Gathered<PHPhotosError.Code?>()
+      let isNumberKnown = DispatchSemaphore(value: 0)
       let number = PHAssetResourceManager.default().requestData(for: resource, options: nil) { _ in
         // Held up until the request's number is known; then it ends itself.
-        while numbers.all.isEmpty { usleep(1000) }
+        guard isNumberKnown.wait(timeout: .now() + 180) == .success else { return }
+        isNumberKnown.signal()
         for number in numbers.all { PHAssetResourceManager.default().cancelDataRequest(number) }
       } completionHandler: { error in
         ends.append((error as? PHPhotosError)?.code)
       }
       numbers.append(number)
+      isNumberKnown.signal()
       try await waitUntil("the request is over") { !ends.all.isEmpty }
       #expect(ends.all == [.userCancelled])
       PHAssetResourceManager.default().cancelDataRequest(number)

@@ -4,7 +4,7 @@ import PhotosUI
 import TestSupport
 import Testing
 
-@Suite("Item providers", .timeLimit(.minutes(5)))
+@Suite("Item providers", .timeLimit(.minutes(60)))
 struct ItemProviderTests {
   @Test("data is found by its kind and by what that is of (a.8)")
   func kinds() async throws {

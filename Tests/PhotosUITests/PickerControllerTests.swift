@@ -4,7 +4,7 @@ import PhotosUI
 import TestSupport
 import Testing
 
-@Suite("The picker's controller", .timeLimit(.minutes(5)))
+@Suite("The picker's controller", .timeLimit(.minutes(60)))
 struct PickerControllerTests {
   @Test("a configuration that no session can follow is an error, and leaves no session (a.8)")
   @MainActor

@@ -61,7 +61,7 @@ private enum Medium: Transferable, Equatable {
 
 // MARK: What comes of it
 
-@Suite("Picking as an app does it", .timeLimit(.minutes(5)))
+@Suite("Picking as an app does it", .timeLimit(.minutes(60)))
 struct PickerFlowTests {
   @Test(
     "a delegate is given results, and an item provider brings their pictures (PK-01, PK-02, PK-04, PK-05)",

@@ -4,7 +4,7 @@ import PhotosUI
 import TestSupport
 import Testing
 
-@Suite("The picker's rules", .timeLimit(.minutes(5)))
+@Suite("The picker's rules", .timeLimit(.minutes(60)))
 struct PickerRuleTests {
   // MARK: PK-01, PK-02
 

@@ -42,19 +42,21 @@ struct HistoryTests {
 /// Ends a history that makes no more progress, and says what it was waiting for.
 struct Guardian {
   private let task: Task<Void, any Error>
+  /// Generous: it is there to name what hangs, and a busy machine may let a test rest for long.
+  private static let patience = 180
 
   init(_ history: History) {
     let progress = history.progressReport
     task = Task.detached {
       var last = -1
       while true {
-        try await Task.sleep(for: .seconds(20))
+        try await Task.sleep(for: .seconds(Self.patience))
         let now = progress.now
         guard now.steps == last else {
           last = now.steps
           continue
         }
-        Issue.record("Nothing has happened for 20 seconds while \(now.doing).")
+        Issue.record("Nothing has happened for \(Self.patience) seconds while \(now.doing).")
         return progress.giveUp()
       }
     }

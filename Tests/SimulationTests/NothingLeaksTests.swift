@@ -7,7 +7,7 @@ import Testing
 struct NothingLeaksTests {
   @Test(
     "a limited client cannot tell two libraries apart that differ outside of what it sees (AU-01)",
-    .timeLimit(.minutes(30)))
+    .timeLimit(.minutes(60)))
   func nothingLeaks() async throws {
     let full = try await TwinStory(Twin(hasMore: true)).tell()
     let plain = try await TwinStory(Twin(hasMore: false, probes: full.probes)).tell()

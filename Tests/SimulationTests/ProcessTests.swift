@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Several processes")
 struct ProcessTests {
-  @Test("two writing and three watching processes see one order without gaps", .timeLimit(.minutes(10)))
+  @Test("two writing and three watching processes see one order without gaps", .timeLimit(.minutes(60)))
   func order() throws {
     let temporary = try TemporaryLibrary(.system)
     let library = temporary.library

@@ -4,9 +4,9 @@
 // bytes for each name, past the end of the entry. With more than a thousand descriptors open the last of those copies
 // leaves the buffer, and if the heap ends there the whole run of tests with it (swift-corelibs-foundation 6.3).
 
-import CSystem
 package import Foundation
 import Glibc
+import MediaImport
 import Synchronization
 
 /// A run of a program; what it left is waited for with `end()`.
@@ -48,14 +48,10 @@ package final class ChildRun: Sendable {
     let errors = try Ends(errors, isInput: false, standardOutput: output.theirs)
     defer { for ends in [input, output, errors] where ends.closesTheirs { close(ends.theirs) } }
     (self.input, self.output, self.errors) = (input.ours, output.ours, errors.ours)
-    var child: Int32 = 0
-    let code = Self.withStrings([executable.path] + arguments) { words in
-      Self.withStrings(variables.map { "\($0)=\($1)" }) { variables in
-        psys_spawn(
-          &child, executable.path, words, variables, directory?.path,
-          [input.theirs, output.theirs, errors.theirs], 3, 0)
-      }
-    }
+    let (child, code) = Spawning.start(
+      executable.path, ([executable.path] + arguments).map { Array($0.utf8) },
+      environment: variables.map { Array("\($0)=\($1)".utf8) }, directory: directory?.path,
+      descriptors: [input.theirs, output.theirs, errors.theirs])
     identifier = child
     if code != 0 { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EINVAL) }
   }
@@ -126,18 +122,6 @@ package final class ChildRun: Sendable {
       case .descriptor(let number):
         (ours, theirs, closesTheirs) = (.nullDevice, number, false)
       }
-    }
-  }
-
-  /// Calls `body` with a null-terminated array of C strings.
-  private static func withStrings<Result>(
-    _ texts: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-  ) -> Result {
-    let strings = texts.map { strdup($0) }
-    defer { for string in strings { free(string) } }
-    return (strings + [nil]).withUnsafeBufferPointer { pointer in
-      guard let start = pointer.baseAddress else { preconditionFailure("The array ends with a null.") }
-      return body(start)
     }
   }
 }

@@ -9,7 +9,7 @@ package struct TimeIsUp: Error, CustomStringConvertible {
 ///   - limit: how long; generous, since nobody waits it out unless something is broken.
 ///   - condition: is asked again and again.
 package nonisolated(nonsending) func waitUntil(
-  _ what: String, limit: Duration = .seconds(30), _ condition: () throws -> Bool
+  _ what: String, limit: Duration = .seconds(180), _ condition: () throws -> Bool
 ) async throws {
   let clock = ContinuousClock()
   let end = clock.now + limit

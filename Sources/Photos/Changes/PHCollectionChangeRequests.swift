@@ -1,23 +1,52 @@
-// Requests about albums and folders. Both edit an arranged list, so both are an identifier and an editor of the core.
+// Requests about albums and folders. Both edit an arranged list: what they are is an `ArrangedEdit`, which the two
+// classes give Apple's names.
 
 internal import PhotoLedger
 
+/// An arranged list that a block creates or edits.
+private struct ArrangedEdit {
+  let current: CurrentBlock
+  /// The album or folder; nil for the top level.
+  let identifier: LocalIdentifier?
+  let editor: ContentEditor
+  var title: String?
+  var isCreation = false
+  /// Whether positions count on a result that the caller sees (AL-05).
+  var hasBasis = false
+
+  /// Stands for the collection that will be; traps if none will.
+  func placeholder(_ kind: ObjectKind, _ call: String) -> PHObjectPlaceholder {
+    guard isCreation, let identifier else { fatalError("\(call) was asked of a request that creates nothing.") }
+    return PHObjectPlaceholder(identifier, kind)
+  }
+
+  mutating func setTitle(_ title: String, _ call: String) {
+    guard let identifier else { fatalError("\(call): the top level has no title.") }
+    self.title = title
+    current.block.setTitle(title, of: identifier)
+  }
+
+  /// Puts each member at its position of the list as it will be, ascending.
+  ///
+  /// Positions on a result that the caller sees count without the members that come before: those are not in it.
+  func insert(_ members: [LocalIdentifier], atEach indexes: IndexSet, _ call: String) {
+    guard members.count == indexes.count else {
+      fatalError("\(call) was given \(members.count) objects and \(indexes.count) positions.")
+    }
+    var inserted = 0
+    for range in indexes.rangeView {
+      let group = Array(members[inserted..<inserted + range.count])
+      editor.insert(group, at: range.lowerBound - (hasBasis ? inserted : 0))
+      inserted += range.count
+    }
+  }
+}
+
 /// Creates, changes or deletes albums (Apple: `PHAssetCollectionChangeRequest`).
 open class PHAssetCollectionChangeRequest: PHChangeRequest {
-  private let current: CurrentBlock
-  private let editor: ContentEditor
-  private let identifier: LocalIdentifier
-  private let isCreation: Bool
-  private let hasBasis: Bool
-  private var newTitle: String?
+  private var edit: ArrangedEdit
 
-  private init(
-    _ current: CurrentBlock, _ identifier: LocalIdentifier, _ editor: ContentEditor, title: String?,
-    isCreation: Bool = false, hasBasis: Bool = false
-  ) {
-    (self.current, self.identifier, self.editor) = (current, identifier, editor)
-    (newTitle, self.isCreation, self.hasBasis) = (title, isCreation, hasBasis)
-  }
+  private init(_ edit: ArrangedEdit) { self.edit = edit }
 
   /// Creates an album (Apple: `creationRequestForAssetCollection(withTitle:)`).
   @discardableResult
@@ -25,7 +54,9 @@ open class PHAssetCollectionChangeRequest: PHChangeRequest {
     let current = CurrentBlock.of("PHAssetCollectionChangeRequest.creationRequestForAssetCollection(withTitle:)")
     let identifier = current.block.createAlbum(title: title)
     return PHAssetCollectionChangeRequest(
-      current, identifier, current.block.album(identifier), title: title, isCreation: true)
+      ArrangedEdit(
+        current: current, identifier: identifier, editor: current.block.album(identifier), title: title,
+        isCreation: true))
   }
 
   /// Deletes albums; their assets stay (AL-02; Apple: `deleteAssetCollections(_:)`).
@@ -40,7 +71,9 @@ open class PHAssetCollectionChangeRequest: PHChangeRequest {
     let current = CurrentBlock.of("PHAssetCollectionChangeRequest(for:)")
     guard let identifier = assetCollection.identifier, !assetCollection.isTransient else { return nil }
     self.init(
-      current, identifier, current.block.album(identifier), title: assetCollection.localizedTitle)
+      ArrangedEdit(
+        current: current, identifier: identifier, editor: current.block.album(identifier),
+        title: assetCollection.localizedTitle))
   }
 
   /// The same; indexes count on a result that the caller sees, and are translated (AL-05; Apple: `init(for:assets:)`).
@@ -50,67 +83,50 @@ open class PHAssetCollectionChangeRequest: PHChangeRequest {
       case .assets(let result) = assets.content
     else { return nil }
     self.init(
-      current, identifier, current.block.album(identifier, assets: result), title: assetCollection.localizedTitle,
-      hasBasis: true)
+      ArrangedEdit(
+        current: current, identifier: identifier, editor: current.block.album(identifier, assets: result),
+        title: assetCollection.localizedTitle, hasBasis: true))
   }
 
   /// Stands for the album that will be (Apple: `placeholderForCreatedAssetCollection`).
   open var placeholderForCreatedAssetCollection: PHObjectPlaceholder {
-    guard isCreation else {
-      fatalError("placeholderForCreatedAssetCollection was asked of a request that creates nothing.")
-    }
-    return PHObjectPlaceholder(identifier, .album)
+    edit.placeholder(.album, "placeholderForCreatedAssetCollection")
   }
 
   /// The title.
   open var title: String {
-    get { newTitle ?? "" }
-    set {
-      newTitle = newValue
-      current.block.setTitle(newValue, of: identifier)
-    }
+    get { edit.title ?? "" }
+    set { edit.setTitle(newValue, "PHAssetCollectionChangeRequest.title") }
   }
 
   /// Puts assets last; those that are there stay where they are (AL-06).
-  open func addAssets(_ assets: any NSFastEnumeration) { editor.add(assets.identifiers) }
+  open func addAssets(_ assets: any NSFastEnumeration) { edit.editor.add(assets.identifiers) }
 
   /// Puts assets at positions of the album as it will be.
   open func insertAssets(_ assets: any NSFastEnumeration, at indexes: IndexSet) {
-    editor.insert(assets.identifiers, atEach: indexes, hasBasis: hasBasis, "insertAssets(_:at:)")
+    edit.insert(assets.identifiers, atEach: indexes, "insertAssets(_:at:)")
   }
 
   /// Takes assets out; they stay in the library (AL-01).
-  open func removeAssets(_ assets: any NSFastEnumeration) { editor.remove(assets.identifiers) }
+  open func removeAssets(_ assets: any NSFastEnumeration) { edit.editor.remove(assets.identifiers) }
 
   /// Takes the assets at positions out; they stay in the library (AL-01).
-  open func removeAssets(at indexes: IndexSet) { editor.remove(at: indexes) }
+  open func removeAssets(at indexes: IndexSet) { edit.editor.remove(at: indexes) }
 
   /// Puts assets in the places of others (AL-04).
   open func replaceAssets(at indexes: IndexSet, withAssets assets: any NSFastEnumeration) {
-    editor.replace(at: indexes, with: assets.identifiers)
+    edit.editor.replace(at: indexes, with: assets.identifiers)
   }
 
   /// Takes the assets at positions out, and puts them where `toIndex` counts without them (AL-03).
-  open func moveAssets(at fromIndexes: IndexSet, to toIndex: Int) { editor.move(at: fromIndexes, to: toIndex) }
+  open func moveAssets(at fromIndexes: IndexSet, to toIndex: Int) { edit.editor.move(at: fromIndexes, to: toIndex) }
 }
 
 /// Creates, changes or deletes folders, and edits the top level (Apple: `PHCollectionListChangeRequest`).
 open class PHCollectionListChangeRequest: PHChangeRequest {
-  private let current: CurrentBlock
-  private let editor: ContentEditor
-  /// Nil for the top level.
-  private let identifier: LocalIdentifier?
-  private let isCreation: Bool
-  private let hasBasis: Bool
-  private var newTitle: String?
+  private var edit: ArrangedEdit
 
-  private init(
-    _ current: CurrentBlock, _ identifier: LocalIdentifier?, _ editor: ContentEditor, title: String?,
-    isCreation: Bool = false, hasBasis: Bool = false
-  ) {
-    (self.current, self.identifier, self.editor) = (current, identifier, editor)
-    (newTitle, self.isCreation, self.hasBasis) = (title, isCreation, hasBasis)
-  }
+  private init(_ edit: ArrangedEdit) { self.edit = edit }
 
   /// Creates a folder (Apple: `creationRequestForCollectionList(withTitle:)`).
   @discardableResult
@@ -118,7 +134,9 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
     let current = CurrentBlock.of("PHCollectionListChangeRequest.creationRequestForCollectionList(withTitle:)")
     let identifier = current.block.createFolder(title: title)
     return PHCollectionListChangeRequest(
-      current, identifier, current.block.folder(identifier), title: title, isCreation: true)
+      ArrangedEdit(
+        current: current, identifier: identifier, editor: current.block.folder(identifier), title: title,
+        isCreation: true))
   }
 
   /// Deletes folders with all albums and folders in them, and no asset (FO-03; Apple: `deleteCollectionLists(_:)`).
@@ -132,7 +150,9 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
     let current = CurrentBlock.of("PHCollectionListChangeRequest(for:)")
     guard let identifier = collectionList.identifier, !collectionList.isTransient else { return nil }
     self.init(
-      current, identifier, current.block.folder(identifier), title: collectionList.localizedTitle)
+      ArrangedEdit(
+        current: current, identifier: identifier, editor: current.block.folder(identifier),
+        title: collectionList.localizedTitle))
   }
 
   /// The same; indexes count on a result that the caller sees (AL-05; Apple: `init(for:childCollections:)`).
@@ -142,8 +162,9 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
       case .collections(let result) = childCollections.content
     else { return nil }
     self.init(
-      current, identifier, current.block.folder(identifier, collections: result),
-      title: collectionList.localizedTitle, hasBasis: true)
+      ArrangedEdit(
+        current: current, identifier: identifier, editor: current.block.folder(identifier, collections: result),
+        title: collectionList.localizedTitle, hasBasis: true))
   }
 
   /// Edits the top level (FO-04; Apple: `init(forTopLevelCollectionListUserCollections:)`).
@@ -151,71 +172,45 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
     let current = CurrentBlock.of("PHCollectionListChangeRequest(forTopLevelCollectionListUserCollections:)")
     guard case .collections(let result) = childCollections.content else { return nil }
     self.init(
-      current, nil, current.block.folder(nil, collections: result), title: nil, hasBasis: true)
+      ArrangedEdit(
+        current: current, identifier: nil, editor: current.block.folder(nil, collections: result), hasBasis: true))
   }
 
   /// Stands for the folder that will be (Apple: `placeholderForCreatedCollectionList`).
   open var placeholderForCreatedCollectionList: PHObjectPlaceholder {
-    guard isCreation, let identifier else {
-      fatalError("placeholderForCreatedCollectionList was asked of a request that creates nothing.")
-    }
-    return PHObjectPlaceholder(identifier, .folder)
+    edit.placeholder(.folder, "placeholderForCreatedCollectionList")
   }
 
   /// The title; setting it on the top level traps.
   open var title: String {
-    get { newTitle ?? "" }
-    set {
-      guard let identifier else { fatalError("PHCollectionListChangeRequest.title: the top level has no title.") }
-      newTitle = newValue
-      current.block.setTitle(newValue, of: identifier)
-    }
+    get { edit.title ?? "" }
+    set { edit.setTitle(newValue, "PHCollectionListChangeRequest.title") }
   }
 
   /// Puts collections last; a collection is taken out of where it was (FO-01).
-  open func addChildCollections(_ collections: any NSFastEnumeration) { editor.add(collections.identifiers) }
+  open func addChildCollections(_ collections: any NSFastEnumeration) { edit.editor.add(collections.identifiers) }
 
   /// Puts collections at positions of the folder as it will be.
   open func insertChildCollections(_ collections: any NSFastEnumeration, at indexes: IndexSet) {
-    editor.insert(collections.identifiers, atEach: indexes, hasBasis: hasBasis, "insertChildCollections(_:at:)")
+    edit.insert(collections.identifiers, atEach: indexes, "insertChildCollections(_:at:)")
   }
 
   /// Takes collections out, to the end of the top level (FO-01).
-  open func removeChildCollections(_ collections: any NSFastEnumeration) { editor.remove(collections.identifiers) }
+  open func removeChildCollections(_ collections: any NSFastEnumeration) { edit.editor.remove(collections.identifiers) }
 
   /// Takes the collections at positions out, to the end of the top level (FO-01).
-  open func removeChildCollections(at indexes: IndexSet) { editor.remove(at: indexes) }
+  open func removeChildCollections(at indexes: IndexSet) { edit.editor.remove(at: indexes) }
 
   /// Puts collections in the places of others (AL-04).
   open func replaceChildCollections(at indexes: IndexSet, withChildCollections collections: any NSFastEnumeration) {
-    editor.replace(at: indexes, with: collections.identifiers)
+    edit.editor.replace(at: indexes, with: collections.identifiers)
   }
 
   /// Takes the collections at positions out, and puts them where `toIndex` counts without them (AL-03).
-  open func moveChildCollections(at indexes: IndexSet, to toIndex: Int) { editor.move(at: indexes, to: toIndex) }
+  open func moveChildCollections(at indexes: IndexSet, to toIndex: Int) { edit.editor.move(at: indexes, to: toIndex) }
 }
 
 extension PHCollection {
   /// Whether it lives in memory only, where nothing can be changed.
   var isTransient: Bool { collection?.isTransient ?? false }
-}
-
-extension ContentEditor {
-  /// Puts each member at its position of the list as it will be, ascending.
-  ///
-  /// Positions of an editor that was made with a result count on that result (AL-05): the members that come before are
-  /// not in it.
-  fileprivate func insert(
-    _ members: [LocalIdentifier], atEach indexes: IndexSet, hasBasis: Bool, _ call: String
-  ) {
-    guard members.count == indexes.count else {
-      fatalError("\(call) was given \(members.count) objects and \(indexes.count) positions.")
-    }
-    var inserted = 0
-    for range in indexes.rangeView {
-      let group = Array(members[inserted..<inserted + range.count])
-      insert(group, at: range.lowerBound - (hasBasis ? inserted : 0))
-      inserted += range.count
-    }
-  }
 }

@@ -7,26 +7,15 @@ internal import PhotoLedger
 extension PHPhotoLibrary {
   /// Fetches from a library, the shared one unless an object says which.
   ///
-  /// A store that is closed or damaged shows nothing: `unavailabilityReason` tells why, and observers of availability
-  /// have heard of it. What the store cannot follow traps.
+  /// Traps for what the store cannot follow, and when it cannot be read: an empty answer would be taken for an empty
+  /// library, to which a backup is then adjusted.
   static func fetch<Object>(
     _ call: String, from library: PHPhotoLibrary? = nil,
     _ body: (PhotoLibrary) throws -> PHFetchResult<Object>.Content
   ) -> PHFetchResult<Object> {
     let library = library ?? shared()
-    do {
-      return PHFetchResult(try body(library.core), library)
-    } catch let error as LibraryError where error.isOfTheStore {
-      return PHFetchResult(.nothing, library)
-    } catch {
-      unanswerable(call, error)
-    }
+    return PHFetchResult(answer(call) { try body(library.core) }, library)
   }
-}
-
-extension LibraryError {
-  /// Whether the store could not be read, whatever was asked.
-  var isOfTheStore: Bool { [.closed, .corrupted, .libraryOffline, .storage].contains(code) }
 }
 
 extension PhotoLibrary {

@@ -47,16 +47,24 @@ public final class PHPersistentChangeFetchResult: NSObject, Sequence, Sendable {
   /// Walks through the changes up to the state at the time of the fetch.
   ///
   /// If the log cannot be read to there, because the history was shortened or access was taken back meanwhile, the
-  /// walk ends early; the next fetch from the last change's token says why.
+  /// last change of the walk throws that error when it is asked for its details, and its token is the one before: no
+  /// client takes a walk that was cut short for a whole one.
   public func makeIterator() -> AnyIterator<PHPersistentChange> {
     var token = start
     var portion: ArraySlice<PersistentChange> = []
+    var isCutShort = false
     return AnyIterator { [library, end] in
       func isBeforeEnd(_ token: Token) -> Bool { !token.isComparable(to: end) || token < end }
-      if portion.isEmpty, isBeforeEnd(token) {
-        portion = (try? library.core.fetchPersistentChanges(since: token))?[...] ?? []
+      guard !isCutShort, isBeforeEnd(token) else { return nil }
+      if portion.isEmpty {
+        do {
+          portion = try library.core.fetchPersistentChanges(since: token)[...]
+        } catch {
+          isCutShort = true
+          return PHPersistentChange(unreadableAfter: token, error)
+        }
       }
-      guard isBeforeEnd(token), let change = portion.popFirst() else { return nil }
+      guard let change = portion.popFirst() else { return nil }
       token = change.changeToken
       return PHPersistentChange(change)
     }
@@ -74,18 +82,28 @@ public final class PHPersistentChangeFetchResult: NSObject, Sequence, Sendable {
 
 /// One change of the history (PH-02; Apple: `PHPersistentChange`).
 public final class PHPersistentChange: NSObject, Sendable {
-  private let change: PersistentChange
-
-  init(_ change: PersistentChange) { self.change = change }
+  private let change: Result<PersistentChange, any Error>
 
   /// The token to go on from.
-  public var changeToken: PHPersistentChangeToken { PHPersistentChangeToken(change.changeToken) }
+  public let changeToken: PHPersistentChangeToken
+
+  init(_ change: PersistentChange) {
+    self.change = .success(change)
+    changeToken = PHPersistentChangeToken(change.changeToken)
+  }
+
+  /// What follows a token, and could not be read.
+  init(unreadableAfter token: Token, _ error: any Error) {
+    change = .failure(error)
+    changeToken = PHPersistentChangeToken(token)
+  }
 
   /// What happened to the objects of a type (PH-03).
-  /// - Throws: `PHPhotosError.persistentChangeDetailsUnavailable` for a change of which something was erased (PH-07).
+  /// - Throws: `PHPhotosError.persistentChangeDetailsUnavailable` for a change of which something was erased (PH-07);
+  ///   the reason, for one that could no longer be read.
   public func changeDetails(for objectType: PHObjectType) throws -> PHPersistentObjectChangeDetails {
     do {
-      return PHPersistentObjectChangeDetails(objectType, try change.changeDetails(for: objectType))
+      return PHPersistentObjectChangeDetails(objectType, try change.get().changeDetails(for: objectType))
     } catch {
       throw PHPhotosError.from(error)
     }

@@ -147,11 +147,11 @@ final class AvailabilityRelay: PhotoLibraryAvailabilityObserver, @unchecked Send
 }
 
 extension PHPhotoLibrary {
-  /// Registers an observer; where there is nothing to be told of any more, nothing happens.
+  /// Registers an observer; with a closed library, of which there is nothing to tell any more, nothing happens.
   private func whileOpen(_ register: () throws -> Void) {
     do {
       try register()
-    } catch let error as LibraryError where error.isOfTheStore {
+    } catch let error as LibraryError where error.code == .closed {
       // `unavailabilityReason` says so.
     } catch {
       Self.unanswerable("PHPhotoLibrary.register(_:)", error)
