@@ -6,7 +6,8 @@ extension CountedTree {
   @inlinable
   public init(sorted elements: some Sequence<Element>) {
     var builder = TreeBuilder<Element>()
-    for element in elements { builder.append(element) }
+    let isDone: Void? = elements.withContiguousStorageIfAvailable { builder.append($0) }
+    if isDone == nil { for element in elements { builder.append(element) } }
     self = builder.finish()
     checkInvariants()
   }
@@ -38,6 +39,24 @@ struct TreeBuilder<Element: Comparable & Sendable> {
     let leaf = Node<Element>.leaf(for: Limits<Element>.leafCapacity)
     Body(leaf).appendElement(element)
     open = leaf
+  }
+
+  /// Appends elements that stand together, in strictly ascending order and greater than all before them, leaf by leaf.
+  @inlinable
+  mutating func append(_ run: UnsafeBufferPointer<Element>) {
+    assert(zip(run, run.dropFirst()).allSatisfy { $0 < $1 }, "Elements must be strictly ascending.")
+    leaves.reserveCapacity(leaves.count + run.count / Limits<Element>.leafCapacity + 1)
+    var rest = run[...]
+    while !rest.isEmpty {
+      if let open, Body(open).count < Body(open).room {
+        let piece = rest.prefix(Body(open).room - Body(open).count)
+        Body(open).appendElements(UnsafeBufferPointer(rebasing: piece))
+        rest = rest.dropFirst(piece.count)
+      } else {
+        if let open { leaves.append(open) }
+        open = Node<Element>.leaf(for: Limits<Element>.leafCapacity)
+      }
+    }
   }
 
   /// Appends part of a leaf of another tree.

@@ -111,6 +111,14 @@ struct NodeBody<Element: Comparable & Sendable> {
     count += range.count
   }
 
+  /// Appends elements from outside; the room must suffice.
+  @inlinable
+  func appendElements(_ source: UnsafeBufferPointer<Element>) {
+    guard let start = source.baseAddress else { return }
+    (elements + count).initialize(from: start, count: source.count)
+    count += source.count
+  }
+
   @inlinable
   func appendElement(_ element: Element) {
     (elements + count).initialize(to: element)

@@ -15,7 +15,8 @@ struct ExifToolTests {
     return path
   }
 
-  /// True when a process has ended, whether or not its parent has asked how. Waits for it, as long as that may take a busy machine.
+  /// True when a process has ended, whether or not its parent has asked how. Waits for it, as long as that may take on
+  /// a busy machine.
   static func isGone(_ process: pid_t) -> Bool {
     guard process > 0 else { return false }
     let limit = ContinuousClock.now + .seconds(180)

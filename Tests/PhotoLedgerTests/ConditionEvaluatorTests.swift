@@ -11,11 +11,16 @@ import Testing
     for _ in 0..<2_000 {
       let condition = random.condition(for: .asset)
       let test = condition.evaluator(for: AssetRow.self)
+      let lookAt = condition.evaluator(for: AssetView.self)
       for row in rows {
         let asset = Asset(row: row, commit: 1)
         let expected = QueryModel(value: asset.value(of:)).holds(condition)
         passed += expected ? 1 : 0
         try #require(test(row) == expected, "seed \(seed): \(condition) on \(row)")
+        // No asset of a library has an empty burst identifier, so bytes have no way to say so.
+        guard row.burstIdentifier != "" else { continue }
+        let isSeen = try row.whereItLies(lookAt)
+        try #require(isSeen == expected, "seed \(seed): \(condition) on the bytes of \(row)")
       }
     }
     #expect((20_000..<108_000).contains(passed), "conditions that nearly always or never hold prove little")
@@ -77,5 +82,18 @@ import Testing
     let condition = Condition.or([.not(.isNil(.latitude)), .pair(.pixelWidth, .less, .pixelHeight), .always])
     #expect(condition.keys == [.latitude, .pixelWidth, .pixelHeight])
     #expect(Condition.always.keys.isEmpty)
+  }
+}
+
+extension AssetRow {
+  /// Gives the row as a fetch sees it: its bytes, at a place where no word may be read whole.
+  func whereItLies<Result>(_ body: (AssetView) throws -> Result) throws -> Result {
+    var bytes = [UInt8](repeating: 0, count: byteCount)
+    var span = bytes.mutableSpan
+    var raw = span.mutableBytes
+    write(into: &raw)
+    return try ([0] + bytes).withUnsafeBytes { bytes in
+      try body(AssetView(number: number, bytes: UnsafeRawBufferPointer(rebasing: bytes[1...])))
+    }
   }
 }

@@ -462,6 +462,7 @@ struct ErrorTypesTests {
       #expect(error?.code == .identifierNotFound && error?.errorCode == 3201)
       let old = PHPhotoLibrary.shared().currentChangeToken
       try await gallery.images(0..<2)
+      let walk = try PHPhotoLibrary.shared().fetchPersistentChanges(since: old).makeIterator()
       try gallery.library.shortenHistory(to: try gallery.library.currentToken)
       #expect(throws: PHPhotosError.self) { try PHPhotoLibrary.shared().fetchPersistentChanges(since: old) }
       do {
@@ -470,6 +471,11 @@ struct ErrorTypesTests {
       } catch {
         Issue.record("Another error: \(error)")
       }
+      // A walk that began before ends with a change that says why, not as though it had told everything.
+      let cut = try #require(walk.next())
+      #expect(cut.changeToken == old && walk.next() == nil)
+      let reason = #expect(throws: PHPhotosError.self) { try cut.changeDetails(for: .asset) }
+      #expect(reason?.code == .persistentChangeTokenExpired)
     }
   }
 

@@ -1,8 +1,12 @@
-import Foundation
+package import Foundation
 
-// The bytes of a row, at the places that the table in AssetRow.swift gives. Whatever does not fit them is `.corrupted`.
+// The bytes of a row, at the places that the table in AssetRow.swift gives, and the properties that lie there. Bytes of
+// a store that do not make a row are `.corrupted`.
 
 extension AssetRow {
+  /// The bytes at fixed places; words, so that they lie where a word may be read.
+  typealias FixedBytes = InlineArray<18, UInt64>
+
   /// The places of the fields.
   package enum Layout {
     package static let identifier = 0
@@ -34,106 +38,217 @@ extension AssetRow {
     package static let noOffset = Int32.min
   }
 
+  /// A row without anything.
+  static let blank: FixedBytes = {
+    var row = AssetRow(number: 0, fixed: FixedBytes(repeating: 0))
+    row.sourceType = .userLibrary
+    row.timeZoneOffset = nil
+    for date in [
+      Layout.adjustmentDate, Layout.creationDate, Layout.localCreationDate, Layout.addedDate, Layout.modificationDate,
+      Layout.trashedDate,
+    ] {
+      row.store(Double.nan, date)
+    }
+    row.location = nil
+    return row.fixed
+  }()
+
+  private init(number: ObjectNumber, fixed: FixedBytes) {
+    self.number = number
+    self.fixed = fixed
+  }
+
   /// Reads the row of an asset.
   /// - Throws: ``LibraryError`` `.corrupted` if the bytes make no row.
   package init(number: ObjectNumber, bytes: RawSpan) throws {
-    guard bytes.byteCount >= Layout.size,
-      let mediaType = MediaType(rawValue: Int(bytes.byte(Layout.mediaType))),
-      let playbackStyle = PlaybackStyle(rawValue: Int(bytes.byte(Layout.playbackStyle))),
-      let rating = AssetRating(rawValue: Int(bytes.byte(Layout.rating))),
-      let adjustmentsState = AdjustmentsState(rawValue: Int(bytes.byte(Layout.adjustmentsState))),
-      let playbackVariation = PlaybackVariation(rawValue: Int(bytes.byte(Layout.playbackVariation))),
-      let choice = OriginalResourceChoice(rawValue: Int(bytes.byte(Layout.originalResourceChoice))),
-      let added = bytes.date(Layout.addedDate)
-    else {
-      throw LibraryError(.corrupted, "The row of asset \(number) makes no sense; run `verify`, then `rebuild`.")
-    }
-    self.init(
-      number: number,
-      identifier: LocalIdentifier(
-        high: bytes.number(at: Layout.identifier), low: bytes.number(at: Layout.identifier + 8)),
-      addedDate: added)
-    self.mediaType = mediaType
-    self.playbackStyle = playbackStyle
-    flags = Flags(rawValue: bytes.word(Layout.flags))
-    sourceType = SourceTypes(rawValue: bytes.byte(Layout.sourceType))
-    burstSelection = BurstSelectionTypes(rawValue: bytes.byte(Layout.burstSelection))
-    mediaSubtypes = MediaSubtypes(rawValue: bytes.word(Layout.mediaSubtypes))
-    pixelWidth = bytes.word(Layout.pixelWidth)
-    pixelHeight = bytes.word(Layout.pixelHeight)
-    let offset = Int32(bitPattern: bytes.word(Layout.timeZoneOffset))
-    timeZoneOffset = offset == Layout.noOffset ? nil : offset
-    creationDate = bytes.date(Layout.creationDate)
-    localCreationDate = bytes.date(Layout.localCreationDate)
-    modificationDate = bytes.date(Layout.modificationDate)
-    trashedDate = bytes.date(Layout.trashedDate)
-    if let latitude = bytes.double(Layout.latitude), let longitude = bytes.double(Layout.longitude) {
-      location = Location(latitude: latitude, longitude: longitude, altitude: bytes.double(Layout.altitude))
-    }
-    duration = bytes.double(Layout.duration) ?? 0
-    self.rating = rating
-    self.adjustmentsState = adjustmentsState
-    self.playbackVariation = playbackVariation
-    originalResourceChoice = choice
-    adjustmentDate = bytes.date(Layout.adjustmentDate)
+    guard bytes.byteCount >= Layout.size else { throw Self.corruption(number) }
+    // One copy; a store's bytes need not lie where a word may be read.
+    self.init(number: number, fixed: bytes.unsafeLoadUnaligned(as: FixedBytes.self))
+    guard Self.knownValues.areAll(in: self) else { throw Self.corruption(number) }
     if bytes.byteCount > Layout.size {
       burstIdentifier = bytes.withUnsafeBytes { String(decoding: $0[Layout.size...], as: UTF8.self) }
     }
   }
 
+  static let knownValues = KnownValues()
+
+  static func corruption(_ number: ObjectNumber) -> LibraryError {
+    LibraryError(.corrupted, "The row of asset \(number) makes no sense; run `verify`, then `rebuild`.")
+  }
+
   /// How many bytes the row takes.
   package var byteCount: Int { Layout.size + (burstIdentifier?.utf8.count ?? 0) }
 
-  /// Writes the row into zeroed bytes of ``byteCount`` length.
+  /// Writes the row into bytes of ``byteCount`` length.
   package func write(into bytes: inout MutableRawSpan) {
-    bytes.store(identifier.high.bigEndian, Layout.identifier)
-    bytes.store(identifier.low.bigEndian, Layout.identifier + 8)
-    bytes.store(flags.rawValue, Layout.flags)
-    bytes.store(UInt8(mediaType.rawValue), Layout.mediaType)
-    bytes.store(UInt8(playbackStyle.rawValue), Layout.playbackStyle)
-    bytes.store(sourceType.rawValue, Layout.sourceType)
-    bytes.store(burstSelection.rawValue, Layout.burstSelection)
-    bytes.store(mediaSubtypes.rawValue, Layout.mediaSubtypes)
-    bytes.store(pixelWidth, Layout.pixelWidth)
-    bytes.store(pixelHeight, Layout.pixelHeight)
-    bytes.store(timeZoneOffset ?? Layout.noOffset, Layout.timeZoneOffset)
-    bytes.store(creationDate, Layout.creationDate)
-    bytes.store(localCreationDate, Layout.localCreationDate)
-    bytes.store(addedDate, Layout.addedDate)
-    bytes.store(modificationDate, Layout.modificationDate)
-    bytes.store(trashedDate, Layout.trashedDate)
-    bytes.store(location?.latitude ?? .nan, Layout.latitude)
-    bytes.store(location?.longitude ?? .nan, Layout.longitude)
-    bytes.store(location?.altitude ?? .nan, Layout.altitude)
-    bytes.store(duration, Layout.duration)
-    bytes.store(UInt8(rating.rawValue), Layout.rating)
-    bytes.store(UInt8(adjustmentsState.rawValue), Layout.adjustmentsState)
-    bytes.store(UInt8(playbackVariation.rawValue), Layout.playbackVariation)
-    bytes.store(UInt8(originalResourceChoice.rawValue), Layout.originalResourceChoice)
-    bytes.store(adjustmentDate, Layout.adjustmentDate)
-    for (index, byte) in (burstIdentifier ?? "").utf8.enumerated() { bytes.store(byte, Layout.size + index) }
+    bytes.storeBytes(of: fixed, toByteOffset: 0, as: FixedBytes.self)
+    for (index, byte) in (burstIdentifier ?? "").utf8.enumerated() {
+      bytes.storeBytes(of: byte, toByteOffset: Layout.size + index, as: UInt8.self)
+    }
   }
-}
 
-extension RawSpan {
-  fileprivate func byte(_ offset: Int) -> UInt8 { unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+  /// Whether all bytes at fixed places are the same.
+  func hasSameBytes(as other: AssetRow) -> Bool {
+    fixed.indices.allSatisfy { fixed[$0] == other.fixed[$0] }
+  }
 
-  fileprivate func word(_ offset: Int) -> UInt32 { unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self) }
+  // MARK: Reading and writing places
 
-  fileprivate func double(_ offset: Int) -> Double? {
-    let value = Double(bitPattern: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  @inline(__always)
+  package func load<Value: BitwiseCopyable>(_ offset: Int, as type: Value.Type) -> Value {
+    fixed.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: type)
+  }
+
+  @inline(__always)
+  private mutating func store<Value: BitwiseCopyable>(_ value: Value, _ offset: Int) {
+    var span = fixed.mutableSpan
+    var bytes = span.mutableBytes
+    bytes.storeBytes(of: value, toByteOffset: offset, as: Value.self)
+  }
+
+  private func double(_ offset: Int) -> Double? {
+    let value = seconds(offset)
     return value.isNaN ? nil : value
   }
 
-  fileprivate func date(_ offset: Int) -> Date? { double(offset).map(Date.init(timeIntervalSinceReferenceDate:)) }
-}
+  private func date(_ offset: Int) -> Date? { double(offset).map(Date.init(timeIntervalSinceReferenceDate:)) }
 
-extension MutableRawSpan {
-  fileprivate mutating func store<Value: BitwiseCopyable>(_ value: Value, _ offset: Int) {
-    storeBytes(of: value, toByteOffset: offset, as: Value.self)
+  private mutating func store(_ date: Date?, at offset: Int) {
+    store(date?.timeIntervalSinceReferenceDate ?? .nan, offset)
   }
 
-  fileprivate mutating func store(_ date: Date?, _ offset: Int) {
-    store(date?.timeIntervalSinceReferenceDate ?? .nan, offset)
+  /// The value of an enumeration at a place, which was checked when it came there.
+  private func known<Value: RawRepresentable>(_ offset: Int) -> Value where Value.RawValue == Int {
+    guard let value = Value(rawValue: Int(byte(offset))) else {
+      preconditionFailure("The row of asset \(number) holds a \(Value.self) that there is not.")
+    }
+    return value
+  }
+}
+
+// MARK: - The properties at fixed places
+
+extension AssetRow {
+  package var identifier: LocalIdentifier {
+    get { LocalIdentifier(high: UInt64(bigEndian: fixed[0]), low: UInt64(bigEndian: fixed[1])) }
+    set {
+      fixed[0] = newValue.high.bigEndian
+      fixed[1] = newValue.low.bigEndian
+    }
+  }
+
+  package var flags: Flags {
+    get { Flags(rawValue: word(Layout.flags)) }
+    set { store(newValue.rawValue, Layout.flags) }
+  }
+
+  package var mediaType: MediaType {
+    get { known(Layout.mediaType) }
+    set { store(UInt8(newValue.rawValue), Layout.mediaType) }
+  }
+
+  package var playbackStyle: PlaybackStyle {
+    get { known(Layout.playbackStyle) }
+    set { store(UInt8(newValue.rawValue), Layout.playbackStyle) }
+  }
+
+  package var sourceType: SourceTypes {
+    get { SourceTypes(rawValue: byte(Layout.sourceType)) }
+    set { store(newValue.rawValue, Layout.sourceType) }
+  }
+
+  package var burstSelection: BurstSelectionTypes {
+    get { BurstSelectionTypes(rawValue: byte(Layout.burstSelection)) }
+    set { store(newValue.rawValue, Layout.burstSelection) }
+  }
+
+  package var mediaSubtypes: MediaSubtypes {
+    get { MediaSubtypes(rawValue: word(Layout.mediaSubtypes)) }
+    set { store(newValue.rawValue, Layout.mediaSubtypes) }
+  }
+
+  package var pixelWidth: UInt32 {
+    get { word(Layout.pixelWidth) }
+    set { store(newValue, Layout.pixelWidth) }
+  }
+
+  package var pixelHeight: UInt32 {
+    get { word(Layout.pixelHeight) }
+    set { store(newValue, Layout.pixelHeight) }
+  }
+
+  package var timeZoneOffset: Int32? {
+    get {
+      let offset = load(Layout.timeZoneOffset, as: Int32.self)
+      return offset == Layout.noOffset ? nil : offset
+    }
+    set { store(newValue ?? Layout.noOffset, Layout.timeZoneOffset) }
+  }
+
+  package var creationDate: Date? {
+    get { date(Layout.creationDate) }
+    set { store(newValue, at: Layout.creationDate) }
+  }
+
+  package var localCreationDate: Date? {
+    get { date(Layout.localCreationDate) }
+    set { store(newValue, at: Layout.localCreationDate) }
+  }
+
+  package var addedDate: Date {
+    get { Date(timeIntervalSinceReferenceDate: seconds(Layout.addedDate)) }
+    set { store(newValue, at: Layout.addedDate) }
+  }
+
+  package var modificationDate: Date? {
+    get { date(Layout.modificationDate) }
+    set { store(newValue, at: Layout.modificationDate) }
+  }
+
+  package var trashedDate: Date? {
+    get { date(Layout.trashedDate) }
+    set { store(newValue, at: Layout.trashedDate) }
+  }
+
+  package var location: Location? {
+    get {
+      guard let latitude = double(Layout.latitude), let longitude = double(Layout.longitude) else { return nil }
+      return Location(latitude: latitude, longitude: longitude, altitude: double(Layout.altitude))
+    }
+    set {
+      store(newValue?.latitude ?? .nan, Layout.latitude)
+      store(newValue?.longitude ?? .nan, Layout.longitude)
+      store(newValue?.altitude ?? .nan, Layout.altitude)
+    }
+  }
+
+  package var duration: Double {
+    get { seconds(Layout.duration) }
+    set { store(newValue, Layout.duration) }
+  }
+
+  package var rating: AssetRating {
+    get { known(Layout.rating) }
+    set { store(UInt8(newValue.rawValue), Layout.rating) }
+  }
+
+  package var adjustmentsState: AdjustmentsState {
+    get { known(Layout.adjustmentsState) }
+    set { store(UInt8(newValue.rawValue), Layout.adjustmentsState) }
+  }
+
+  package var playbackVariation: PlaybackVariation {
+    get { known(Layout.playbackVariation) }
+    set { store(UInt8(newValue.rawValue), Layout.playbackVariation) }
+  }
+
+  package var originalResourceChoice: OriginalResourceChoice {
+    get { known(Layout.originalResourceChoice) }
+    set { store(UInt8(newValue.rawValue), Layout.originalResourceChoice) }
+  }
+
+  package var adjustmentDate: Date? {
+    get { date(Layout.adjustmentDate) }
+    set { store(newValue, at: Layout.adjustmentDate) }
   }
 }

@@ -2,8 +2,10 @@ package import Foundation
 
 // The row of an asset: everything that a predicate or a sort may ask, in 144 bytes at fixed places.
 //
-// A fetch without an index of its own reads every row of the library, so a row must be read without parsing. What no
-// predicate asks (resources, file names) lies in `AssetDetails`, so that a scan does not drag it through the cache.
+// A fetch without an index of its own reads every row of the library, so a row must be read without parsing: in memory
+// it is the same bytes as in the store, and a property is decoded when it is asked for. Decoding all of them cost more
+// than the rest of the fetch. What no predicate asks (resources, file names) lies in `AssetDetails`, so that a scan
+// does not drag it through the cache.
 //
 //   offset  bytes  field                       offset  bytes  field
 //        0     16  identifier, big-endian          48      8  creation date, seconds since 2001 ⎫
@@ -24,6 +26,9 @@ package import Foundation
 //
 // Integers and the bits of doubles are little-endian. Dates are stored with every bit that the caller gave: a date read
 // back equals the date written.
+//
+// Invariant: the bytes always make a row. Whatever sets them writes a value of its type; bytes of a store are checked
+// when they become a row (`init(number:bytes:)`), so that no property has to say that it might be wrong.
 
 /// The properties of an asset that predicates and sorts ask for.
 package struct AssetRow: Equatable, Sendable {
@@ -42,44 +47,22 @@ package struct AssetRow: Equatable, Sendable {
   }
 
   package var number: ObjectNumber
-  package var identifier: LocalIdentifier
-  package var flags: Flags = []
-  package var mediaType: MediaType = .unknown
-  package var playbackStyle: PlaybackStyle = .unsupported
-  package var sourceType: SourceTypes = .userLibrary
-  package var burstSelection: BurstSelectionTypes = []
-  package var mediaSubtypes: MediaSubtypes = []
-  package var pixelWidth: UInt32 = 0
-  package var pixelHeight: UInt32 = 0
-  package var timeZoneOffset: Int32?
-  package var creationDate: Date?
-  package var localCreationDate: Date?
-  package var addedDate: Date
-  package var modificationDate: Date?
-  package var trashedDate: Date?
-  package var location: Location?
-  package var duration: Double = 0
-  package var rating: AssetRating = .unset
-  package var adjustmentsState: AdjustmentsState = .none
-  package var adjustmentDate: Date?
-  package var playbackVariation: PlaybackVariation = .none
-  package var originalResourceChoice: OriginalResourceChoice = .compressed
+  /// The bytes of the table above, but for the burst identifier.
+  var fixed: FixedBytes
   package var burstIdentifier: String?
 
+  /// A row of an object about which nothing is known but its number, its identifier and when it was added.
   package init(number: ObjectNumber, identifier: LocalIdentifier, addedDate: Date) {
     self.number = number
+    fixed = Self.blank
     self.identifier = identifier
     self.addedDate = addedDate
   }
 
-  /// Whether ordinary fetches show the asset in its albums: neither hidden, nor in the trash, nor inside a burst.
-  package var isVisible: Bool { trashedDate == nil && !flags.contains(.hidden) && standsOutOfBurst }
+  package static func == (one: AssetRow, other: AssetRow) -> Bool {
+    one.number == other.number && one.hasSameBytes(as: other) && one.burstIdentifier == other.burstIdentifier
+  }
 
   /// Whether it may be changed and deleted here (AS-13).
   package var isEditable: Bool { sourceType.isDisjoint(with: [.cloudShared, .iTunesSynced]) }
-
-  /// Whether the asset is no burst's member, stands for its burst, or was picked by a person (FR-07).
-  package var standsOutOfBurst: Bool {
-    burstIdentifier == nil || flags.contains(.representsBurst) || burstSelection.contains(.userPick)
-  }
 }

@@ -25,43 +25,49 @@ package enum PropertyReader<Row: PropertyRow>: Sendable {
 /// Tells the kind of object of a row, for the spelling of its identifier.
 package typealias ObjectKindOf<Row> = @Sendable (Row) -> ObjectKind
 
-private func seconds(_ date: Date?) -> Double { date?.timeIntervalSinceReferenceDate ?? .nan }
+extension AssetRow: PropertyRow {}
+extension AssetView: PropertyRow {}
 
-extension AssetRow: PropertyRow {
+extension PropertyRow where Self: AssetBytes {
   package static var entity: Entity { .asset }
 
-  package static func reader(of key: PropertyKey) -> PropertyReader<AssetRow> {
-    switch key {
+  package static func reader(of key: PropertyKey) -> PropertyReader<Self> {
+    typealias Layout = AssetRow.Layout
+    return switch key {
     case .localIdentifier: .identifier({ $0.identifier }, { _ in .asset })
-    case .creationDate: .number { seconds($0.creationDate) }
-    case .modificationDate: .number { seconds($0.modificationDate) }
-    case .addedDate: .number { $0.addedDate.timeIntervalSinceReferenceDate }
-    case .localCreationDate: .number { seconds($0.localCreationDate) }
-    case .trashedDate: .number { seconds($0.trashedDate) }
-    case .mediaType: .integer { Int64($0.mediaType.rawValue) }
-    case .mediaSubtypes: .integer { Int64($0.mediaSubtypes.rawValue) }
-    case .playbackStyle: .integer { Int64($0.playbackStyle.rawValue) }
-    case .sourceType: .integer { Int64($0.sourceType.rawValue) }
-    case .pixelWidth: .integer { Int64($0.pixelWidth) }
-    case .pixelHeight: .integer { Int64($0.pixelHeight) }
-    case .rating: .integer { Int64($0.rating.rawValue) }
-    case .burstSelectionTypes: .integer { Int64($0.burstSelection.rawValue) }
-    case .hasAdjustments: .bool { $0.adjustmentsState != .none }
-    case .adjustmentsState: .integer { Int64($0.adjustmentsState.rawValue) }
-    case .adjustmentTimestamp: .number { seconds($0.adjustmentDate) }
-    case .playbackVariation: .integer { Int64($0.playbackVariation.rawValue) }
-    case .originalResourceChoice: .integer { Int64($0.originalResourceChoice.rawValue) }
+    case .creationDate: .number { $0.seconds(Layout.creationDate) }
+    case .modificationDate: .number { $0.seconds(Layout.modificationDate) }
+    case .addedDate: .number { $0.seconds(Layout.addedDate) }
+    case .localCreationDate: .number { $0.seconds(Layout.localCreationDate) }
+    case .trashedDate: .number { $0.seconds(Layout.trashedDate) }
+    case .mediaType: .integer { Int64($0.byte(Layout.mediaType)) }
+    case .mediaSubtypes: .integer { Int64($0.word(Layout.mediaSubtypes)) }
+    case .playbackStyle: .integer { Int64($0.byte(Layout.playbackStyle)) }
+    case .sourceType: .integer { Int64($0.byte(Layout.sourceType)) }
+    case .pixelWidth: .integer { Int64($0.word(Layout.pixelWidth)) }
+    case .pixelHeight: .integer { Int64($0.word(Layout.pixelHeight)) }
+    case .rating: .integer { Int64($0.byte(Layout.rating)) }
+    case .burstSelectionTypes: .integer { Int64($0.byte(Layout.burstSelection)) }
+    case .hasAdjustments: .bool { $0.byte(Layout.adjustmentsState) != AdjustmentsState.none.rawValue }
+    case .adjustmentsState: .integer { Int64($0.byte(Layout.adjustmentsState)) }
+    case .adjustmentTimestamp: .number { $0.seconds(Layout.adjustmentDate) }
+    case .playbackVariation: .integer { Int64($0.byte(Layout.playbackVariation)) }
+    case .originalResourceChoice: .integer { Int64($0.byte(Layout.originalResourceChoice)) }
     case .isRaw: .bool { $0.flags.contains(.raw) }
     case .isSelfPortrait: .bool { $0.flags.contains(.selfPortrait) }
-    case .timeZoneOffset: .integer { $0.timeZoneOffset.map(Int64.init) ?? .min }
-    case .duration: .number { $0.duration }
-    case .latitude: .number { $0.location?.latitude ?? .nan }
-    case .longitude: .number { $0.location?.longitude ?? .nan }
-    case .altitude: .number { $0.location?.altitude ?? .nan }
-    case .isFavorite: .bool { $0.flags.rawValue & 1 != 0 }
-    case .isHidden: .bool { $0.flags.rawValue & 2 != 0 }
-    case .representsBurst: .bool { $0.flags.rawValue & 4 != 0 }
-    case .isTrashed: .bool { $0.trashedDate != nil }
+    case .timeZoneOffset:
+      .integer { row in
+        let offset = row.load(Layout.timeZoneOffset, as: Int32.self)
+        return offset == Layout.noOffset ? .min : Int64(offset)
+      }
+    case .duration: .number { $0.seconds(Layout.duration) }
+    case .latitude: .number { $0.seconds(Layout.latitude) }
+    case .longitude: .number { $0.seconds(Layout.longitude) }
+    case .altitude: .number { $0.seconds(Layout.altitude) }
+    case .isFavorite: .bool { $0.flags.contains(.favorite) }
+    case .isHidden: .bool { $0.flags.contains(.hidden) }
+    case .representsBurst: .bool { $0.flags.contains(.representsBurst) }
+    case .isTrashed: .bool { $0.isTrashed }
     case .burstIdentifier: .text { $0.burstIdentifier }
     case .localizedTitle, .startDate, .endDate, .estimatedAssetCount, .kind, .albumSubtype, .canContainAssets,
       .canContainCollections:

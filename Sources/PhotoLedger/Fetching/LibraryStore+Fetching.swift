@@ -58,30 +58,25 @@ extension LibraryStore {
   private func tree<Key: PlannedKey>(
     _ plan: QueryPlan, _ holders: Holders, _ t: borrowing StoreReading
   ) throws -> CountedTree<Key> {
-    var keys: [Key] = []
-    var isSorted = true
-    func take(_ key: Key?) {
-      guard let key else { return }
-      if let last = keys.last, !(last < key) { isSorted = false }
-      keys.append(key)
-    }
+    var keys = GatheredKeys<Key>()
     let access = plan.query.access
     switch plan.query.entity {
     case _ where !plan.query.isOpen: break
     case .asset:
-      try forEachAsset(in: plan.query.scope, access, t) { take(plan.admits($0) ? Key.make(plan, $0, $1) : nil) }
+      try forEachAsset(in: plan.query.scope, access, t) { row, place in
+        if plan.admits(row) { keys.append(plan.key(row, place)) }
+      }
     case .collection:
       try forEachCollection(in: plan.query.scope, holders, t) { row, place in
         let row = row.seen(by: access)
-        take(plan.admits(row) ? Key.make(plan, row, place) : nil)
+        if plan.admits(row) { keys.append(plan.key(row, place)) }
       }
     }
-    if !isSorted { keys.sort() }
-    return CountedTree(sorted: keys)
+    return CountedTree(sorted: keys.sorted())
   }
 
   private func forEachAsset(
-    in scope: Query.Scope, _ access: Access, _ t: borrowing StoreReading, _ body: (AssetRow, OrderKey?) -> Void
+    in scope: Query.Scope, _ access: Access, _ t: borrowing StoreReading, _ body: (AssetView, OrderKey?) -> Void
   ) throws {
     guard let selection = access.selection else { return try forEachAsset(in: scope, t, body) }
     // A selection's members come in the order of their numbers, which is the library's.
@@ -98,27 +93,25 @@ extension LibraryStore {
   }
 
   private func forEachAsset(
-    in scope: Query.Scope, _ t: borrowing StoreReading, _ body: (AssetRow, OrderKey?) -> Void
+    in scope: Query.Scope, _ t: borrowing StoreReading, _ body: (AssetView, OrderKey?) -> Void
   ) throws {
     let projections = core.projections
     switch scope {
     case .library:
       try t.forEach(in: projections.assets, from: 0) { number, bytes in
-        body(try AssetRow(number: number, bytes: bytes), nil)
+        try bytes.withUnsafeBytes { body(try AssetView(number: number, bytes: $0), nil) }
         return .proceed
       }
     case .members(let album):
       try projections.forEachMember(of: album, in: t) { key, number in
-        if let row = try projections.asset(number, in: t) { body(row, key) }
+        try projections.withAsset(number, in: t) { body($0, key) }
         return true
       }
     case .objects(let numbers):
-      for number in numbers.sorted() {
-        if let row = try projections.asset(number, in: t) { body(row, nil) }
-      }
+      for number in numbers.sorted() { try projections.withAsset(number, in: t) { body($0, nil) } }
     case .listed(let places):
       for (number, place) in places.sorted(by: { $0.value < $1.value }) {
-        if let row = try projections.asset(number, in: t) { body(row, place) }
+        try projections.withAsset(number, in: t) { body($0, place) }
       }
     case .containing: break
     }
@@ -196,10 +189,10 @@ extension LibraryStore {
       guard place != nil else { return nil }
     }
     switch result.plan.query.entity {
-    case .asset: return try assetRow(number, at: result.sequence, t).map { Key.make(result.plan, $0, place) }
+    case .asset: return try assetRow(number, at: result.sequence, t).map { result.plan.key($0, place) }
     case .collection:
       let row = try collectionRow(number, at: result.sequence, t)?.seen(by: result.plan.query.access)
-      return row.map { Key.make(result.plan, $0, place) }
+      return row.map { result.plan.key($0, place) }
     }
   }
 }

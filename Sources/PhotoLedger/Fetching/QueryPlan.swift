@@ -11,15 +11,19 @@
 package final class QueryPlan: Sendable {
   package let query: Query
   private let assetPasses: @Sendable (AssetRow) -> Bool
+  private let viewPasses: @Sendable (AssetView) -> Bool
   private let collectionPasses: @Sendable (CollectionRow) -> Bool
-  let assetKeys: SortKeyEncoder<AssetRow>
-  let collectionKeys: SortKeyEncoder<CollectionRow>
+  private let assetKeys: SortKeyEncoder<AssetRow>
+  private let viewKeys: SortKeyEncoder<AssetView>
+  private let collectionKeys: SortKeyEncoder<CollectionRow>
 
   package init(_ query: Query) {
     self.query = query
     assetPasses = query.condition.evaluator(for: AssetRow.self)
+    viewPasses = query.condition.evaluator(for: AssetView.self)
     collectionPasses = query.condition.evaluator(for: CollectionRow.self)
     assetKeys = SortKeyEncoder(query.sort)
+    viewKeys = SortKeyEncoder(query.sort)
     collectionKeys = SortKeyEncoder(query.sort)
   }
 
@@ -29,12 +33,18 @@ package final class QueryPlan: Sendable {
   }
 
   /// Whether an asset's row belongs to the result, its scope aside.
-  func admits(_ row: AssetRow) -> Bool {
-    (row.trashedDate != nil) == (query.trash == .only)
+  func admits(_ row: AssetRow) -> Bool { isOffered(row) && assetPasses(row) }
+
+  /// The same of a row where it lies.
+  func admits(_ row: AssetView) -> Bool { isOffered(row) && viewPasses(row) }
+
+  /// Whether the result is of rows like this one, the condition aside.
+  @inline(__always)
+  private func isOffered(_ row: some AssetBytes) -> Bool {
+    row.isTrashed == (query.trash == .only)
       && (query.includesHidden || !row.flags.contains(.hidden))
       && (query.includesAllBurst || row.standsOutOfBurst)
       && (query.sources == .all || !row.sourceType.isDisjoint(with: query.sources) || row.sourceType.isEmpty)
-      && assetPasses(row)
   }
 
   /// Whether a collection's row belongs to the result, its scope aside.
@@ -46,29 +56,43 @@ package final class QueryPlan: Sendable {
 
 /// Keys that a plan can make.
 package protocol PlannedKey: ResultKey {
-  static func make(_ plan: QueryPlan, _ row: AssetRow, _ place: OrderKey?) -> Self
-  static func make(_ plan: QueryPlan, _ row: CollectionRow, _ place: OrderKey?) -> Self
+  /// Makes the key of an object.
+  /// - Parameters:
+  ///   - terms: the readers of the plan's sort, for rows of the object's kind.
+  ///   - place: where it stands in the scope, which orders a result that is not sorted.
+  static func make<Row>(_ terms: SortKeyEncoder<Row>, _ row: Row, _ number: ObjectNumber, _ place: OrderKey?) -> Self
+  /// Sorts keys ascending.
+  static func sort(_ keys: inout [Self])
 }
 
 extension NarrowKey: PlannedKey {
-  package static func make(_ plan: QueryPlan, _ row: AssetRow, _ place: OrderKey?) -> NarrowKey {
-    let word = plan.query.sort.isEmpty ? place?.rawValue ?? 0 : plan.assetKeys.word(for: row)
-    return NarrowKey(word: word, number: row.number)
-  }
-
-  package static func make(_ plan: QueryPlan, _ row: CollectionRow, _ place: OrderKey?) -> NarrowKey {
-    let word = plan.query.sort.isEmpty ? place?.rawValue ?? 0 : plan.collectionKeys.word(for: row)
-    return NarrowKey(word: word, number: row.number)
+  package static func make<Row>(
+    _ terms: SortKeyEncoder<Row>, _ row: Row, _ number: ObjectNumber, _ place: OrderKey?
+  ) -> NarrowKey {
+    NarrowKey(word: terms.terms.isEmpty ? place?.rawValue ?? 0 : terms.word(for: row), number: number)
   }
 }
 
 extension WideKey: PlannedKey {
-  package static func make(_ plan: QueryPlan, _ row: AssetRow, _ place: OrderKey?) -> WideKey {
-    WideKey(bytes: plan.assetKeys.bytes(for: row), number: row.number)
+  package static func make<Row>(
+    _ terms: SortKeyEncoder<Row>, _ row: Row, _ number: ObjectNumber, _ place: OrderKey?
+  ) -> WideKey {
+    WideKey(bytes: terms.bytes(for: row), number: number)
+  }
+}
+
+extension QueryPlan {
+  /// The key of an object in the result, whether or not it belongs there.
+  func key<Key: PlannedKey>(_ row: AssetRow, _ place: OrderKey?) -> Key {
+    Key.make(assetKeys, row, row.number, place)
   }
 
-  package static func make(_ plan: QueryPlan, _ row: CollectionRow, _ place: OrderKey?) -> WideKey {
-    WideKey(bytes: plan.collectionKeys.bytes(for: row), number: row.number)
+  func key<Key: PlannedKey>(_ row: AssetView, _ place: OrderKey?) -> Key {
+    Key.make(viewKeys, row, row.number, place)
+  }
+
+  func key<Key: PlannedKey>(_ row: CollectionRow, _ place: OrderKey?) -> Key {
+    Key.make(collectionKeys, row, row.number, place)
   }
 }
 
@@ -89,8 +113,8 @@ extension QueryPlan {
     case .asset:
       for (number, touch) in delta.assets {
         let place = placing(of: number, in: delta, holders)
-        let before = touch.before.flatMap { place.was && admits($0) ? Key.make(self, $0, place.before) : nil }
-        let after = touch.after.flatMap { place.is && admits($0) ? Key.make(self, $0, place.after) : nil }
+        let before = touch.before.flatMap { place.was && admits($0) ? self.key($0, place.before) as Key : nil }
+        let after = touch.after.flatMap { place.is && admits($0) ? self.key($0, place.after) as Key : nil }
         guard before != nil || after != nil else { continue }
         touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: touch.isVisiblyChanged))
       }
@@ -98,8 +122,8 @@ extension QueryPlan {
       for (number, touch) in delta.collections {
         let place = placing(of: number, in: delta, holders)
         let (old, new) = (touch.before?.seen(by: query.access), touch.after?.seen(by: query.access))
-        let before = old.flatMap { place.was && admits($0) ? Key.make(self, $0, place.before) : nil }
-        let after = new.flatMap { place.is && admits($0) ? Key.make(self, $0, place.after) : nil }
+        let before = old.flatMap { place.was && admits($0) ? self.key($0, place.before) as Key : nil }
+        let after = new.flatMap { place.is && admits($0) ? self.key($0, place.after) as Key : nil }
         guard before != nil || after != nil else { continue }
         let isChanged = query.access.selection == nil ? touch.isVisiblyChanged : touch.isChangedForCreator
         touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: isChanged))

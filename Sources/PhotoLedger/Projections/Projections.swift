@@ -116,6 +116,14 @@ extension Projections {
     return try AssetRow(number: number, bytes: value)
   }
 
+  /// Looks at the row of an asset where it lies; does nothing if there is none.
+  func withAsset(
+    _ number: ObjectNumber, in t: borrowing some Reading, _ body: (AssetView) -> Void
+  ) throws {
+    guard let value = try t.value(for: number, in: assets) else { return }
+    try value.withUnsafeBytes { body(try AssetView(number: number, bytes: $0)) }
+  }
+
   package func details(_ number: ObjectNumber, in t: borrowing some Reading) throws -> AssetDetails? {
     guard let value = try t.bytes(for: number, in: details) else { return nil }
     return try AssetDetails(encoded: value)

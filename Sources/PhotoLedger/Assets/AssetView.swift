@@ -1,0 +1,125 @@
+// Rows where they lie.
+//
+// A fetch without an index looks at every row of the library and keeps none. Copying each, and each again for every
+// closure that looks at it, took a third of such a fetch. So conditions and sort terms read through `AssetBytes`, which
+// is a row in memory (`AssetRow`) or one in the store (`AssetView`): what a property means is written once, for both.
+//
+// A view is two words that point into a page of the store. It is good as long as the call that it is given to, and
+// nobody keeps one. Refused: a view that cannot escape by its type; the closures that conditions are compiled to would
+// have to be written for such types, and for rows of collections once more.
+
+/// The bytes of a row, wherever they are.
+package protocol AssetBytes: Sendable {
+  var number: ObjectNumber { get }
+  /// Reads a place of ``AssetRow/Layout``.
+  func load<Value: BitwiseCopyable>(_ offset: Int, as: Value.Type) -> Value
+  var burstIdentifier: String? { get }
+  /// Whether it has a burst identifier.
+  var isOfBurst: Bool { get }
+}
+
+extension AssetRow: AssetBytes {
+  package var isOfBurst: Bool { burstIdentifier != nil }
+}
+
+/// The row of an asset in the store, for as long as the call that it is given to.
+package struct AssetView: AssetBytes {
+  package let number: ObjectNumber
+  // Points into a page that nobody writes to while the transaction lasts in which the view is given out.
+  private nonisolated(unsafe) let bytes: UnsafeRawPointer  // guarded by the transaction that lends it
+  private let byteCount: Int
+
+  /// Looks at the row of an asset.
+  /// - Throws: ``LibraryError`` `.corrupted` if the bytes make no row.
+  package init(number: ObjectNumber, bytes: UnsafeRawBufferPointer) throws {
+    guard let start = bytes.baseAddress, bytes.count >= AssetRow.Layout.size else {
+      throw AssetRow.corruption(number)
+    }
+    self.number = number
+    self.bytes = start
+    byteCount = bytes.count
+    guard AssetRow.knownValues.areAll(in: self) else { throw AssetRow.corruption(number) }
+  }
+
+  @inline(__always)
+  package func load<Value: BitwiseCopyable>(_ offset: Int, as type: Value.Type) -> Value {
+    bytes.loadUnaligned(fromByteOffset: offset, as: type)
+  }
+
+  package var isOfBurst: Bool { byteCount > AssetRow.Layout.size }
+
+  package var burstIdentifier: String? {
+    guard isOfBurst else { return nil }
+    let text = UnsafeRawBufferPointer(start: bytes, count: byteCount)[AssetRow.Layout.size...]
+    return String(decoding: text, as: UTF8.self)
+  }
+}
+
+/// The raw values that there are of each enumeration in a row, as bits.
+struct KnownValues {
+  private let mediaTypes = Self.bits { MediaType(rawValue: $0) }
+  private let playbackStyles = Self.bits { PlaybackStyle(rawValue: $0) }
+  private let ratings = Self.bits { AssetRating(rawValue: $0) }
+  private let adjustmentsStates = Self.bits { AdjustmentsState(rawValue: $0) }
+  private let playbackVariations = Self.bits { PlaybackVariation(rawValue: $0) }
+  private let originalResourceChoices = Self.bits { OriginalResourceChoice(rawValue: $0) }
+
+  private static func bits<Value>(_ value: (Int) -> Value?) -> UInt64 {
+    (0..<64).reduce(0) { $0 | (value($1) == nil ? 0 : 1 << UInt64($1)) }
+  }
+
+  /// Whether every field of a row holds a value of its type.
+  @inline(__always)
+  func areAll(in row: some AssetBytes) -> Bool {
+    typealias Layout = AssetRow.Layout
+    return holds(mediaTypes, row.byte(Layout.mediaType)) && holds(playbackStyles, row.byte(Layout.playbackStyle))
+      && holds(ratings, row.byte(Layout.rating)) && holds(adjustmentsStates, row.byte(Layout.adjustmentsState))
+      && holds(playbackVariations, row.byte(Layout.playbackVariation))
+      && holds(originalResourceChoices, row.byte(Layout.originalResourceChoice))
+      && !row.seconds(Layout.addedDate).isNaN
+  }
+
+  @inline(__always)
+  private func holds(_ bits: UInt64, _ value: UInt8) -> Bool { value < 64 && bits &>> UInt64(value) & 1 != 0 }
+}
+
+extension AssetBytes {
+  @inline(__always)
+  func byte(_ offset: Int) -> UInt8 { load(offset, as: UInt8.self) }
+
+  @inline(__always)
+  func word(_ offset: Int) -> UInt32 { load(offset, as: UInt32.self) }
+
+  /// The number at a place, or the date there in seconds since 2001; NaN if there is none.
+  @inline(__always)
+  func seconds(_ offset: Int) -> Double { load(offset, as: Double.self) }
+
+  /// The identity of the asset in its library.
+  package var identifier: LocalIdentifier {
+    LocalIdentifier(
+      high: UInt64(bigEndian: load(AssetRow.Layout.identifier, as: UInt64.self)),
+      low: UInt64(bigEndian: load(AssetRow.Layout.identifier + 8, as: UInt64.self)))
+  }
+
+  /// Marks that are on or off.
+  package var flags: AssetRow.Flags { AssetRow.Flags(rawValue: word(AssetRow.Layout.flags)) }
+
+  /// Where the asset came from.
+  package var sourceType: SourceTypes { SourceTypes(rawValue: byte(AssetRow.Layout.sourceType)) }
+
+  /// Who chose this member of a burst.
+  package var burstSelection: BurstSelectionTypes {
+    BurstSelectionTypes(rawValue: byte(AssetRow.Layout.burstSelection))
+  }
+
+  /// Whether it lies in the trash.
+  package var isTrashed: Bool { !seconds(AssetRow.Layout.trashedDate).isNaN }
+
+  /// Whether ordinary fetches show the asset in its albums: neither hidden, nor in the trash, nor inside a burst.
+  package var isVisible: Bool { !isTrashed && !flags.contains(.hidden) && standsOutOfBurst }
+
+  /// Whether the asset is no burst's member, stands for its burst, or was picked by a person (FR-07).
+  package var standsOutOfBurst: Bool {
+    !isOfBurst || flags.contains(.representsBurst) || burstSelection.contains(.userPick)
+  }
+}
