@@ -37,7 +37,7 @@ struct FollowingTests {
     let album = try made.album(ids)
     let held = try made.members(album, limit: 2)
     let follower = Follower(held, backlogLimit: limit)
-    try follower.listen(wake: {}, finish: { _ in })
+    try follower.listen()
     func commit(_ body: (ContentEditor) -> Void) throws -> ChangeDetails<Asset>? {
       try made.library.performChangesAndWait { body($0.album(album)) }
       try made.library.store.observation.pump()

@@ -12,8 +12,15 @@ import LMDB
 //
 // Objects that were created inside the stretch are worked out forward from their creation, so that following an import
 // reads nothing but its events. Both ways use the functions of RowChanges.swift.
+//
+// Whoever is far behind wants the stretch as one delta. Then the events are undone just the same, but nothing is noted
+// of the states between: an object's row is noted when its last event is met, and again at the beginning. What the rows
+// at both ends cannot tell is whether a property was changed and changed back; so the rows before and after a commit
+// are compared, until an object is known to have been changed.
+//
+// The log is read once, in `begin`; what follows takes no transaction.
 
-/// Works out what each commit of a stretch of the log did.
+/// Works out what the commits of a stretch of the log did, from the newest on.
 struct DeltaReader {
   let log: EventLog
   let projections: Projections
@@ -35,24 +42,45 @@ struct DeltaReader {
     var events: [Event] = []
   }
 
-  /// The deltas of the commits after one, oldest first.
+  /// Those of the stretch that were not gone back over yet, oldest first.
+  private var stretches: [Stretch] = []
+
+  /// Reads the log after a commit, up to the head of the transaction.
   /// - Parameters:
-  ///   - commit: the commit to start from.
-  ///   - limit: the last commit that is wanted; nil: the head of the transaction.
-  ///   - t: a transaction that sees those commits.
+  ///   - commit: the commit that the stretch starts from.
+  ///   - t: a transaction that sees it.
   /// - Complexity: O(k log n) for k objects touched.
-  mutating func deltas<T: TransactionReading & ~Copyable>(
-    after commit: UInt64, through limit: UInt64? = nil, in t: borrowing T
-  ) throws -> [Delta] {
-    let stretches = try read(after: commit, in: t)
+  mutating func begin<T: TransactionReading & ~Copyable>(after commit: UInt64, in t: borrowing T) throws {
+    stretches = try read(after: commit, in: t)
     try loadStates(touchedBy: stretches, in: t)
+  }
+
+  /// Goes back over the commits after one without telling of them.
+  mutating func skip(after limit: UInt64) throws {
+    while let last = stretches.last, last.commit.number > limit {
+      for event in last.events.reversed() { try undo(event) }
+      stretches.removeLast()
+    }
+  }
+
+  /// What the newest commit did that is left; nil if none is.
+  mutating func next() throws -> Delta? {
+    guard let last = stretches.popLast() else { return nil }
+    return try goBack(over: [last])
+  }
+
+  /// What each commit did that is left, oldest first.
+  mutating func deltas() throws -> [Delta] {
     var deltas: [Delta] = []
     deltas.reserveCapacity(stretches.count)
-    for stretch in stretches.reversed() {
-      let delta = try goBack(over: stretch)
-      if delta.to <= limit ?? .max { deltas.append(delta) }
-    }
+    while let delta = try next() { deltas.append(delta) }
     return deltas.reversed()
+  }
+
+  /// What all commits did that are left, as one; nil if none is.
+  mutating func rest() throws -> Delta? {
+    defer { stretches = [] }
+    return stretches.isEmpty ? nil : try goBack(over: stretches)
   }
 
   private func read<T: TransactionReading & ~Copyable>(after commit: UInt64, in t: borrowing T) throws -> [Stretch] {
@@ -156,43 +184,78 @@ struct DeltaReader {
     if let key { places[child, default: []].append(ContainerPlace(container: container, key: key)) }
   }
 
-  // MARK: One commit back
+  // MARK: Back over commits
 
-  private mutating func goBack(over stretch: Stretch) throws -> Delta {
-    let number = stretch.commit.number
-    var delta = Delta(from: number - 1, to: number, lastSequence: stretch.lastSequence)
-    delta.commits = [stretch.commit]
-    let (touchedAssets, touchedCollections) = noteStates(after: stretch, in: &delta)
-    for event in stretch.events.reversed() { try undo(event, &delta) }
-    for number in touchedAssets {
-      guard var touch = delta.assets[number] else { continue }
-      touch.before = assets[number] ?? nil
-      touch.isVisiblyChanged = touch.isContentChanged || touch.before != touch.after
-      delta.assets[number] = touch
+  /// Goes back over neighbouring commits, oldest first, and tells what they did as one.
+  private mutating func goBack(over stretches: [Stretch]) throws -> Delta {
+    let (first, last) = (stretches[0], stretches[stretches.count - 1])
+    var delta = Delta(from: first.commit.number - 1, to: last.commit.number, lastSequence: last.lastSequence)
+    delta.commits = stretches.map(\.commit)
+    for stretch in stretches { noteClients(of: stretch, in: &delta) }
+    for stretch in stretches.reversed() {
+      let unsettled = noteStates(after: stretch, in: &delta)
+      for event in stretch.events.reversed() {
+        notePlaces(of: event, in: &delta)
+        try undo(event)
+      }
+      settle(unsettled, in: &delta)
     }
-    for number in touchedCollections {
-      guard var touch = delta.collections[number] else { continue }
-      touch.before = collections[number] ?? nil
-      touch.isVisiblyChanged = touch.before?.visible != touch.after?.visible
-      let creator = (touch.after ?? touch.before).map { Access.limited($0.creator) } ?? .full
-      touch.isChangedForCreator = touch.before?.seen(by: creator).visible != touch.after?.seen(by: creator).visible
-      delta.collections[number] = touch
-    }
+    delta.assets.setEach { number, touch in touch.before = assets[number] ?? nil }
+    delta.collections.setEach { number, touch in touch.before = collections[number] ?? nil }
     return delta
   }
 
-  private func noteStates(
-    after stretch: Stretch, in delta: inout Delta
-  ) -> (assets: [ObjectNumber], collections: [ObjectNumber]) {
+  /// The objects of a commit that are not known to look different, with their rows after it.
+  private struct Unsettled {
+    var assets: [(number: ObjectNumber, after: AssetRow?)] = []
+    var collections: [(number: ObjectNumber, after: CollectionRow?)] = []
+  }
+
+  /// Notes where the objects of a commit ended, unless a later one has said so.
+  private func noteStates(after stretch: Stretch, in delta: inout Delta) -> Unsettled {
+    var unsettled = Unsettled()
     for event in stretch.events {
       for number in event.touched {
-        if let row = assets[number], delta.assets[number] == nil {
-          delta.assets[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false)
-        } else if let row = collections[number], delta.collections[number] == nil {
-          delta.collections[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false)
+        if let row = assets[number] {
+          let touch = delta.assets[number]
+          if touch == nil { delta.assets[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false) }
+          if touch?.isVisiblyChanged != true { unsettled.assets.append((number, row)) }
+        } else if let row = collections[number] {
+          let touch = delta.collections[number]
+          if touch == nil { delta.collections[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false) }
+          if touch?.isVisiblyChanged != true || touch?.isChangedForCreator != true {
+            unsettled.collections.append((number, row))
+          }
         }
-        if let standing = places[number] { delta.context[number] = standing }
+        if let standing = places[number], delta.context[number] == nil { delta.context[number] = standing }
       }
+      if case .assetsEdited(let edited) = event {
+        for edit in edited.edits where edit.changesContent {
+          delta.assets[edit.number]?.isContentChanged = true
+          delta.assets[edit.number]?.isVisiblyChanged = true
+        }
+      }
+    }
+    return unsettled
+  }
+
+  /// Says which objects look different after the commit that was gone back over.
+  private func settle(_ unsettled: Unsettled, in delta: inout Delta) {
+    for (number, after) in unsettled.assets where after != assets[number] ?? nil {
+      delta.assets[number]?.isVisiblyChanged = true
+    }
+    for (number, after) in unsettled.collections {
+      let before = collections[number] ?? nil
+      let creator = (after ?? before).map { Access.limited($0.creator) } ?? .full
+      if before?.visible != after?.visible { delta.collections[number]?.isVisiblyChanged = true }
+      if before?.seen(by: creator).visible != after?.seen(by: creator).visible {
+        delta.collections[number]?.isChangedForCreator = true
+      }
+    }
+  }
+
+  private func noteClients(of stretch: Stretch, in delta: inout Delta) {
+    for event in stretch.events {
       switch event {
       case .clientRegistered(let row):
         delta.clients[row.number] = Replacement(old: .notDetermined, new: row.readWrite.status)
@@ -202,36 +265,17 @@ struct DeltaReader {
           old: delta.clients[edited.number]?.old ?? status.old, new: status.new)
       default: break
       }
-      if case .assetsEdited(let edited) = event {
-        for edit in edited.edits where edit.changesContent { delta.assets[edit.number]?.isContentChanged = true }
-      }
     }
-    return (Array(delta.assets.keys), Array(delta.collections.keys))
   }
 
-  private mutating func undo(_ event: Event, _ delta: inout Delta) throws {
-    let inverse = event.inverse
-    for number in event.touched {
-      if assets[number] != nil {
-        try checked { () throws(RowMismatch) in try apply(inverse, toAsset: number, &assets[number]!) }
-      } else if collections[number] != nil {
-        try checked { () throws(RowMismatch) in try apply(inverse, toCollection: number, &collections[number]!) }
-      }
-    }
+  private func notePlaces(of event: Event, in delta: inout Delta) {
     switch event {
     case .arranged(let arranged):
-      for place in arranged.places {
-        note(place.child, in: arranged.container, from: place.old, to: place.new, &delta)
-        move(place.child, in: arranged.container, to: place.old)
-      }
+      for place in arranged.places { note(place.child, in: arranged.container, from: place.old, to: place.new, &delta) }
     case .collectionCreated(let existence):
       note(existence.row.number, in: existence.row.parent, from: nil, to: existence.key, &delta)
-      places[existence.row.number] = []
     case .assetPurged(let existence):
-      for place in existence.places {
-        note(existence.row.number, in: place.container, from: place.key, to: nil, &delta)
-        move(existence.row.number, in: place.container, to: place.key)
-      }
+      for place in existence.places { note(existence.row.number, in: place.container, from: place.key, to: nil, &delta) }
     default: break
     }
   }
@@ -244,6 +288,35 @@ struct DeltaReader {
     delta.places[member] = Delta.Placing(before: old, after: delta.places[member].map(\.after) ?? new)
   }
 
+  private mutating func undo(_ event: Event) throws {
+    let inverse = event.inverse
+    for number in event.touched {
+      if assets[number] != nil {
+        try checked { () throws(RowMismatch) in try apply(inverse, toAsset: number, &assets[number]!) }
+      } else if collections[number] != nil {
+        try checked { () throws(RowMismatch) in try apply(inverse, toCollection: number, &collections[number]!) }
+      }
+    }
+    switch event {
+    case .arranged(let arranged):
+      for place in arranged.places { move(place.child, in: arranged.container, to: place.old) }
+    case .collectionCreated(let existence): places[existence.row.number] = []
+    case .assetPurged(let existence):
+      for place in existence.places { move(existence.row.number, in: place.container, to: place.key) }
+    default: break
+    }
+  }
+}
+
+extension Dictionary {
+  /// Sets every value in place.
+  fileprivate mutating func setEach(_ body: (Key, inout Value) -> Void) {
+    var index = startIndex
+    while index != endIndex {
+      body(keys[index], &values[index])
+      formIndex(after: &index)
+    }
+  }
 }
 
 private func checked(_ body: () throws(RowMismatch) -> Void) throws {

@@ -17,7 +17,7 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
   /// The state that the result shows, as a token of its client's.
   public let token: Token
   /// How many assets of each media type it shows, once counted.
-  package let mediaTypeCounts = MediaTypeCounts()
+  package let mediaTypeCounts: MediaTypeCounts
 
   init(core: ResultCore, token: Token, store: LibraryStore, load: ObjectLoader<Element>) {
     self.core = core
@@ -25,16 +25,24 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
     self.store = store
     self.load = load
     latest = LatestEqual(core)
+    mediaTypeCounts = MediaTypeCounts()
   }
 
   /// Makes a result of a core that was worked out outside a transaction.
   init(core: ResultCore, like other: FetchResult<Element>) throws {
-    let store = other.store
-    let token =
+    try self.init(core: core, LatestEqual(core), MediaTypeCounts(), like: other)
+  }
+
+  /// Makes a result of a core that others were told of too: what they know of it is shared.
+  init(
+    core: ResultCore, _ latest: LatestEqual, _ mediaTypeCounts: MediaTypeCounts, like other: FetchResult<Element>
+  ) throws {
+    (self.core, self.latest, self.mediaTypeCounts) = (core, latest, mediaTypeCounts)
+    (store, load) = (other.store, other.load)
+    token =
       core.client == PhotoLibrary.owner
       ? store.token(core.commit)
-      : try store.reading { t in try store.core.token(core.commit, for: core.client, t) }
-    self.init(core: core, token: token, store: store, load: other.load)
+      : try other.store.reading { t in try other.store.core.token(core.commit, for: core.client, t) }
   }
 
   /// The object at a position.

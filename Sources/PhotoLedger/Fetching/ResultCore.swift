@@ -62,6 +62,16 @@ package struct ResultCore: Sendable {
     return (after, touched)
   }
 
+  /// Whether a delta touches the list; not to be asked of a result whose objects are found by where another one stands,
+  /// since that is only known at the delta's own commit.
+  /// - Complexity: O(k).
+  func isTouched(by delta: Delta) -> Bool {
+    switch order {
+    case .narrow: plan.touches(by: delta, holders: holders, as: NarrowKey.self).contains(where: \.isTouch)
+    case .wide: plan.touches(by: delta, holders: holders, as: WideKey.self).contains(where: \.isTouch)
+    }
+  }
+
   /// Where the objects of a delta stand in this result and in a later one of the same query.
   /// - Complexity: O(k log n).
   func positions(of delta: Delta, after: ResultCore) -> TouchedPositions {
