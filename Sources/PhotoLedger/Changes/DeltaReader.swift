@@ -13,14 +13,13 @@ import LMDB
 // Objects that were created inside the stretch are worked out forward from their creation, so that following an import
 // reads nothing but its events. Both ways use the functions of RowChanges.swift.
 //
-// Whoever is far behind wants the stretch as one delta. Then the events are undone just the same, but nothing is noted
-// of the states between: an object's row is noted when its last event is met, and again at the beginning. What the rows
-// at both ends cannot tell is whether a property was changed and changed back; so the rows before and after a commit
-// are compared, until an object is known to have been changed.
-//
-// The log is read once, in `begin`; what follows takes no transaction.
+// Whoever is far behind wants the stretch as one delta. Then nothing is noted of the states between: an object's row is
+// noted when its last event is met, and again at the beginning. What the rows at both ends cannot tell is whether a
+// property was changed and changed back; so the rows before and after a commit are compared, until an object is known
+// to have been changed. The edits of assets, which are most of a log, need not even be kept: they are composed as they
+// are read (EditComposition.swift), and taken back once.
 
-/// Works out what the commits of a stretch of the log did, from the newest on.
+/// Works out what the commits of a stretch of the log did.
 struct DeltaReader {
   let log: EventLog
   let projections: Projections
@@ -44,46 +43,52 @@ struct DeltaReader {
 
   /// Those of the stretch that were not gone back over yet, oldest first.
   private var stretches: [Stretch] = []
+  /// The edits of assets that are wanted as one; nil if each commit is wanted.
+  private var composition: EditComposition?
 
-  /// Reads the log after a commit, up to the head of the transaction.
+  /// What each commit after one did, up to another, oldest first.
   /// - Parameters:
-  ///   - commit: the commit that the stretch starts from.
-  ///   - t: a transaction that sees it.
+  ///   - commit: the commit to start from.
+  ///   - limit: the last commit that is wanted; nil: the head of the transaction.
+  ///   - t: a transaction that sees those commits.
   /// - Complexity: O(k log n) for k objects touched.
-  mutating func begin<T: TransactionReading & ~Copyable>(after commit: UInt64, in t: borrowing T) throws {
+  mutating func deltas<T: TransactionReading & ~Copyable>(
+    after commit: UInt64, through limit: UInt64? = nil, in t: borrowing T
+  ) throws -> [Delta] {
     stretches = try read(after: commit, in: t)
     try loadStates(touchedBy: stretches, in: t)
-  }
-
-  /// Goes back over the commits after one without telling of them.
-  mutating func skip(after limit: UInt64) throws {
-    while let last = stretches.last, last.commit.number > limit {
-      for event in last.events.reversed() { try undo(event) }
-      stretches.removeLast()
-    }
-  }
-
-  /// What the newest commit did that is left; nil if none is.
-  mutating func next() throws -> Delta? {
-    guard let last = stretches.popLast() else { return nil }
-    return try goBack(over: [last])
-  }
-
-  /// What each commit did that is left, oldest first.
-  mutating func deltas() throws -> [Delta] {
+    if let limit { try skip(after: limit) }
     var deltas: [Delta] = []
     deltas.reserveCapacity(stretches.count)
-    while let delta = try next() { deltas.append(delta) }
+    while let last = stretches.popLast() { deltas.append(try goBack(over: [last])) }
     return deltas.reversed()
   }
 
-  /// What all commits did that are left, as one; nil if none is.
-  mutating func rest() throws -> Delta? {
-    defer { stretches = [] }
-    return stretches.isEmpty ? nil : try goBack(over: stretches)
+  /// What all commits after one did, up to another, as one; nil if there is none.
+  /// - Parameters:
+  ///   - commit: the commit to start from.
+  ///   - limit: the last commit that is wanted.
+  ///   - t: a transaction that sees those commits.
+  /// - Complexity: O(e + k log n) for e events and k objects touched.
+  mutating func composed<T: TransactionReading & ~Copyable>(
+    after commit: UInt64, through limit: UInt64, in t: borrowing T
+  ) throws -> Delta? {
+    composition = EditComposition()
+    stretches = try read(after: commit, composingThrough: limit, in: t)
+    composition?.finish()
+    try loadStates(touchedBy: stretches, in: t)
+    // In the order in which they are stored.
+    for number in (composition?.entries.keys).map({ $0.sorted() }) ?? [] { try loadAsset(number, nil, in: t) }
+    try skip(after: limit)
+    guard !stretches.isEmpty else { return nil }
+    var delta = try goBack(over: stretches)
+    if let composition { try takeBack(composition, in: &delta) }
+    return delta
   }
 
-  private func read<T: TransactionReading & ~Copyable>(after commit: UInt64, in t: borrowing T) throws -> [Stretch] {
+  private mutating func read<T: TransactionReading & ~Copyable>(
+    after commit: UInt64, composingThrough limit: UInt64 = 0, in t: borrowing T
+  ) throws -> [Stretch] {
     let commits = try log.commits(after: commit, in: t)
     guard let first = commits.first else { return [] }
     var stretches = commits.map { Stretch(commit: CommitSummary($0), lastSequence: $0.lastSequence) }
@@ -93,7 +98,12 @@ struct DeltaReader {
       guard index < stretches.count, record.commit == stretches[index].commit.number else {
         throw LibraryError(.corrupted, "The log has no row for commit \(record.commit); run `verify`.")
       }
-      stretches[index].events.append(try Event(record))
+      var event: Event? = try Event(record)
+      if record.commit <= limit, let read = event {
+        let number = record.commit
+        event = try checked { () throws(RowMismatch) in try composition?.add(read, of: number) }
+      }
+      if let event { stretches[index].events.append(event) }
       return .proceed
     }
     return stretches
@@ -111,6 +121,9 @@ struct DeltaReader {
 
   private mutating func load<T: TransactionReading & ~Copyable>(_ event: Event, in t: borrowing T) throws {
     switch event {
+    case .assetCreated(let existence) where composition != nil:
+      // Its edits are not among the events, so it is not worked out from its creation.
+      try loadAsset(existence.row.number, event, in: t)
     case .assetCreated(let existence):
       assets.updateValue(existence.row, forKey: existence.row.number)
       places[existence.row.number] = []
@@ -148,9 +161,9 @@ struct DeltaReader {
   }
 
   private mutating func loadAsset<T: TransactionReading & ~Copyable>(
-    _ number: ObjectNumber, _ event: Event, in t: borrowing T
+    _ number: ObjectNumber, _ event: Event?, in t: borrowing T
   ) throws {
-    if createdHere.contains(number) {
+    if let event, createdHere.contains(number) {
       try checked { () throws(RowMismatch) in try apply(event, toAsset: number, &assets[number]!) }
     } else if assets[number] == nil {
       assets.updateValue(try projections.asset(number, in: t), forKey: number)
@@ -186,6 +199,14 @@ struct DeltaReader {
 
   // MARK: Back over commits
 
+  /// Goes back over the commits after one without telling of them.
+  private mutating func skip(after limit: UInt64) throws {
+    while let last = stretches.last, last.commit.number > limit {
+      for event in last.events.reversed() { try undo(event) }
+      stretches.removeLast()
+    }
+  }
+
   /// Goes back over neighbouring commits, oldest first, and tells what they did as one.
   private mutating func goBack(over stretches: [Stretch]) throws -> Delta {
     let (first, last) = (stretches[0], stretches[stretches.count - 1])
@@ -203,6 +224,20 @@ struct DeltaReader {
     delta.assets.setEach { number, touch in touch.before = assets[number] ?? nil }
     delta.collections.setEach { number, touch in touch.before = collections[number] ?? nil }
     return delta
+  }
+
+  /// Takes the composed edits of assets back.
+  private func takeBack(_ composition: EditComposition, in delta: inout Delta) throws {
+    delta.assets.reserveCapacity(composition.entries.count)
+    for (number, entry) in composition.entries {
+      let row = assets[number] ?? nil
+      var touch = delta.assets[number] ?? Delta.Touch(before: row, after: row, isVisiblyChanged: false)
+      try checked { () throws(RowMismatch) in if touch.before != nil { try entry.inverse(of: number).apply(to: &touch.before!) } }
+      touch.isVisiblyChanged = touch.isVisiblyChanged || entry.isVisiblyChanged
+      touch.isContentChanged = touch.isContentChanged || entry.isContentChanged
+      delta.assets[number] = touch
+      if delta.context[number] == nil { delta.context[number] = places[number] }
+    }
   }
 
   /// The objects of a commit that are not known to look different, with their rows after it.
@@ -319,9 +354,9 @@ extension Dictionary {
   }
 }
 
-private func checked(_ body: () throws(RowMismatch) -> Void) throws {
+private func checked<R>(_ body: () throws(RowMismatch) -> R) throws -> R {
   do {
-    try body()
+    return try body()
   } catch {
     throw LibraryError(
       .corrupted,

@@ -62,8 +62,11 @@ package struct ResultCore: Sendable {
     return (after, touched)
   }
 
-  /// Whether a delta touches the list; not to be asked of a result whose objects are found by where another one stands,
-  /// since that is only known at the delta's own commit.
+  /// Whether it can be said of any commit, knowing those before it or not, whether it touches the list. Not so where an
+  /// object's standing decides what is shown: it is known from the oldest commit on.
+  var isFollowedBackward: Bool { if case .containing = plan.query.scope { false } else { true } }
+
+  /// Whether a delta touches the list, wherever it starts; to be asked only if ``isFollowedBackward``.
   /// - Complexity: O(k).
   func isTouched(by delta: Delta) -> Bool {
     switch order {

@@ -117,27 +117,11 @@ final class LastStep: Sendable {
   let touched: TouchedPositions
   let commits: [CommitSummary]
 
-  /// The step as a result of the query shows it.
-  struct View: Sendable {
-    let after: ResultCore
-    /// Nil if it does not show.
-    let changes: IndexChanges?
-    /// What the results of all who are told share, as copies of one result do.
-    let latest: LatestEqual
-    let mediaTypeCounts: MediaTypeCounts
-  }
-
-  /// How a result shows its query.
-  private struct Eyes: Equatable {
-    let window: Window
-    let wantsIncrementalChanges: Bool
-    let client: String
-  }
-
   /// Those who look differently are few; if not, each works out what it sees.
   private static let viewLimit = 4
 
-  private let views = Mutex<[(eyes: Eyes, view: View)]>([])
+  /// What results of the owner's show of it, by how they show their query.
+  private let views = Mutex<[StepView]>([])
 
   init(after: ResultCore, touched: TouchedPositions, commits: [CommitSummary]) {
     self.after = after
@@ -145,24 +129,30 @@ final class LastStep: Sendable {
     self.commits = commits
   }
 
-  /// The step as one sees it who holds a result of the query.
-  func view(like held: ResultCore) -> View {
-    let eyes = Eyes(window: held.window, wantsIncrementalChanges: held.wantsIncrementalChanges, client: held.client)
-    return views.withLock { views in
-      if let known = views.first(where: { $0.eyes == eyes }) { return known.view }
-      let view = View(after.shown(like: held), touched)
-      if views.count < Self.viewLimit { views.append((eyes, view)) }
+  /// The step as the owner sees it who holds a result of the query.
+  func ownersView(like held: ResultState, in store: LibraryStore) throws -> StepView {
+    try views.withLock { views in
+      if let known = views.first(where: { $0.isFor(held.core) }) { return known }
+      let view = try StepView(of: touched, after: after.shown(like: held.core), in: store)
+      if views.count < Self.viewLimit { views.append(view) }
       return view
     }
   }
 }
 
-extension LastStep.View {
-  /// A step to a result, worked out anew.
-  init(_ after: ResultCore, _ touched: TouchedPositions) {
-    self.after = after
-    changes = after.changes(touched)
-    latest = LatestEqual(after)
-    mediaTypeCounts = MediaTypeCounts()
+/// A step to a later value of a result, as whoever holds the result is shown it.
+final class StepView: Sendable {
+  let state: ResultState
+  /// Nil if it does not show.
+  let changes: SharedChanges?
+
+  init(of touched: TouchedPositions, after: ResultCore, in store: LibraryStore) throws {
+    state = try store.state(after)
+    changes = after.changes(touched).map(SharedChanges.init)
+  }
+
+  /// Whether a result of the same query and client shows it in the same way.
+  func isFor(_ held: ResultCore) -> Bool {
+    held.window == state.core.window && held.wantsIncrementalChanges == state.core.wantsIncrementalChanges
   }
 }

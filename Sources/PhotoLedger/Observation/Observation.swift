@@ -162,21 +162,18 @@ final class Observation: Sendable {
   }
 
   /// The deltas after a commit, read from the log.
-  private func deltas(after commit: UInt64) throws -> [Delta] {
+  private func deltas(after commit: UInt64, through limit: UInt64? = nil) throws -> [Delta] {
     try reading { t in
       guard try core.log.head(t).commit > commit else { return [] }
       var reader = DeltaReader(log: core.log, projections: core.projections)
-      try reader.begin(after: commit, in: t)
-      return try reader.deltas()
+      return try reader.deltas(after: commit, through: limit, in: t)
     }
   }
 
   /// The deltas that lead from one commit to another, from memory if they are recent.
   func deltas(from: UInt64, to: UInt64) throws -> [Delta] {
     guard from < to else { return [] }
-    if let kept = recentDeltas(from: from, to: to) { return kept }
-    var reader = try reader(from: from, to: to)
-    return try reader.deltas()
+    return try recentDeltas(from: from, to: to) ?? deltas(after: from, through: to)
   }
 
   private func recentDeltas(from: UInt64, to: UInt64) -> [Delta]? {
@@ -184,14 +181,6 @@ final class Observation: Sendable {
       guard let first = state.recent.first?.from, first <= from, from <= to, state.commit ?? 0 >= to else { return nil }
       return Array(state.recent[Int(from - first)..<Int(to - first)])
     }
-  }
-
-  /// What has been read of the log from one commit to another.
-  private func reader(from: UInt64, to: UInt64) throws -> DeltaReader {
-    var reader = DeltaReader(log: core.log, projections: core.projections)
-    try reading { t in try reader.begin(after: from, in: t) }
-    try reader.skip(after: to)
-    return reader
   }
 
   /// Whether some client's permission may have been changed after a commit, as far as is known without reading.
@@ -222,8 +211,10 @@ final class Observation: Sendable {
     if let kept = recentDeltas(from: from, to: to) {
       composed = Delta(composing: kept)
     } else {
-      var reader = try reader(from: from, to: to)
-      composed = try reader.rest()
+      composed = try reading { t in
+        var reader = DeltaReader(log: core.log, projections: core.projections)
+        return try reader.composed(after: from, through: to, in: t)
+      }
     }
     guard let composed, composed.from == from, composed.to == to else {
       throw LibraryError(.corrupted, "The log lacks commits between \(from) and \(to); run `verify`.")
@@ -239,58 +230,55 @@ final class Observation: Sendable {
     case atOnce(Delta)
   }
 
+  /// How many commits are looked at to see whether too many touch a result, for each that may.
+  private static let lookBackShare: UInt64 = 8
+
   /// The way from a result to a commit: over each if no more than so many touch it, else over all at once.
   ///
-  /// What is not in memory is read once. As soon as too many commits are known to touch the result, looking from the
-  /// newest on, the rest is made one delta without making those between.
+  /// Most who are far behind can be known for it by the newest commits; then the rest is read as one.
   /// - Complexity: O(k log n) in the objects of the commits.
   func way(of result: ResultCore, to commit: UInt64, composingBeyond limit: Int) throws -> Way {
     guard result.commit < commit else { return .each([]) }
-    // Where the object stands whose collections are shown is known from the oldest on only.
-    if case .containing = result.plan.query.scope {
-      let deltas = try deltas(from: result.commit, to: commit)
-      guard result.isTouched(byMoreThan: limit, of: deltas), let composed = Delta(composing: deltas) else {
-        return .each(deltas.reversed())
+    let (lookBack, isTooFar) = Self.lookBackShare.multipliedReportingOverflow(by: UInt64(limit) + 1)
+    if !isTooFar, commit - result.commit > lookBack, result.isFollowedBackward {
+      let newest = try deltas(from: commit - lookBack, to: commit)
+      if newest.count(where: { result.isTouched(by: $0) }) > limit {
+        return .atOnce(try composedDelta(from: result.commit, to: commit))
       }
+    }
+    let deltas = try deltas(from: result.commit, to: commit)
+    if result.isTouched(byMoreThan: limit, of: deltas), let composed = Delta(composing: deltas) {
       return .atOnce(composed)
     }
-    if let kept = recentDeltas(from: result.commit, to: commit) {
-      guard result.isTouched(byMoreThan: limit, of: kept), let composed = Delta(composing: kept) else {
-        return .each(kept.reversed())
-      }
-      return .atOnce(composed)
-    }
-    var reader = try reader(from: result.commit, to: commit)
-    var deltas: [Delta] = []
-    var count = 0
-    while count <= limit, let delta = try reader.next() {
-      deltas.append(delta)
-      if result.isTouched(by: delta) { count += 1 }
-    }
-    guard count > limit else { return .each(deltas) }
-    let rest = try reader.rest()
-    guard let composed = Delta(composing: (rest.map { [$0] } ?? []) + deltas.reversed()) else { return .each([]) }
-    return .atOnce(composed)
+    return .each(deltas.reversed())
   }
 
   // MARK: Live queries
 
   /// The live query of a result, shared by all results of equal queries.
   ///
-  /// Whoever makes it has to go the way to the present; that way is given back, so that it need not be read again.
+  /// Whoever makes it has to go the way to the present; that way is given back, so that it need not be read again, with
+  /// the commit that it leads to.
   func live(
     _ result: ResultCore, composingBeyond limit: Int
-  ) throws -> (query: LiveQuery, arrival: Arrival?) {
+  ) throws -> (query: LiveQuery, arrival: (way: Arrival, to: UInt64)?) {
     try start()
     try pump()
     var current = result
-    var arrival: Arrival?
+    var arrival: (way: Arrival, to: UInt64)?
     while true {
       let (known, commit) = state.withLock { ($0.queries[result.plan.query], $0.commit ?? 0) }
       if let known { return (known, arrival) }
       if arrival == nil {
-        arrival = try Arrival(of: result, by: way(of: result, to: commit, composingBeyond: limit))
-        current = arrival?.after ?? result
+        switch try way(of: result, to: commit, composingBeyond: limit) {
+        case .each(let deltas):
+          for delta in deltas.reversed() { current = current.advanced(by: delta).after }
+          arrival = (Arrival(backlog: deltas), commit)
+        case .atOnce(let delta):
+          let step = Step(from: result, by: delta)
+          current = step.after
+          arrival = (Arrival(step: step), commit)
+        }
       } else {
         for delta in try deltas(from: current.commit, to: commit) { current = current.advanced(by: delta).after }
       }

@@ -17,119 +17,150 @@ public struct ResultChanges<Element: Hashable & Sendable>: AsyncSequence, Sendab
 
   /// Follows a result.
   public struct Iterator: AsyncIteratorProtocol {
-    private let follower: Follower<Element>
-    private var isListening = false
+    private let follower: Follower
+    private let load: ObjectLoader<Element>
 
-    init(_ held: FetchResult<Element>, _ backlogLimit: Int) { follower = Follower(held, backlogLimit: backlogLimit) }
+    init(_ held: FetchResult<Element>, _ backlogLimit: Int) {
+      follower = Follower(held.state, in: held.store, backlogLimit: backlogLimit)
+      load = held.load
+    }
 
     /// The next change; waits for it.
     /// - Throws: ``LibraryError`` if the log cannot be read.
     /// - Complexity: O(k log n) for k objects touched since the last one.
     public mutating func next() async throws -> ChangeDetails<Element>? {
-      if !isListening {
-        try follower.listen()
-        isListening = true
-      }
-      while true {
-        if let details = try follower.take() { return details }
-        guard try await follower.alarm.wait() else { return nil }
-      }
+      try await follower.next().map { told in details(told) }
+    }
+
+    /// What there is to tell now, if it is listened for.
+    func take() throws -> ChangeDetails<Element>? { try follower.take().map { told in details(told) } }
+
+    /// Begins to listen, if it was not begun before.
+    func listen() throws { try follower.listen() }
+
+    private func details(_ told: Follower.Told) -> ChangeDetails<Element> {
+      ChangeDetails(
+        before: FetchResult(told.before, store: follower.store, load: load),
+        after: FetchResult(told.after, store: follower.store, load: load), commits: told.commits, changes: told.changes)
     }
   }
 }
 
-/// Holds a result and works out what to tell about it.
-final class Follower<Element: Hashable & Sendable>: Sendable {
+/// Holds a result and works out what to tell about it; knows nothing of the type of its objects.
+///
+/// Mutable state and its guard: `state` has a lock, which is taken before those of ``Observation`` and of live queries.
+final class Follower: Sendable {
+  /// A change as it is told.
+  typealias Told = (before: ResultState, after: ResultState, commits: [CommitSummary], changes: SharedChanges)
+
   private struct State {
     /// What the owner was told last: the next change starts from it (CD-02).
-    var told: FetchResult<Element>
-    /// The same result, gone on over commits that showed nothing.
-    var core: ResultCore
+    var told: ResultState
+    /// The same result, gone on over commits that showed nothing; nil if it was not.
+    var ahead: ResultCore?
     var query: LiveQuery?
-    /// For an owner who wants each commit and is far behind: the deltas after `core`, newest first, read once.
-    var backlog: [Delta] = []
-    /// For an owner who is far behind and wants one: the step from `core` to what was the present when it was read.
-    var arrival: Step?
+    /// What is known of the way to the present, for an owner who is far behind.
+    var arrival: Arrival?
 
-    var store: LibraryStore { told.store }
-    var observation: Observation { store.observation }
+    var held: ResultCore { ahead ?? told.core }
+    var commit: UInt64 { ahead?.commit ?? told.core.commit }
   }
 
-  let alarm = Alarm()
+  let store: LibraryStore
   private let state: Mutex<State>
+  private let alarm = Alarm()
   private let backlogLimit: Int
+  private var observation: Observation { store.observation }
 
-  init(_ held: FetchResult<Element>, backlogLimit: Int) {
-    state = Mutex(State(told: held, core: held.core))
+  init(_ held: ResultState, in store: LibraryStore, backlogLimit: Int) {
+    state = Mutex(State(told: held))
+    self.store = store
     self.backlogLimit = backlogLimit
   }
 
   deinit { state.withLock { $0.query?.ignore(alarm) } }
 
-  /// Asks to be woken when a commit touched the result.
+  /// The next change; waits for it. Nil when there will be none.
+  func next() async throws -> Told? {
+    try listen()
+    while true {
+      if let told = try take() { return told }
+      guard try await alarm.wait() else { return nil }
+    }
+  }
+
+  /// Asks to be woken when a commit touched the result, if it has not been asked before.
   func listen() throws {
     try state.withLock { state in
+      guard state.query == nil else { return }
       try follow(&state)
-      if state.observation.isClosed { alarm.end(.success(())) }
+      if observation.isClosed { alarm.end(.success(())) }
     }
   }
 
   /// Listens to the live query of the result that is held now.
   private func follow(_ state: inout State) throws {
-    let (query, arrival) = try state.observation.live(state.core, composingBeyond: backlogLimit)
+    let held = state.held
+    let (query, arrival) = try observation.live(held, composingBeyond: backlogLimit)
     if let old = state.query, old !== query { old.ignore(alarm) }
     query.listen(alarm)
     state.query = query
     // What lies behind a change of the client's permission is not told.
-    guard let arrival, try state.store.accessChange(of: state.core, through: arrival.after.commit) == nil else { return }
-    (state.backlog, state.arrival) = (arrival.backlog, arrival.step)
+    if let arrival, try store.accessChange(of: held, through: arrival.to) == nil { state.arrival = arrival.way }
   }
 
   /// What there is to tell now: nothing, one commit, or everything since.
-  func take() throws -> ChangeDetails<Element>? {
+  func take() throws -> Told? {
     try state.withLock { state in
-      while let query = state.query, let step = try next(&state, query) {
-        let before = state.told
-        let view = step.last?.view(like: state.core) ?? LastStep.View(step.after.shown(like: state.core), step.touched)
-        state.core = view.after
-        guard let changes = view.changes else { continue }
-        state.told = try FetchResult(core: view.after, view.latest, view.mediaTypeCounts, like: before)
-        let commits = try state.store.commits(step.commits, asSeenBy: before.core.client)
-        return ChangeDetails(before: before, after: state.told, commits: commits, changes: changes)
+      while let query = state.query {
+        // The common case: who sees everything is told what the live query did last, which all share.
+        if state.arrival == nil, state.told.core.client == PhotoLibrary.owner,
+          case .next(let last) = query.outlook(after: state.commit)
+        {
+          guard let last else { return nil }
+          let view = try last.ownersView(like: state.told, in: store)
+          if let told = try tell(&state, view, last.commits) { return told }
+        } else {
+          guard let step = try next(&state, query) else { return nil }
+          let view = try StepView(of: step.touched, after: step.after.shown(like: state.told.core), in: store)
+          if let told = try tell(&state, view, step.commits) { return told }
+        }
       }
       return nil
     }
   }
 
+  /// Goes on to what a step leads to, and says what is told of it.
+  private func tell(_ state: inout State, _ view: StepView, _ commits: [CommitSummary]) throws -> Told? {
+    guard let changes = view.changes else {
+      state.ahead = view.state.core
+      return nil
+    }
+    let before = state.told
+    (state.told, state.ahead) = (view.state, nil)
+    return (before, view.state, try store.commits(commits, asSeenBy: before.core.client), changes)
+  }
+
   /// The first step from what is held, if there is one; afterwards it is what is held.
   private func next(_ state: inout State, _ query: LiveQuery) throws -> Step? {
-    if let step = state.arrival {
-      state.arrival = nil
-      return step
-    }
-    if let step = nextOfBacklog(&state) { return step }
-    // The common case takes one lock: nobody's permission to see everything changes.
-    if state.core.client == PhotoLibrary.owner, case .next(let last) = query.outlook(after: state.core.commit) {
-      return last.map(Step.init)
-    }
-    let held = state.core
-    let (steps, current, last) = state.observation.reading(query) { query, head in
+    if let step = nextOfArrival(&state) { return step }
+    let held = state.held
+    let (steps, current, last) = observation.reading(query) { query, head in
       (query.steps(after: held.commit).map(Array.init), query.current(at: head), query.lastStep)
     }
     // Asked after the look at the live query, which goes on meanwhile: no step is told that lies behind such a change.
-    if let commit = try state.store.accessChange(of: held, through: current.commit) { return try cross(&state, commit) }
+    if let commit = try store.accessChange(of: held, through: current.commit) { return try cross(&state, commit) }
     guard let steps else { return try catchUp(&state, with: current) }
     // Told from the live tree where possible, so that all followers of a query share it.
     if steps.isEmpty { return nil }
-    if steps.count == 1, let last { return Step(last) }
+    if steps.count == 1, let last { return Step(after: current, touched: last.touched, commits: last.commits) }
     // What is known to have left the result as it was need not be read.
     let start = steps[0].commit - 1
     if steps.count(where: \.isTouching) > backlogLimit {
-      let delta = try state.observation.composedDelta(from: start, to: current.commit)
-      return Step(from: held, to: current, by: delta)
+      return Step(from: held, to: current, by: try observation.composedDelta(from: start, to: current.commit))
     }
     var step: Step?
-    for delta in try state.observation.deltas(from: start, to: steps[0].commit) {
+    for delta in try observation.deltas(from: start, to: steps[0].commit) {
       step = Step(from: step?.after ?? held, by: delta)
     }
     return step
@@ -138,43 +169,48 @@ final class Follower<Element: Hashable & Sendable>: Sendable {
   /// Goes on to a commit that changed the client's permission: what comes before it is told first.
   private func cross(_ state: inout State, _ commit: UInt64) throws -> Step? {
     var target = commit
-    if state.core.commit < commit - 1 {
-      let earlier = try state.observation.deltas(from: state.core.commit, to: commit - 1)
-      if state.core.isTouched(byMoreThan: backlogLimit, of: earlier) {
-        target = try state.observation.head().commit
+    if state.commit < commit - 1 {
+      let earlier = try observation.deltas(from: state.commit, to: commit - 1)
+      if state.held.isTouched(byMoreThan: backlogLimit, of: earlier) {
+        target = try observation.head().commit
       } else {
-        state.backlog = earlier.reversed()
-        if let step = nextOfBacklog(&state) { return step }
+        state.arrival = Arrival(backlog: earlier.reversed())
+        if let step = nextOfArrival(&state) { return step }
       }
     }
-    let held = state.core
-    let (after, touched, commits) = try state.store.crossed(held, to: target)
-    state.core = after.shown(like: held)
+    let held = state.held
+    let (after, touched, commits) = try store.crossed(held, to: target)
+    state.ahead = after.shown(like: held)
     try follow(&state)
     return Step(after: after, touched: touched, commits: commits)
   }
 
   /// The first commit that touched a result which is older than what the live query remembers, or all as one.
   private func catchUp(_ state: inout State, with current: ResultCore) throws -> Step? {
-    let held = state.core
+    let held = state.held
     guard held.commit < current.commit else { return nil }
-    switch try state.observation.way(of: held, to: current.commit, composingBeyond: backlogLimit) {
+    switch try observation.way(of: held, to: current.commit, composingBeyond: backlogLimit) {
     case .atOnce(let delta): return Step(from: held, to: current, by: delta)
-    case .each(let deltas): state.backlog = deltas
+    case .each(let deltas): state.arrival = Arrival(backlog: deltas)
     }
-    if let step = nextOfBacklog(&state) { return step }
+    if let step = nextOfArrival(&state) { return step }
     let size = current.order.count
     let nothing = TouchedPositions(beforeCount: size, afterCount: size, removed: [], inserted: [])
     return Step(after: current, touched: nothing, commits: [])
   }
 
-  /// The next commit of the backlog that touched the result; passes over those that did not.
-  private func nextOfBacklog(_ state: inout State) -> Step? {
-    while let delta = state.backlog.popLast() {
-      let step = Step(from: state.core, by: delta)
-      if !step.touched.isEmpty { return step }
-      state.core = step.after
+  /// All as one, or the next commit of a backlog that touched the result; passes over those that did not.
+  private func nextOfArrival(_ state: inout State) -> Step? {
+    if let step = state.arrival?.step {
+      state.arrival = nil
+      return step
     }
+    while let delta = state.arrival?.backlog.popLast() {
+      let step = Step(from: state.held, by: delta)
+      if !step.touched.isEmpty { return step }
+      state.ahead = step.after
+    }
+    state.arrival = nil
     return nil
   }
 }
@@ -185,8 +221,6 @@ struct Step: Sendable {
   /// Where the touched objects stood and stand.
   let touched: TouchedPositions
   let commits: [CommitSummary]
-  /// The step of a live query that it is, if it is one.
-  var last: LastStep?
 }
 
 extension Step {
@@ -202,30 +236,14 @@ extension Step {
   init(from held: ResultCore, to after: ResultCore, by delta: Delta) {
     self.init(after: after, touched: held.positions(of: delta, after: after), commits: delta.commits)
   }
-
-  init(_ last: LastStep) { self.init(after: last.after, touched: last.touched, commits: last.commits, last: last) }
 }
 
-/// How somebody came to the present who made a result live.
+/// How somebody comes to the present who is behind; read once.
 struct Arrival: Sendable {
-  /// The result of the present.
-  let after: ResultCore
   /// The commits that lead there, newest first, if they are to be told one by one.
   var backlog: [Delta] = []
   /// The step that leads there, if they are to be told as one.
   var step: Step?
-
-  init(of held: ResultCore, by way: Observation.Way) {
-    switch way {
-    case .each(let deltas):
-      after = deltas.reversed().reduce(held) { $0.advanced(by: $1).after }
-      backlog = deltas
-    case .atOnce(let delta):
-      let step = Step(from: held, by: delta)
-      after = step.after
-      self.step = step
-    }
-  }
 }
 
 extension ResultCore {
