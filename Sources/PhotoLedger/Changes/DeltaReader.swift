@@ -36,8 +36,7 @@ struct DeltaReader {
   }
 
   private struct Stretch {
-    var commit: CommitSummary
-    var lastSequence: UInt64
+    let commit: Commit
     var events: [Event] = []
   }
 
@@ -55,12 +54,18 @@ struct DeltaReader {
   mutating func deltas<T: TransactionReading & ~Copyable>(
     after commit: UInt64, through limit: UInt64? = nil, in t: borrowing T
   ) throws -> [Delta] {
-    stretches = try read(after: commit, in: t)
+    stretches = try read(log.commits(after: commit, in: t), in: t)
     try loadStates(touchedBy: stretches, in: t)
     if let limit { try skip(after: limit) }
     var deltas: [Delta] = []
     deltas.reserveCapacity(stretches.count)
-    while let last = stretches.popLast() { deltas.append(try goBack(over: [last])) }
+    while let stretch = stretches.popLast() {
+      let number = stretch.commit.number
+      var delta = Delta(from: number - 1, to: number, lastSequence: stretch.commit.lastSequence)
+      delta.commits = [CommitSummary(stretch.commit)]
+      try goBack(over: [stretch], in: &delta)
+      deltas.append(delta)
+    }
     return deltas.reversed()
   }
 
@@ -73,29 +78,36 @@ struct DeltaReader {
   mutating func composed<T: TransactionReading & ~Copyable>(
     after commit: UInt64, through limit: UInt64, in t: borrowing T
   ) throws -> Delta? {
+    let commits = try log.commits(after: commit, in: t)
+    let wanted = commits.prefix { $0.number <= limit }
+    guard let last = wanted.last, wanted.count == Int(last.number - commit) else { return nil }
     composition = EditComposition()
-    stretches = try read(after: commit, composingThrough: limit, in: t)
+    stretches = try read(commits, composingThrough: limit, in: t)
     composition?.finish()
     try loadStates(touchedBy: stretches, in: t)
     // In the order in which they are stored.
-    for number in (composition?.entries.keys).map({ $0.sorted() }) ?? [] { try loadAsset(number, nil, in: t) }
+    let edited = (composition?.entries.keys).map { $0.sorted() } ?? []
+    assets.reserveCapacity(assets.count + edited.count)
+    places.reserveCapacity(places.count + edited.count)
+    for number in edited { try loadAsset(number, nil, in: t) }
     try skip(after: limit)
-    guard !stretches.isEmpty else { return nil }
-    var delta = try goBack(over: stretches)
+    var delta = Delta(from: commit, to: last.number, lastSequence: last.lastSequence)
+    delta.commits = wanted.map { CommitSummary($0) }
+    try goBack(over: stretches, in: &delta)
     if let composition { try takeBack(composition, in: &delta) }
     return delta
   }
 
+  /// Reads the events of commits; where they are composed, those commits are left out of which nothing else is to keep.
   private mutating func read<T: TransactionReading & ~Copyable>(
-    after commit: UInt64, composingThrough limit: UInt64 = 0, in t: borrowing T
+    _ commits: [Commit], composingThrough limit: UInt64 = 0, in t: borrowing T
   ) throws -> [Stretch] {
-    let commits = try log.commits(after: commit, in: t)
     guard let first = commits.first else { return [] }
-    var stretches = commits.map { Stretch(commit: CommitSummary($0), lastSequence: $0.lastSequence) }
+    var stretches: [Stretch] = []
     var index = 0
     try log.read(after: first.firstSequence - 1, in: t) { record in
-      if record.sequence > stretches[index].lastSequence { index += 1 }
-      guard index < stretches.count, record.commit == stretches[index].commit.number else {
+      if record.sequence > commits[index].lastSequence { index += 1 }
+      guard index < commits.count, record.commit == commits[index].number else {
         throw LibraryError(.corrupted, "The log has no row for commit \(record.commit); run `verify`.")
       }
       var event: Event? = try Event(record)
@@ -103,7 +115,9 @@ struct DeltaReader {
         let number = record.commit
         event = try checked { () throws(RowMismatch) in try composition?.add(read, of: number) }
       }
-      if let event { stretches[index].events.append(event) }
+      guard let event else { return .proceed }
+      if stretches.last?.commit.number != record.commit { stretches.append(Stretch(commit: commits[index])) }
+      stretches[stretches.count - 1].events.append(event)
       return .proceed
     }
     return stretches
@@ -207,11 +221,8 @@ struct DeltaReader {
     }
   }
 
-  /// Goes back over neighbouring commits, oldest first, and tells what they did as one.
-  private mutating func goBack(over stretches: [Stretch]) throws -> Delta {
-    let (first, last) = (stretches[0], stretches[stretches.count - 1])
-    var delta = Delta(from: first.commit.number - 1, to: last.commit.number, lastSequence: last.lastSequence)
-    delta.commits = stretches.map(\.commit)
+  /// Goes back over commits, given oldest first, and notes what they did as one.
+  private mutating func goBack(over stretches: [Stretch], in delta: inout Delta) throws {
     for stretch in stretches { noteClients(of: stretch, in: &delta) }
     for stretch in stretches.reversed() {
       let unsettled = noteStates(after: stretch, in: &delta)
@@ -223,12 +234,12 @@ struct DeltaReader {
     }
     delta.assets.setEach { number, touch in touch.before = assets[number] ?? nil }
     delta.collections.setEach { number, touch in touch.before = collections[number] ?? nil }
-    return delta
   }
 
   /// Takes the composed edits of assets back.
   private func takeBack(_ composition: EditComposition, in delta: inout Delta) throws {
-    delta.assets.reserveCapacity(composition.entries.count)
+    delta.assets.reserveCapacity(delta.assets.count + composition.entries.count)
+    delta.context.reserveCapacity(delta.context.count + composition.entries.count)
     for (number, entry) in composition.entries {
       let row = assets[number] ?? nil
       var touch = delta.assets[number] ?? Delta.Touch(before: row, after: row, isVisiblyChanged: false)
