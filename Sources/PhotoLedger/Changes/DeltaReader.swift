@@ -243,7 +243,10 @@ struct DeltaReader {
     for (number, entry) in composition.entries {
       let row = assets[number] ?? nil
       var touch = delta.assets[number] ?? Delta.Touch(before: row, after: row, isVisiblyChanged: false)
-      try checked { () throws(RowMismatch) in if touch.before != nil { try entry.inverse(of: number).apply(to: &touch.before!) } }
+      if var before = touch.before {
+        try checked { () throws(RowMismatch) in try entry.inverse(of: number).apply(to: &before) }
+        touch.before = before
+      }
       touch.isVisiblyChanged = touch.isVisiblyChanged || entry.isVisiblyChanged
       touch.isContentChanged = touch.isContentChanged || entry.isContentChanged
       delta.assets[number] = touch
@@ -321,7 +324,8 @@ struct DeltaReader {
     case .collectionCreated(let existence):
       note(existence.row.number, in: existence.row.parent, from: nil, to: existence.key, &delta)
     case .assetPurged(let existence):
-      for place in existence.places { note(existence.row.number, in: place.container, from: place.key, to: nil, &delta) }
+      let number = existence.row.number
+      for place in existence.places { note(number, in: place.container, from: place.key, to: nil, &delta) }
     default: break
     }
   }

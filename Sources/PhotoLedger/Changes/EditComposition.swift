@@ -1,8 +1,8 @@
 // Many edits of one asset as one.
 //
-// An event says what it replaced, so the edits of a stretch of the log compose without a row: of each property the first
-// old value and the last new one remain. Taking the composed edit back from the row at the end gives the row at the
-// beginning, by the same function that carries out every edit, and that function checks that the row holds what the
+// An event says what it replaced, so the edits of a stretch of the log compose without a row: of each property the
+// first old value and the last new one remain. Taking the composed edit back from the row at the end gives the row at
+// the beginning, by the same function that carries out every edit, and that function checks that the row holds what the
 // last event says. Here it is checked that each event begins where the one before it ended.
 //
 //     e1  width 1→2            e2  width 2→3, date a→b            composed  width 1→3, date a→b
