@@ -320,7 +320,8 @@ extension PhotoLibrary {
       let core = try store.fetch(
         try store.query(query, as: client, t), window, wantsIncrementalChanges: options.wantsIncrementalChangeDetails,
         as: client, t)
-      return FetchResult(core: core, token: try store.core.token(core.commit, for: client, t), store: store, load: load)
+      let token = try store.core.token(core.commit, for: client, t)
+      return FetchResult(ResultState(core, token: token), store: store, load: load)
     }
   }
 }

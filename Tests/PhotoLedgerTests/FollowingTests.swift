@@ -36,8 +36,8 @@ struct FollowingTests {
     let ids = try made.create(6)
     let album = try made.album(ids)
     let held = try made.members(album, limit: 2)
-    let follower = Follower(held, backlogLimit: limit)
-    try follower.listen(wake: {}, finish: { _ in })
+    let follower = ResultChanges.Iterator(held, limit)
+    try follower.listen()
     func commit(_ body: (ContentEditor) -> Void) throws -> ChangeDetails<Asset>? {
       try made.library.performChangesAndWait { body($0.album(album)) }
       try made.library.store.observation.pump()

@@ -12,15 +12,23 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
   public let fetchResultAfterChanges: FetchResult<Element>
   /// The commits that lead from one to the other, oldest first; several if the observer was slow.
   public let commits: [CommitSummary]
-  package let changes: IndexChanges?
+  /// The positions; in one place for all who are told of them.
+  private let positions: SharedChanges?
+  package var changes: IndexChanges? { positions?.indexes }
 
   init(
-    before: FetchResult<Element>, after: FetchResult<Element>, commits: [CommitSummary], changes: IndexChanges?
+    before: FetchResult<Element>, after: FetchResult<Element>, commits: [CommitSummary], changes: IndexChanges
+  ) {
+    self.init(before: before, after: after, commits: commits, changes: SharedChanges(changes))
+  }
+
+  init(
+    before: FetchResult<Element>, after: FetchResult<Element>, commits: [CommitSummary], changes: SharedChanges
   ) {
     fetchResultBeforeChanges = before
     fetchResultAfterChanges = after
     self.commits = commits
-    self.changes = before.core.wantsIncrementalChanges ? changes : nil
+    positions = before.state.core.wantsIncrementalChanges ? changes : nil
   }
 
   /// Compares any two results (PHFetchResultChangeDetails.init(from:to:changedObjects:), CD-20).
@@ -85,6 +93,12 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
   public func enumerateMoves(_ body: (_ from: Int, _ to: Int) -> Void) {
     for move in moves { body(move.from, move.to) }
   }
+}
+
+/// The positions of a change, shared by all who are told of it.
+final class SharedChanges: Sendable {
+  let indexes: IndexChanges
+  init(_ indexes: IndexChanges) { self.indexes = indexes }
 }
 
 /// One object before and after a change (PHObjectChangeDetails, CD-21).

@@ -92,6 +92,15 @@ package struct Delta: Sendable {
     return self
   }
 
+  /// Several deltas, each of which follows the one before, as one; nil if there is none.
+  /// - Complexity: O(objects of all).
+  init?(composing deltas: some Sequence<Delta>) {
+    var iterator = deltas.makeIterator()
+    guard var composed = iterator.next() else { return nil }
+    while let next = iterator.next() { composed = composed.followed(by: next) }
+    self = composed
+  }
+
   /// What leads back from where this delta leads to.
   ///
   /// The context stays as it is: it is asked only about containers in which the delta moved nobody.

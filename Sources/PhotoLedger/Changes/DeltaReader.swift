@@ -12,8 +12,14 @@ import LMDB
 //
 // Objects that were created inside the stretch are worked out forward from their creation, so that following an import
 // reads nothing but its events. Both ways use the functions of RowChanges.swift.
+//
+// Whoever is far behind wants the stretch as one delta. Then nothing is noted of the states between: an object's row is
+// noted when its last event is met, and again at the beginning. What the rows at both ends cannot tell is whether a
+// property was changed and changed back; so the rows before and after a commit are compared, until an object is known
+// to have been changed. The edits of assets, which are most of a log, need not even be kept: they are composed as they
+// are read (EditComposition.swift), and taken back once.
 
-/// Works out what each commit of a stretch of the log did.
+/// Works out what the commits of a stretch of the log did.
 struct DeltaReader {
   let log: EventLog
   let projections: Projections
@@ -30,12 +36,16 @@ struct DeltaReader {
   }
 
   private struct Stretch {
-    var commit: CommitSummary
-    var lastSequence: UInt64
+    let commit: Commit
     var events: [Event] = []
   }
 
-  /// The deltas of the commits after one, oldest first.
+  /// Those of the stretch that were not gone back over yet, oldest first.
+  private var stretches: [Stretch] = []
+  /// The edits of assets that are wanted as one; nil if each commit is wanted.
+  private var composition: EditComposition?
+
+  /// What each commit after one did, up to another, oldest first.
   /// - Parameters:
   ///   - commit: the commit to start from.
   ///   - limit: the last commit that is wanted; nil: the head of the transaction.
@@ -44,28 +54,70 @@ struct DeltaReader {
   mutating func deltas<T: TransactionReading & ~Copyable>(
     after commit: UInt64, through limit: UInt64? = nil, in t: borrowing T
   ) throws -> [Delta] {
-    let stretches = try read(after: commit, in: t)
+    stretches = try read(log.commits(after: commit, in: t), in: t)
     try loadStates(touchedBy: stretches, in: t)
+    if let limit { try skip(after: limit) }
     var deltas: [Delta] = []
     deltas.reserveCapacity(stretches.count)
-    for stretch in stretches.reversed() {
-      let delta = try goBack(over: stretch)
-      if delta.to <= limit ?? .max { deltas.append(delta) }
+    while let stretch = stretches.popLast() {
+      let number = stretch.commit.number
+      var delta = Delta(from: number - 1, to: number, lastSequence: stretch.commit.lastSequence)
+      delta.commits = [CommitSummary(stretch.commit)]
+      try goBack(over: [stretch], in: &delta)
+      deltas.append(delta)
     }
     return deltas.reversed()
   }
 
-  private func read<T: TransactionReading & ~Copyable>(after commit: UInt64, in t: borrowing T) throws -> [Stretch] {
+  /// What all commits after one did, up to another, as one; nil if there is none.
+  /// - Parameters:
+  ///   - commit: the commit to start from.
+  ///   - limit: the last commit that is wanted.
+  ///   - t: a transaction that sees those commits.
+  /// - Complexity: O(e + k log n) for e events and k objects touched.
+  mutating func composed<T: TransactionReading & ~Copyable>(
+    after commit: UInt64, through limit: UInt64, in t: borrowing T
+  ) throws -> Delta? {
     let commits = try log.commits(after: commit, in: t)
+    let wanted = commits.prefix { $0.number <= limit }
+    guard let last = wanted.last, wanted.count == Int(last.number - commit) else { return nil }
+    composition = EditComposition()
+    stretches = try read(commits, composingThrough: limit, in: t)
+    composition?.finish()
+    try loadStates(touchedBy: stretches, in: t)
+    // In the order in which they are stored.
+    let edited = (composition?.entries.keys).map { $0.sorted() } ?? []
+    assets.reserveCapacity(assets.count + edited.count)
+    places.reserveCapacity(places.count + edited.count)
+    for number in edited { try loadAsset(number, nil, in: t) }
+    try skip(after: limit)
+    var delta = Delta(from: commit, to: last.number, lastSequence: last.lastSequence)
+    delta.commits = wanted.map { CommitSummary($0) }
+    try goBack(over: stretches, in: &delta)
+    if let composition { try takeBack(composition, in: &delta) }
+    return delta
+  }
+
+  /// Reads the events of commits; where they are composed, those commits are left out of which nothing else is to keep.
+  private mutating func read<T: TransactionReading & ~Copyable>(
+    _ commits: [Commit], composingThrough limit: UInt64 = 0, in t: borrowing T
+  ) throws -> [Stretch] {
     guard let first = commits.first else { return [] }
-    var stretches = commits.map { Stretch(commit: CommitSummary($0), lastSequence: $0.lastSequence) }
+    var stretches: [Stretch] = []
     var index = 0
     try log.read(after: first.firstSequence - 1, in: t) { record in
-      if record.sequence > stretches[index].lastSequence { index += 1 }
-      guard index < stretches.count, record.commit == stretches[index].commit.number else {
+      if record.sequence > commits[index].lastSequence { index += 1 }
+      guard index < commits.count, record.commit == commits[index].number else {
         throw LibraryError(.corrupted, "The log has no row for commit \(record.commit); run `verify`.")
       }
-      stretches[index].events.append(try Event(record))
+      var event: Event? = try Event(record)
+      if record.commit <= limit, let read = event {
+        let number = record.commit
+        event = try checked { () throws(RowMismatch) in try composition?.add(read, of: number) }
+      }
+      guard let event else { return .proceed }
+      if stretches.last?.commit.number != record.commit { stretches.append(Stretch(commit: commits[index])) }
+      stretches[stretches.count - 1].events.append(event)
       return .proceed
     }
     return stretches
@@ -83,6 +135,9 @@ struct DeltaReader {
 
   private mutating func load<T: TransactionReading & ~Copyable>(_ event: Event, in t: borrowing T) throws {
     switch event {
+    case .assetCreated(let existence) where composition != nil:
+      // Its edits are not among the events, so it is not worked out from its creation.
+      try loadAsset(existence.row.number, event, in: t)
     case .assetCreated(let existence):
       assets.updateValue(existence.row, forKey: existence.row.number)
       places[existence.row.number] = []
@@ -120,9 +175,9 @@ struct DeltaReader {
   }
 
   private mutating func loadAsset<T: TransactionReading & ~Copyable>(
-    _ number: ObjectNumber, _ event: Event, in t: borrowing T
+    _ number: ObjectNumber, _ event: Event?, in t: borrowing T
   ) throws {
-    if createdHere.contains(number) {
+    if let event, createdHere.contains(number) {
       try checked { () throws(RowMismatch) in try apply(event, toAsset: number, &assets[number]!) }
     } else if assets[number] == nil {
       assets.updateValue(try projections.asset(number, in: t), forKey: number)
@@ -156,43 +211,100 @@ struct DeltaReader {
     if let key { places[child, default: []].append(ContainerPlace(container: container, key: key)) }
   }
 
-  // MARK: One commit back
+  // MARK: Back over commits
 
-  private mutating func goBack(over stretch: Stretch) throws -> Delta {
-    let number = stretch.commit.number
-    var delta = Delta(from: number - 1, to: number, lastSequence: stretch.lastSequence)
-    delta.commits = [stretch.commit]
-    let (touchedAssets, touchedCollections) = noteStates(after: stretch, in: &delta)
-    for event in stretch.events.reversed() { try undo(event, &delta) }
-    for number in touchedAssets {
-      guard var touch = delta.assets[number] else { continue }
-      touch.before = assets[number] ?? nil
-      touch.isVisiblyChanged = touch.isContentChanged || touch.before != touch.after
-      delta.assets[number] = touch
+  /// Goes back over the commits after one without telling of them.
+  private mutating func skip(after limit: UInt64) throws {
+    while let last = stretches.last, last.commit.number > limit {
+      for event in last.events.reversed() { try undo(event) }
+      stretches.removeLast()
     }
-    for number in touchedCollections {
-      guard var touch = delta.collections[number] else { continue }
-      touch.before = collections[number] ?? nil
-      touch.isVisiblyChanged = touch.before?.visible != touch.after?.visible
-      let creator = (touch.after ?? touch.before).map { Access.limited($0.creator) } ?? .full
-      touch.isChangedForCreator = touch.before?.seen(by: creator).visible != touch.after?.seen(by: creator).visible
-      delta.collections[number] = touch
-    }
-    return delta
   }
 
-  private func noteStates(
-    after stretch: Stretch, in delta: inout Delta
-  ) -> (assets: [ObjectNumber], collections: [ObjectNumber]) {
+  /// Goes back over commits, given oldest first, and notes what they did as one.
+  private mutating func goBack(over stretches: [Stretch], in delta: inout Delta) throws {
+    for stretch in stretches { noteClients(of: stretch, in: &delta) }
+    for stretch in stretches.reversed() {
+      let unsettled = noteStates(after: stretch, in: &delta)
+      for event in stretch.events.reversed() {
+        notePlaces(of: event, in: &delta)
+        try undo(event)
+      }
+      settle(unsettled, in: &delta)
+    }
+    delta.assets.setEach { number, touch in touch.before = assets[number] ?? nil }
+    delta.collections.setEach { number, touch in touch.before = collections[number] ?? nil }
+  }
+
+  /// Takes the composed edits of assets back.
+  private func takeBack(_ composition: EditComposition, in delta: inout Delta) throws {
+    delta.assets.reserveCapacity(delta.assets.count + composition.entries.count)
+    delta.context.reserveCapacity(delta.context.count + composition.entries.count)
+    for (number, entry) in composition.entries {
+      let row = assets[number] ?? nil
+      var touch = delta.assets[number] ?? Delta.Touch(before: row, after: row, isVisiblyChanged: false)
+      if var before = touch.before {
+        try checked { () throws(RowMismatch) in try entry.inverse(of: number).apply(to: &before) }
+        touch.before = before
+      }
+      touch.isVisiblyChanged = touch.isVisiblyChanged || entry.isVisiblyChanged
+      touch.isContentChanged = touch.isContentChanged || entry.isContentChanged
+      delta.assets[number] = touch
+      if delta.context[number] == nil { delta.context[number] = places[number] }
+    }
+  }
+
+  /// The objects of a commit that are not known to look different, with their rows after it.
+  private struct Unsettled {
+    var assets: [(number: ObjectNumber, after: AssetRow?)] = []
+    var collections: [(number: ObjectNumber, after: CollectionRow?)] = []
+  }
+
+  /// Notes where the objects of a commit ended, unless a later one has said so.
+  private func noteStates(after stretch: Stretch, in delta: inout Delta) -> Unsettled {
+    var unsettled = Unsettled()
     for event in stretch.events {
       for number in event.touched {
-        if let row = assets[number], delta.assets[number] == nil {
-          delta.assets[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false)
-        } else if let row = collections[number], delta.collections[number] == nil {
-          delta.collections[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false)
+        if let row = assets[number] {
+          let touch = delta.assets[number]
+          if touch == nil { delta.assets[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false) }
+          if touch?.isVisiblyChanged != true { unsettled.assets.append((number, row)) }
+        } else if let row = collections[number] {
+          let touch = delta.collections[number]
+          if touch == nil { delta.collections[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false) }
+          if touch?.isVisiblyChanged != true || touch?.isChangedForCreator != true {
+            unsettled.collections.append((number, row))
+          }
         }
-        if let standing = places[number] { delta.context[number] = standing }
+        if let standing = places[number], delta.context[number] == nil { delta.context[number] = standing }
       }
+      if case .assetsEdited(let edited) = event {
+        for edit in edited.edits where edit.changesContent {
+          delta.assets[edit.number]?.isContentChanged = true
+          delta.assets[edit.number]?.isVisiblyChanged = true
+        }
+      }
+    }
+    return unsettled
+  }
+
+  /// Says which objects look different after the commit that was gone back over.
+  private func settle(_ unsettled: Unsettled, in delta: inout Delta) {
+    for (number, after) in unsettled.assets where after != assets[number] ?? nil {
+      delta.assets[number]?.isVisiblyChanged = true
+    }
+    for (number, after) in unsettled.collections {
+      let before = collections[number] ?? nil
+      let creator = (after ?? before).map { Access.limited($0.creator) } ?? .full
+      if before?.visible != after?.visible { delta.collections[number]?.isVisiblyChanged = true }
+      if before?.seen(by: creator).visible != after?.seen(by: creator).visible {
+        delta.collections[number]?.isChangedForCreator = true
+      }
+    }
+  }
+
+  private func noteClients(of stretch: Stretch, in delta: inout Delta) {
+    for event in stretch.events {
       switch event {
       case .clientRegistered(let row):
         delta.clients[row.number] = Replacement(old: .notDetermined, new: row.readWrite.status)
@@ -202,36 +314,18 @@ struct DeltaReader {
           old: delta.clients[edited.number]?.old ?? status.old, new: status.new)
       default: break
       }
-      if case .assetsEdited(let edited) = event {
-        for edit in edited.edits where edit.changesContent { delta.assets[edit.number]?.isContentChanged = true }
-      }
     }
-    return (Array(delta.assets.keys), Array(delta.collections.keys))
   }
 
-  private mutating func undo(_ event: Event, _ delta: inout Delta) throws {
-    let inverse = event.inverse
-    for number in event.touched {
-      if assets[number] != nil {
-        try checked { () throws(RowMismatch) in try apply(inverse, toAsset: number, &assets[number]!) }
-      } else if collections[number] != nil {
-        try checked { () throws(RowMismatch) in try apply(inverse, toCollection: number, &collections[number]!) }
-      }
-    }
+  private func notePlaces(of event: Event, in delta: inout Delta) {
     switch event {
     case .arranged(let arranged):
-      for place in arranged.places {
-        note(place.child, in: arranged.container, from: place.old, to: place.new, &delta)
-        move(place.child, in: arranged.container, to: place.old)
-      }
+      for place in arranged.places { note(place.child, in: arranged.container, from: place.old, to: place.new, &delta) }
     case .collectionCreated(let existence):
       note(existence.row.number, in: existence.row.parent, from: nil, to: existence.key, &delta)
-      places[existence.row.number] = []
     case .assetPurged(let existence):
-      for place in existence.places {
-        note(existence.row.number, in: place.container, from: place.key, to: nil, &delta)
-        move(existence.row.number, in: place.container, to: place.key)
-      }
+      let number = existence.row.number
+      for place in existence.places { note(number, in: place.container, from: place.key, to: nil, &delta) }
     default: break
     }
   }
@@ -244,11 +338,40 @@ struct DeltaReader {
     delta.places[member] = Delta.Placing(before: old, after: delta.places[member].map(\.after) ?? new)
   }
 
+  private mutating func undo(_ event: Event) throws {
+    let inverse = event.inverse
+    for number in event.touched {
+      if assets[number] != nil {
+        try checked { () throws(RowMismatch) in try apply(inverse, toAsset: number, &assets[number]!) }
+      } else if collections[number] != nil {
+        try checked { () throws(RowMismatch) in try apply(inverse, toCollection: number, &collections[number]!) }
+      }
+    }
+    switch event {
+    case .arranged(let arranged):
+      for place in arranged.places { move(place.child, in: arranged.container, to: place.old) }
+    case .collectionCreated(let existence): places[existence.row.number] = []
+    case .assetPurged(let existence):
+      for place in existence.places { move(existence.row.number, in: place.container, to: place.key) }
+    default: break
+    }
+  }
 }
 
-private func checked(_ body: () throws(RowMismatch) -> Void) throws {
+extension Dictionary {
+  /// Sets every value in place.
+  fileprivate mutating func setEach(_ body: (Key, inout Value) -> Void) {
+    var index = startIndex
+    while index != endIndex {
+      body(keys[index], &values[index])
+      formIndex(after: &index)
+    }
+  }
+}
+
+private func checked<R>(_ body: () throws(RowMismatch) -> R) throws -> R {
   do {
-    try body()
+    return try body()
   } catch {
     throw LibraryError(
       .corrupted,

@@ -17,6 +17,9 @@ package struct KeyTouch<Key: Comparable & Sendable>: Sendable {
     self.new = new
     self.isVisiblyChanged = isVisiblyChanged
   }
+
+  /// Whether there is anything to tell of the object, which is in the result before or after.
+  var isTouch: Bool { isVisiblyChanged || old != new }
 }
 
 extension CountedTree {

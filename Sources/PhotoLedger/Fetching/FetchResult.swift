@@ -1,6 +1,5 @@
 import EventLog
 public import Foundation
-import Synchronization
 
 // A fetch result is a value (design, decision 3): the root of a persistent tree of keys, and the number of the commit
 // it belongs to. It never changes; `PhotoLibrary.changes(to:)` tells how the next one differs. Objects are read when
@@ -9,32 +8,23 @@ import Synchronization
 
 /// The ordered objects that a fetch found, as of one commit (PHFetchResult, FR-01).
 public struct FetchResult<Element: Hashable & Sendable>: Sendable {
-  package let core: ResultCore
+  let state: ResultState
   let store: LibraryStore
   let load: ObjectLoader<Element>
-  /// How far the result is known to show the same.
-  let latest: LatestEqual
-  /// The state that the result shows, as a token of its client's.
-  public let token: Token
-  /// How many assets of each media type it shows, once counted.
-  package let mediaTypeCounts = MediaTypeCounts()
 
-  init(core: ResultCore, token: Token, store: LibraryStore, load: ObjectLoader<Element>) {
-    self.core = core
-    self.token = token
-    self.store = store
-    self.load = load
-    latest = LatestEqual(core)
+  package var core: ResultCore { state.core }
+  /// The state that the result shows, as a token of its client's.
+  public var token: Token { state.token }
+  /// How many assets of each media type it shows, once counted.
+  package var mediaTypeCounts: MediaTypeCounts { state.mediaTypeCounts }
+
+  init(_ state: ResultState, store: LibraryStore, load: ObjectLoader<Element>) {
+    (self.state, self.store, self.load) = (state, store, load)
   }
 
-  /// Makes a result of a core that was worked out outside a transaction.
-  init(core: ResultCore, like other: FetchResult<Element>) throws {
-    let store = other.store
-    let token =
-      core.client == PhotoLibrary.owner
-      ? store.token(core.commit)
-      : try store.reading { t in try store.core.token(core.commit, for: core.client, t) }
-    self.init(core: core, token: token, store: store, load: other.load)
+  /// Makes a result that shows another state as another result of the same library does.
+  init(_ state: ResultState, like other: FetchResult<Element>) {
+    self.init(state, store: other.store, load: other.load)
   }
 
   /// The object at a position.
@@ -150,22 +140,6 @@ extension FetchResult where Element == PhotoCollection {
   /// Whether the result holds a collection (FR-03); traps if the store cannot be read, where `index(ofObject:)` throws.
   /// - Complexity: O(log n), and one read for each later event that touched the collection.
   public func contains(_ collection: PhotoCollection) -> Bool { reading { try index(ofObject: collection) != nil } }
-}
-
-/// The latest state that shows what a result shows, as far as anybody has looked; shared by the copies of the result.
-///
-/// Whoever holds a result until it changes asks about each commit, and nearly always hears that nothing did. Without
-/// this, each question would read the log from the result's commit on.
-final class LatestEqual: Sendable {
-  private let core: Mutex<ResultCore>
-
-  init(_ core: ResultCore) { self.core = Mutex(core) }
-
-  var value: ResultCore { core.withLock { $0 } }
-
-  func advance(to later: ResultCore) {
-    core.withLock { if $0.commit < later.commit { $0 = later } }
-  }
 }
 
 /// How an object of a result is read as of the result's commit.

@@ -132,6 +132,28 @@ extension QueryPlan {
     return touches
   }
 
+  /// Whether a delta can make the result another value: whether it touches an object that the result holds before or
+  /// after. Asked before anything else, since nearly every commit leaves nearly every result as it was.
+  /// - Complexity: O(k) in the objects of the delta.
+  func isConcerned(by delta: Delta) -> Bool {
+    // Where its object stands is part of the result, whatever it shows.
+    if case .containing = query.scope { return true }
+    guard query.isOpen else { return false }
+    let holders = Holders()
+    switch query.entity {
+    case .asset:
+      return delta.assets.contains { number, touch in
+        let place = placing(of: number, in: delta, holders)
+        return place.was && touch.before.map(admits) ?? false || place.is && touch.after.map(admits) ?? false
+      }
+    case .collection:
+      return delta.collections.contains { number, _ in
+        let place = placing(of: number, in: delta, holders)
+        return place.was || place.is
+      }
+    }
+  }
+
   private typealias Standing = (was: Bool, is: Bool, before: OrderKey?, after: OrderKey?)
 
   /// Whether an object is in the scope and for the eyes of whoever asks, before and after a delta, and where.

@@ -62,6 +62,19 @@ package struct ResultCore: Sendable {
     return (after, touched)
   }
 
+  /// Whether it can be said of any commit, knowing those before it or not, whether it touches the list. Not so where an
+  /// object's standing decides what is shown: it is known from the oldest commit on.
+  var isFollowedBackward: Bool { if case .containing = plan.query.scope { false } else { true } }
+
+  /// Whether a delta touches the list, wherever it starts; to be asked only if ``isFollowedBackward``.
+  /// - Complexity: O(k).
+  func isTouched(by delta: Delta) -> Bool {
+    switch order {
+    case .narrow: plan.touches(by: delta, holders: holders, as: NarrowKey.self).contains(where: \.isTouch)
+    case .wide: plan.touches(by: delta, holders: holders, as: WideKey.self).contains(where: \.isTouch)
+    }
+  }
+
   /// Where the objects of a delta stand in this result and in a later one of the same query.
   /// - Complexity: O(k log n).
   func positions(of delta: Delta, after: ResultCore) -> TouchedPositions {

@@ -18,7 +18,7 @@ public struct LibraryChange: Sendable {
   /// - Throws: ``LibraryError`` if the log cannot be read.
   /// - Complexity: O(k log n) for k touched objects, since the last question about the result at most.
   public func changeDetails<Element>(for result: FetchResult<Element>) throws -> ChangeDetails<Element>? {
-    let latest = result.latest.value
+    let latest = result.state.latest
     guard latest.commit < delta.to else { return nil }
     let step: (after: ResultCore, touched: TouchedPositions, commits: [CommitSummary])
     if try result.store.accessChange(of: latest, through: delta.to) != nil {
@@ -31,11 +31,11 @@ public struct LibraryChange: Sendable {
       step = (core, touched, delta.commits)
     }
     guard let changes = step.after.changes(step.touched) else {
-      result.latest.advance(to: step.after)
+      result.state.advance(to: step.after)
       return nil
     }
     return ChangeDetails(
-      before: result, after: try FetchResult(core: step.after, like: result),
+      before: result, after: FetchResult(try result.store.state(step.after), like: result),
       commits: try result.store.commits(step.commits, asSeenBy: latest.client), changes: changes)
   }
 

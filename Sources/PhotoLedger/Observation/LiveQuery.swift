@@ -2,17 +2,18 @@ import Synchronization
 
 /// The current result of a query that somebody follows; stepped from commit to commit.
 ///
-/// Mutable state and its guard: `core`, `steps`, `last` are guarded by the lock of ``Observation``'s state, which every
-/// caller of their methods holds; `listeners` has a lock of its own, since wake-ups happen outside.
-final class LiveQuery: @unchecked Sendable {  // guarded by Observation's state lock, see above
-  private var core: ResultCore
-  /// The last commits that made it another value, ascending.
-  private var steps: [Step] = []
-  /// Where the last step's objects stood and stand, and the step's summary.
-  private var last: (touched: TouchedPositions, commits: [CommitSummary])?
-  /// Whether `steps` is complete back to this commit.
-  private var stepsReachBackTo: UInt64
-  private let listeners = Mutex<[UInt64: Listener]>([:])
+/// Mutable state and its guard: each member has a lock of its own. `state` is locked under the lock of
+/// ``Observation``'s state or alone, so that followers read it without holding each other's queries up; `alarms` is
+/// locked alone.
+final class LiveQuery: Sendable {
+  private struct State {
+    var core: ResultCore
+    /// The last commits that made it another value, ascending.
+    var steps: [Step] = []
+    var last: LastStep?
+    /// Whether `steps` is complete back to this commit.
+    var stepsReachBackTo: UInt64
+  }
 
   /// A commit that made the result another value.
   struct Step: Sendable {
@@ -21,63 +22,137 @@ final class LiveQuery: @unchecked Sendable {  // guarded by Observation's state 
     let isTouching: Bool
   }
 
-  struct Listener: Sendable {
-    var wake: @Sendable () -> Void
-    var finish: @Sendable ((any Error)?) -> Void
+  /// How many live queries have come to their end.
+  final class Departures: Sendable {
+    let count = Atomic<Int>(0)
+  }
+
+  /// What a follower that holds a result of some commit has before it.
+  enum Outlook {
+    /// Nothing, or one commit.
+    case next(LastStep?)
+    /// Several commits, or more than is remembered.
+    case more
   }
 
   static let stepLimit = 256
 
-  init(_ core: ResultCore) {
-    self.core = core
-    stepsReachBackTo = core.commit
+  private let plan: QueryPlan
+  private let state: Mutex<State>
+  private let alarms = Mutex<[ObjectIdentifier: Alarm]>([:])
+  private let departures: Departures
+
+  init(_ core: ResultCore, departures: Departures) {
+    plan = core.plan
+    state = Mutex(State(core: core, stepsReachBackTo: core.commit))
+    self.departures = departures
   }
+
+  deinit { departures.count.add(1, ordering: .relaxed) }
 
   // MARK: Under the lock of the observation
 
   /// Steps over one commit; says whether it touched the result.
   func step(_ delta: Delta) -> Bool {
-    guard delta.from >= core.commit else { return false }
-    let (after, touched) = core.advanced(by: delta)
-    let isTouching = !touched.isEmpty
-    // Where the object of the scope stands is part of the result, though it changes unseen: whoever goes from one step
-    // to the next need not read what lies between.
-    let isStep = isTouching || after.holders != core.holders
-    core = after
-    guard isStep else { return false }
-    last = (touched, delta.commits)
-    steps.append(Step(commit: delta.to, isTouching: isTouching))
-    if steps.count > Self.stepLimit { stepsReachBackTo = steps.removeFirst().commit }
-    return isTouching
+    guard plan.isConcerned(by: delta) else { return false }
+    return state.withLock { state in
+      guard delta.from >= state.core.commit else { return false }
+      let (after, touched) = state.core.advanced(by: delta)
+      let isTouching = !touched.isEmpty
+      // Where the object of the scope stands is part of the result, though it changes unseen: whoever goes from one
+      // step to the next need not read what lies between.
+      let isStep = isTouching || after.holders != state.core.holders
+      state.core = after
+      guard isStep else { return false }
+      state.last = LastStep(after: after, touched: touched, commits: delta.commits)
+      state.steps.append(Step(commit: delta.to, isTouching: isTouching))
+      if state.steps.count > Self.stepLimit { state.stepsReachBackTo = state.steps.removeFirst().commit }
+      return isTouching
+    }
   }
 
-  /// The result at the commit to which every live query has stepped.
-  func current(at commit: UInt64) -> ResultCore {
-    var current = core
-    current.commit = max(current.commit, commit)
+  /// The result at the commit to which every live query has stepped, with the last event of that commit.
+  func current(at head: Observation.Position) -> ResultCore {
+    var current = state.withLock { $0.core }
+    if current.commit < head.commit { (current.commit, current.sequence) = (head.commit, head.sequence) }
     return current
+  }
+
+  // MARK: Followers
+
+  /// What there is to tell after a commit.
+  func outlook(after commit: UInt64) -> Outlook {
+    state.withLock { state in
+      guard commit >= state.stepsReachBackTo else { return .more }
+      guard let last = state.steps.last, last.commit > commit else { return .next(nil) }
+      if state.steps.count > 1, state.steps[state.steps.count - 2].commit > commit { return .more }
+      return state.last.map { .next($0) } ?? .more
+    }
   }
 
   /// The commits after one that made the result another value; nil if that is not known so far back.
   func steps(after commit: UInt64) -> ArraySlice<Step>? {
-    guard commit >= stepsReachBackTo else { return nil }
-    return steps[steps.prefixCount { $0.commit <= commit }...]
+    state.withLock { state in
+      guard commit >= state.stepsReachBackTo else { return nil }
+      return state.steps[state.steps.prefixCount { $0.commit <= commit }...]
+    }
   }
 
   /// What the last step did.
-  var lastStep: (touched: TouchedPositions, commits: [CommitSummary])? { last }
+  var lastStep: LastStep? { state.withLock { $0.last } }
 
-  // MARK: Listeners
+  func listen(_ alarm: Alarm) { alarms.withLock { $0[ObjectIdentifier(alarm)] = alarm } }
 
-  func listen(_ key: UInt64, _ listener: Listener) { listeners.withLock { $0[key] = listener } }
+  func ignore(_ alarm: Alarm) { alarms.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(alarm)) } }
 
-  func ignore(_ key: UInt64) { listeners.withLock { _ = $0.removeValue(forKey: key) } }
+  func wake() { for alarm in alarms.withLock({ $0 }).values { alarm.ring() } }
 
-  func wake() { for listener in listeners.withLock({ Array($0.values) }) { listener.wake() } }
+  func end(_ reason: Result<Void, LibraryError>) { for alarm in alarms.withLock({ $0 }).values { alarm.end(reason) } }
+}
 
-  func finish() { for listener in listeners.withLock({ Array($0.values) }) { listener.finish(nil) } }
+/// What the last commit did to a live query, worked out once for all who follow it.
+final class LastStep: Sendable {
+  let after: ResultCore
+  /// Where the touched objects stood and stand.
+  let touched: TouchedPositions
+  let commits: [CommitSummary]
 
-  func fail(_ error: LibraryError) {
-    for listener in listeners.withLock({ Array($0.values) }) { listener.finish(error) }
+  /// Those who look differently are few; if not, each works out what it sees.
+  private static let viewLimit = 4
+
+  /// What results of the owner's show of it, by how they show their query.
+  private let views = Mutex<[StepView]>([])
+
+  init(after: ResultCore, touched: TouchedPositions, commits: [CommitSummary]) {
+    self.after = after
+    self.touched = touched
+    self.commits = commits
+  }
+
+  /// The step as the owner sees it who holds a result of the query.
+  func ownersView(like held: ResultState, in store: LibraryStore) throws -> StepView {
+    try views.withLock { views in
+      if let known = views.first(where: { $0.isFor(held.core) }) { return known }
+      let view = try StepView(of: touched, after: after.shown(like: held.core), in: store)
+      if views.count < Self.viewLimit { views.append(view) }
+      return view
+    }
+  }
+}
+
+/// A step to a later value of a result, as whoever holds the result is shown it.
+final class StepView: Sendable {
+  let state: ResultState
+  /// Nil if it does not show.
+  let changes: SharedChanges?
+
+  init(of touched: TouchedPositions, after: ResultCore, in store: LibraryStore) throws {
+    state = try store.state(after)
+    changes = after.changes(touched).map(SharedChanges.init)
+  }
+
+  /// Whether a result of the same query and client shows it in the same way.
+  func isFor(_ held: ResultCore) -> Bool {
+    held.window == state.core.window && held.wantsIncrementalChanges == state.core.wantsIncrementalChanges
   }
 }

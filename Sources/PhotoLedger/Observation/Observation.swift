@@ -16,28 +16,36 @@ import Synchronization
 //
 // A subscription keeps nothing but the result its owner holds. What to tell is worked out when it asks: one commit at a
 // time while it keeps up, one exact composed change when it is more than its backlog behind. So ten thousand
-// observers of one query cost one step of one tree and a wake-up each.
+// observers of one query cost one step of one tree and a wake-up each. Which live queries a commit visits is said in
+// LiveQueries.swift; the others stay behind, and what they hold is as good at the later commit.
 //
-// Everything mutable is in `state` and guarded by its lock, live queries included. `pumping` is taken before it
-// and lets one thread at a time read ahead.
+// Everything mutable is in `state` and guarded by its lock; a live query has a lock of its own beneath it, so that
+// those who follow one query do not wait for those of another. `pumping` is taken before both and lets one thread at a
+// time read ahead.
 
 /// Follows the commits of a store and tells live results and observers.
 final class Observation: Sendable {
+  /// A commit and its last event.
+  struct Position: Sendable {
+    var commit: UInt64 = 0
+    var sequence: UInt64 = 0
+  }
+
   struct State {
     /// The last commit that live queries have stepped to; nil before the first is asked for.
-    var commit: UInt64?
+    var position: Position?
     /// The deltas that lead to it, oldest first, without gaps; older ones are read from the log again.
     var recent: [Delta] = []
-    var queries: [Query: WeakQuery] = [:]
+    /// How many objects those touch.
+    var recentObjectCount = 0
+    var queries = LiveQueries()
     var observers: [ObserverBox] = []
     /// The commit at which following began, and the last one since that changed somebody's permission.
     var beginning: UInt64 = 0
     var lastAccessChange: UInt64 = 0
     var isClosed = false
-  }
 
-  struct WeakQuery {
-    weak var query: LiveQuery?
+    var commit: UInt64? { position?.commit }
   }
 
   /// How many deltas are kept for subscriptions that lag.
@@ -65,9 +73,9 @@ final class Observation: Sendable {
     let queries = state.withLock { state in
       state.isClosed = true
       state.observers = []
-      return state.queries.values.compactMap(\.query)
+      return state.queries.all
     }
-    for query in queries { query.finish() }
+    for query in queries { query.end(.success(())) }
     signal.cancel()
   }
 
@@ -83,8 +91,8 @@ final class Observation: Sendable {
     let isFirst = try state.withLock { state in
       guard !state.isClosed else { throw LibraryError(.closed, "The library was closed; open it again.") }
       guard state.commit == nil else { return false }
-      state.commit = head
-      state.beginning = head
+      state.position = head
+      state.beginning = head.commit
       return true
     }
     guard isFirst else { return }
@@ -105,8 +113,7 @@ final class Observation: Sendable {
   /// A log that cannot be read ends all following, and says so to every subscriber.
   private func fail(_ error: any Error) {
     let error = LibraryError(error)
-    let queries = state.withLock { $0.queries.values.compactMap(\.query) }
-    for query in queries { query.fail(error) }
+    for query in state.withLock({ $0.queries.all }) { query.end(.failure(error)) }
     if error.code == .corrupted { availability.end(error) }
   }
 
@@ -124,22 +131,34 @@ final class Observation: Sendable {
 
   private func step(_ state: inout State, _ deltas: [Delta]) -> (touched: [LiveQuery], observers: [ObserverBox]) {
     var touched: [ObjectIdentifier: LiveQuery] = [:]
-    state.queries = state.queries.filter { $0.value.query != nil }
+    state.queries.sweep()
     for delta in deltas {
-      // Whoever sees the library by a permission that was changed looks at another query from now on.
-      if !delta.clients.isEmpty { state.lastAccessChange = delta.to }
-      for case let query? in state.queries.values.map(\.query) where query.step(delta) || !delta.clients.isEmpty {
-        touched[ObjectIdentifier(query)] = query
+      state.queries.forEach(touchableBy: delta) { query in
+        if query.step(delta) { touched[ObjectIdentifier(query)] = query }
       }
+      // Whoever sees the library by a permission that was changed looks at another query from now on.
+      guard !delta.clients.isEmpty else { continue }
+      state.lastAccessChange = delta.to
+      for query in state.queries.all { touched[ObjectIdentifier(query)] = query }
     }
-    state.recent.append(contentsOf: deltas)
-    var size = state.recent.reduce(0) { $0 + $1.objectCount }
-    while state.recent.count > Self.recentLimit || size > Self.recentObjectLimit, state.recent.count > 1 {
-      size -= state.recent.removeFirst().objectCount
-    }
-    state.commit = deltas.last?.to
+    keep(deltas, in: &state)
     state.observers.removeAll { $0.isAbandoned }
     return (Array(touched.values), state.observers)
+  }
+
+  /// Remembers where live queries stand now, and the last deltas that led there.
+  private func keep(_ deltas: [Delta], in state: inout State) {
+    state.position = deltas.last.map { Position(commit: $0.to, sequence: $0.lastSequence) }
+    state.recent.append(contentsOf: deltas)
+    state.recentObjectCount += deltas.reduce(0) { $0 + $1.objectCount }
+    var dropped = 0
+    while state.recent.count - dropped > 1,
+      state.recent.count - dropped > Self.recentLimit || state.recentObjectCount > Self.recentObjectLimit
+    {
+      state.recentObjectCount -= state.recent[dropped].objectCount
+      dropped += 1
+    }
+    state.recent.removeFirst(dropped)
   }
 
   /// The deltas after a commit, read from the log.
@@ -154,20 +173,28 @@ final class Observation: Sendable {
   /// The deltas that lead from one commit to another, from memory if they are recent.
   func deltas(from: UInt64, to: UInt64) throws -> [Delta] {
     guard from < to else { return [] }
-    let kept = state.withLock { state -> [Delta]? in
-      guard let first = state.recent.first?.from, first <= from, state.commit ?? 0 >= to else { return nil }
-      return state.recent.filter { $0.from >= from && $0.to <= to }
+    return try recentDeltas(from: from, to: to) ?? deltas(after: from, through: to)
+  }
+
+  private func recentDeltas(from: UInt64, to: UInt64) -> [Delta]? {
+    state.withLock { state in
+      guard let first = state.recent.first?.from, first <= from, from <= to, state.commit ?? 0 >= to else { return nil }
+      return Array(state.recent[Int(from - first)..<Int(to - first)])
     }
-    return try kept ?? deltas(after: from, through: to)
   }
 
   /// Whether some client's permission may have been changed after a commit, as far as is known without reading.
   func mayHaveNewAccess(since commit: UInt64) -> Bool {
-    state.withLock { $0.commit == nil || commit < $0.beginning || commit < $0.lastAccessChange }
+    state.withLock { $0.position == nil || commit < $0.beginning || commit < $0.lastAccessChange }
   }
 
-  /// The last commit of the log.
-  func head() throws -> UInt64 { try reading { t in try core.log.head(t).commit } }
+  /// The end of the log.
+  func head() throws -> Position {
+    try reading { t in
+      let head = try core.log.head(t)
+      return Position(commit: head.commit, sequence: head.sequence)
+    }
+  }
 
   /// Reads the store; what it throws is an error of the library, which is all that followers know.
   private func reading<R>(_ body: (borrowing StoreReading) throws -> R) throws -> R {
@@ -180,48 +207,102 @@ final class Observation: Sendable {
 
   /// One delta that leads from a commit to a later one.
   func composedDelta(from: UInt64, to: UInt64) throws -> Delta {
-    let deltas = try deltas(from: from, to: to)
-    guard var composed = deltas.first, deltas.last?.to == to else {
+    let composed: Delta?
+    if let kept = recentDeltas(from: from, to: to) {
+      composed = Delta(composing: kept)
+    } else {
+      composed = try reading { t in
+        var reader = DeltaReader(log: core.log, projections: core.projections)
+        return try reader.composed(after: from, through: to, in: t)
+      }
+    }
+    guard let composed, composed.from == from, composed.to == to else {
       throw LibraryError(.corrupted, "The log lacks commits between \(from) and \(to); run `verify`.")
     }
-    for delta in deltas.dropFirst() { composed = composed.followed(by: delta) }
     return composed
+  }
+
+  // MARK: Catching up
+
+  /// How somebody goes who is behind: over each commit, newest first, or over all at once.
+  enum Way {
+    case each([Delta])
+    case atOnce(Delta)
+  }
+
+  /// How many commits are looked at to see whether too many touch a result, for each that may.
+  private static let lookBackShare: UInt64 = 8
+
+  /// The way from a result to a commit: over each if no more than so many touch it, else over all at once.
+  ///
+  /// Most who are far behind can be known for it by the newest commits; then the rest is read as one.
+  /// - Complexity: O(k log n) in the objects of the commits.
+  func way(of result: ResultCore, to commit: UInt64, composingBeyond limit: Int) throws -> Way {
+    guard result.commit < commit else { return .each([]) }
+    let (lookBack, isTooFar) = Self.lookBackShare.multipliedReportingOverflow(by: UInt64(limit) + 1)
+    if !isTooFar, commit - result.commit > lookBack, result.isFollowedBackward {
+      let newest = try deltas(from: commit - lookBack, to: commit)
+      if newest.count(where: { result.isTouched(by: $0) }) > limit {
+        return .atOnce(try composedDelta(from: result.commit, to: commit))
+      }
+    }
+    let deltas = try deltas(from: result.commit, to: commit)
+    if result.isTouched(byMoreThan: limit, of: deltas), let composed = Delta(composing: deltas) {
+      return .atOnce(composed)
+    }
+    return .each(deltas.reversed())
   }
 
   // MARK: Live queries
 
   /// The live query of a result, shared by all results of equal queries.
-  func live(_ result: ResultCore) throws -> LiveQuery {
+  ///
+  /// Whoever makes it has to go the way to the present; that way is given back, so that it need not be read again, with
+  /// the commit that it leads to.
+  func live(
+    _ result: ResultCore, composingBeyond limit: Int
+  ) throws -> (query: LiveQuery, arrival: (way: Arrival, to: UInt64)?) {
     try start()
     try pump()
+    var current = result
+    var arrival: (way: Arrival, to: UInt64)?
     while true {
-      let (known, commit) = state.withLock { ($0.queries[result.plan.query]?.query, $0.commit ?? 0) }
-      if let known { return known }
-      var current = result
-      for delta in try deltas(from: result.commit, to: commit) { current = current.advanced(by: delta).after }
+      let (known, commit) = state.withLock { ($0.queries[result.plan.query], $0.commit ?? 0) }
+      if let known { return (known, arrival) }
+      if arrival == nil {
+        switch try way(of: result, to: commit, composingBeyond: limit) {
+        case .each(let deltas):
+          for delta in deltas.reversed() { current = current.advanced(by: delta).after }
+          arrival = (Arrival(backlog: deltas), commit)
+        case .atOnce(let delta):
+          let step = Step(from: result, by: delta)
+          current = step.after
+          arrival = (Arrival(step: step), commit)
+        }
+      } else {
+        for delta in try deltas(from: current.commit, to: commit) { current = current.advanced(by: delta).after }
+      }
       let made = state.withLock { state -> LiveQuery? in
         // Another thread may have made it, or the pump gone on.
-        guard state.queries[result.plan.query]?.query == nil, state.commit == commit else { return nil }
-        let query = LiveQuery(
+        guard state.queries[result.plan.query] == nil, state.commit == commit else { return nil }
+        return state.queries.insert(
           current.shown(in: Window(), wantsIncrementalChanges: true, as: PhotoLibrary.owner))
-        state.queries[result.plan.query] = WeakQuery(query: query)
-        return query
       }
-      if let made { return made }
+      if let made { return (made, arrival) }
     }
   }
 
   /// The current result of a query that is live at a commit, if there is one: a fetch that costs nothing.
   func shared(_ query: Query, at commit: UInt64) -> ResultCore? {
     state.withLock { state in
-      guard state.commit == commit else { return nil }
-      return state.queries[query]?.query?.current(at: commit)
+      guard let position = state.position, position.commit == commit else { return nil }
+      return state.queries[query]?.current(at: position)
     }
   }
 
-  /// Reads a live query under the lock that guards it.
-  func reading<R>(_ query: LiveQuery, _ body: (LiveQuery, _ commit: UInt64) -> R) -> R {
-    state.withLock { body(query, $0.commit ?? 0) }
+  /// Reads a live query at the commit to which all have stepped.
+  func reading<R>(_ query: LiveQuery, _ body: (LiveQuery, Position) -> R) -> R {
+    state.withLock { body(query, $0.position ?? Position()) }
   }
 
   // MARK: Observers

@@ -17,180 +17,247 @@ public struct ResultChanges<Element: Hashable & Sendable>: AsyncSequence, Sendab
 
   /// Follows a result.
   public struct Iterator: AsyncIteratorProtocol {
-    private let follower: Follower<Element>
-    private var wakes: AsyncThrowingStream<Void, any Error>.Iterator?
-    private let stream: AsyncThrowingStream<Void, any Error>
-    private let continuation: AsyncThrowingStream<Void, any Error>.Continuation
+    private let follower: Follower
+    private let load: ObjectLoader<Element>
 
     init(_ held: FetchResult<Element>, _ backlogLimit: Int) {
-      follower = Follower(held, backlogLimit: backlogLimit)
-      (stream, continuation) = AsyncThrowingStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+      follower = Follower(held.state, in: held.store, backlogLimit: backlogLimit)
+      load = held.load
     }
 
     /// The next change; waits for it.
     /// - Throws: ``LibraryError`` if the log cannot be read.
     /// - Complexity: O(k log n) for k objects touched since the last one.
     public mutating func next() async throws -> ChangeDetails<Element>? {
-      if wakes == nil {
-        try follower.listen(wake: { [continuation] in continuation.yield() }) { [continuation] error in
-          if let error { continuation.finish(throwing: error) } else { continuation.finish() }
-        }
-        wakes = stream.makeAsyncIterator()
-      }
-      while true {
-        if let details = try follower.take() { return details }
-        guard try await wakes?.next() != nil else { return nil }
-      }
+      try await follower.next().map { told in details(told) }
+    }
+
+    /// What there is to tell now, if it is listened for.
+    func take() throws -> ChangeDetails<Element>? { try follower.take().map { told in details(told) } }
+
+    /// Begins to listen, if it was not begun before.
+    func listen() throws { try follower.listen() }
+
+    private func details(_ told: Follower.Told) -> ChangeDetails<Element> {
+      ChangeDetails(
+        before: FetchResult(told.before, store: follower.store, load: load),
+        after: FetchResult(told.after, store: follower.store, load: load), commits: told.commits, changes: told.changes)
     }
   }
 }
 
-/// Holds a result and works out what to tell about it.
-final class Follower<Element: Hashable & Sendable>: Sendable {
+/// Holds a result and works out what to tell about it; knows nothing of the type of its objects.
+///
+/// Mutable state and its guard: `state` has a lock, which is taken before those of ``Observation`` and of live queries.
+final class Follower: Sendable {
+  /// A change as it is told.
+  typealias Told = (before: ResultState, after: ResultState, commits: [CommitSummary], changes: SharedChanges)
+
   private struct State {
     /// What the owner was told last: the next change starts from it (CD-02).
-    var told: FetchResult<Element>
-    /// The same result, gone on over commits that showed nothing.
-    var core: ResultCore
+    var told: ResultState
+    /// The same result, gone on over commits that showed nothing; nil if it was not.
+    var ahead: ResultCore?
     var query: LiveQuery?
-    var listener: LiveQuery.Listener?
-    /// For an owner who wants each commit and is far behind: the deltas after `core`, newest first, read once.
-    var backlog: [Delta] = []
+    /// What is known of the way to the present, for an owner who is far behind.
+    var arrival: Arrival?
+
+    var held: ResultCore { ahead ?? told.core }
+    var commit: UInt64 { ahead?.commit ?? told.core.commit }
   }
 
+  let store: LibraryStore
   private let state: Mutex<State>
-  private let key: UInt64
+  private let alarm = Alarm()
   private let backlogLimit: Int
-  private let observation: Observation
-  private let store: LibraryStore
+  private var observation: Observation { store.observation }
 
-  init(_ held: FetchResult<Element>, backlogLimit: Int) {
-    state = Mutex(State(told: held, core: held.core, query: nil))
-    store = held.store
-    observation = held.store.observation
+  init(_ held: ResultState, in store: LibraryStore, backlogLimit: Int) {
+    state = Mutex(State(told: held))
+    self.store = store
     self.backlogLimit = backlogLimit
-    key = followerKeys.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
-  deinit { state.withLock { $0.query?.ignore(key) } }
+  deinit { state.withLock { $0.query?.ignore(alarm) } }
 
-  /// Asks to be woken when a commit touched the result.
-  func listen(wake: @escaping @Sendable () -> Void, finish: @escaping @Sendable ((any Error)?) -> Void) throws {
-    let listener = LiveQuery.Listener(wake: wake, finish: finish)
-    try state.withLock { state in
-      state.listener = listener
-      try follow(&state)
+  /// The next change; waits for it. Nil when there will be none.
+  func next() async throws -> Told? {
+    try listen()
+    while true {
+      if let told = try take() { return told }
+      guard try await alarm.wait() else { return nil }
     }
-    if observation.isClosed { finish(nil) }
+  }
+
+  /// Asks to be woken when a commit touched the result, if it has not been asked before.
+  func listen() throws {
+    try state.withLock { state in
+      guard state.query == nil else { return }
+      try follow(&state)
+      if observation.isClosed { alarm.end(.success(())) }
+    }
   }
 
   /// Listens to the live query of the result that is held now.
   private func follow(_ state: inout State) throws {
-    let query = try observation.live(state.core)
-    if let old = state.query, old !== query { old.ignore(key) }
-    if let listener = state.listener { query.listen(key, listener) }
+    let held = state.held
+    let (query, arrival) = try observation.live(held, composingBeyond: backlogLimit)
+    if let old = state.query, old !== query { old.ignore(alarm) }
+    query.listen(alarm)
     state.query = query
+    // What lies behind a change of the client's permission is not told.
+    if let arrival, try store.accessChange(of: held, through: arrival.to) == nil { state.arrival = arrival.way }
   }
 
   /// What there is to tell now: nothing, one commit, or everything since.
-  func take() throws -> ChangeDetails<Element>? {
+  func take() throws -> Told? {
     try state.withLock { state in
-      while let query = state.query, let step = try next(&state, query) {
-        let before = state.told
-        state.core = step.after.shown(like: before.core)
-        guard let changes = state.core.changes(step.touched) else { continue }
-        state.told = try FetchResult(core: state.core, like: before)
-        let commits = try before.store.commits(step.commits, asSeenBy: before.core.client)
-        return ChangeDetails(before: before, after: state.told, commits: commits, changes: changes)
+      while let query = state.query {
+        // The common case: who sees everything is told what the live query did last, which all share.
+        if state.arrival == nil, state.told.core.client == PhotoLibrary.owner,
+          case .next(let last) = query.outlook(after: state.commit)
+        {
+          guard let last else { return nil }
+          let view = try last.ownersView(like: state.told, in: store)
+          if let told = try tell(&state, view, last.commits) { return told }
+        } else {
+          guard let step = try next(&state, query) else { return nil }
+          let view = try StepView(of: step.touched, after: step.after.shown(like: state.told.core), in: store)
+          if let told = try tell(&state, view, step.commits) { return told }
+        }
       }
       return nil
     }
   }
 
-  private typealias Step = (after: ResultCore, touched: TouchedPositions, commits: [CommitSummary])
+  /// Goes on to what a step leads to, and says what is told of it.
+  private func tell(_ state: inout State, _ view: StepView, _ commits: [CommitSummary]) throws -> Told? {
+    guard let changes = view.changes else {
+      state.ahead = view.state.core
+      return nil
+    }
+    let before = state.told
+    (state.told, state.ahead) = (view.state, nil)
+    return (before, view.state, try store.commits(commits, asSeenBy: before.core.client), changes)
+  }
 
+  /// The first step from what is held, if there is one; afterwards it is what is held.
   private func next(_ state: inout State, _ query: LiveQuery) throws -> Step? {
-    if let step = nextOfBacklog(&state) { return step }
-    let held = state.core
-    let (steps, current, last) = observation.reading(query) { query, commit in
-      (query.steps(after: held.commit).map(Array.init), query.current(at: commit), query.lastStep)
+    if let step = nextOfArrival(&state) { return step }
+    let held = state.held
+    let (steps, current, last) = observation.reading(query) { query, head in
+      (query.steps(after: held.commit).map(Array.init), query.current(at: head), query.lastStep)
     }
     // Asked after the look at the live query, which goes on meanwhile: no step is told that lies behind such a change.
     if let commit = try store.accessChange(of: held, through: current.commit) { return try cross(&state, commit) }
     guard let steps else { return try catchUp(&state, with: current) }
     // Told from the live tree where possible, so that all followers of a query share it.
     if steps.isEmpty { return nil }
-    if steps.count == 1, let last { return (current, last.touched, last.commits) }
+    if steps.count == 1, let last { return Step(after: current, touched: last.touched, commits: last.commits) }
     // What is known to have left the result as it was need not be read.
     let start = steps[0].commit - 1
-    if steps.count(where: \.isTouching) > backlogLimit { return try composed(held, current, after: start) }
+    if steps.count(where: \.isTouching) > backlogLimit {
+      return Step(from: held, to: current, by: try observation.composedDelta(from: start, to: current.commit))
+    }
     var step: Step?
     for delta in try observation.deltas(from: start, to: steps[0].commit) {
-      let (after, touched) = (step?.after ?? held).advanced(by: delta)
-      step = (after, touched, delta.commits)
+      step = Step(from: step?.after ?? held, by: delta)
     }
     return step
   }
 
   /// Goes on to a commit that changed the client's permission: what comes before it is told first.
   private func cross(_ state: inout State, _ commit: UInt64) throws -> Step? {
-    var held = state.core
     var target = commit
-    if held.commit < commit - 1 {
-      let earlier = try observation.deltas(from: held.commit, to: commit - 1)
-      if hasTooMany(earlier, touching: held) {
-        target = try observation.head()
+    if state.commit < commit - 1 {
+      let earlier = try observation.deltas(from: state.commit, to: commit - 1)
+      if state.held.isTouched(byMoreThan: backlogLimit, of: earlier) {
+        target = try observation.head().commit
       } else {
-        state.backlog = earlier.reversed()
-        if let step = nextOfBacklog(&state) { return step }
-        held = state.core
+        state.arrival = Arrival(backlog: earlier.reversed())
+        if let step = nextOfArrival(&state) { return step }
       }
     }
-    let step = try store.crossed(held, to: target)
-    state.core = step.after.shown(like: held)
+    let held = state.held
+    let (after, touched, commits) = try store.crossed(held, to: target)
+    state.ahead = after.shown(like: held)
     try follow(&state)
-    return step
+    return Step(after: after, touched: touched, commits: commits)
   }
 
   /// The first commit that touched a result which is older than what the live query remembers, or all as one.
   private func catchUp(_ state: inout State, with current: ResultCore) throws -> Step? {
-    let held = state.core
+    let held = state.held
     guard held.commit < current.commit else { return nil }
-    let deltas = try observation.deltas(from: held.commit, to: current.commit)
-    if hasTooMany(deltas, touching: held) { return try composed(held, current) }
-    state.backlog = deltas.reversed()
-    if let step = nextOfBacklog(&state) { return step }
+    switch try observation.way(of: held, to: current.commit, composingBeyond: backlogLimit) {
+    case .atOnce(let delta): return Step(from: held, to: current, by: delta)
+    case .each(let deltas): state.arrival = Arrival(backlog: deltas)
+    }
+    if let step = nextOfArrival(&state) { return step }
     let size = current.order.count
-    return (current, TouchedPositions(beforeCount: size, afterCount: size, removed: [], inserted: []), [])
+    let nothing = TouchedPositions(beforeCount: size, afterCount: size, removed: [], inserted: [])
+    return Step(after: current, touched: nothing, commits: [])
   }
 
-  /// Whether more commits touch a result than are told one by one.
-  private func hasTooMany(_ deltas: [Delta], touching held: ResultCore) -> Bool {
-    guard deltas.count > backlogLimit else { return false }
-    var core = held
+  /// All as one, or the next commit of a backlog that touched the result; passes over those that did not.
+  private func nextOfArrival(_ state: inout State) -> Step? {
+    if let step = state.arrival?.step {
+      state.arrival = nil
+      return step
+    }
+    while let delta = state.arrival?.backlog.popLast() {
+      let step = Step(from: state.held, by: delta)
+      if !step.touched.isEmpty { return step }
+      state.ahead = step.after
+    }
+    state.arrival = nil
+    return nil
+  }
+}
+
+/// What leads from one value of a result to a later one.
+struct Step: Sendable {
+  let after: ResultCore
+  /// Where the touched objects stood and stand.
+  let touched: TouchedPositions
+  let commits: [CommitSummary]
+}
+
+extension Step {
+  /// What a delta does to a result.
+  /// - Complexity: O(k log n).
+  init(from held: ResultCore, by delta: Delta) {
+    let (after, touched) = held.advanced(by: delta)
+    self.init(after: after, touched: touched, commits: delta.commits)
+  }
+
+  /// What a delta did that led from a result to a known one, which is shared.
+  /// - Complexity: O(k log n).
+  init(from held: ResultCore, to after: ResultCore, by delta: Delta) {
+    self.init(after: after, touched: held.positions(of: delta, after: after), commits: delta.commits)
+  }
+}
+
+/// How somebody comes to the present who is behind; read once.
+struct Arrival: Sendable {
+  /// The commits that lead there, newest first, if they are to be told one by one.
+  var backlog: [Delta] = []
+  /// The step that leads there, if they are to be told as one.
+  var step: Step?
+}
+
+extension ResultCore {
+  /// Whether more than so many of several deltas, each of which follows the one before, touch the list.
+  /// - Complexity: O(k log n) in the objects of the deltas.
+  func isTouched(byMoreThan limit: Int, of deltas: [Delta]) -> Bool {
+    guard deltas.count > limit else { return false }
+    var core = self
     var count = 0
-    for delta in deltas where count <= backlogLimit {
+    for delta in deltas where count <= limit {
       let (after, touched) = core.advanced(by: delta)
       core = after
       if !touched.isEmpty { count += 1 }
     }
-    return count > backlogLimit
-  }
-
-  /// The next commit of the backlog that touched the result; passes over those that did not.
-  private func nextOfBacklog(_ state: inout State) -> Step? {
-    while let delta = state.backlog.popLast() {
-      let (after, touched) = state.core.advanced(by: delta)
-      if !touched.isEmpty { return (after, touched, delta.commits) }
-      state.core = after
-    }
-    return nil
-  }
-
-  private func composed(_ held: ResultCore, _ current: ResultCore, after commit: UInt64? = nil) throws -> Step {
-    let delta = try observation.composedDelta(from: commit ?? held.commit, to: current.commit)
-    return (current, held.positions(of: delta, after: current), delta.commits)
+    return count > limit
   }
 }
-
-private let followerKeys = Atomic<UInt64>(0)

@@ -1,0 +1,79 @@
+import Synchronization
+
+// What a follower sleeps on.
+//
+// Ten thousand followers may be woken by one commit, so an alarm is as little as can be: one lock, one continuation.
+// It holds no elements. A ring says no more than that there may be something to tell; whoever is woken looks.
+//
+//     idle ──ring──▶ rung ──wait──▶ idle            idle ──wait──▶ waiting ──ring──▶ idle
+//     idle, rung, waiting ──end──▶ ended            what was rung before is looked at first
+//
+// Refused: an asynchronous stream of wake-ups, which buffers and has several locked steps for each, and costs each
+// follower a kilobyte.
+
+/// Wakes the one task that follows a result.
+final class Alarm: Sendable {
+  private struct State {
+    /// Resumed exactly once: whoever takes it out of the state resumes it.
+    var waiting: UnsafeContinuation<Bool, any Error>?
+    var isRung = false
+    /// Why there will be no ring any more; the failure is thrown once.
+    var end: Result<Void, LibraryError>?
+  }
+
+  /// Guarded by its lock.
+  private let state = Mutex(State())
+
+  /// Wakes whoever waits, or the next one who would.
+  func ring() {
+    let waiting = state.withLock { state in
+      guard let waiting = state.waiting else {
+        state.isRung = true
+        return nil as UnsafeContinuation<Bool, any Error>?
+      }
+      state.waiting = nil
+      return waiting
+    }
+    waiting?.resume(returning: true)
+  }
+
+  /// Says that there will be no further ring; only the first reason counts.
+  func end(_ reason: Result<Void, LibraryError>) {
+    let waiting = state.withLock { state in
+      guard state.end == nil else { return nil as UnsafeContinuation<Bool, any Error>? }
+      defer { state.waiting = nil }
+      state.end = state.waiting == nil ? reason : .success(())
+      return state.waiting
+    }
+    waiting?.resume(with: reason.map { false }.mapError { $0 })
+  }
+
+  /// Waits until it has been rung since the last time; false when it will not be any more, or the task is cancelled.
+  /// - Throws: the error that it ended with, once.
+  func wait() async throws -> Bool {
+    try await withTaskCancellationHandler {
+      try await withUnsafeThrowingContinuation { continuation in
+        if let answer = answer(orKeep: continuation) { continuation.resume(with: answer) }
+      }
+    } onCancel: {
+      end(.success(()))
+    }
+  }
+
+  /// What there is to say at once; if nothing, the continuation is kept.
+  private func answer(orKeep continuation: UnsafeContinuation<Bool, any Error>) -> Result<Bool, any Error>? {
+    state.withLock { state in
+      precondition(state.waiting == nil, "The changes of a result are awaited by two tasks; make an iterator for each.")
+      if state.isRung {
+        state.isRung = false
+        return .success(true)
+      }
+      guard let end = state.end else {
+        state.waiting = continuation
+        return nil
+      }
+      state.end = .success(())
+      return end.map { false }.mapError { $0 }
+    }
+  }
+}

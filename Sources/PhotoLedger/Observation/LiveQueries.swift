@@ -1,0 +1,80 @@
+import Synchronization
+
+// The live queries of a library, as a commit finds them.
+//
+// A commit asks each live query that it may touch, and no other. A query that shows the members of a container can be
+// touched only by objects that the commit found or left there, so it is looked up by the container; every other query
+// is asked. Hashing a query costs more than asking it, so a commit hashes none, and those that nobody follows any more
+// are taken out only when they are many.
+//
+//     byQuery       query     → live query       for whoever comes to follow
+//     wide          live queries that any commit may touch
+//     inContainer   container → live queries of its members
+//
+// Held weakly: a live query lives as long as somebody follows it.
+
+/// The live queries by query and by what may touch them; guarded by the lock of ``Observation``'s state.
+struct LiveQueries {
+  private struct Held {
+    weak var query: LiveQuery?
+  }
+
+  private var byQuery: [Query: Held] = [:]
+  private var wide: [Held] = []
+  private var inContainer: [ObjectNumber: [Held]] = [:]
+  private let gone = LiveQuery.Departures()
+
+  /// The live query of a query, if there is one.
+  subscript(query: Query) -> LiveQuery? { byQuery[query]?.query }
+
+  /// All of them, in no order.
+  var all: [LiveQuery] { byQuery.values.compactMap(\.query) }
+
+  /// Makes the query of a result live; it must not be.
+  mutating func insert(_ result: ResultCore) -> LiveQuery {
+    sweep()
+    let live = LiveQuery(result, departures: gone)
+    byQuery[result.plan.query] = Held(query: live)
+    if case .members(let container) = result.plan.query.scope {
+      inContainer[container, default: []].append(Held(query: live))
+    } else {
+      wide.append(Held(query: live))
+    }
+    return live
+  }
+
+  /// Forgets the queries that nobody follows, once they are as many as those that somebody does.
+  /// - Complexity: O(1) for each query that was ever live, taken over all calls.
+  mutating func sweep() {
+    let count = gone.count.load(ordering: .relaxed)
+    guard count > 16, count * 2 > byQuery.count else { return }
+    let before = byQuery.count
+    byQuery = byQuery.filter { $0.value.query != nil }
+    wide.removeAll { $0.query == nil }
+    inContainer = inContainer.compactMapValues { held in
+      let alive = held.filter { $0.query != nil }
+      return alive.isEmpty ? nil : alive
+    }
+    gone.count.subtract(before - byQuery.count, ordering: .relaxed)
+  }
+
+  /// Calls a body with each query that a delta may touch.
+  /// - Complexity: O(m + k) for m such queries and k touched objects.
+  func forEach(touchableBy delta: Delta, _ body: (LiveQuery) -> Void) {
+    for held in wide { if let query = held.query { body(query) } }
+    guard !inContainer.isEmpty else { return }
+    for container in delta.containers {
+      for held in inContainer[container] ?? [] { if let query = held.query { body(query) } }
+    }
+  }
+}
+
+extension Delta {
+  /// The containers in which a touched object stands before or after.
+  /// - Complexity: O(k) in the objects of the delta and their places.
+  fileprivate var containers: Set<ObjectNumber> {
+    var containers = Set(places.keys.lazy.map(\.container))
+    for standing in context.values { containers.formUnion(standing.lazy.map(\.container)) }
+    return containers
+  }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PhotoLedger
+
+/// A delta as text, object by object, so that two can be compared.
+private func text(_ delta: Delta?) -> [String] {
+  guard let delta else { return [] }
+  var lines = ["\(delta.from) \(delta.to) \(delta.lastSequence) \(delta.commits)"]
+  lines += delta.assets.map { number, touch in "asset \(number) \(touch)" }.sorted()
+  lines += delta.collections.map { number, touch in "collection \(number) \(touch)" }.sorted()
+  lines += delta.places.map { member, placing in "place \(member) \(placing)" }.sorted()
+  lines += delta.context.map { number, places in "context \(number) \(places.map { "\($0)" }.sorted())" }.sorted()
+  lines += delta.clients.map { number, status in "client \(number) \(status)" }.sorted()
+  return lines
+}
+
+@Suite("Reading a stretch of the log as one change")
+struct DeltaCompositionTests {
+  /// Makes a history in which the same few objects are created, edited, put into albums, trashed and purged.
+  private func makeHistory(_ made: TemporaryLibrary, seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var ids = try made.create(6)
+    let album = try made.album(Array(ids.prefix(3)))
+    for round in 0..<80 {
+      let id = ids[random.int(0..<ids.count)]
+      let choice = random.int(0..<10)
+      if choice == 0 { ids.append(try made.create(.invented(100 + round))) }
+      do {
+        try made.library.performChangesAndWait { block in
+          switch choice {
+          case 1: block.setFavorite(round.isMultiple(of: 2), for: [id])
+          case 2:
+            block.setFavorite(true, for: [id])
+            block.setFavorite(false, for: [id])
+          case 3: block.setHidden(round.isMultiple(of: 2), for: [id])
+          case 4: block.album(album).add([id])
+          case 5: block.album(album).remove([id])
+          case 6: block.deleteAssets([id])
+          case 7: block.restoreAssets([id])
+          case 8:
+            let fresh = block.createAsset(.invented(200 + round))
+            block.setFavorite(true, for: [fresh])
+            block.album(album).add([fresh])
+            block.deleteAssets(round.isMultiple(of: 3) ? [fresh] : [id])
+            block.purgeAssets(round.isMultiple(of: 3) ? [fresh] : [id])
+          default: block.setTitle("\(round)", of: album)
+          }
+        }
+      } catch is LibraryError {
+        // The asset was purged before; the next round takes another.
+        continue
+      }
+    }
+    // What was changed and changed back is the case that the rows at both ends do not tell.
+    let last = try made.create(.invented(300))
+    try made.library.performChangesAndWait { $0.deleteAssets([last]) }
+    try made.library.performChangesAndWait { $0.restoreAssets([last]) }
+  }
+
+  @Test("gives what its commits come to, one composed with the next (OB-03)", arguments: [1, 2, 3, 4] as [UInt64])
+  func composed(seed: UInt64) throws {
+    let made = try TemporaryLibrary()
+    try makeHistory(made, seed: seed)
+    let core = made.library.store.core
+    let head = try made.library.store.observation.head().commit
+    try made.library.store.reading { t in
+      for from in stride(from: 0, to: head, by: 3) {
+        for to in [from + 1, from + 2, from + 9, head] where to <= head {
+          var (one, many) = (
+            DeltaReader(log: core.log, projections: core.projections),
+            DeltaReader(log: core.log, projections: core.projections)
+          )
+          let composed = try one.composed(after: from, through: to, in: t)
+          let deltas = try many.deltas(after: from, through: to, in: t)
+          #expect(text(composed) == text(Delta(composing: deltas)), "from \(from) to \(to)")
+        }
+      }
+      var reader = DeltaReader(log: core.log, projections: core.projections)
+      let back = try reader.composed(after: head - 2, through: head, in: t)?.assets.values.first
+      #expect(back?.isVisiblyChanged == true && back?.before == back?.after && back?.after != nil)
+    }
+  }
+}
