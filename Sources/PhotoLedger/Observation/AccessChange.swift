@@ -39,6 +39,14 @@ extension LibraryStore {
     }
   }
 
+  /// A result at a later commit up to which nothing touched it.
+  func unchanged(_ result: ResultCore, at commit: UInt64) throws -> ResultCore {
+    var later = result
+    later.commit = commit
+    later.sequence = try reading { t in try sequence(ofCommit: commit, t) }
+    return later
+  }
+
   /// A result and the same fetch at a later commit, its client's permission having changed in between.
   /// - Complexity: O(n) in the two results, and O(k log n) for what later commits touched.
   func crossed(

@@ -149,7 +149,9 @@ final class Follower: Sendable {
       (query.steps(after: held.commit).map(Array.init), query.current(at: head), query.lastStep)
     }
     // Asked after the look at the live query, which goes on meanwhile: no step is told that lies behind such a change.
-    if let commit = try store.accessChange(of: held, through: current.commit) { return try cross(&state, commit) }
+    if let commit = try store.accessChange(of: held, through: current.commit) {
+      return try cross(&state, commit, steps)
+    }
     guard let steps else { return try catchUp(&state, with: current) }
     // Told from the live tree where possible, so that all followers of a query share it.
     if steps.isEmpty { return nil }
@@ -167,8 +169,14 @@ final class Follower: Sendable {
   }
 
   /// Goes on to a commit that changed the client's permission: what comes before it is told first.
-  private func cross(_ state: inout State, _ commit: UInt64) throws -> Step? {
+  /// - Parameter steps: the commits that made the result another value, as far as the live query remembers.
+  private func cross(_ state: inout State, _ commit: UInt64, _ steps: [LiveQuery.Step]?) throws -> Step? {
     var target = commit
+    // What is known to have left the result as it was need not be read.
+    if let steps {
+      let start = steps.first { $0.commit < commit }.map { $0.commit - 1 } ?? commit - 1
+      if start > state.commit { state.ahead = try store.unchanged(state.held, at: start) }
+    }
     if state.commit < commit - 1 {
       let earlier = try observation.deltas(from: state.commit, to: commit - 1)
       if state.held.isTouched(byMoreThan: backlogLimit, of: earlier) {
