@@ -24,8 +24,9 @@ import Glibc
 struct GatheredRows {
   /// One change: the key and, for a put, the value lie in `bytes` one after the other.
   struct Row {
-    /// The first eight bytes of the key as a number, zeroes where it is shorter: decides nearly every comparison.
-    let prefix: UInt64
+    /// The first sixteen bytes of the key as numbers, zeroes where it is shorter: they decide nearly every comparison.
+    let high: UInt64
+    let low: UInt64
     let start: UInt32
     let valueCount: UInt32
     let keyCount: UInt16
@@ -65,19 +66,19 @@ extension GatheredRows.Run {
     let start = bytes.count
     key.withUnsafeBytes { bytes.append(contentsOf: $0) }
     value?.withUnsafeBytes { bytes.append(contentsOf: $0) }
-    var prefix: UInt64 = 0
-    if key.byteCount >= 8 {
-      prefix = UInt64(bigEndian: key.unsafeLoadUnaligned(as: UInt64.self))
-    } else {
-      for index in 0..<8 {
-        let byte = index < key.byteCount ? key.unsafeLoad(fromByteOffset: index, as: UInt8.self) : 0
-        prefix = prefix << 8 | UInt64(byte)
-      }
-    }
     rows.append(
       GatheredRows.Row(
-        prefix: prefix, start: UInt32(start), valueCount: UInt32(value?.byteCount ?? 0), keyCount: UInt16(key.byteCount),
-        change: change))
+        high: Self.word(0, of: key), low: Self.word(8, of: key), start: UInt32(start),
+        valueCount: UInt32(value?.byteCount ?? 0), keyCount: UInt16(key.byteCount), change: change))
+  }
+
+  private static func word(_ offset: Int, of key: RawSpan) -> UInt64 {
+    if key.byteCount >= offset + 8 {
+      return UInt64(bigEndian: key.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+    return (offset..<offset + 8).reduce(0) { word, index in
+      word << 8 | UInt64(index < key.byteCount ? key.unsafeLoad(fromByteOffset: index, as: UInt8.self) : 0)
+    }
   }
 
   /// Puts the rows in the order of their keys; those of one key stay in the order they were made.
@@ -86,7 +87,9 @@ extension GatheredRows.Run {
     rows = []
     bytes.withUnsafeBytes { bytes in
       sorted.sort { one, two in
-        if one.prefix != two.prefix { return one.prefix < two.prefix }
+        if one.high != two.high { return one.high < two.high }
+        if one.low != two.low { return one.low < two.low }
+        if one.keyCount == 16 && two.keyCount == 16 { return one.start < two.start }
         let order = order(
           UnsafeRawBufferPointer(rebasing: bytes[Int(one.start)..<Int(one.start) + Int(one.keyCount)]),
           UnsafeRawBufferPointer(rebasing: bytes[Int(two.start)..<Int(two.start) + Int(two.keyCount)]))
@@ -140,7 +143,7 @@ extension WriteTransaction {
     switch mode {
     case .overwrite: change = value == nil ? .delete : .put
     case .insert: change = .insert
-    case .append: preconditionFailure("What is appended in order needs no gathering.")
+    case .append: change = .insert
     }
     guard var full = gathered?.add(key, value, change, in: database) else { return }
     try carryOut(&full)

@@ -137,10 +137,13 @@ public struct CBORWriter: Sendable {
     encoded.withUnsafeBytes { bytes.append(contentsOf: $0) }
   }
 
+  @inline(__always)
   private mutating func head(_ majorType: UInt8, _ value: UInt64) {
-    let type = majorType << 5
+    if value < 24 { bytes.append(majorType << 5 | UInt8(value)) } else { longHead(majorType << 5, value) }
+  }
+
+  private mutating func longHead(_ type: UInt8, _ value: UInt64) {
     switch value {
-    case ..<24: bytes.append(type | UInt8(value))
     case ...0xFF: fixed(type | 24, UInt8(value))
     case ...0xFFFF: fixed(type | 25, UInt16(value))
     case ...0xFFFF_FFFF: fixed(type | 26, UInt32(value))
