@@ -143,7 +143,7 @@ extension WriteTransaction {
     switch mode {
     case .overwrite: change = value == nil ? .delete : .put
     case .insert: change = .insert
-    case .append: change = .insert
+    case .append: preconditionFailure("What is appended in order needs no gathering.")
     }
     guard var full = gathered?.add(key, value, change, in: database) else { return }
     try carryOut(&full)

@@ -40,15 +40,12 @@ extension Projections {
       case .clientErased, .pickErased: throw corruption("an event that is never logged, \(event.type)")
       }
       if case .assetPurged = event {} else { try noteSightings(of: event, in: commit, &t) }
-      try event.forEachTouched { number in
-        let key = pairKey(number, sequence)
-        // An object that the event creates is the last in the order of the keys.
-        try t.put(key.span.bytes, RawSpan(), in: history, mode: number == sequence ? .append : .overwrite)
-      }
     } catch let mismatch as RowMismatch {
       throw corruption("the \(mismatch.field) of object \(mismatch.number), which event \(sequence) changes")
-    } catch let error as LMDBError where error.code == .keyOutOfOrder {
-      throw corruption("object \(sequence), which event \(sequence) creates after objects of higher numbers")
+    }
+    try event.forEachTouched { number in
+      let key = pairKey(number, sequence)
+      try t.put(key.span.bytes, RawSpan(), in: history)
     }
   }
 
@@ -69,9 +66,8 @@ extension Projections {
 
   private func create(_ existence: AssetExistence, _ t: inout WriteTransaction) throws {
     let number = existence.row.number
-    // No object has a higher number yet, and LMDB fills its pages when it is told so, instead of leaving half of each.
-    try put(existence.row, mode: .append, &t)
-    try put(existence.details, number, mode: .append, &t)
+    try put(existence.row, &t)
+    try put(existence.details, number, &t)
     try put(existence.row.identifier, .asset, number, &t)
     for resource in existence.details.resources { try note(resource, of: number, &t) }
     for (index, name) in indexKeys(of: existence) {
@@ -142,18 +138,13 @@ extension Projections {
     }
   }
 
-  private func put(
-    _ row: AssetRow, mode: WriteTransaction.Mode = .overwrite, _ t: inout WriteTransaction
-  ) throws(LMDBError) {
+  private func put(_ row: AssetRow, _ t: inout WriteTransaction) throws(LMDBError) {
     let key: InlineArray<1, UInt64> = [row.number]
-    try t.put(key.span.bytes, reserving: row.byteCount, in: assets, mode: mode) { row.write(into: &$0) }
+    try t.put(key.span.bytes, reserving: row.byteCount, in: assets) { row.write(into: &$0) }
   }
 
-  private func put(
-    _ value: AssetDetails, _ number: ObjectNumber, mode: WriteTransaction.Mode = .overwrite,
-    _ t: inout WriteTransaction
-  ) throws(LMDBError) {
-    try t.put(number, value.encoded().span.bytes, in: details, mode: mode)
+  private func put(_ value: AssetDetails, _ number: ObjectNumber, _ t: inout WriteTransaction) throws(LMDBError) {
+    try t.put(number, value.encoded().span.bytes, in: details)
   }
 
   private func note(_ resource: AssetResource, of number: ObjectNumber, _ t: inout WriteTransaction) throws(LMDBError) {
