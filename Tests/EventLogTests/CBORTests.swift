@@ -167,7 +167,7 @@ struct CBORTests {
     }
   }
 
-  @Test("a map whose length is said at its end has the bytes of one whose length is known", arguments: [0, 1, 23, 24, 300])
+  @Test("a map whose length is said at its end has the bytes of one of known length", arguments: [0, 1, 23, 24, 300])
   func openMaps(count: Int) {
     var known = CBORWriter()
     known.array(1)

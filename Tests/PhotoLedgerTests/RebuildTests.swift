@@ -61,7 +61,8 @@ struct RebuildTests {
       let last = UInt64(try t.count(of: events))
       var record = try #require(try t.bytes(for: last, in: events))
       // The last byte of the payload's title: text of one letter.
-      let title = try #require(record.indices.dropFirst().last { record[$0] == UInt8(ascii: "c") && record[$0 - 1] == 0x61 })
+      let letter = UInt8(ascii: "c")
+      let title = try #require(record.indices.dropFirst().last { record[$0] == letter && record[$0 - 1] == 0x61 })
       record[title] = UInt8(ascii: "d")
       try t.put(last, record.span.bytes, in: events)
       if behindDamage { _ = try t.delete(2, in: commits) }

@@ -212,7 +212,8 @@ extension PhotoLibrary {
               isStopped = !progress(TaskProgress(phase: "rebuild", done: done, total: head))
               return !isStopped
             }
-          } catch where isStopped {
+          } catch {
+            guard isStopped else { throw error }
             throw LibraryError(.userCancelled, "The rebuild was stopped; the projections are as they were.")
           }
         }
