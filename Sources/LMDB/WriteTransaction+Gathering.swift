@@ -126,8 +126,8 @@ extension WriteTransaction {
   /// Carries out what was gathered, in the order of the keys, and ends the gathering.
   ///
   /// - Throws: as `put(_:_:in:mode:)`.
-  /// - Complexity: O(k log k) comparisons for k changes, and O(k log n) pages at worst; an empty database is filled page
-  ///   by page.
+  /// - Complexity: O(k log k) comparisons for k changes, and O(k log n) pages at worst; an empty database is filled
+  ///   page by page.
   public mutating func settle() throws(LMDBError) {
     guard var rows = gathered.take() else { return }
     handle.gathering = 0

@@ -187,8 +187,8 @@ extension PhotoLibrary {
     }
   }
 
-  /// Checks the log, then drops every projection and makes it again from the events, in one transaction: readers see the
-  /// old ones or the new. The log's own tables are made again where the check finds them other than the events say.
+  /// Checks the log, then drops every projection and makes it again from the events, in one transaction: readers see
+  /// the old ones or the new. The log's own tables are made again where the check finds them other than the events say.
   ///
   /// - Parameter progress: is told how far it is; false stops, and the projections stay as they were.
   /// - Throws: ``LibraryError`` `.corrupted` if the log cannot be replayed, `.userCancelled` if `progress` stops.
