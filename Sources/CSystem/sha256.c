@@ -111,9 +111,10 @@ static void compress(psys_sha256 *context, const uint8_t *data, size_t blocks) {
     compress_portable(context->state, data, blocks);
 }
 
+static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+
 void psys_sha256_init(psys_sha256 *context) {
-  static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   memcpy(context->state, initial, sizeof initial);
   context->length = 0;
   context->portable = 0;
@@ -140,6 +141,15 @@ void psys_sha256_update(psys_sha256 *context, const void *bytes, size_t count) {
   memcpy(context->buffer, data + count / 64 * 64, count % 64);
 }
 
+static void put_length(uint8_t *place, uint64_t bits) {
+  for (int i = 0; i < 8; i++) place[i] = (uint8_t)(bits >> (56 - 8 * i));
+}
+
+static void put_state(uint8_t *digest, const uint32_t state[8]) {
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 4; j++) digest[4 * i + j] = (uint8_t)(state[i] >> (24 - 8 * j));
+}
+
 void psys_sha256_final(psys_sha256 *context, uint8_t *digest) {
   size_t held = context->length % 64;
   uint64_t bits = context->length * 8;
@@ -150,15 +160,40 @@ void psys_sha256_final(psys_sha256 *context, uint8_t *digest) {
     held = 0;
   }
   memset(context->buffer + held, 0, 56 - held);
-  for (int i = 0; i < 8; i++) context->buffer[56 + i] = (uint8_t)(bits >> (56 - 8 * i));
+  put_length(context->buffer + 56, bits);
   compress(context, context->buffer, 1);
-  for (int i = 0; i < 8; i++)
-    for (int j = 0; j < 4; j++) digest[4 * i + j] = (uint8_t)(context->state[i] >> (24 - 8 * j));
+  put_state(digest, context->state);
+}
+
+// A message of a few blocks, as nearly all of a log's are, is laid out with its padding and compressed in one go: that
+// saves a sixth of the time of taking its pieces in one by one. Two messages side by side were tried and refused: the
+// SHA instructions of the processors at hand share one unit, and gained nothing.
+void psys_sha256_pieces(
+    const void *first, size_t first_count, const void *second, size_t second_count, const void *third,
+    size_t third_count, uint8_t *digest) {
+  uint8_t room[1024];
+  const size_t most = sizeof room - 64;
+  psys_sha256 context;
+  psys_sha256_init(&context);
+  if (first_count > most || second_count > most - first_count || third_count > most - first_count - second_count) {
+    psys_sha256_update(&context, first, first_count);
+    psys_sha256_update(&context, second, second_count);
+    psys_sha256_update(&context, third, third_count);
+    psys_sha256_final(&context, digest);
+    return;
+  }
+  uint8_t *end = room;
+  if (first_count > 0) end = (uint8_t *)memcpy(end, first, first_count) + first_count;
+  if (second_count > 0) end = (uint8_t *)memcpy(end, second, second_count) + second_count;
+  if (third_count > 0) end = (uint8_t *)memcpy(end, third, third_count) + third_count;
+  size_t length = (size_t)(end - room), blocks = length / 64 + (length % 64 < 56 ? 1 : 2);
+  *end++ = 0x80;
+  memset(end, 0, (size_t)(room + blocks * 64 - 8 - end));
+  put_length(room + blocks * 64 - 8, (uint64_t)length * 8);
+  compress(&context, room, blocks);
+  put_state(digest, context.state);
 }
 
 void psys_sha256_digest(const void *bytes, size_t count, uint8_t *digest) {
-  psys_sha256 context;
-  psys_sha256_init(&context);
-  psys_sha256_update(&context, bytes, count);
-  psys_sha256_final(&context, digest);
+  psys_sha256_pieces(bytes, count, NULL, 0, NULL, 0, digest);
 }

@@ -22,6 +22,8 @@ public struct EventAppender: ~Copyable {
   private var held: EventDraft?
   private var count: UInt64 = 0
   private var byteCount = 0
+  /// The record being written; its room serves all of the commit.
+  private var record = CBORWriter()
 
   init(_ log: EventLog, _ information: CommitInformation, after head: EventLog.Head) {
     self.log = log
@@ -103,9 +105,9 @@ public struct EventAppender: ~Copyable {
     guard let event = held.take() else { return }
     let place = EventPlace(
       sequence: previousHead.sequence + count, commit: commit, index: count - 1, isLast: isLast)
-    let (record, chain) = EventRecord.encode(event, at: place, of: information, after: chain)
+    let chain = EventRecord.encode(event, at: place, of: information, after: chain, into: &record)
     do throws(LMDBError) {
-      try t.put(place.sequence, record.span.bytes, in: log.events, mode: .append)
+      try t.put(place.sequence, record.bytes.span.bytes, in: log.events, mode: .append)
     } catch {
       if error.code == .keyOutOfOrder {
         throw EventLogError(
@@ -114,7 +116,7 @@ public struct EventAppender: ~Copyable {
       throw EventLogError(error)
     }
     self.chain = chain
-    byteCount += record.count
+    byteCount += record.bytes.count
   }
 }
 

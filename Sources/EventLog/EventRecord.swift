@@ -77,57 +77,56 @@ enum EventRecord {
   static let headerItemCount = 8
 
   static func commitment(salt: UnsafeRawBufferPointer, payload: RawSpan) -> SHA256Digest {
-    var hash = SHA256()
-    hash.update(salt)
-    hash.update(payload)
-    return hash.digest()
+    payload.withUnsafeBytes { SHA256.digest(of: salt, $0, UnsafeRawBufferPointer(start: nil, count: 0)) }
   }
 
   static func leaf(header: RawSpan, commitment: SHA256Digest) -> SHA256Digest {
-    var hash = SHA256()
-    hash.update(0x00)
-    hash.update(header)
-    hash.update(commitment)
-    return hash.digest()
+    withUnsafeBytes(of: UInt8(0x00)) { prefix in
+      header.withUnsafeBytes { header in
+        commitment.withUnsafeBytes { SHA256.digest(of: prefix, header, $0) }
+      }
+    }
   }
 
   static func chain(after previous: SHA256Digest, leaf: SHA256Digest) -> SHA256Digest {
-    var hash = SHA256()
-    hash.update(0x02)
-    hash.update(previous)
-    hash.update(leaf)
-    return hash.digest()
+    withUnsafeBytes(of: UInt8(0x02)) { prefix in
+      previous.withUnsafeBytes { previous in
+        leaf.withUnsafeBytes { SHA256.digest(of: prefix, previous, $0) }
+      }
+    }
   }
 
-  /// The bytes to store for `event`, and the chain up to it.
+  /// Writes the bytes to store for `event` in place of what `record` held, and gives the chain up to it.
   static func encode(
-    _ event: EventDraft, at place: EventPlace, of information: CommitInformation, after previous: SHA256Digest
-  ) -> (bytes: [UInt8], chain: SHA256Digest) {
-    var header = CBORWriter(capacity: 256)
-    header.array(headerItemCount)
-    header.unsigned(place.sequence)
-    header.unsigned(place.commit)
-    header.unsigned(place.index)
-    header.bool(place.isLast)
-    header.integer(information.time)
-    header.text(event.type)
-    header.unsigned(UInt64(event.version))
-    if place.index == 0 { information.write(to: &header) } else { header.null() }
+    _ event: EventDraft, at place: EventPlace, of information: CommitInformation, after previous: SHA256Digest,
+    into record: inout CBORWriter
+  ) -> SHA256Digest {
+    record.restart(capacity: event.payload.count + 400)
+    record.array(itemCount)
+    let start = record.bytes.count
+    record.array(headerItemCount)
+    record.unsigned(place.sequence)
+    record.unsigned(place.commit)
+    record.unsigned(place.index)
+    record.bool(place.isLast)
+    record.integer(information.time)
+    record.text(event.type)
+    record.unsigned(UInt64(event.version))
+    if place.index == 0 { information.write(to: &record) } else { record.null() }
+    let header = start..<record.bytes.count
 
     let commitment = event.salt.withUnsafeBytes { salt in
       Self.commitment(salt: salt, payload: event.payload.span.bytes)
     }
-    let leaf = leaf(header: header.bytes.span.bytes, commitment: commitment)
+    let leaf = leaf(header: record.bytes.span.bytes.extracting(header), commitment: commitment)
     let chain = chain(after: previous, leaf: leaf)
 
-    var record = CBORWriter(capacity: header.bytes.count + event.payload.count + 144)
-    record.array(itemCount)
-    record.raw(header.bytes.span.bytes)
     record.digest(commitment)
     event.salt.withUnsafeBytes { salt in record.bytes(salt.bytes) }
     record.bytes(event.payload)
     record.digest(leaf)
     record.digest(chain)
-    return (record.finish(), chain)
+    record.check()
+    return chain
   }
 }

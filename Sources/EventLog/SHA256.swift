@@ -126,4 +126,14 @@ public struct SHA256: Sendable {
 
   /// The digest of `bytes`.
   public static func digest(of bytes: [UInt8]) -> SHA256Digest { digest(of: bytes.span.bytes) }
+
+  /// The digest of three pieces after one another, each of which may be empty.
+  static func digest(
+    of first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, _ third: UnsafeRawBufferPointer
+  ) -> SHA256Digest {
+    SHA256Digest {
+      psys_sha256_pieces(
+        first.baseAddress, first.count, second.baseAddress, second.count, third.baseAddress, third.count, $0)
+    }
+  }
 }

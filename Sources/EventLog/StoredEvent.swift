@@ -29,6 +29,8 @@ public struct StoredEvent: ~Escapable {
   public let header: RawSpan
   /// The salt of 16 bytes; nil when it was erased.
   public let salt: RawSpan?
+  /// Where the type begins in the record.
+  let typeOffset: Int
   private let encodedInformation: RawSpan
 
   /// The event in the record `bytes`.
@@ -43,6 +45,7 @@ public struct StoredEvent: ~Escapable {
     index = try reader.unsigned()
     isLast = try reader.bool()
     time = try reader.integer()
+    typeOffset = reader.offset
     typeBytes = try reader.uncheckedText()
     version = UInt32(try reader.unsigned(in: 0...UInt64(UInt32.max)))
     encodedInformation = try reader.skip()

@@ -5,6 +5,8 @@ import CLMDB
 @inline(__always)
 private func check(_ handle: TransactionHandle, _ database: Database) {
   precondition(handle.owner == database.owner, "A database is used with the environment it was opened in.")
+  precondition(
+    handle.gathering & database.mark == 0, "A database whose changes are gathered is read after they are settled.")
 }
 
 private func path(of handle: TransactionHandle) -> String? {

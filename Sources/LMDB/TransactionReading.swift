@@ -21,6 +21,8 @@ public protocol TransactionReading: ~Copyable {
 public struct TransactionHandle {
   let pointer: OpaquePointer
   let owner: UInt64
+  /// The databases, by index, whose changes are still being gathered and so cannot be read.
+  var gathering: UInt64 = 0
 }
 
 extension TransactionReading where Self: ~Copyable {

@@ -20,7 +20,9 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
   /// The environment written to.
   public let environment: Environment
   /// The transaction inside LMDB, for the LMDB module.
-  public let handle: TransactionHandle
+  public internal(set) var handle: TransactionHandle
+  /// Changes that wait to be carried out in the order of their keys; nil while none are gathered.
+  var gathered: GatheredRows?
   /// Set by the first MDB_MAP_FULL. The body's own error may wrap LMDB's beyond recognition, this flag cannot be lost.
   private(set) var mapIsFull = false
   private let thread = psys_thread_id()
@@ -44,6 +46,7 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
   public mutating func put(
     _ key: RawSpan, _ value: RawSpan, in database: Database, mode: Mode = .overwrite
   ) throws(LMDBError) {
+    if handle.gathering & database.mark != 0 { return try gather(key, value, in: database, mode) }
     try key.withUnsafeBytes { (key) throws(LMDBError) in
       try value.withUnsafeBytes { (value) throws(LMDBError) in
         var found = MDB_val(mv_size: value.count, mv_data: UnsafeMutableRawPointer(mutating: value.baseAddress))
@@ -91,6 +94,7 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
     _ key: RawSpan, reserving count: Int, in database: Database, mode: Mode = .overwrite,
     _ fill: (inout MutableRawSpan) -> Void
   ) throws(LMDBError) {
+    precondition(handle.gathering & database.mark == 0, "A value that is written in place cannot be gathered.")
     var reserved = MDB_val(mv_size: count, mv_data: nil)
     try key.withUnsafeBytes { (key) throws(LMDBError) in
       try put(key, &reserved, database, mode.flags | UInt32(MDB_RESERVE))
@@ -101,12 +105,17 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
     fill(&span)
   }
 
-  /// Removes the entry of `key` (mdb_del); false when there was none.
+  /// Removes the entry of `key` (mdb_del); false when there was none. Where changes are gathered nobody has looked yet,
+  /// and the answer is true.
   ///
   /// - Throws: `keyLength`, `mapFull`, `diskFull`, `transactionFailed`.
   /// - Complexity: O(log n).
   @discardableResult
   public mutating func delete(_ key: RawSpan, in database: Database) throws(LMDBError) -> Bool {
+    if handle.gathering & database.mark != 0 {
+      try gather(key, nil, in: database, .overwrite)
+      return true
+    }
     checkUse(of: database)
     return try key.withUnsafeBytes { (key) throws(LMDBError) in
       try checkLength(of: key, in: database, "mdb_del")
@@ -144,6 +153,7 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
   @discardableResult
   public mutating func delete(prefix: RawSpan, in database: Database) throws(LMDBError) -> Int {
     checkUse(of: database)
+    precondition(handle.gathering & database.mark == 0, "A prefix is removed after gathered changes are settled.")
     let cursor = try openCursor(handle, database)
     defer { closeCursor(cursor) }
     var removed = 0
@@ -166,6 +176,7 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
   /// - Complexity: O(pages of the database).
   public mutating func clear(_ database: Database) throws(LMDBError) {
     checkUse(of: database)
+    precondition(handle.gathering & database.mark == 0, "A database is cleared after gathered changes are settled.")
     let code = mdb_drop(handle.pointer, database.index, 0)
     if code != 0 { throw note(code, "mdb_drop", key: nil) }
   }
@@ -182,12 +193,12 @@ extension WriteTransaction.Mode {
 }
 
 extension WriteTransaction {
-  private func checkUse(of database: Database) {
+  func checkUse(of database: Database) {
     precondition(handle.owner == database.owner, "A database is used with the environment it was opened in.")
     precondition(thread == psys_thread_id(), "A write transaction stays on the thread it was begun on.")
   }
 
-  private func checkLength(
+  func checkLength(
     of key: UnsafeRawBufferPointer, in database: Database, _ operation: String
   ) throws(LMDBError) {
     let isValid = database.hasIntegerKeys ? key.count == 8 : (1...511).contains(key.count)
@@ -209,7 +220,7 @@ extension WriteTransaction {
     throw note(code, "mdb_put", key: key)
   }
 
-  private mutating func note(_ code: Int32, _ operation: String, key: UnsafeRawBufferPointer?) -> LMDBError {
+  mutating func note(_ code: Int32, _ operation: String, key: UnsafeRawBufferPointer?) -> LMDBError {
     if code == MDB_MAP_FULL { mapIsFull = true }
     return failure(code, operation, handle, key: key)
   }
@@ -225,6 +236,7 @@ extension WriteTransaction {
   /// Commits. After an error of the system it may be unknown whether the commit is in the file (`outcomeUnknown`).
   mutating func commit() throws(LMDBError) {
     precondition(thread == psys_thread_id(), "A write transaction stays on the thread it was begun on.")
+    precondition(gathered == nil, "Gathered changes are settled before the commit.")
     isOpen = false
     let code = mdb_txn_commit(handle.pointer)
     if code == 0 { return }

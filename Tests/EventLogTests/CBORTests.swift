@@ -167,6 +167,24 @@ struct CBORTests {
     }
   }
 
+  @Test("a map whose length is said at its end has the bytes of one of known length", arguments: [0, 1, 23, 24, 300])
+  func openMaps(count: Int) {
+    var known = CBORWriter()
+    known.array(1)
+    known.map(count)
+    var open = CBORWriter()
+    open.array(1)
+    let place = open.beginMap()
+    for key in 0..<UInt64(count) {
+      known.unsigned(key)
+      known.text("é")
+      open.unsigned(key)
+      open.text("é")
+    }
+    open.endMap(at: place, count: count)
+    #expect(open.bytes == known.bytes)
+  }
+
   @Test("the reader gives typed items and refuses others in place")
   func reader() throws {
     var writer = CBORWriter()

@@ -58,6 +58,24 @@ struct SHA256Tests {
     }
   }
 
+  @Test("three pieces in one go give the digest of the whole", arguments: 0..<8 as Range<UInt64>)
+  func pieces(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    // Around the ends of blocks, and around the length beyond which pieces are taken in one by one.
+    let counts = [0, 1, 16, 31, 32, 55, 56, 63, 64, 65, 300, 895, 896, 897, 959, 960, 961, 1023, 1024, 5000]
+    for _ in 0..<200 {
+      let parts = (0..<3).map { _ in random.bytes(counts.randomElement(using: &random) ?? 0) }
+      var portable = SHA256(portable: ())
+      for part in parts { portable.update(part) }
+      let digest = parts[0].withUnsafeBytes { first in
+        parts[1].withUnsafeBytes { second in
+          parts[2].withUnsafeBytes { SHA256.digest(of: first, second, $0) }
+        }
+      }
+      #expect(digest == portable.digest(), "seed \(seed), \(parts.map(\.count))")
+    }
+  }
+
   @Test("a digest reads back from its text, and other text is none")
   func text() {
     let digest = SHA256.digest(of: [1])

@@ -118,3 +118,14 @@ final class Collected<Element: Sendable>: @unchecked Sendable {
 
   func append(_ element: Element) { lock.withLock { elements.append(element) } }
 }
+
+extension EventRecord {
+  /// The bytes of a record by itself, and the chain up to it.
+  static func encode(
+    _ event: EventDraft, at place: EventPlace, of information: CommitInformation, after previous: SHA256Digest
+  ) -> (bytes: [UInt8], chain: SHA256Digest) {
+    var record = CBORWriter()
+    let chain = encode(event, at: place, of: information, after: previous, into: &record)
+    return (record.finish(), chain)
+  }
+}

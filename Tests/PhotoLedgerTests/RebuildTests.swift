@@ -49,4 +49,26 @@ struct RebuildTests {
     let again = try made.library.performChangesAndWait(key: "k") { $0.createAlbum(title: "x") }
     #expect(again.isRepetition && again.token == first.token && again.created == first.created)
   }
+
+  @Test("an event that was altered stops a rebuild, also behind a damaged table", arguments: [false, true])
+  func altered(behindDamage: Bool) throws {
+    let made = try TemporaryLibrary()
+    for title in ["a", "b", "c"] { try made.library.performChangesAndWait { $0.createAlbum(title: title) } }
+    let environment = try LMDB.Environment.store(ofLibrary: made.url.path)
+    let events = try environment.database("events", integerKeys: true)
+    let commits = try environment.database("commits", integerKeys: true)
+    try environment.write { t in
+      let last = UInt64(try t.count(of: events))
+      var record = try #require(try t.bytes(for: last, in: events))
+      // The last byte of the payload's title: text of one letter.
+      let letter = UInt8(ascii: "c")
+      let title = try #require(record.indices.dropFirst().last { record[$0] == letter && record[$0 - 1] == 0x61 })
+      record[title] = UInt8(ascii: "d")
+      try t.put(last, record.span.bytes, in: events)
+      if behindDamage { _ = try t.delete(2, in: commits) }
+    }
+    let before = try StoreDump(environment)
+    #expect(throws: LibraryError.self) { try made.library.rebuild() }
+    #expect(try StoreDump(environment).difference(from: before) == nil)
+  }
 }

@@ -48,6 +48,10 @@ void psys_sha256_update(psys_sha256 *context, const void *bytes, size_t count);
 /// Writes 32 bytes to `digest` and leaves `context` unusable until its next init.
 void psys_sha256_final(psys_sha256 *context, uint8_t *digest);
 void psys_sha256_digest(const void *bytes, size_t count, uint8_t *digest);
+/// The digest of three pieces after one another, each of which may be empty.
+void psys_sha256_pieces(
+    const void *first, size_t first_count, const void *second, size_t second_count, const void *third,
+    size_t third_count, uint8_t *digest);
 /// 1 when the processor's SHA instructions are used.
 int psys_sha256_is_accelerated(void);
 

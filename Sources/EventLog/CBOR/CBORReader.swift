@@ -100,8 +100,7 @@ public struct CBORReader: ~Escapable {
   @_lifetime(self: copy self)
   public mutating func text() throws(CBORError) -> String {
     let start = offset
-    let text = try string(3).withUnsafeBytes { String(validating: $0, as: UTF8.self) }
-    guard let text else { throw CBORError(.invalidText, at: start) }
+    guard let text = try string(3).text else { throw CBORError(.invalidText, at: start) }
     return text
   }
 
@@ -189,7 +188,9 @@ extension CBORReader {
     case .unsigned: _ = try unsigned()
     case .negative: _ = try negative()
     case .bytes: _ = try bytes()
-    case .text: _ = try text()
+    case .text:
+      let start = offset
+      guard try string(3).isText else { throw CBORError(.invalidText, at: start) }
     case .bool: _ = try bool()
     case .null: offset += 1
     case .double: _ = try double()
@@ -214,8 +215,21 @@ extension CBORReader {
     if !ascends { throw CBORError(.keyOrder, at: key.lowerBound) }
   }
 
-  @_lifetime(self: copy self)
+  /// A number or length that stands in its initial byte is most of them.
+  @inline(__always) @_lifetime(self: copy self)
   private mutating func head(_ majorType: UInt8) throws(CBORError) -> UInt64 {
+    if offset < all.byteCount {
+      let value = all.unsafeLoad(fromByteOffset: offset, as: UInt8.self) &- majorType << 5
+      if value < 24 {
+        offset += 1
+        return UInt64(value)
+      }
+    }
+    return try longHead(majorType)
+  }
+
+  @inline(never) @_lifetime(self: copy self)
+  private mutating func longHead(_ majorType: UInt8) throws(CBORError) -> UInt64 {
     let start = offset
     guard start < all.byteCount else { throw CBORError(.truncated, at: start) }
     let initial = all.unsafeLoad(fromByteOffset: start, as: UInt8.self)
@@ -224,7 +238,6 @@ extension CBORReader {
     let value: UInt64
     let isShortest: Bool
     switch initial & 31 {
-    case ..<24: return UInt64(initial & 31)
     case 24:
       value = UInt64(try fixed() as UInt8)
       isShortest = value >= 24
@@ -266,5 +279,30 @@ extension CBORReader {
     let count = try head(majorType)
     guard count <= UInt64((all.byteCount - offset) / bytesPerItem) else { throw CBORError(.truncated, at: offset) }
     return Int(count)
+  }
+}
+
+extension RawSpan {
+  /// The text that the bytes are in UTF-8; nil if they are not.
+  fileprivate var text: String? {
+    withUnsafeBytes { bytes in
+      do {
+        return String(copying: try UTF8Span(validating: bytes.assumingMemoryBound(to: UInt8.self).span))
+      } catch {
+        return nil
+      }
+    }
+  }
+
+  /// Whether the bytes are UTF-8.
+  var isText: Bool {
+    withUnsafeBytes { bytes in
+      do {
+        _ = try UTF8Span(validating: bytes.assumingMemoryBound(to: UInt8.self).span)
+        return true
+      } catch {
+        return false
+      }
+    }
   }
 }

@@ -20,8 +20,20 @@ public struct CBORWriter: Sendable {
   /// A writer with nothing written and room for `capacity` bytes.
   public init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
+  /// Takes back what was written, and keeps its room for the next.
+  mutating func restart(capacity: Int) {
+    bytes.removeAll(keepingCapacity: true)
+    bytes.reserveCapacity(capacity)
+  }
+
   /// The bytes written; in debug builds after checking that they are deterministic CBOR.
   public consuming func finish() -> [UInt8] {
+    check()
+    return bytes
+  }
+
+  /// In debug builds, checks that what was written is deterministic CBOR.
+  func check() {
     #if INTERNAL_CHECKS
       do throws(CBORError) {
         var reader = CBORReader(bytes.span.bytes)
@@ -30,7 +42,6 @@ public struct CBORWriter: Sendable {
         preconditionFailure("The writer is used so that its bytes are deterministic CBOR: \(error)")
       }
     #endif
-    return bytes
   }
 
   /// Writes an unsigned integer (major type 0).
@@ -82,6 +93,25 @@ public struct CBORWriter: Sendable {
   /// Begins a map; `count` keys with their values must follow, in ascending order of encoded key (major type 5).
   public mutating func map(_ count: Int) { head(5, UInt64(count)) }
 
+  /// Begins a map whose number of keys nobody knows yet, and gives its place for `endMap`.
+  public mutating func beginMap() -> Int {
+    bytes.append(0xA0)
+    return bytes.count - 1
+  }
+
+  /// Ends the map that began at `place`, after `count` keys with their values.
+  ///
+  /// - Complexity: O(1) below 24 keys, else O(bytes of the map).
+  public mutating func endMap(at place: Int, count: Int) {
+    if count < 24 {
+      bytes[place] = 0xA0 | UInt8(count)
+    } else {
+      var head = CBORWriter()
+      head.map(count)
+      bytes.replaceSubrange(place...place, with: head.bytes)
+    }
+  }
+
   /// Writes true or false.
   public mutating func bool(_ value: Bool) { bytes.append(value ? 0xF5 : 0xF4) }
 
@@ -91,15 +121,14 @@ public struct CBORWriter: Sendable {
   /// Writes a floating-point number in the shortest form that keeps its value.
   public mutating func double(_ value: Double) {
     let single = Float(value)
-    let half = Float16(single)
     if value.isNaN {
-      bytes.append(contentsOf: [0xF9, 0x7E, 0x00])
-    } else if Double(half) == value {
-      fixed(0xF9, half.bitPattern)
-    } else if Double(single) == value {
-      fixed(0xFA, single.bitPattern)
-    } else {
+      fixed(0xF9, UInt16(0x7E00))
+    } else if Double(single) != value {
       fixed(0xFB, value.bitPattern)
+    } else if Float(Float16(single)) == single {
+      fixed(0xF9, Float16(single).bitPattern)
+    } else {
+      fixed(0xFA, single.bitPattern)
     }
   }
 
@@ -108,10 +137,13 @@ public struct CBORWriter: Sendable {
     encoded.withUnsafeBytes { bytes.append(contentsOf: $0) }
   }
 
+  @inline(__always)
   private mutating func head(_ majorType: UInt8, _ value: UInt64) {
-    let type = majorType << 5
+    if value < 24 { bytes.append(majorType << 5 | UInt8(value)) } else { longHead(majorType << 5, value) }
+  }
+
+  private mutating func longHead(_ type: UInt8, _ value: UInt64) {
     switch value {
-    case ..<24: bytes.append(type | UInt8(value))
     case ...0xFF: fixed(type | 24, UInt8(value))
     case ...0xFFFF: fixed(type | 25, UInt16(value))
     case ...0xFFFF_FFFF: fixed(type | 26, UInt32(value))

@@ -5,11 +5,11 @@ import Foundation
 // row in a fixed layout of its own (AssetRow+Bytes.swift).
 
 extension AssetRow {
-  /// The row as a map; properties that are absent or have their default are left out. The number is the event's.
-  func encoded() -> [UInt8] {
-    var fields = FieldWriter()
+  /// Writes the row as a map; properties that are absent or have their default are left out. The number is the
+  /// event's.
+  func write(to fields: inout FieldWriter) {
     fields.unsigned(0, number)
-    fields.bytes(1, identifier.bytes)
+    fields.identifier(1, identifier)
     fields.unsigned(2, UInt64(mediaType.rawValue))
     if mediaSubtypes != [] { fields.unsigned(3, UInt64(mediaSubtypes.rawValue)) }
     fields.unsigned(4, UInt64(playbackStyle.rawValue))
@@ -32,19 +32,19 @@ extension AssetRow {
     if let adjustmentDate { fields.date(21, adjustmentDate) }
     if playbackVariation != .none { fields.unsigned(22, UInt64(playbackVariation.rawValue)) }
     if originalResourceChoice != .compressed { fields.unsigned(23, UInt64(originalResourceChoice.rawValue)) }
-    return fields.finish()
   }
 
   /// Reads the row of an event.
   /// - Parameter number: the number that the row must have; nil: any.
-  init(number expected: ObjectNumber?, _ bytes: RawSpan) throws {
+  @_lifetime(reader: copy reader)
+  init(number expected: ObjectNumber?, reading reader: inout CBORReader) throws {
     var row = AssetRow(number: 0, identifier: LocalIdentifier(high: 0, low: 0), addedDate: .distantPast)
-    var found: Set<UInt64> = []
-    try bytes.forEachField { reader, key in
+    var found = FoundFields()
+    try reader.forEachField { reader, key in
       found.insert(key)
       try row.read(key, &reader)
     }
-    guard found.isSuperset(of: [0, 1, 2, 4, 12]) else { throw EventCodingError(sentence: "a row lacks a property.") }
+    guard found.contain([0, 1, 2, 4, 12]) else { throw EventCodingError(sentence: "a row lacks a property.") }
     guard expected ?? row.number == row.number else {
       throw EventCodingError(sentence: "it creates object \(row.number), which is not its own sequence.")
     }
@@ -90,10 +90,16 @@ extension AssetRow {
 }
 
 extension AssetDetails {
-  /// A map: the resources, each a map, and the words about the asset that are there.
+  /// The bytes that a projection keeps.
   func encoded() -> [UInt8] {
-    var fields = FieldWriter()
-    fields.list(1, resources) { $0.raw($1.encoded().span.bytes) }
+    var fields = FieldWriter(capacity: 512)
+    write(to: &fields)
+    return fields.finish()
+  }
+
+  /// Writes a map: the resources, each a map, and the words about the asset that are there.
+  func write(to fields: inout FieldWriter) {
+    fields.maps(1, resources) { $1.write(to: &$0) }
     if let caption { fields.text(2, caption) }
     if !keywords.isEmpty { fields.list(3, keywords) { $0.text($1) } }
     if let adjustment {
@@ -112,13 +118,14 @@ extension AssetDetails {
         writer.double(unedited.duration)
       }
     }
-    return fields.finish()
   }
 
   /// Reads the details of a projection.
   package init(encoded bytes: [UInt8]) throws {
     do {
-      try self.init(bytes.span.bytes)
+      var reader = CBORReader(bytes.span.bytes)
+      try self.init(reading: &reader)
+      try reader.end()
     } catch let error as LibraryError {
       throw error
     } catch {
@@ -127,10 +134,11 @@ extension AssetDetails {
   }
 
   /// Reads the details in an event.
-  init(_ bytes: RawSpan) throws {
-    try bytes.forEachField { reader, key in
+  @_lifetime(reader: copy reader)
+  init(reading reader: inout CBORReader) throws {
+    try reader.forEachField { reader, key in
       switch key {
-      case 1: for _ in 0..<(try reader.array()) { resources.append(try AssetResource(reader.skip())) }
+      case 1: for _ in 0..<(try reader.array()) { resources.append(try AssetResource(reading: &reader)) }
       case 2: caption = try reader.text()
       case 3: for _ in 0..<(try reader.array()) { keywords.append(try reader.text()) }
       case 4:
@@ -149,8 +157,7 @@ extension AssetDetails {
 }
 
 extension AssetResource {
-  fileprivate func encoded() -> [UInt8] {
-    var fields = FieldWriter()
+  fileprivate func write(to fields: inout FieldWriter) {
     fields.integer(1, Int64(type.rawValue))
     fields.text(2, originalFilename)
     fields.text(3, uniformTypeIdentifier)
@@ -160,15 +167,14 @@ extension AssetResource {
     if pixelHeight != 0 { fields.integer(7, Int64(pixelHeight)) }
     if case .referenced(let path) = storage { fields.text(8, path) }
     if let contentIdentifier { fields.text(9, contentIdentifier) }
-    return fields.finish()
   }
 
-  fileprivate init(_ bytes: RawSpan) throws {
-    self.init(
+  @_lifetime(reader: copy reader)
+  fileprivate init(reading reader: inout CBORReader) throws {
+    var resource = AssetResource(
       type: .photo, originalFilename: "", uniformTypeIdentifier: "", dataSize: 0, sha256: [])
-    var found: Set<UInt64> = []
-    var resource = self
-    try bytes.forEachField { reader, key in
+    var found = FoundFields()
+    try reader.forEachField { reader, key in
       found.insert(key)
       switch key {
       case 1: resource.type = ResourceType(rawValue: try reader.number(Int.self))
@@ -183,7 +189,7 @@ extension AssetResource {
       default: throw EventCodingError(sentence: "unknown property \(key) of a resource.")
       }
     }
-    guard found.isSuperset(of: [1, 2, 3, 4, 5]) else {
+    guard found.contain([1, 2, 3, 4, 5]) else {
       throw EventCodingError(sentence: "a resource lacks a property.")
     }
     self = resource

@@ -286,24 +286,39 @@ extension Event {
     }
   }
 
-  /// The objects whose history holds this event: those it changed, and those it put into or took out of a container.
-  package var touched: [ObjectNumber] {
+  /// Calls `body` with the objects whose history holds this event: those it changed, and those it put into or took out
+  /// of a container.
+  func forEachTouched(_ body: (ObjectNumber) throws -> Void) rethrows {
     switch self {
-    case .nothingChanged: []
-    case .libraryCreated: [rootFolder]
+    case .nothingChanged: break
+    case .libraryCreated, .historyShortened: try body(rootFolder)
     case .assetCreated(let existence), .assetPurged(let existence):
-      [existence.row.number] + existence.places.map(\.container)
-    case .assetsEdited(let edited): edited.edits.map(\.number) + edited.shifts.map(\.album)
+      try body(existence.row.number)
+      for place in existence.places { try body(place.container) }
+    case .assetsEdited(let edited):
+      for edit in edited.edits { try body(edit.number) }
+      for shift in edited.shifts { try body(shift.album) }
     case .collectionCreated(let existence), .collectionErased(let existence):
-      [existence.row.number, existence.row.parent]
-    case .collectionEdited(let edited): [edited.number]
+      try body(existence.row.number)
+      try body(existence.row.parent)
+    case .collectionEdited(let edited): try body(edited.number)
     case .arranged(let arranged):
-      [arranged.container] + arranged.places.map(\.child) + arranged.shifts.map(\.album)
-    case .clientRegistered(let row), .clientErased(let row): [row.number]
-    case .clientEdited(let edited): [edited.number]
-    case .pickRecorded(let row), .pickErased(let row): [row.number, row.client]
-    case .historyShortened: [rootFolder]
+      try body(arranged.container)
+      for place in arranged.places { try body(place.child) }
+      for shift in arranged.shifts { try body(shift.album) }
+    case .clientRegistered(let row), .clientErased(let row): try body(row.number)
+    case .clientEdited(let edited): try body(edited.number)
+    case .pickRecorded(let row), .pickErased(let row):
+      try body(row.number)
+      try body(row.client)
     }
+  }
+
+  /// The objects whose history holds this event, in the order of `forEachTouched`.
+  package var touched: [ObjectNumber] {
+    var numbers: [ObjectNumber] = []
+    forEachTouched { numbers.append($0) }
+    return numbers
   }
 }
 

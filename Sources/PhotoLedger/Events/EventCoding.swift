@@ -62,14 +62,14 @@ extension Event {
 
   /// The payload's bytes.
   package func payload() -> [UInt8] {
-    var fields = FieldWriter()
+    var fields = FieldWriter(capacity: 512)
     switch self {
     case .libraryCreated(let identifier, let date):
-      fields.bytes(1, identifier.bytes)
+      fields.identifier(1, identifier)
       fields.date(2, date)
     case .assetCreated(let existence), .assetPurged(let existence):
-      fields.raw(1, existence.row.encoded())
-      fields.raw(2, existence.details.encoded())
+      fields.fields(1) { existence.row.write(to: &$0) }
+      fields.fields(2) { existence.details.write(to: &$0) }
       if !existence.places.isEmpty {
         fields.list(3, existence.places) { writer, place in
           writer.array(2)
@@ -220,8 +220,8 @@ extension AssetExistence {
     var places: [ContainerPlace] = []
     try payload.forEachField { reader, key in
       switch key {
-      case 1: row = try AssetRow(number: number, reader.skip())
-      case 2: details = try AssetDetails(reader.skip())
+      case 1: row = try AssetRow(number: number, reading: &reader)
+      case 2: details = try AssetDetails(reading: &reader)
       case 3:
         for _ in 0..<(try reader.array()) {
           try reader.array(count: 2)
@@ -315,8 +315,8 @@ extension AssetEdit {
       changes.append(AssetChange(field: field, old: old, new: try FieldValue(reading: &reader)))
     }
     guard count == 4 else { return }
-    let old = try AssetDetails(reader.skip())
-    details = Replacement(old: old, new: try AssetDetails(reader.skip()))
+    let old = try AssetDetails(reading: &reader)
+    details = Replacement(old: old, new: try AssetDetails(reading: &reader))
   }
 }
 

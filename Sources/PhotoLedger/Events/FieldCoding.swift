@@ -4,10 +4,18 @@ import Foundation
 // Maps from small numbers to values, as payloads and rows are written.
 
 /// Writes a map with ascending numbers as keys; what is not written is absent.
+///
+/// Maps inside are written in place: there is one buffer for all of them.
 struct FieldWriter {
-  private var body = CBORWriter(capacity: 256)
+  private var body: CBORWriter
+  private var place: Int
   private var count = 0
   private var last: UInt64?
+
+  init(capacity: Int = 256) {
+    body = CBORWriter(capacity: capacity)
+    place = body.beginMap()
+  }
 
   private mutating func begin(_ key: UInt64) {
     precondition(last.map { $0 < key } ?? true, "The fields of a map must be written in ascending order.")
@@ -66,11 +74,49 @@ struct FieldWriter {
     write(&body, pair.new)
   }
 
+  /// Writes a map.
+  mutating func fields(_ key: UInt64, _ write: (inout FieldWriter) -> Void) {
+    begin(key)
+    map(write)
+  }
+
+  /// Writes an array of maps.
+  mutating func maps<Element>(_ key: UInt64, _ elements: [Element], _ write: (inout FieldWriter, Element) -> Void) {
+    begin(key)
+    body.array(elements.count)
+    for element in elements { map { write(&$0, element) } }
+  }
+
+  private mutating func map(_ write: (inout FieldWriter) -> Void) {
+    let outer = (place, count, last)
+    (place, count, last) = (body.beginMap(), 0, nil)
+    write(&self)
+    body.endMap(at: place, count: count)
+    (place, count, last) = outer
+  }
+
+  mutating func identifier(_ key: UInt64, _ value: LocalIdentifier) {
+    begin(key)
+    let words: InlineArray<2, UInt64> = [value.high.bigEndian, value.low.bigEndian]
+    body.bytes(words.span.bytes)
+  }
+
   consuming func finish() -> [UInt8] {
-    var writer = CBORWriter(capacity: body.bytes.count + 3)
-    writer.map(count)
-    writer.raw(body.bytes.span.bytes)
-    return writer.finish()
+    body.endMap(at: place, count: count)
+    return body.finish()
+  }
+}
+
+/// Which of the fields below 64 a map has.
+struct FoundFields {
+  private var marks: UInt64 = 0
+
+  mutating func insert(_ key: UInt64) { marks |= key < 64 ? 1 << key : 0 }
+
+  /// Whether all of `keys` are there, each of them below 64.
+  func contain<let n: Int>(_ keys: InlineArray<n, UInt64>) -> Bool {
+    for index in keys.indices where marks & 1 << keys[index] == 0 { return false }
+    return true
   }
 }
 
@@ -78,13 +124,7 @@ extension RawSpan {
   /// Reads a whole map with ascending numbers as keys.
   func forEachField(_ body: (inout CBORReader, UInt64) throws -> Void) throws {
     var reader = CBORReader(self)
-    var last: UInt64?
-    for _ in 0..<(try reader.map()) {
-      let key = try reader.unsigned()
-      guard last.map({ $0 < key }) ?? true else { throw EventCodingError(sentence: "field \(key) is out of order.") }
-      last = key
-      try body(&reader, key)
-    }
+    try reader.forEachField(body)
     try reader.end()
   }
 }
@@ -100,6 +140,18 @@ extension CBORWriter {
 }
 
 extension CBORReader {
+  /// Reads a map with ascending numbers as keys.
+  @_lifetime(self: copy self)
+  mutating func forEachField(_ body: (inout CBORReader, UInt64) throws -> Void) throws {
+    var next: UInt64 = 0
+    for _ in 0..<(try map()) {
+      let key = try unsigned()
+      guard key >= next, key < .max else { throw EventCodingError(sentence: "field \(key) is out of order.") }
+      next = key + 1
+      try body(&self, key)
+    }
+  }
+
   @_lifetime(self: copy self)
   mutating func date() throws -> Date {
     let seconds = try double()

@@ -43,7 +43,7 @@ extension Projections {
     } catch let mismatch as RowMismatch {
       throw corruption("the \(mismatch.field) of object \(mismatch.number), which event \(sequence) changes")
     }
-    for number in event.touched {
+    try event.forEachTouched { number in
       let key = pairKey(number, sequence)
       try t.put(key.span.bytes, RawSpan(), in: history)
     }
@@ -70,7 +70,10 @@ extension Projections {
     try put(existence.details, number, &t)
     try put(existence.row.identifier, .asset, number, &t)
     for resource in existence.details.resources { try note(resource, of: number, &t) }
-    for key in indexKeys(of: existence) { try t.put(self.key(key.name, number).span.bytes, RawSpan(), in: key.index) }
+    for (index, name) in indexKeys(of: existence) {
+      let key = hashKey(name, number)
+      try t.put(key.span.bytes, RawSpan(), in: index)
+    }
     for place in existence.places {
       try put(number, in: place.container, place.key, &t)
       try count(1, in: place.container, &t)
@@ -104,7 +107,10 @@ extension Projections {
       try count(-1, in: place.container, &t)
     }
     for resource in existence.details.resources { try forget(resource, of: number, keeping: [], &t) }
-    for key in indexKeys(of: existence) { try t.delete(self.key(key.name, number).span.bytes, in: key.index) }
+    for (index, name) in indexKeys(of: existence) {
+      let key = hashKey(name, number)
+      try t.delete(key.span.bytes, in: index)
+    }
     try remove(existence.row.identifier, &t)
     try t.delete(number, in: details)
     try t.delete(number, in: assets)
@@ -142,25 +148,25 @@ extension Projections {
   }
 
   private func note(_ resource: AssetResource, of number: ObjectNumber, _ t: inout WriteTransaction) throws(LMDBError) {
-    try t.put(key(resource.sha256, number).span.bytes, RawSpan(), in: content)
+    let key = hashKey(resource.sha256, number)
+    try t.put(key.span.bytes, RawSpan(), in: content)
     guard let identifier = resource.contentIdentifier else { return }
-    try t.put(key(Self.pairingKey(identifier), number).span.bytes, RawSpan(), in: pairing)
+    let pairingKey = hashKey(Self.pairingKey(identifier), number)
+    try t.put(pairingKey.span.bytes, RawSpan(), in: pairing)
   }
 
   private func forget(
     _ resource: AssetResource, of number: ObjectNumber, keeping others: [AssetResource], _ t: inout WriteTransaction
   ) throws(LMDBError) {
     if !others.contains(where: { $0.sha256 == resource.sha256 }) {
-      try t.delete(key(resource.sha256, number).span.bytes, in: content)
+      let key = hashKey(resource.sha256, number)
+      try t.delete(key.span.bytes, in: content)
     }
     guard let identifier = resource.contentIdentifier else { return }
     if !others.contains(where: { $0.contentIdentifier == identifier }) {
-      try t.delete(key(Self.pairingKey(identifier), number).span.bytes, in: pairing)
+      let key = hashKey(Self.pairingKey(identifier), number)
+      try t.delete(key.span.bytes, in: pairing)
     }
-  }
-
-  private func key(_ prefix: [UInt8], _ number: ObjectNumber) -> [UInt8] {
-    prefix + withUnsafeBytes(of: number.bigEndian) { Array($0) }
   }
 
   // MARK: Identifiers
@@ -169,7 +175,9 @@ extension Projections {
     _ identifier: LocalIdentifier, _ kind: ObjectKind, _ number: ObjectNumber, _ t: inout WriteTransaction
   ) throws(LMDBError) {
     let key = pairKey(identifier.high, identifier.low)
-    let value = [kind.rawValue] + withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    // The kind, and the number with its highest byte first.
+    var value = InlineArray<9, UInt8>(repeating: kind.rawValue)
+    for index in 0..<8 { value[8 - index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index)) }
     try t.put(key.span.bytes, value.span.bytes, in: identifiers, mode: .insert)
   }
 

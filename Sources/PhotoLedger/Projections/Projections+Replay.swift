@@ -6,27 +6,41 @@ package import LMDB
 // It is the proof that the projections hold nothing that the log does not say: `verify` replays into a throw-away store
 // and compares every byte, `rebuild` replaces the projections by what a replay gives. Both run `apply`, the same
 // code as a live commit, so neither can drift from it.
+//
+// A replay meets identifiers and hashes, which are as good as random, in the order of the log. What it puts under such
+// keys nothing reads before the end, so a batch's is gathered and put in the order of the keys
+// (`WriteTransaction.gather`): the same rows, and a fraction of the pages touched.
 
 extension Projections {
   /// How many events a replay into another store carries out in one transaction.
-  package static let replayBatch = 4096
+  package static let replayBatch = 16_384
+
+  /// How many events are carried out between two reports of how far a replay has come.
+  static let reportInterval: UInt64 = 4096
 
   /// Carries events out in this store, reading them from a log that may lie in another.
   /// - Parameters:
+  ///   - cursor: stands before the first of them.
   ///   - sequences: the events that are wanted, from the first on.
-  ///   - source: a transaction that sees the log.
-  /// - Returns: the last event that was carried out.
-  func replay<T: TransactionReading & ~Copyable>(
-    _ log: EventLog, _ sequences: ClosedRange<UInt64>, from source: borrowing T, in t: inout WriteTransaction
-  ) throws -> UInt64 {
-    var cursor = try log.cursor(after: sequences.lowerBound - 1, in: source)
-    var last = sequences.lowerBound - 1
-    while last < sequences.upperBound, let record = try cursor.next() {
-      guard record.sequence == last + 1 else { break }
-      try apply(try Event(record), sequence: record.sequence, commit: record.commit, in: &t)
-      last = record.sequence
+  ///   - progress: is given the last event carried out, every ``reportInterval`` events, and says whether to go on.
+  /// - Throws: ``LibraryError`` `.corrupted` if the log lacks one of them or does not agree with itself,
+  ///   `.userCancelled` if `progress` stops.
+  func replay(
+    _ cursor: inout EventCursor, _ sequences: ClosedRange<UInt64>, in t: inout WriteTransaction,
+    progress: (UInt64) -> Bool = { _ in true }
+  ) throws {
+    t.gather(unread)
+    for sequence in sequences {
+      guard let record = try cursor.next(), record.sequence == sequence else {
+        throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
+      }
+      try apply(try Event(record), sequence: sequence, commit: record.commit, in: &t)
+      guard sequence % Self.reportInterval == 0 || sequence == sequences.upperBound else { continue }
+      guard progress(sequence) else {
+        throw LibraryError(.userCancelled, "The replay was stopped at event \(sequence).")
+      }
     }
-    return last
+    try t.settle()
   }
 
   /// Replays a whole log into this store, which is another one than the log's, batch by batch.
@@ -43,12 +57,11 @@ extension Projections {
     var done: UInt64 = 0
     while done < head {
       let wanted = (done + 1)...min(head, done + UInt64(batch))
-      let reached = try environment.write { t in try replay(log, wanted, from: source, in: &t) }
-      guard reached == wanted.upperBound else {
-        throw LibraryError(.corrupted, "The log lacks event \(reached + 1); run `verify`.")
+      try environment.write { t in
+        var cursor = try log.cursor(after: wanted.lowerBound - 1, in: source)
+        try replay(&cursor, wanted, in: &t, progress: progress)
       }
-      done = reached
-      guard progress(done) else { throw LibraryError(.userCancelled, "The replay was stopped at event \(done).") }
+      done = wanted.upperBound
     }
   }
 }

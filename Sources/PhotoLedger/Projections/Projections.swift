@@ -82,6 +82,9 @@ package struct Projections: Sendable {
     history = try environment.database("history")
   }
 
+  /// The databases that carrying out events writes and never reads, so that a replay may gather what goes there.
+  var unread: [Database] { [identifiers, content, pairing, bursts, origins, history] }
+
   /// All databases, in the order of ``names``.
   package var all: [Database] {
     [
@@ -98,6 +101,17 @@ package let rootFolder: ObjectNumber = 1
 typealias PairKey = InlineArray<2, UInt64>
 
 func pairKey(_ first: UInt64, _ second: UInt64) -> PairKey { [first.bigEndian, second.bigEndian] }
+
+/// A composite key of the 32 bytes of a hash and a number.
+func hashKey(_ hash: [UInt8], _ number: UInt64) -> InlineArray<5, UInt64> {
+  precondition(hash.count == SHA256Digest.byteCount, "A hash has 32 bytes.")
+  let words = hash.span.bytes
+  return [
+    words.unsafeLoadUnaligned(as: UInt64.self), words.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self),
+    words.unsafeLoadUnaligned(fromByteOffset: 16, as: UInt64.self),
+    words.unsafeLoadUnaligned(fromByteOffset: 24, as: UInt64.self), number.bigEndian,
+  ]
+}
 
 extension RawSpan {
   /// The big-endian number at an offset.

@@ -1,0 +1,120 @@
+import LMDB
+import TestSupport
+import Testing
+
+@Suite("Gathered changes")
+struct GatheringTests {
+  /// One change of a key.
+  enum Change: CaseIterable { case put, insert, delete }
+
+  @Test(
+    "changes that are gathered come to what they come to at once, whatever was there before",
+    arguments: 0..<24 as Range<UInt64>)
+  func model(seed: UInt64) throws {
+    try withTemporaryDirectory { path in
+      var random = SeededGenerator(seed: seed)
+      let environment = try Environment.open(path: path, options: .fast)
+      let (direct, gathered) = (try environment.database("direct"), try environment.database("gathered"))
+      let other = try environment.database("other")
+      // Few bytes and lengths around the sixteen that a comparison begins with: equal beginnings, equal keys.
+      let keyCounts = [1, 7, 8, 15, 16, 17, 20].shuffled(using: &random).prefix(seed.isMultiple(of: 3) ? 1 : 4)
+      func key() -> [UInt8] {
+        (0..<(keyCounts.randomElement(using: &random) ?? 1)).map { _ in .random(in: 0...1, using: &random) }
+      }
+      func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255, using: &random) } }
+      if seed.isMultiple(of: 2) {
+        try environment.write { t in
+          for _ in 0..<50 {
+            let (key, value) = (key(), bytes(3))
+            for database in [direct, gathered] { try t.put(key, value, in: database) }
+          }
+        }
+      }
+      for _ in 0..<3 {
+        try environment.write { t in
+          t.gather([gathered, other])
+          for _ in 0..<400 {
+            let (key, value) = (key(), bytes(.random(in: 0...40, using: &random)))
+            switch Change.allCases.randomElement(using: &random) {
+            case .insert:
+              if try t.contains(key.span.bytes, in: direct) { continue }
+              try t.put(key, value, in: direct, mode: .insert)
+              try t.put(key, value, in: gathered, mode: .insert)
+            case .delete:
+              try t.delete(key, in: direct)
+              let isTakenOnTrust = try t.delete(key, in: gathered)
+              #expect(isTakenOnTrust)
+            default:
+              try t.put(key, value, in: direct)
+              try t.put(key, value, in: gathered)
+            }
+            try t.put(key, [], in: other)
+          }
+          try t.settle()
+          let (found, wanted) = (try t.dump(gathered), try t.dump(direct))
+          #expect(found == wanted, "seed \(seed)")
+        }
+      }
+      let (found, wanted) = try environment.read { t in (try t.dump(gathered), try t.dump(direct)) }
+      #expect(found == wanted && !wanted.isEmpty)
+    }
+  }
+
+  @Test("a key that is inserted twice is found when the changes are settled, and nothing of the transaction stays")
+  func insertedTwice() throws {
+    try withTemporaryDirectory { path in
+      let environment = try Environment.open(path: path, options: .fast)
+      let database = try environment.database("d")
+      try environment.write { t in try t.put([5], [5], in: database) }
+      for keys: [[UInt8]] in [[[1], [7], [1]], [[7], [9], [7]], [[6], [5]]] {
+        let found = try code {
+          try environment.write { t in
+            t.gather([database])
+            for key in keys { try t.put(key, [1], in: database, mode: .insert) }
+            try t.settle()
+          }
+        }
+        #expect(found == .keyExists, "\(keys)")
+        #expect(try environment.read { t in try t.dump(database) } == [[5]: [5]])
+      }
+    }
+  }
+
+  @Test("more than is gathered of a database is carried out in between, with the same outcome")
+  func bounded() throws {
+    try withTemporaryDirectory { path in
+      let environment = try Environment.open(path: path, options: .fast)
+      let database = try environment.database("d")
+      let value = [UInt8](repeating: 7, count: 1 << 20)
+      try environment.write { t in
+        t.gather([database])
+        for round in 0..<2 {
+          for number in 0..<40 { try t.put([UInt8(number * 7 % 40), UInt8(round)], value, in: database) }
+        }
+        try t.settle()
+        let count = try t.count(of: database)
+        #expect(count == 80)
+      }
+    }
+  }
+
+  @Test("a database whose changes are gathered is not read, and a transaction with unsettled changes not committed")
+  func misuse() async throws {
+    try await withTemporaryDirectory { path in
+      await #expect(processExitsWith: trap) { [path = path as String] in
+        let environment = try Environment.open(path: path, options: .fast)
+        let database = try environment.database("d")
+        try environment.write { t in
+          t.gather([database])
+          _ = try t.bytes(for: [1], in: database)
+          try t.settle()
+        }
+      }
+      await #expect(processExitsWith: trap) { [path = path as String] in
+        let environment = try Environment.open(path: path, options: .fast)
+        let database = try environment.database("d")
+        try environment.write { t in t.gather([database]) }
+      }
+    }
+  }
+}
