@@ -16,13 +16,13 @@ internal import PhotoLedger
 /// How exiftool is run, and what it may cost.
 public struct ExifToolLimits: Sendable {
   /// The longest one file may take.
-  public var timePerFile: Duration = .seconds(20)
+  public var timePerFile: Duration = .seconds(120)
   /// The largest answer about one file, in bytes.
   public var outputByteCount = 4 << 20
   /// The address space of one process, in bytes.
   public var memoryByteCount = 2 << 30
 
-  /// The usual limits: 20 seconds, 4 MiB, 2 GiB.
+  /// The usual limits: 120 seconds, which a slow or busy machine may need for its first file, 4 MiB, 2 GiB.
   public init() {}
 }
 
