@@ -10,7 +10,7 @@ import LMDB
 //
 //     commit        X-1                    X                     …    head
 //     all photos    tree A ──────────┐
-//     selection                      └──▶ tree B ◀── reversed deltas ── tree B of now
+//     selection                      └──▶ tree B ◀── reversed delta ─── tree B of now
 //                                    walk of both: what left, what came
 //
 // Tree B at X is made from the tree of now by taking the later commits back, which costs what they touched. The walk is
@@ -75,8 +75,10 @@ extension LibraryStore {
       let query = try self.query(result.plan.query, as: result.client, at: sequence, t)
       return (try fetch(query, result.window, as: result.client, t), sequence)
     }
-    let later = try observation.deltas(from: commit, to: core.commit)
-    for delta in later.reversed() { core = core.advanced(by: delta.reversed(endingAt: sequence)).after }
+    if core.commit > commit {
+      let later = try observation.composedDelta(from: commit, to: core.commit)
+      core = core.advanced(by: later.reversed(endingAt: sequence)).after
+    }
     core.commit = commit
     core.sequence = sequence
     return core.shown(like: result)
