@@ -85,7 +85,7 @@ enum Fetching {
     var found: [UInt64] = []
     var bodies: [() throws -> Void] = []
     var result: FetchResult<Asset>?
-    bodies.append { result = try library.fetchAssets(options, in: album) }
+    bodies.append { result = try library.fetchAssets(options, in: album).wholly() }
     let names = names(of: question)
     #if PeerBenchmarks
       let clause = question.isAboutAlbum ? "assets" : "assets NOT INDEXED"
@@ -130,8 +130,8 @@ enum Fetching {
         }
         counts[0] = CountedTree(sorted: keys).count
       },
-      { counts[1] = try library.fetchAssets(try .newestFirst()).count },
-      { counts[2] = try library.fetchAssets().count },
+      { counts[1] = try library.fetchAssets(try .newestFirst()).wholly().count },
+      { counts[2] = try library.fetchAssets().wholly().count },
     ]
     #if PeerBenchmarks
       let statement = try stage.peer.map {

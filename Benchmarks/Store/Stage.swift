@@ -165,7 +165,7 @@ struct StoreReader {
 
   init(_ library: PhotoLibrary) throws {
     var options = LMDB.Environment.Options()
-    options.maxDatabases = 32
+    options.maxDatabases = Projections.databasesMax
     environment = try LMDB.Environment.open(path: library.url.path + "/store", options: options)
     events = try environment.database("events", integerKeys: true)
     details = try environment.database("details", integerKeys: true)

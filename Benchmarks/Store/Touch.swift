@@ -52,11 +52,12 @@ extension FetchOptions {
 }
 
 extension FetchResult {
-  /// The internal numbers of the shown objects, in order; nothing is read from the store.
-  var numbers: [UInt64] {
-    switch core.order {
-    case .narrow(let tree): tree.elements(in: core.window.range(in: tree.count)).map(\.number)
-    case .wide(let tree): tree.elements(in: core.window.range(in: tree.count)).map(\.number)
-    }
+  /// The result after all of it was made: one that the store keeps in order is otherwise made when that is needed.
+  func wholly() throws -> FetchResult {
+    _ = try core
+    return self
   }
+
+  /// The internal numbers of the shown objects, in order; the whole result is made for it.
+  var numbers: [UInt64] { reading { try core.numbers } }
 }

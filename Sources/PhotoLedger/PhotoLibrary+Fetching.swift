@@ -317,10 +317,16 @@ extension PhotoLibrary {
     let window = Window(offset: options.fetchOffset, limit: options.fetchLimit == 0 ? nil : options.fetchLimit)
     try store.prompting.askIfNeeded(for: client, in: store)
     return try store.reading { t in
+      query = try store.query(query, as: client, t)
+      let wantsIncrementalChanges = options.wantsIncrementalChangeDetails
+      let token = try store.core.token(try store.core.log.head(t).commit, for: client, t)
+      if let begun = try store.begin(
+        query, window, wantsIncrementalChanges: wantsIncrementalChanges, as: client, t)
+      {
+        return FetchResult(ResultState(begun, token: token), store: store, load: load)
+      }
       let core = try store.fetch(
-        try store.query(query, as: client, t), window, wantsIncrementalChanges: options.wantsIncrementalChangeDetails,
-        as: client, t)
-      let token = try store.core.token(core.commit, for: client, t)
+        query, window, wantsIncrementalChanges: wantsIncrementalChanges, as: client, t)
       return FetchResult(ResultState(core, token: token), store: store, load: load)
     }
   }

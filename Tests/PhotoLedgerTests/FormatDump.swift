@@ -14,7 +14,7 @@ enum FormatDump {
   /// Opens the LMDB environment of a store as the library does; while that is open, it is the same one.
   static func environment(_ path: String) throws -> LMDB.Environment {
     var options = LMDB.Environment.Options()
-    options.maxDatabases = 32
+    options.maxDatabases = Projections.databasesMax
     return try LMDB.Environment.open(path: path, options: options)
   }
 
@@ -23,10 +23,7 @@ enum FormatDump {
 
   /// The lines of one database.
   static func lines(of name: String, in environment: LMDB.Environment) throws -> [String] {
-    let hasIntegerKeys = [
-      "events", "commits", "assets", "details", "collections", "clients", "picks",
-    ].contains(name)
-    let database = try environment.database(name, integerKeys: hasIntegerKeys)
+    let database = try environment.database(name, integerKeys: numbered.contains(name))
     var lines = ["[\(name)]"]
     try environment.read { t in
       try t.forEach(in: database) { key, value in
@@ -43,6 +40,27 @@ enum FormatDump {
   /// The whole store.
   static func text(of environment: LMDB.Environment) throws -> String {
     try names.map { try lines(of: $0, in: environment).joined(separator: "\n") + "\n" }.joined(separator: "\n")
+  }
+
+  /// The databases whose keys are numbers.
+  private static let numbered: Set = ["events", "commits", "assets", "details", "collections", "clients", "picks"]
+
+  /// Puts the entries of a dump into a store.
+  static func restore(_ dump: String, into environment: LMDB.Environment) throws {
+    for section in dump.split(separator: "\n\n") {
+      let lines = section.split(separator: "\n")
+      let name = String(lines[0].dropFirst().dropLast())
+      let database = try environment.database(name, integerKeys: numbered.contains(name))
+      try environment.write { t in
+        for line in lines.dropFirst() where !line.hasPrefix("  ") {
+          let entry = line.split(separator: " ")
+          guard entry.count >= 2, entry[1] == "=", let key = bytes(hex: entry[0]),
+            let value = bytes(hex: entry.count > 2 ? entry[2] : "")
+          else { throw DumpError(what: "'\(line.prefix(80))' is no entry") }
+          try t.put(key, value, in: database)
+        }
+      }
+    }
   }
 
   // MARK: What entries mean
@@ -98,6 +116,7 @@ enum FormatDump {
       "sighting \(bigEndian(key, 8)) of client \(bigEndian(key, 0)) is commit \(bigEndian(value, 0))"
     case "settings": "\(String(decoding: key, as: UTF8.self)) is \(bigEndian(value, 0))"
     case "content", "pairing", "bursts", "origins": "\(hex(Array(key[..<4])))… is in asset \(bigEndian(key, 32))"
+    case _ where name.hasPrefix("order."): "asset \(bigEndian(key, 8)) at \(hex(Array(key[..<8])))"
     default: "object \(bigEndian(key, 0)) was touched by event \(bigEndian(key, 8))"
     }
   }

@@ -156,7 +156,7 @@ struct SectionHistory {
     let wanted = SectionModel.changes(watched.sections, expected)
     try demand(counts == wanted, "\(name): \(counts) instead of \(wanted)")
     let keys = changes.map(\.key)
-    let order = after.core.plan.query.sort[0].ascending ? keys.sorted() : keys.sorted().reversed()
+    let order = try after.core.plan.query.sort[0].ascending ? keys.sorted() : keys.sorted().reversed()
     try demand(keys == order, "\(name): changes out of order, \(keys)")
     changeCount += changes.count
     watched.result = after

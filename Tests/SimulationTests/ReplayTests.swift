@@ -18,7 +18,7 @@ struct ReplayTests {
 
     let folder = try TemporaryFolder()
     var options = Environment.Options()
-    options.maxDatabases = 32
+    options.maxDatabases = Projections.databasesMax
     let copy = try Environment.open(path: folder.place("copy").path, options: options)
     let projections = try Projections(in: copy)
     var done: UInt64 = 0

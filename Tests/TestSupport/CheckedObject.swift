@@ -114,22 +114,9 @@ extension PhotoLibrary {
 }
 
 extension FetchResult {
-  /// The internal numbers of the shown objects; nothing is read from the store.
-  package var numbers: [UInt64] {
-    let shown = core.window.range(in: endOfOrder)
-    switch core.order {
-    case .narrow(let tree): return tree.elements(in: shown).map(\.number)
-    case .wide(let tree): return tree.elements(in: shown).map(\.number)
-    }
-  }
-
-  private var endOfOrder: Int {
-    switch core.order {
-    case .narrow(let tree): tree.count
-    case .wide(let tree): tree.count
-    }
-  }
+  /// The internal numbers of the shown objects.
+  package var numbers: [UInt64] { reading { try core.numbers } }
 
   /// The number of the commit that the result belongs to.
-  package var commit: UInt64 { core.commit }
+  package var commit: UInt64 { reading { try core.commit } }
 }

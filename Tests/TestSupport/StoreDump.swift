@@ -60,7 +60,7 @@ extension Environment {
   /// The store of the library in a directory, opened as the library opens it.
   package static func store(ofLibrary path: String) throws -> Environment {
     var options = Options()
-    options.maxDatabases = 32
+    options.maxDatabases = 128
     return try open(path: path + "/store", options: options)
   }
 }

@@ -160,6 +160,9 @@ extension SmartAlbumQuery {
     }
   }
 
+  /// The queries of the library's own smart albums.
+  static var builtIn: [SmartAlbumQuery] { titled.map(\.1) }
+
   private static func bits(_ subtypes: MediaSubtypes) -> Condition {
     .bits(.mediaSubtypes, mask: Int64(subtypes.rawValue), .notEqual, 0)
   }

@@ -16,7 +16,7 @@ extension PhotoLibrary {
   /// (PHAssetCollection.transientAssetCollection(withAssetFetchResult:title:)).
   /// - Complexity: O(m log m) for m assets.
   public func transientAlbum(_ assets: FetchResult<Asset>, title: String?) -> PhotoCollection {
-    transient(.album, assets.core.numbers, title)
+    transient(.album, assets.reading { try assets.core.numbers }, title)
   }
 
   /// Makes a folder in memory (PHCollectionList.transientCollectionList(with:title:)).
@@ -29,7 +29,7 @@ extension PhotoLibrary {
   /// (PHCollectionList.transientCollectionList(withCollectionsFetchResult:title:)).
   /// - Complexity: O(m log m) for m collections.
   public func transientFolder(_ collections: FetchResult<PhotoCollection>, title: String?) -> PhotoCollection {
-    transient(.folder, collections.core.numbers, title)
+    transient(.folder, collections.reading { try collections.core.numbers }, title)
   }
 
   private func transient(_ kind: PhotoCollection.Kind, _ content: [ObjectNumber], _ title: String?) -> PhotoCollection {

@@ -187,7 +187,7 @@ public final class ChangeBlock {
   ///   - album: the album.
   ///   - assets: a result of fetching the album's assets.
   public func album(_ album: LocalIdentifier, assets: FetchResult<Asset>) -> ContentEditor {
-    ContentEditor(block: self, container: album, basis: assets.core)
+    ContentEditor(block: self, container: album, basis: assets.reading { try assets.core })
   }
 
   /// An editor for the albums and folders of a folder; nil edits the top level (FO-04).
@@ -195,7 +195,7 @@ public final class ChangeBlock {
 
   /// An editor for the children of a folder, whose indexes count on a result that the caller holds (AL-05).
   public func folder(_ folder: LocalIdentifier?, collections: FetchResult<PhotoCollection>) -> ContentEditor {
-    ContentEditor(block: self, container: folder, basis: collections.core)
+    ContentEditor(block: self, container: folder, basis: collections.reading { try collections.core })
   }
 }
 

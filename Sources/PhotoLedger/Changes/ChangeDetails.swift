@@ -42,13 +42,14 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
   /// - Complexity: O(n log n) in the sizes of both results.
   public init(from before: FetchResult<Element>, to after: FetchResult<Element>, changedObjects: [Element] = [])
   where Element: Identifiable, Element.ID == LocalIdentifier {
-    precondition(before.core.library == after.core.library, "Results of two libraries have no objects in common.")
+    let (old, new) = before.reading { (try before.core, try after.core) }
+    precondition(old.library == new.library, "Results of two libraries have no objects in common.")
     let changed = Set(changedObjects.map(\.id))
-    let numbers = after.core.numbers
+    let numbers = new.numbers
     let changedNumbers = changed.isEmpty ? [] : Set(zip(numbers, after).filter { changed.contains($0.1.id) }.map(\.0))
     self.init(
       before: before, after: after, commits: [],
-      changes: IndexChanges.between(before: before.core.numbers, after: numbers, changed: changedNumbers))
+      changes: IndexChanges.between(before: old.numbers, after: numbers, changed: changedNumbers))
   }
 
   /// Whether the index sets are known; if not, only ``fetchResultAfterChanges`` may be used (CD-14).

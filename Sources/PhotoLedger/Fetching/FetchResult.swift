@@ -12,7 +12,8 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
   let store: LibraryStore
   let load: ObjectLoader<Element>
 
-  package var core: ResultCore { state.core }
+  /// What the result is; made if the store had it in order and nobody has needed it so far.
+  package var core: ResultCore { get throws { try state.made(in: store) } }
   /// The state that the result shows, as a token of its client's.
   public var token: Token { state.token }
   /// How many assets of each media type it shows, once counted.
@@ -52,18 +53,15 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
   }
 
   func objects(at positions: [Int]) throws -> [Element] {
-    let shown = core.shown
     for position in positions {
       precondition(
-        position >= 0 && position < shown.count,
-        "Position \(position) is past the end of a fetch result of \(shown.count) objects.")
+        position >= 0 && position < state.shown.count,
+        "Position \(position) is past the end of a fetch result of \(state.shown.count) objects.")
     }
+    let (numbers, frame) = try state.look(at: positions, in: store)
     return try store.reading { t in
-      let sequence = try store.core.log.head(t).sequence == core.sequence ? LibraryStore.now : core.sequence
-      return try positions.map { position in
-        let number = core.order.number(at: shown.lowerBound + position)
-        return try load.load(store, number, (core.commit, sequence, core.plan.query.access), t)
-      }
+      let sequence = try store.core.log.head(t).sequence == frame.sequence ? LibraryStore.now : frame.sequence
+      return try numbers.map { try load.load(store, $0, (frame.commit, sequence, frame.plan.query.access), t) }
     }
   }
 
@@ -77,7 +75,7 @@ extension FetchResult: RandomAccessCollection {
   /// Always 0.
   public var startIndex: Int { 0 }
   /// The number of objects.
-  public var endIndex: Int { core.shown.count }
+  public var endIndex: Int { state.shown.count }
 
   /// The object at a position; traps if the store cannot be read, where ``object(at:)`` throws.
   public subscript(index: Int) -> Element {
@@ -85,7 +83,7 @@ extension FetchResult: RandomAccessCollection {
   }
 
   /// Reads where Swift's collections leave no room for an error.
-  fileprivate func reading<R>(_ body: () throws -> R) -> R {
+  package func reading<R>(_ body: () throws -> R) -> R {
     do {
       return try body()
     } catch {

@@ -41,9 +41,13 @@ extension LibraryStore {
       holders.containers = Set(try core.projections.places(of: object, in: t).map(\.container))
       holders.isSeen = try isSeen(object, by: query.access, t)
     }
-    let order: ResultOrder =
-      plan.hasWideKeys
-      ? .wide(try tree(plan, holders, t)) : .narrow(try tree(plan, holders, t))
+    let order: ResultOrder
+    if let stored = StoredOrder.answering(query) {
+      let keys = try core.projections.keys(ofOrder: stored.index, ascending: stored.isAscending, in: t)
+      order = .narrow(CountedTree(sorted: keys))
+    } else {
+      order = plan.hasWideKeys ? .wide(try tree(plan, holders, t)) : .narrow(try tree(plan, holders, t))
+    }
     return ResultCore(
       library: core.mark, plan: plan, wantsIncrementalChanges: wantsIncrementalChanges, window: window,
       commit: head.commit, sequence: head.sequence, order: order, holders: holders, client: client)

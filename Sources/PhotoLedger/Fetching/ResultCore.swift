@@ -36,7 +36,12 @@ package struct ResultCore: Sendable {
   var shown: Range<Int> { window.range(in: order.count) }
 
   /// The numbers of all shown objects, in order.
-  var numbers: [ObjectNumber] { shown.map { order.number(at: $0) } }
+  package var numbers: [ObjectNumber] {
+    switch order {
+    case .narrow(let tree): tree.elements(in: shown).map(\.number)
+    case .wide(let tree): tree.elements(in: shown).map(\.number)
+    }
+  }
 
   /// The number of the object at a shown position.
   func number(at position: Int) -> ObjectNumber { order.number(at: shown.lowerBound + position) }

@@ -72,6 +72,7 @@ extension FetchResult {
   /// - Throws: ``FetchError`` `unsupportedSort` if the first term of the result's sort is not a date.
   /// - Complexity: O(s log n) for s sections and n objects.
   public func sections(by granularity: SectionGranularity, in zone: TimeZone = .gmt) throws -> [ResultSection] {
+    let core = try core
     let ruler = try SectionRuler(core, SectionCalendar(granularity, in: zone))
     let shown = core.shown
     return ruler.spans().map { span in

@@ -1,11 +1,37 @@
+import CountedTree
+import EventLog
+import LMDB
 import Synchronization
+
+// What the copies of a result share.
+//
+// A result that the store keeps in order (StoredOrders.swift) is not made when it is fetched: its count is known, and
+// the objects of its first screen are read, but a tree of a million keys is not what somebody waits for who opens a
+// library. The tree is made when the first question comes that needs it: a later position, an object's position, a
+// section, a change.
+//
+//     fetch ──▶ begun: commit, count, first numbers ──── a question that needs the order ────▶ made: the tree
+//                                                     keys of now, later commits taken back
+//
+// Invariant: what a begun result answers is what it answers when it is made, and it is made as of its own commit,
+// however late. Refused: making it in the background, which takes a core from whoever draws the first screen.
 
 /// What the copies of a result share: what it shows, and what has been found out about that since.
 ///
 /// Followers who are told alike share it as well, so that a change costs each of them a reference. It does not hold
 /// the store: live queries keep the last one, and their end must not be the store's.
 final class ResultState: Sendable {
-  let core: ResultCore
+  private enum Content {
+    case begun(BegunResult)
+    case made(ResultCore)
+  }
+
+  /// The result as far as it is made; guarded by its lock.
+  private let content: Mutex<Content>
+  /// The first objects, for a result that was begun.
+  private let opening: BegunResult?
+  /// The positions of the whole order that are shown.
+  let shown: Range<Int>
   /// The state that the result shows, as a token of its client's.
   let token: Token
   /// How many assets of each media type it shows, once counted.
@@ -14,19 +40,79 @@ final class ResultState: Sendable {
   private let later = Mutex<ResultCore?>(nil)
 
   init(_ core: ResultCore, token: Token) {
-    self.core = core
+    content = Mutex(.made(core))
+    opening = nil
+    shown = core.shown
     self.token = token
+  }
+
+  init(_ begun: BegunResult, token: Token) {
+    content = Mutex(.begun(begun))
+    opening = begun
+    shown = begun.frame.window.range(in: begun.count)
+    self.token = token
+  }
+
+  /// The result; it must have been made.
+  var core: ResultCore {
+    content.withLock { content in
+      guard case .made(let core) = content else {
+        preconditionFailure("A result is made before it is followed; this is a defect of PhotoLedger.")
+      }
+      return core
+    }
+  }
+
+  /// The result, which is made if it was only begun.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(1); O(n) the first time for a result that was begun.
+  func made(in store: LibraryStore) throws -> ResultCore {
+    let begun: BegunResult
+    switch content.withLock({ $0 }) {
+    case .made(let core): return core
+    case .begun(let result): begun = result
+    }
+    // Two who ask at once both make it, and what they make is equal.
+    let core = try store.made(begun)
+    content.withLock { $0 = .made(core) }
+    return core
+  }
+
+  /// The numbers of the objects at shown positions, and the result but perhaps for its order.
+  func look(at positions: [Int], in store: LibraryStore) throws -> (numbers: [ObjectNumber], frame: ResultCore) {
+    if let opening, let last = positions.max(), shown.lowerBound + last < opening.numbers.count {
+      return (positions.map { opening.numbers[shown.lowerBound + $0] }, opening.frame)
+    }
+    let core = try made(in: store)
+    return (positions.map { core.order.number(at: shown.lowerBound + $0) }, core)
   }
 
   /// The latest state that shows the same, as far as anybody has looked.
   ///
   /// Whoever holds a result until it changes asks about each commit, and nearly always hears that nothing did. Without
   /// this, each question would read the log from the result's commit on.
-  var latest: ResultCore { later.withLock { $0 } ?? core }
+  func latest(in store: LibraryStore) throws -> ResultCore { try later.withLock { $0 } ?? made(in: store) }
 
   func advance(to later: ResultCore) {
-    self.later.withLock { if ($0 ?? core).commit < later.commit { $0 = later } }
+    self.later.withLock { if ($0?.commit ?? 0) < later.commit { $0 = later } }
   }
+}
+
+/// A result of which the first objects are known, and how many it has.
+struct BegunResult: Sendable {
+  /// The result but for its order, which is empty.
+  let frame: ResultCore
+  /// How many objects the whole order has.
+  let count: Int
+  /// The numbers of its first objects.
+  let numbers: [ObjectNumber]
+
+  /// How many objects are read at first; shorter results are made at once. Few in debug builds, so that tests meet both.
+  #if DEBUG
+    static let firstCount = 4
+  #else
+    static let firstCount = 256
+  #endif
 }
 
 extension LibraryStore {
@@ -37,5 +123,45 @@ extension LibraryStore {
       core.client == PhotoLibrary.owner
       ? token(core.commit) : try reading { t in try self.core.token(core.commit, for: core.client, t) }
     return ResultState(core, token: token)
+  }
+
+  /// Begins the result of a query that the store keeps in order; nil if it does not, if the result is short, or if
+  /// what is shown of it does not begin with the order.
+  /// - Complexity: O(log n).
+  func begin(
+    _ query: Query, _ window: Window, wantsIncrementalChanges: Bool, as client: String, _ t: borrowing StoreReading
+  ) throws -> BegunResult? {
+    guard window.offset == 0, let stored = StoredOrder.answering(query) else { return nil }
+    let head = try core.log.head(t)
+    let count = try t.count(of: core.projections.orders[stored.index])
+    guard count > BegunResult.firstCount, observation.shared(query, at: head.commit) == nil else { return nil }
+    let numbers = try core.projections.firstNumbers(
+      BegunResult.firstCount, ofOrder: stored.index, ascending: stored.isAscending, in: t)
+    let frame = ResultCore(
+      library: core.mark, plan: QueryPlan(query), wantsIncrementalChanges: wantsIncrementalChanges, window: window,
+      commit: head.commit, sequence: head.sequence, order: .narrow(CountedTree()), client: client)
+    return BegunResult(frame: frame, count: count, numbers: numbers)
+  }
+
+  /// Makes a result that was begun, as of its commit.
+  fileprivate func made(_ begun: BegunResult) throws -> ResultCore {
+    let frame = begun.frame
+    let now = try reading { t in
+      try fetch(
+        frame.plan.query, frame.window, wantsIncrementalChanges: frame.wantsIncrementalChanges, as: frame.client, t)
+    }
+    return try takenBack(now, to: frame.commit, endingAt: frame.sequence)
+  }
+
+  /// A result as it was at an earlier commit of the same way of seeing.
+  /// - Complexity: O(k log n) for what the commits between touched.
+  func takenBack(_ result: ResultCore, to commit: UInt64, endingAt sequence: UInt64) throws -> ResultCore {
+    var core = result
+    if core.commit > commit {
+      let later = try observation.composedDelta(from: commit, to: core.commit)
+      core = core.advanced(by: later.reversed(endingAt: sequence)).after
+    }
+    (core.commit, core.sequence) = (commit, sequence)
+    return core
   }
 }

@@ -1,6 +1,7 @@
 import EventLog
 public import Foundation
 import LMDB
+import StoreMigrations
 
 // Verification and rebuilding.
 //
@@ -99,7 +100,7 @@ extension PhotoLibrary {
   ) throws {
     let total = try store.core.log.head(t).sequence
     var options = LMDB.Environment.Options()
-    options.maxDatabases = 32
+    options.maxDatabases = Projections.databasesMax
     options.durability = .unsafeNoSync
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let environment = try LMDB.Environment.open(path: folder.path, options: options)
@@ -201,6 +202,7 @@ extension PhotoLibrary {
       try core.environment.write { t in
         try mendLog(&t)
         for database in core.projections.all { try t.clear(database) }
+        try core.format.note(projections: Projections.version, in: &t)
         // The events are read in a snapshot of their own, beside the pages that the transaction changes.
         try core.environment.read { source in
           let head = try core.log.head(source).sequence

@@ -70,18 +70,12 @@ extension LibraryStore {
 
   /// The same fetch by the permission of an earlier commit, as it was then.
   private func result(of result: ResultCore, at commit: UInt64) throws -> ResultCore {
-    var (core, sequence) = try reading { t in
+    let (now, sequence) = try reading { t in
       let sequence = try self.sequence(ofCommit: commit, t)
       let query = try self.query(result.plan.query, as: result.client, at: sequence, t)
       return (try fetch(query, result.window, as: result.client, t), sequence)
     }
-    if core.commit > commit {
-      let later = try observation.composedDelta(from: commit, to: core.commit)
-      core = core.advanced(by: later.reversed(endingAt: sequence)).after
-    }
-    core.commit = commit
-    core.sequence = sequence
-    return core.shown(like: result)
+    return try takenBack(now, to: commit, endingAt: sequence).shown(like: result)
   }
 
   /// The query of a client as its permission was after an event.

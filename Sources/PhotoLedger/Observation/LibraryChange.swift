@@ -18,7 +18,7 @@ public struct LibraryChange: Sendable {
   /// - Throws: ``LibraryError`` if the log cannot be read.
   /// - Complexity: O(k log n) for k touched objects, since the last question about the result at most.
   public func changeDetails<Element>(for result: FetchResult<Element>) throws -> ChangeDetails<Element>? {
-    let latest = result.state.latest
+    let latest = try result.state.latest(in: result.store)
     guard latest.commit < delta.to else { return nil }
     let step: (after: ResultCore, touched: TouchedPositions, commits: [CommitSummary])
     if try result.store.accessChange(of: latest, through: delta.to) != nil {

@@ -93,6 +93,7 @@ final class Follower: Sendable {
   func listen() throws {
     try state.withLock { state in
       guard state.query == nil else { return }
+      _ = try state.told.made(in: store)
       try follow(&state)
       if observation.isClosed { alarm.end(.success(())) }
     }

@@ -27,6 +27,7 @@ package import LMDB
 //                 asset (8)
 //   origins       SHA-256 of an origin (32) asset (8)    nothing
 //   history       object (8) sequence (8)                nothing
+//   order.…       word of a date (8) asset (8)           nothing       (StoredOrders.swift; one for each)
 //
 // `members` is the manual order; `containers` answers "where does this stand". They are each other's inverse. `history`
 // holds every event that touched an object: the way back to the values of an earlier commit. `content` finds equal
@@ -55,12 +56,21 @@ package struct Projections: Sendable {
   let sightings: Database
   let settings: Database
   let history: Database
+  /// The stored orders, as ``StoredOrder/all`` lists them.
+  let orders: [Database]
 
   /// The names of all projections' databases, in the order of the table above.
   package static let names = [
     "assets", "details", "collections", "identifiers", "members", "containers", "content", "pairing", "bursts",
     "origins", "clients", "clientNames", "picks", "sightings", "settings", "history",
-  ]
+  ] + StoredOrder.all.map(\.name)
+
+  /// Counts the changes of what the projections hold: a store whose projections have another version is rebuilt when it
+  /// is opened. 2: the stored orders.
+  package static let version: UInt64 = 2
+
+  /// How many databases a store with projections has room for: theirs, the log's, and some to come.
+  package static let databasesMax = 128
 
   /// Opens the projections of a store, making those that are missing.
   package init(in environment: LMDB.Environment) throws(LMDBError) {
@@ -80,17 +90,20 @@ package struct Projections: Sendable {
     sightings = try environment.database("sightings")
     settings = try environment.database("settings")
     history = try environment.database("history")
+    var orders: [Database] = []
+    for order in StoredOrder.all { orders.append(try environment.database(order.name)) }
+    self.orders = orders
   }
 
   /// The databases that carrying out events writes and never reads, so that a replay may gather what goes there.
-  var unread: [Database] { [identifiers, content, pairing, bursts, origins, history] }
+  var unread: [Database] { [identifiers, content, pairing, bursts, origins, history] + orders }
 
   /// All databases, in the order of ``names``.
   package var all: [Database] {
     [
       assets, details, collections, identifiers, members, containers, content, pairing, bursts, origins, clients,
       clientNames, picks, sightings, settings, history,
-    ]
+    ] + orders
   }
 }
 

@@ -1,0 +1,140 @@
+import Foundation
+import LMDB
+
+// Orders that are kept, so that nobody has to make them.
+//
+// Problem. What a gallery asks first is everything by date, and what it asks next are the smart albums. Each is a
+// fetch that judges every row of the library, gathers a key for each and sorts them: a fifth of a second for a million
+// assets, before anything is on the screen.
+//
+// So the keys of those fetches are a projection. A stored order is a query with its plan, and a database that holds the
+// key of each asset that the plan admits, in the order of the date:
+//
+//     order.smartAlbumUserLibrary     word of the creation date (8) number (8)     → nothing
+//     order.smartAlbumFavorites       the same of the assets that are favourites   → nothing
+//     order.…                         one for each of the library's own smart albums that a row alone decides
+//
+// The plan that fills it is the plan that a fetch and a live query ask, so the three cannot disagree about what
+// belongs. LMDB counts the entries of a database, so an order's count is one read. Newest first is the same order
+// against the dates; those of one date keep the order of their numbers, which is the library's, both ways.
+//
+// Invariant: after each event the database holds the key of each row of `assets` that the plan admits, and no other.
+//
+// Refused: orders by other properties, and of people's own smart albums (every one costs each commit; whoever follows
+// a result pays once); counters beside the orders (LMDB has them); a bitmap of what belongs to what, since the first
+// screen would still have to find its place in the order.
+
+/// A query whose result the store keeps, in ascending order of the creation date.
+package struct StoredOrder: Sendable {
+  let plan: QueryPlan
+  /// The name of the database.
+  package let name: String
+
+  private init(_ album: SmartAlbumQuery) {
+    // The conditions are the program's own, and its tests read each of them.
+    guard let condition = try? album.condition(at: .distantPast),
+      let date = try? SortTerm(.creationDate, ascending: true, for: .asset)
+    else { preconditionFailure("The condition of \(album.subtype.name) can be read.") }
+    var query = Query(.asset, .library, where: condition, sortedBy: [date])
+    query.includesHidden = album.includesHidden
+    query.sources = .userLibrary
+    plan = QueryPlan(query)
+    name = "order.\(album.subtype.name)"
+  }
+
+  /// All of them: everything, and the library's own smart albums but for "recently added", which the day decides.
+  package static let all = SmartAlbumQuery.builtIn.filter { $0.addedWithinDays == nil }.map(StoredOrder.init)
+
+  private static let byQuery = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.plan.query, $0) })
+
+  /// Which stored order answers a query, forward or backward; nil if none does.
+  static func answering(_ query: Query) -> (index: Int, isAscending: Bool)? {
+    guard query.sort.count == 1, query.sort[0].key == .creationDate else { return nil }
+    var ascending = query
+    let isAscending = query.sort[0].ascending
+    if !isAscending { ascending.sort = all[0].plan.query.sort }
+    return byQuery[ascending].map { ($0, isAscending) }
+  }
+
+  fileprivate func key(of row: AssetRow?) -> NarrowKey? {
+    guard let row, plan.admits(row) else { return nil }
+    return plan.key(row, nil)
+  }
+}
+
+extension Projections {
+  /// Carries over to the stored orders that a row became another one, came or went.
+  /// - Complexity: O(log n) for each order that the row enters, leaves or moves in.
+  func reorder(_ old: AssetRow?, _ new: AssetRow?, _ t: inout WriteTransaction) throws(LMDBError) {
+    for (order, database) in zip(StoredOrder.all, orders) {
+      let (before, after) = (order.key(of: old), order.key(of: new))
+      guard before != after else { continue }
+      if let before {
+        let key = pairKey(before.word, before.number)
+        try t.delete(key.span.bytes, in: database)
+      }
+      if let after {
+        let key = pairKey(after.word, after.number)
+        try t.put(key.span.bytes, RawSpan(), in: database)
+      }
+    }
+  }
+
+  /// The keys of a stored order, ascending as a result sorted so has them.
+  /// - Complexity: O(n) in the order, nothing judged and nothing sorted.
+  func keys(ofOrder index: Int, ascending: Bool, in t: borrowing some Reading) throws(LMDBError) -> [NarrowKey] {
+    var keys: [NarrowKey] = []
+    keys.reserveCapacity(try t.count(of: orders[index]))
+    try t.forEach(in: orders[index]) { (key, _) throws(LMDBError) in
+      keys.append(NarrowKey(word: key.number(at: 0), number: key.number(at: 8)))
+      return .proceed
+    }
+    return ascending ? keys : Self.backward(keys)
+  }
+
+  /// The numbers of the first objects of a stored order.
+  /// - Parameter ascending: whether small dates come first.
+  /// - Complexity: O(m log n) for m objects.
+  func firstNumbers(
+    _ most: Int, ofOrder index: Int, ascending: Bool, in t: borrowing some Reading
+  ) throws(LMDBError) -> [ObjectNumber] {
+    var numbers: [ObjectNumber] = []
+    var cursor = try t.cursor(in: orders[index])
+    // Those of one date stand in ascending order either way, so the way back goes from date to date.
+    var date = try ascending ? cursor.first()?.key.number(at: 0) : cursor.last()?.key.number(at: 0)
+    while let word = date, numbers.count < most {
+      let first = pairKey(word, 0)
+      var holder = try cursor.seek(atOrAfter: first.span.bytes)?.key
+      date = nil
+      while let key = holder, numbers.count < most {
+        guard key.number(at: 0) == word else {
+          if ascending { date = key.number(at: 0) }
+          break
+        }
+        numbers.append(key.number(at: 8))
+        holder = try cursor.next()?.key
+      }
+      if !ascending {
+        _ = try cursor.seek(atOrAfter: first.span.bytes)
+        date = try cursor.previous()?.key.number(at: 0)
+      }
+    }
+    return numbers
+  }
+
+  /// The keys of the same objects with the larger words first, those of one word as they stood.
+  static func backward(_ keys: [NarrowKey]) -> [NarrowKey] {
+    [NarrowKey](unsafeUninitializedCapacity: keys.count) { turned, count in
+      var end = keys.count
+      while end > 0 {
+        var start = end - 1
+        while start > 0, keys[start - 1].word == keys[end - 1].word { start -= 1 }
+        for index in start..<end {
+          turned.initializeElement(at: count, to: NarrowKey(word: ~keys[index].word, number: keys[index].number))
+          count += 1
+        }
+        end = start
+      }
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PhotoLedger
+
+// A fetch that the store keeps in order is compared with the same fetch under a second sort term that decides nothing:
+// of assets with one date the one added first comes first either way, so both have the same objects in the same order,
+// and only one of them is answered from what is stored.
+
+@Suite("Stored orders")
+struct StoredOrderTests {
+  /// A library of assets with few dates, changed at random.
+  private struct Changing {
+    let made: TemporaryLibrary
+    var random: SeededGenerator
+    var ids: [LocalIdentifier] = []
+
+    init(_ seed: UInt64) throws {
+      made = try TemporaryLibrary(.seeded(seed))
+      random = SeededGenerator(seed: seed)
+    }
+
+    mutating func step(_ number: Int) throws {
+      var drawn = random
+      var chosen: [LocalIdentifier] = []
+      for _ in 0..<min(3, ids.count) { chosen.append(drawn.one(of: ids)) }
+      var kept = ids
+      try made.library.performChangesAndWait { block in
+        switch drawn.int(0..<8) {
+        case 0, 1, 2:
+          for index in 0..<4 {
+            let creation = AssetCreation.random(number * 8 + index, &drawn)
+            let id = block.createAsset(creation)
+            // What comes from elsewhere cannot be changed.
+            if creation.sourceType == .userLibrary { kept.append(id) }
+          }
+        case 3: block.setFavorite(drawn.chance(1, of: 2), for: chosen)
+        case 4: block.setHidden(drawn.chance(1, of: 2), for: chosen)
+        case 5: block.deleteAssets(chosen)
+        case 6: block.restoreAssets(chosen)
+        default:
+          var changes = AssetChanges()
+          changes.creationDate = AssetChanges.Assignment(Date.drawn(&drawn))
+          block.edit(chosen, changes)
+        }
+      }
+      (random, ids) = (drawn, kept)
+    }
+
+    /// Every smart album, and the library, each by date both ways: as it is stored, and as it is worked out.
+    func compare(_ number: Int) throws {
+      let albums: [PhotoCollection?] = [nil] + (try made.library.fetchCollections(with: .smartAlbum)).map { $0 }
+      for album in albums {
+        for order in ["creationDate", "creationDate:desc"] {
+          var options = FetchOptions()
+          options.sort = [try SortTerm(order, for: .asset)]
+          let stored = try made.library.fetchAssets(options, in: album)
+          options.sort.append(try SortTerm("addedDate", for: .asset))
+          let expected = try made.library.fetchAssets(options, in: album).core.numbers
+          let title = Comment(rawValue: "\(album?.localizedTitle ?? "The library") by \(order), step \(number)")
+          #expect(stored.count == expected.count, title)
+          #expect(stored.prefix(3).map(\.row.number) == Array(expected.prefix(3)), title)
+          #expect(try stored.core.numbers == expected, title)
+          #expect(stored.map(\.row.number) == expected, title)
+        }
+      }
+    }
+  }
+
+  @Test("what is stored is what a fetch finds, after every change (FR-09, AL-07)", arguments: [1, 2, 3] as [UInt64])
+  func stored(seed: UInt64) throws {
+    var changing = try Changing(seed)
+    for number in 0..<40 {
+      try changing.step(number)
+      try changing.compare(number)
+    }
+    #expect(try changing.made.library.verify(scratch: changing.made.folder.url).defect == nil)
+  }
+
+  @Test("a result that was begun shows its own commit, however late it is made (FR-01)", arguments: [4, 5] as [UInt64])
+  func begun(seed: UInt64) throws {
+    var changing = try Changing(seed)
+    let library = changing.made.library
+    var options = FetchOptions()
+    options.sort = [try SortTerm("creationDate:desc", for: .asset)]
+    var (limited, start) = (options, 0)
+    limited.fetchLimit = 7
+    while try library.fetchAssets(options).count < 3 * BegunResult.firstCount {
+      try changing.step(start)
+      start += 1
+    }
+    let (late, short) = (try library.fetchAssets(options), try library.fetchAssets(limited))
+    let wanted = try library.fetchAssets(options).map(\.id)
+    #expect(late.count == wanted.count && short.count == min(7, wanted.count))
+    for number in start..<start + 30 { try changing.step(number) }
+    #expect(late.prefix(2).map(\.id) == Array(wanted.prefix(2)), "The first screen is of the result's commit.")
+    #expect(late.map(\.id) == wanted)
+    #expect(short.map(\.id) == Array(wanted.prefix(7)))
+    #expect(try late.index(ofObject: late[wanted.count - 1]) == wanted.count - 1)
+  }
+
+  @Test("whoever follows a result that was begun is told from its own commit on (CD-02, OB-03)")
+  func followed() throws {
+    var changing = try Changing(6)
+    for number in 0..<12 { try changing.step(number) }
+    var options = FetchOptions()
+    options.sort = [try SortTerm("creationDate:desc", for: .asset)]
+    let held = try changing.made.library.fetchAssets(options)
+    let before = try changing.made.library.fetchAssets(options).map(\.id)
+    for number in 12..<30 { try changing.step(number) }
+    let follower = ResultChanges.Iterator(held, 0)
+    try follower.listen()
+    let change = try #require(try follower.take())
+    var list = before
+    for index in try #require(change.removedIndexes).reversed() { list.remove(at: index) }
+    let after = try changing.made.library.fetchAssets(options).map(\.id)
+    #expect(change.fetchResultBeforeChanges.map(\.id) == before)
+    #expect(change.fetchResultAfterChanges.map(\.id) == after)
+    #expect(Set(list).isSubset(of: after))
+  }
+
+  @Test("those of one date keep their order when a result is turned round (FR-09)")
+  func turned() {
+    let keys = [(1, 5), (2, 1), (2, 3), (2, 9), (3, 2), (4, 4), (4, 6)].map { NarrowKey(word: $0.0, number: $0.1) }
+    let turned = Projections.backward(keys)
+    #expect(turned.map(\.number) == [4, 6, 2, 1, 3, 9, 5])
+    #expect(turned == turned.sorted())
+    #expect(Projections.backward([]).isEmpty)
+  }
+}
