@@ -24,8 +24,8 @@ extension LibraryStore {
       guard version <= Projections.version else {
         throw LibraryError(
           .newerThanProgram,
-          "The library at \(url.path) has projections of version \(version), this program knows \(Projections.version); "
-            + "open it with a newer PhotoLedger.")
+          "The library at \(url.path) has projections of version \(version), this program knows "
+            + "\(Projections.version); open it with a newer PhotoLedger.")
       }
       let store = try LibraryStore(url, core)
       // Rows that an older program derived are made again by this one's rules.

@@ -10,8 +10,8 @@ import Testing
 //
 //     v1, v2 …/library.dump   every database of a small seeded library      today's program writes the bytes of the
 //                                                                           newest, and opens the others as that
-//     v1, v2 …/library.log    its events, a JSON object a line              today's program reads them, and replays them
-//                                                                           to the projections of the newest dump
+//     v1, v2 …/library.log    its events, a JSON object a line              today's program reads them, and makes the
+//                                                                           projections of the newest dump of them
 //     StorageFormat.md quotes the newest library.dump, line by line.
 //
 // PHOTOLEDGER_RECORD=1 writes both files anew. Once a version has been published, its fixtures are never recorded

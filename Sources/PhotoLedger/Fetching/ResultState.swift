@@ -107,7 +107,7 @@ struct BegunResult: Sendable {
   /// The numbers of its first objects.
   let numbers: [ObjectNumber]
 
-  /// How many objects are read at first; shorter results are made at once. Few in debug builds, so that tests meet both.
+  /// How many objects are read at first; shorter results are made at once. Few in debug builds: tests meet both.
   #if DEBUG
     static let firstCount = 4
   #else
