@@ -67,7 +67,7 @@ extension Projections {
   private func create(_ existence: AssetExistence, _ t: inout WriteTransaction) throws {
     let number = existence.row.number
     try put(existence.row, &t)
-    try reorder(nil, existence.row, &t)
+    try reorder(number, from: .absent, to: try standing(of: number, in: t), &t)
     try put(existence.details, number, &t)
     try put(existence.row.identifier, .asset, number, &t)
     for resource in existence.details.resources { try note(resource, of: number, &t) }
@@ -113,18 +113,18 @@ extension Projections {
       try t.delete(key.span.bytes, in: index)
     }
     try remove(existence.row.identifier, &t)
-    try reorder(existence.row, nil, &t)
+    try reorder(number, from: try standing(of: number, in: t), to: .absent, &t)
     try t.delete(number, in: details)
     try t.delete(number, in: assets)
   }
 
   private func edit(_ edited: AssetsEdited, _ t: inout WriteTransaction) throws {
     for edit in edited.edits {
-      guard let old = try asset(edit.number, in: t) else { throw RowMismatch(number: edit.number, field: "existence") }
-      var row = old
+      guard var row = try asset(edit.number, in: t) else { throw RowMismatch(number: edit.number, field: "existence") }
+      let stood = try standing(of: edit.number, in: t)
       try edit.apply(to: &row)
       try put(row, &t)
-      try reorder(old, row, &t)
+      try reorder(edit.number, from: stood, to: try standing(of: edit.number, in: t), &t)
       guard edit.changesDetails, var details = try details(edit.number, in: t) else { continue }
       try edit.apply(to: &details)
       try put(details, edit.number, &t)

@@ -43,7 +43,11 @@ package struct StoredOrder: Sendable {
   }
 
   /// All of them: everything, and the library's own smart albums but for "recently added", which the day decides.
-  package static let all = SmartAlbumQuery.builtIn.filter { $0.addedWithinDays == nil }.map(StoredOrder.init)
+  package static let all: [StoredOrder] = {
+    let all = SmartAlbumQuery.builtIn.filter { $0.addedWithinDays == nil }.map(StoredOrder.init)
+    precondition(all.count <= UInt32.bitWidth, "A standing has a bit for each stored order.")
+    return all
+  }()
 
   private static let byQuery = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.plan.query, $0) })
 
@@ -55,28 +59,43 @@ package struct StoredOrder: Sendable {
     if !isAscending { ascending.sort = all[0].plan.query.sort }
     return byQuery[ascending].map { ($0, isAscending) }
   }
+}
 
-  fileprivate func key(of row: AssetRow?) -> NarrowKey? {
-    guard let row, plan.admits(row) else { return nil }
-    return plan.key(row, nil)
-  }
+/// Which stored orders hold an asset, and at what date; all of them have the same key for it.
+struct OrderStanding {
+  /// A bit for each of ``StoredOrder/all``.
+  fileprivate var orders: UInt32 = 0
+  fileprivate var word: UInt64 = 0
+
+  /// The standing of an asset that is not there.
+  static let absent = OrderStanding()
 }
 
 extension Projections {
-  /// Carries over to the stored orders that a row became another one, came or went.
-  /// - Complexity: O(log n) for each order that the row enters, leaves or moves in.
-  func reorder(_ old: AssetRow?, _ new: AssetRow?, _ t: inout WriteTransaction) throws(LMDBError) {
-    for (order, database) in zip(StoredOrder.all, orders) {
-      let (before, after) = (order.key(of: old), order.key(of: new))
-      guard before != after else { continue }
-      if let before {
-        let key = pairKey(before.word, before.number)
-        try t.delete(key.span.bytes, in: database)
-      }
-      if let after {
-        let key = pairKey(after.word, after.number)
-        try t.put(key.span.bytes, RawSpan(), in: database)
-      }
+  /// The standing of an asset by its row.
+  /// - Complexity: O(log n), and a look at the row for each order.
+  func standing(of number: ObjectNumber, in t: borrowing some Reading) throws -> OrderStanding {
+    var standing = OrderStanding.absent
+    try withAsset(number, in: t) { row in
+      for (index, order) in StoredOrder.all.enumerated() where order.plan.admits(row) { standing.orders |= 1 << index }
+      let key: NarrowKey = StoredOrder.all[0].plan.key(row, nil)
+      standing.word = key.word
+    }
+    return standing
+  }
+
+  /// Carries over to the stored orders that the row of an asset became another one, came or went.
+  /// - Complexity: O(log n) for each order that the asset enters, leaves or moves in.
+  func reorder(
+    _ number: ObjectNumber, from old: OrderStanding, to new: OrderStanding, _ t: inout WriteTransaction
+  ) throws(LMDBError) {
+    let (before, after) = (pairKey(old.word, number), pairKey(new.word, number))
+    var touched = old.word == new.word ? old.orders ^ new.orders : old.orders | new.orders
+    while touched != 0 {
+      let index = touched.trailingZeroBitCount
+      touched &= touched - 1
+      if old.orders >> index & 1 == 1 { try t.delete(before.span.bytes, in: orders[index]) }
+      if new.orders >> index & 1 == 1 { try t.put(after.span.bytes, RawSpan(), in: orders[index]) }
     }
   }
 
