@@ -55,7 +55,7 @@ let package = Package(
     .target(name: "PhotosUI", dependencies: ["Photos", "PhotoLedger"], swiftSettings: strict),
     .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),
     .executableTarget(
-      name: "photoledger", dependencies: ["PhotoLedger", "MediaImport"], swiftSettings: strict),
+      name: "photoledger", dependencies: ["PhotoLedger", "MediaImport", "CSystem"], swiftSettings: strict),
     .systemLibrary(
       name: "CSQLite", path: "Benchmarks/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .executableTarget(
@@ -91,7 +91,7 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "CommandTests", dependencies: ["photoledger", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "CommandTests", dependencies: ["photoledger", "LMDB", "TestSupport"], swiftSettings: strict),
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
     .target(
       name: "PhotoKitProgramsSwift6", dependencies: ["Photos", "PhotosUI"], path: "Tests/PhotoKitPrograms",

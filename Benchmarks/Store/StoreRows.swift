@@ -3,7 +3,7 @@ enum StoreRows {
   private static let names: [String] = [
     Creation.names, ["S10 creation, one commit of 1000 assets"], ColdStart.names, Fetching.rebuildNames,
     Fetching.questions.flatMap(Fetching.names), Observing.names, CatchingUp.names, LongAlbum.names, Memory.names,
-    Commits.names, UglyShapes.names,
+    Commits.names, Proofs.names, UglyShapes.names,
   ].flatMap { $0 }
 
   static func measure(size: Int, into report: inout Report) throws {
@@ -13,6 +13,7 @@ enum StoreRows {
     try ColdStart.measure(stage, into: &report)
     try Creation.measure(stage, into: &report)
     try Commits.measure(stage, into: &report)
+    try Proofs.measure(stage, into: &report)
     try Observing.measure(stage, into: &report)
     try CatchingUp.measure(stage, into: &report)
     try LongAlbum.measure(stage, into: &report)

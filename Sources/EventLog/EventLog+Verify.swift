@@ -25,16 +25,20 @@ extension EventLog {
   /// - Parameters:
   ///   - first: the first event to check, at least 1. The one before it is taken as it is.
   ///   - last: the last event to check; nil for the head and, beyond it, that nothing follows.
+  ///   - sizes: after how many events the state of the log is wanted, its Merkle root included, which costs one more
+  ///     hash an event up to the largest; only from the first event on.
   ///   - t: the snapshot.
   ///   - progress: called every 4096 events with the sequence reached; `.stop` ends the verification there.
   /// - Throws: `storage`; a difference is not thrown but returned.
   /// - Complexity: O(bytes) of the events.
   public func verify(
-    from first: UInt64 = 1, to last: UInt64? = nil, in t: borrowing some TransactionReading & ~Copyable,
+    from first: UInt64 = 1, to last: UInt64? = nil, statesAt sizes: Set<UInt64> = [],
+    in t: borrowing some TransactionReading & ~Copyable,
     progress: (UInt64) -> Continuation = { _ in .proceed }
   ) throws(EventLogError) -> LogVerification {
     precondition(first >= 1, "Events are counted from 1.")
-    var check = LogCheck(log: self, next: first)
+    precondition(first == 1 || sizes.isEmpty, "A Merkle tree has every event from the first on.")
+    var check = LogCheck(log: self, next: first, statesAt: sizes)
     do throws(DefectFound) {
       let storedHead = try check.storedHead(t)
       try check.resume(t)
@@ -85,13 +89,33 @@ private struct LogCheck {
   var open: OpenCommit?
   var keyCount = 0
   var result = LogVerification(head: .empty)
+  private var frontier = MerkleFrontier()
+  private let sizes: Set<UInt64>
+  private let largestSize: UInt64
 
-  init(log: EventLog, next: UInt64) {
+  init(log: EventLog, next: UInt64, statesAt sizes: Set<UInt64>) {
     self.log = log
     self.next = next
+    self.sizes = sizes
+    largestSize = sizes.max() ?? 0
+    noteState()
   }
 
+  /// Keeps the state reached, if it is asked for.
+  private mutating func noteState() {
+    let head = result.head
+    guard sizes.contains(head.sequence) else { return }
+    result.states[head.sequence] = LogVerification.State(head: head, root: frontier.root)
+  }
+
+  /// The stored head, after a look at the number of the format beside it.
   func storedHead(_ t: borrowing some TransactionReading & ~Copyable) throws(DefectFound) -> EventLog.Head {
+    let format: UInt64?
+    do { format = try log.storedFormat(t) } catch {
+      if error.code == .storage { throw .failure(error) }
+      throw .defect(0, .alteredFormat, error.detail)
+    }
+    if format == nil { throw .defect(0, .alteredFormat, "there is no format number") }
     do { return try log.head(t) } catch {
       if error.code != .corrupted { throw .failure(error) }
       throw .defect(0, .headMismatch, "the stored head cannot be read")
@@ -154,6 +178,9 @@ private struct LogCheck {
     result.eventCount += 1
     if event.isErased { result.erasedCount += 1 }
     result.head = EventLog.Head(sequence: next, commit: event.commit, chain: chain)
+    guard next <= largestSize else { return }
+    frontier.append(event.leaf)
+    noteState()
   }
 
   private func checkHashes(_ event: borrowing StoredEvent) throws(DefectFound) {
@@ -235,8 +262,14 @@ private struct LogCheck {
     let log = log
     let counts = try trying { () throws(EventLogError) in
       try storing { () throws(LMDBError) in
-        (events: try t.count(of: log.events), commits: try t.count(of: log.commits), keys: try t.count(of: log.keys))
+        (
+          events: try t.count(of: log.events), commits: try t.count(of: log.commits), keys: try t.count(of: log.keys),
+          meta: try t.count(of: log.meta)
+        )
       }
+    }
+    if counts.meta > EventLog.MetaKey.count {
+      throw .defect(head.sequence, .alteredFormat, "\(counts.meta) rows tell of the log, not \(EventLog.MetaKey.count)")
     }
     if head.sequence > 0 && !wasLast {
       throw .defect(head.sequence, .brokenCommit, "the log ends inside commit \(commit)")

@@ -63,20 +63,38 @@ public struct EventLog: Sendable {
   let keys: Database
   let meta: Database
 
-  /// Opens the log in `environment`, and creates it when there is none and the environment may be written.
+  /// Opens the log in `environment`.
   ///
+  /// - Parameters:
+  ///   - environment: the store.
+  ///   - limits: what may be appended at most.
+  ///   - creates: whether a log that is missing, in whole or in part, is created; the environment must be one that may
+  ///     be written. Without it such a store is left as it is, and refused.
   /// - Throws: `newerThanProgram`, `corrupted`, `storage`.
-  public init(in environment: Environment, limits: Limits = Limits()) throws(EventLogError) {
+  public init(
+    in environment: Environment, limits: Limits = Limits(), creates: Bool = true
+  ) throws(EventLogError) {
     self.environment = environment
     self.limits = limits
-    events = try storing { () throws(LMDBError) in try environment.database("events", integerKeys: true) }
-    commits = try storing { () throws(LMDBError) in try environment.database("commits", integerKeys: true) }
-    keys = try storing { () throws(LMDBError) in try environment.database("keys") }
-    meta = try storing { () throws(LMDBError) in try environment.database("log.meta") }
+    events = try Self.table("events", integerKeys: true, in: environment, creates)
+    commits = try Self.table("commits", integerKeys: true, in: environment, creates)
+    keys = try Self.table("keys", in: environment, creates)
+    meta = try Self.table("log.meta", in: environment, creates)
     let format = try environment.read(mapping: { EventLogError($0) }) { (t) throws(EventLogError) in
       try storedFormat(t)
     }
-    if format == nil { try create() }
+    guard format == nil else { return }
+    guard creates else { throw EventLogError(.corrupted, "there is no format number; the store holds no whole log") }
+    try create()
+  }
+
+  private static func table(
+    _ name: String, integerKeys: Bool = false, in environment: Environment, _ creates: Bool
+  ) throws(EventLogError) -> Database {
+    do { return try environment.database(name, integerKeys: integerKeys, create: creates) } catch {
+      guard !creates, error.code == .notFound else { throw EventLogError(error) }
+      throw EventLogError(.corrupted, "the table \(name) is missing")
+    }
   }
 
   /// The end of the log in this snapshot.
@@ -263,6 +281,7 @@ extension EventLog {
   enum MetaKey {
     static let format = Array("format".utf8)
     static let head = Array("head".utf8)
+    static let count = 2
   }
 
   /// The key of an idempotency key in its table: 0, the client, 0 and the text; or 1 and the digest of what would
@@ -289,7 +308,7 @@ extension EventLog {
       Self.storedKey(key, of: commit.information.client), CBOR.unsigned(commit.number).encoded, in: keys, mode: .insert)
   }
 
-  private func storedFormat(_ t: borrowing some TransactionReading & ~Copyable) throws(EventLogError) -> UInt64? {
+  func storedFormat(_ t: borrowing some TransactionReading & ~Copyable) throws(EventLogError) -> UInt64? {
     let row = try storing { () throws(LMDBError) in try t.bytes(for: MetaKey.format, in: meta) }
     guard let row else {
       let count = try storing { () throws(LMDBError) in try t.count(of: events) }
@@ -304,6 +323,7 @@ extension EventLog {
     } catch {
       throw EventLogError(error, of: "the format number of the log")
     }
+    guard format > 0 else { throw EventLogError(.corrupted, "the format number of the log is 0; the first was 1") }
     guard format <= EventRecord.formatVersion else {
       throw EventLogError(
         .newerThanProgram, "the log has format \(format), this program knows up to \(EventRecord.formatVersion)")

@@ -15,7 +15,7 @@
 //   * The salt (16 random bytes, one an event) keeps a payload from being guessed from its commitment.
 //   * Erasing an event replaces salt and payload by null. Header, commitment, leaf and chain stay, and so does the
 //     chain.
-//   * The leaf is what an RFC 9162 tree will be built of, without rewriting a record.
+//   * The leaf is what the RFC 9162 tree is built of (MerkleTree.swift), without rewriting a record.
 //   * `index` counts the events of a commit from 0, `isLast` marks the last. A log that was cut off inside a commit
 //     ends with `isLast` false. A count in the first event would tell the same, but a commit is written while its
 //     events are being decided, and nobody knows their number yet. A log cut off between commits is complete in
@@ -86,6 +86,21 @@ enum EventRecord {
         commitment.withUnsafeBytes { SHA256.digest(of: prefix, header, $0) }
       }
     }
+  }
+
+  /// The leaf that stands in a record, which ends with leaf and chain; nil if it does not.
+  static func storedLeaf(of record: RawSpan) -> SHA256Digest? {
+    let start = record.byteCount - 2 * itemByteCount
+    guard start >= 0, holdsDigest(record, at: start), holdsDigest(record, at: start + itemByteCount) else { return nil }
+    return SHA256Digest(record.extracting(start + 2..<start + itemByteCount))
+  }
+
+  /// The bytes of a digest as an item: its head and its content.
+  private static let itemByteCount = 2 + SHA256Digest.byteCount
+
+  private static func holdsDigest(_ record: RawSpan, at offset: Int) -> Bool {
+    record.unsafeLoad(fromByteOffset: offset, as: UInt8.self) == 0x58
+      && record.unsafeLoad(fromByteOffset: offset + 1, as: UInt8.self) == UInt8(SHA256Digest.byteCount)
   }
 
   static func chain(after previous: SHA256Digest, leaf: SHA256Digest) -> SHA256Digest {

@@ -1,5 +1,13 @@
 /// What `EventLog.verify` found.
 public struct LogVerification: Sendable, Hashable {
+  /// What the log was after its first so many events, recomputed from their records.
+  public struct State: Sendable, Hashable {
+    /// The last of those events, its commit, and the chain up to it.
+    public let head: EventLog.Head
+    /// The root of the Merkle tree over them (RFC 9162).
+    public let root: SHA256Digest
+  }
+
   /// The first difference between the log and what it should be.
   public struct Defect: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of differences.
@@ -25,6 +33,8 @@ public struct LogVerification: Sendable, Hashable {
       case brokenCommit
       /// The stored head is not the last event.
       case headMismatch
+      /// The number of the log's format is not one that a program writes, or more than it and the head is stored there.
+      case alteredFormat
       /// There are events after the head.
       case surplus
       /// The row of a commit is missing or does not follow from its events. The log itself is sound: rebuild the rows.
@@ -52,6 +62,8 @@ public struct LogVerification: Sendable, Hashable {
   public internal(set) var commitCount: UInt64 = 0
   /// The end of what was read.
   public internal(set) var head: EventLog.Head
+  /// What the log was at each size that was asked for and reached.
+  public internal(set) var states: [UInt64: State] = [:]
   /// The first difference; nil when everything is as it should be.
   public internal(set) var defect: Defect?
 }

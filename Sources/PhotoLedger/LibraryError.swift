@@ -73,6 +73,8 @@ public struct LibraryError: Error, Sendable, CustomStringConvertible, Equatable 
     public static let resourceChanged = Code(rawValue: 10_020)
     /// A client asked for access without saying why.
     public static let missingUsageDescription = Code(rawValue: 10_021)
+    /// A checkpoint or proof is malformed, belongs to another library, or does not hold.
+    public static let invalidProof = Code(rawValue: 10_070)
     /// Bytes have to be converted, and nothing is installed that does it; install a converter.
     public static let converterMissing = Code(rawValue: 10_030)
     /// The installed converter did not make what was asked for.

@@ -14,9 +14,12 @@ extension LibraryStore {
         .notALibrary, "\(url.path) \(what); make one there with `init`, or pass the path of a library.")
     }
     return try reporting {
+      // Nothing is made in a store that lacks something: what it is must not change because somebody looked.
+      var options = Self.options
+      options.createsStore = false
       let environment = try LMDB.Environment.open(path: storePath(url), options: options)
       try StoreFormat.check(environment, of: url.path)
-      let log = try EventLog(in: environment)
+      let log = try existingLog(in: environment, at: url)
       let core = try environment.read { t in
         try StoreCore(environment, log, surroundings, identifier: identifier(of: log, t, at: url))
       }
@@ -31,6 +34,16 @@ extension LibraryStore {
       // Rows that an older program derived are made again by this one's rules.
       if version < Projections.version { try PhotoLibrary(store: store, client: PhotoLibrary.owner).rebuild() }
       return store
+    }
+  }
+
+  /// The log of a library that is there.
+  private static func existingLog(in environment: LMDB.Environment, at url: URL) throws(LibraryError) -> EventLog {
+    do {
+      return try EventLog(in: environment, creates: false)
+    } catch {
+      let reported = LibraryError(error)
+      throw LibraryError(reported.code, "The library at \(url.path) cannot be opened. \(reported.description)")
     }
   }
 

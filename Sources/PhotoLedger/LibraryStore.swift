@@ -102,6 +102,8 @@ extension CommitSummary {
 package final class LibraryStore: Sendable {
   package let url: URL
   let core: StoreCore
+  /// The Merkle tree over the log, for proofs.
+  let tree: LogTree
   package let resources: ResourceStore
   let signal: ChangeSignal
   let observation: Observation
@@ -121,6 +123,7 @@ package final class LibraryStore: Sendable {
   init(url: URL, core: StoreCore, resources: ResourceStore, signal: ChangeSignal) {
     self.url = url
     self.core = core
+    tree = LogTree(of: core.log)
     self.resources = resources
     self.signal = signal
     let availability = Availability()

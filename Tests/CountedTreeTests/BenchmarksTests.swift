@@ -43,7 +43,9 @@ import Testing
     "S12 commit to callback, durable", "S12 a commit of 100 writers at once, durable", "S13 commit to the told",
     "S14 catching up composed, a commit", "S15 album, remove 1000 in the middle, details",
     "S15 album, move the last to the front, bytes logged", "M1 memory of a second observer",
-    "ugly, 100,000 of one instant, a change", "ugly, 68,811 removed and restored, commit to observer after",
+    "proof checkpoint, an event", "proof inclusion, first of a process", "proof inclusion, later",
+    "proof consistency, later", "ugly, 100,000 of one instant, a change",
+    "ugly, 68,811 removed and restored, commit to observer after",
   ]
 
   @Test("goals are named, and judged at long lists only")

@@ -330,4 +330,26 @@ enum Examples {
     // end
     return found
   }
+
+  static func checkpoint(_ library: PhotoLibrary, in file: URL) throws -> Verification {
+    // example: checkpoint
+    let checkpoint = try library.checkpoint()
+    try checkpoint.write(to: file)  // keep it where nobody who can write the library can change it
+    let kept = try Checkpoint(String(contentsOf: file, encoding: .utf8))
+    let found = try library.verify(against: [kept])
+    if let defect = found.defect { print("\(defect.place): \(defect.description)") }
+    // end
+    return found
+  }
+
+  static func prove(_ library: PhotoLibrary) throws -> UInt64 {
+    // example: prove
+    let checkpoint = try library.checkpoint()
+    let proof = try library.inclusionProof(ofSequence: 7, inFirst: checkpoint.size, includingRecord: true)
+    try proof.check(against: [checkpoint])  // throws what does not hold
+    let since = try library.consistencyProof(from: checkpoint.size)
+    try since.check(against: [checkpoint])
+    // end
+    return proof.sequence
+  }
 }

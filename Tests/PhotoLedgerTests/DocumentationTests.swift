@@ -182,6 +182,8 @@ struct DocumentationTests {
       #expect(try await Examples.chunks(of: resource, photo, in: library) == digest)
       try await Examples.originals(of: try #require(try library.asset(photos[0].uuidString)), in: library, to: folder)
       #expect(try Examples.verify(library).isSound)
+      #expect(try Examples.checkpoint(library, in: folder.appending(path: "a.note")).checkpointCount == 1)
+      #expect(try Examples.prove(library) == 7)
       var updated: Set<String> = []
       let caughtUp = try Examples.catchUp(library, start.description) { _, changed, _ in
         updated.formUnion(changed)

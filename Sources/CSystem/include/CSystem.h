@@ -62,6 +62,11 @@ int psys_spawn(
     int *child, const char *executable, char *const arguments[], char *const environment[], const char *directory,
     const int *descriptors, int count, int leads_group);
 
+/// From now on, ends the process with exit status 1 when it faults (SIGBUS, SIGSEGV, SIGABRT, SIGILL, SIGTRAP, SIGFPE),
+/// after writing `sentence` and the name of the signal to standard error. Takes the place of other handlers, such as the
+/// Swift runtime's for backtraces, which ends the process by the signal.
+void psys_end_faults_with(const char *sentence);
+
 #ifdef __cplusplus
 }
 #endif

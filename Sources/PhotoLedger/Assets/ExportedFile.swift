@@ -45,6 +45,10 @@ struct ExportedFile: ~Copyable {
     LibraryError(.alreadyExists, "\(path) exists already; name another file, or ask for this one to be replaced.")
   }
 
+  func write(_ bytes: [UInt8]) throws(LibraryError) {
+    try bytes.span.bytes.withUnsafeBytes { (bytes) throws(LibraryError) in try file.write(bytes) }
+  }
+
   func fill(from resource: inout OpenResource) throws(LibraryError) { try resource.copy(into: file) }
 
   /// Makes the bytes durable, then the file appear under its name, then the name durable.

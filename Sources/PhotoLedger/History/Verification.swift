@@ -29,6 +29,8 @@ public struct Verification: Sendable, Hashable {
   public internal(set) var resourceCount: UInt64 = 0
   /// How many of those are not there: a state, not a defect of the store.
   public internal(set) var missingResources: [String] = []
+  /// How many checkpoints the log was compared with, and fits.
+  public internal(set) var checkpointCount: UInt64 = 0
   /// The chain hash at the head, in hexadecimal digits: compare it with one that was written down elsewhere.
   public internal(set) var chain = ""
   /// The first difference; nil if there is none.
@@ -53,19 +55,22 @@ extension PhotoLibrary {
   /// - Parameters:
   ///   - scratch: a directory for the throw-away store; it needs about the space of the store itself.
   ///   - hashesContent: whether the files are read and hashed, not only looked for.
+  ///   - checkpoints: what the log was earlier, kept elsewhere: shows also what was recomputed to the end.
   ///   - progress: is told how far it is; false stops.
   /// - Returns: what was found; a difference is returned, not thrown.
-  /// - Throws: ``LibraryError`` if reading fails or `progress` stops (`.userCancelled`).
+  /// - Throws: ``LibraryError`` if reading fails or `progress` stops (`.userCancelled`), or a checkpoint is of another
+  ///   library (`.invalidProof`).
   /// - Complexity: O(n log n) in events.
   public func verify(
     scratch: URL = FileManager.default.temporaryDirectory, hashingContent hashesContent: Bool = false,
-    progress: (TaskProgress) -> Bool = { _ in true }
+    against checkpoints: [Checkpoint] = [], progress: (TaskProgress) -> Bool = { _ in true }
   ) throws -> Verification {
     try checkIsOwner("verify the library")
+    for checkpoint in checkpoints { try store.core.checkOrigin(of: checkpoint) }
     let folder = scratch.appending(path: "photoledger-verify-\(store.core.surroundings.random())")
     defer { try? FileManager.default.removeItem(at: folder) }
     return try store.reading { t in
-      var found = try verifyLog(t, progress)
+      var found = try verifyLog(against: checkpoints, t, progress)
       guard found.isSound else { return found }
       try verifyProjections(&found, in: folder, t, progress)
       guard found.isSound else { return found }
@@ -75,11 +80,11 @@ extension PhotoLibrary {
   }
 
   private func verifyLog(
-    _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
+    against checkpoints: [Checkpoint], _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
   ) throws -> Verification {
     let total = try store.core.log.head(t).sequence
     var isStopped = false
-    let log = try store.core.log.verify(in: t) { sequence in
+    let log = try store.core.log.verify(statesAt: Set(checkpoints.map(\.size)), in: t) { sequence in
       isStopped = !progress(TaskProgress(phase: "log", done: sequence, total: total))
       return isStopped ? .stop : .proceed
     }
@@ -91,6 +96,12 @@ extension PhotoLibrary {
     if let defect = log.defect {
       found.defect = Verification.Defect(
         place: "event \(defect.sequence)", description: "\(defect.kind.rawValue): \(defect.detail).")
+      return found
+    }
+    for checkpoint in checkpoints.sorted(by: { $0.size < $1.size }) {
+      found.defect = checkpoint.difference(from: log)
+      if found.defect != nil { break }
+      found.checkpointCount += 1
     }
     return found
   }
@@ -241,6 +252,31 @@ extension PhotoLibrary {
 
   private static func reporting(_ body: () throws -> Void) throws {
     do { try body() } catch { throw LibraryError(error) }
+  }
+}
+
+extension StoreCore {
+  fileprivate func checkOrigin(of checkpoint: Checkpoint) throws {
+    guard checkpoint.origin != origin else { return }
+    throw LibraryError(
+      .invalidProof, "The checkpoint is of the log \(checkpoint.origin), and this library's is \(origin).")
+  }
+}
+
+extension Checkpoint {
+  /// How a log that is sound in itself differs from what it was at the checkpoint; nil if it does not.
+  fileprivate func difference(from log: LogVerification) -> Verification.Defect? {
+    guard let state = log.states[size] else {
+      return Verification.Defect(
+        place: "event \(log.head.sequence + 1)",
+        description: "The log ends before it; at the checkpoint of \(spelledTime) it had \(size) events.")
+    }
+    guard state.root.description == root, state.head.chain.description == chain, state.head.commit == commit else {
+      return Verification.Defect(
+        place: "events 1 to \(size)",
+        description: "One of them was altered since the checkpoint of \(spelledTime), and what follows it recomputed.")
+    }
+    return nil
   }
 }
 

@@ -2,7 +2,7 @@
 enum Commands {
   static let all: [Command] =
     reading + files + editing + assetEdits + wordEdits + burstEdits + albumEdits + smartAlbumEdits + folderEdits
-    + picking + clients + care
+    + picking + clients + care + proof
 
   private static let reading: [Command] = [
     .demo, .initialize, .import, .list, .sections, .show, .albums, .stat, .log, .watch, .apply, .history, .historyToken,
@@ -20,6 +20,8 @@ enum Commands {
 
   private static let care: [Command] = [.verify, .verifyHere, .rebuild, .historyShorten]
 
+  private static let proof: [Command] = [.checkpoint, .proveInclusion, .proveConsistency, .proveCheck]
+
   static let groups: [(title: String, names: [String])] = [
     ("Start:", ["demo", "init", "import"]),
     ("Look:", ["ls", "sections", "show", "albums", "stat"]),
@@ -33,6 +35,7 @@ enum Commands {
     ("Clients, and what they may see:", clients.map(\.name)),
     ("Change anything, from a program:", ["apply"]),
     ("Between libraries:", ["identifier cloud", "identifier local"]),
+    ("Prove what happened:", proof.map(\.name)),
     ("Care:", ["verify", "rebuild", "history shorten"]),
   ]
 }

@@ -11,16 +11,18 @@ extension Command {
 
   static let verify = Command(
     words: ["verify"], summary: "recompute the log and everything derived from it, and name the first difference",
-    options: .opening + [hashing, .json],
+    options: .opening + [hashing, .checkpoint, .json],
     notes: """
       The check runs in a child process, so that a damaged store cannot bring this one down. Files that
       are missing are listed; they are a state of the library, and no reason for exit status 1.
+
+      Whoever can write the library can recompute all of it. Only a checkpoint that was kept elsewhere shows
+      that; see `checkpoint`.
       """,
-    example: "verify --content"
+    example: "verify --content --checkpoint 2025-06-15.note"
   ) { invocation in
-    // Opened here only for the sentence that says it is no library.
-    _ = try invocation.libraryURL()
     var words = [verifyHere.name, "--library", try invocation.libraryURL().path]
+    for file in invocation.texts(Option.checkpoint.name) { words += ["--checkpoint", file] }
     if let client = try invocation.client() { words += ["--as", client] }
     for option in [hashing, .json] where invocation.has(option) { words.append("--\(option.name)") }
     try invocation.output.flush()
@@ -37,12 +39,13 @@ extension Command {
   }
 
   static let verifyHere = Command(
-    words: ["verify-here"], summary: "verify in this very process", options: .opening + [hashing, .json],
-    example: "verify-here", isInternal: true
+    words: ["verify-here"], summary: "verify in this very process",
+    options: .opening + [hashing, .checkpoint, .json], example: "verify-here", isInternal: true
   ) { invocation in
-    try invocation.withLibrary { library in
+    let checkpoints = try invocation.checkpoints()
+    return try invocation.withLibrary { library in
       var bar = ProgressBar()
-      let found = try library.verify(hashingContent: invocation.has(hashing)) { progress in
+      let found = try library.verify(hashingContent: invocation.has(hashing), against: checkpoints) { progress in
         bar.show(progress.phase, done: Int(progress.done), total: progress.total.map { Int($0) })
         return true
       }
@@ -80,6 +83,9 @@ private func text(_ found: Verification) -> String {
     chain \(found.chain)
 
     """
+  if found.checkpointCount > 0 {
+    text += "\(TextLayout.counted(Int(found.checkpointCount), "checkpoint")) compared; the log fits.\n"
+  }
   for path in found.missingResources { text += "missing: \(TextLayout.printable(path))\n" }
   text += found.defect.map { "NOT SOUND at \($0.place): \($0.description)\n" } ?? "The library is sound.\n"
   return text
@@ -94,6 +100,7 @@ extension JSON {
       "commitCount": .integer(Int64(found.commitCount)),
       "entryCount": .integer(Int64(found.entryCount)),
       "resourceCount": .integer(Int64(found.resourceCount)),
+      "checkpointCount": .integer(Int64(found.checkpointCount)),
       "missingResources": .list(found.missingResources.map { .text($0) }),
       "chain": .text(found.chain),
       "defect": found.defect.map { ["place": .text($0.place), "description": .text($0.description)] } ?? .null,

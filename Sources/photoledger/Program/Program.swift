@@ -39,7 +39,9 @@ enum Program {
       return .done
     }
     do {
-      return try command.run(Invocation(command, rest, output: output))
+      let invocation = try Invocation(command, rest, output: output)
+      invocation.guardAgainstFaults()
+      return try command.run(invocation)
     } catch let error as UsageError {
       Output.tell("\(error)")
       Output.complain("See `photoledger \(command.name) --help`.\n")

@@ -1,0 +1,234 @@
+import Foundation
+import PhotoLedger
+
+// Evidence that leaves the library: checkpoints to be kept elsewhere, and proofs against them. `prove check` needs no
+// library: whoever holds a checkpoint and a proof can check them on another machine.
+
+extension Option {
+  static let checkpoint = Option(
+    "checkpoint", "FILE", isRepeatable: true, "a checkpoint that was kept elsewhere, as `checkpoint` wrote it")
+}
+
+extension Command {
+  static let checkpoint = Command(
+    words: ["checkpoint"], summary: "recompute the log and print its size, Merkle root and head, to be kept elsewhere",
+    options: .opening + [Option("out", "FILE", "write the note to a new file instead"), .json],
+    notes: """
+      The note has the text form of transparency logs (c2sp.org/tlog-checkpoint) and is not signed. Keep it
+      where nobody who can write the library can change it; `verify --checkpoint` compares the library with it.
+      """,
+    example: "checkpoint --out 2025-06-15.note"
+  ) { invocation in
+    try invocation.withLibrary { library in
+      var bar = ProgressBar()
+      let checkpoint = try library.checkpoint { progress in
+        bar.show(progress.phase, done: Int(progress.done), total: progress.total.map { Int($0) })
+        return true
+      }
+      bar.clear()
+      let file = invocation.text("out").map { URL(filePath: $0) }
+      if let file { try checkpoint.write(to: file) }
+      if invocation.printsJSON {
+        try invocation.output.line(JSON(checkpoint, in: file))
+      } else if file == nil {
+        try invocation.output.write(checkpoint.description)
+      }
+      return .done
+    }
+  }
+
+  static let proveInclusion = Command(
+    words: ["prove", "inclusion"], summary: "prove that an event is in the log",
+    operands: [Operand("SEQUENCE", "the place of the event in the log, from 1, as `log --json` prints it")],
+    options: .opening + [
+      Option("size", "N", "in the log of the first N events, such as a checkpoint's size; all if left out"),
+      Option("record", "put the event's record in: what happened, by whom, when and why"), .json,
+    ],
+    notes: "The JSON line is what `prove check` reads.", example: "prove inclusion 7 --json > event-7.json"
+  ) { invocation in
+    let sequence = try invocation.eventCount(invocation.operands[0], "SEQUENCE")
+    let size = try invocation.text("size").map { try invocation.eventCount($0, "--size") }
+    return try invocation.withLibrary { library in
+      let proof = try library.inclusionProof(
+        ofSequence: sequence, inFirst: size, includingRecord: invocation.has(Option("record", "")))
+      try invocation.output.write(invocation.printsJSON ? "\(JSON(proof))\n" : text(proof))
+      return .done
+    }
+  }
+
+  static let proveConsistency = Command(
+    words: ["prove", "consistency"], summary: "prove that an earlier log is the beginning of the log",
+    operands: [Operand("SIZE", "how many events the earlier log had, such as a checkpoint's size")],
+    options: .opening + [Option("size", "N", "of the log of the first N events; all if left out"), .json],
+    notes: "The JSON line is what `prove check` reads.", example: "prove consistency 77 --json > since-june.json"
+  ) { invocation in
+    let earlier = try invocation.eventCount(invocation.operands[0], "SIZE")
+    let size = try invocation.text("size").map { try invocation.eventCount($0, "--size") }
+    return try invocation.withLibrary { library in
+      let proof = try library.consistencyProof(from: earlier, to: size)
+      try invocation.output.write(invocation.printsJSON ? "\(JSON(proof))\n" : text(proof))
+      return .done
+    }
+  }
+
+  static let proveCheck = Command(
+    words: ["prove", "check"], summary: "check a proof, without the library",
+    operands: [Operand("FILE", "what `prove inclusion --json` or `prove consistency --json` printed")],
+    options: [.checkpoint, .json],
+    notes: """
+      A proof holds for the roots that it names. Whether those were the library's only a checkpoint says, of
+      its size; a consistency proof takes two.
+      """,
+    example: "prove check event-7.json --checkpoint 2025-06-15.note"
+  ) { invocation in
+    let checkpoints = try invocation.checkpoints()
+    let path = invocation.operands[0]
+    let proof = try Proof(try invocation.contents(of: path), path)
+    switch proof {
+    case .inclusion(let proof): try proof.check(against: checkpoints)
+    case .consistency(let proof): try proof.check(against: checkpoints)
+    }
+    if invocation.printsJSON {
+      try invocation.output.line(
+        ["holds": true, "kind": .text(proof.kind), "checkpointCount": .integer(Int64(checkpoints.count))])
+    } else {
+      let compared = checkpoints.isEmpty ? "compare its root with a checkpoint" : "the checkpoint agrees"
+      try invocation.output.line("The proof holds: \(proof.sentence); \(compared).")
+    }
+    return .done
+  }
+
+  private static func text(_ proof: InclusionProof) -> String {
+    lines(
+      "event \(proof.sequence) of the log of \(proof.size) events",
+      [
+        ("origin", [proof.origin]), ("leaf", [proof.leaf]), ("hashes", proof.hashes), ("root", [proof.root]),
+        ("record", proof.record.map { [$0] } ?? []),
+      ])
+  }
+
+  private static func text(_ proof: ConsistencyProof) -> String {
+    lines(
+      "\(proof.earlierSize) events are the beginning of the log of \(proof.size) events",
+      [
+        ("origin", [proof.origin]), ("earlier", [proof.earlierRoot]), ("hashes", proof.hashes), ("root", [proof.root]),
+      ])
+  }
+
+  private static func lines(_ heading: String, _ fields: [(name: String, values: [String])]) -> String {
+    var text = heading + "\n"
+    for (name, values) in fields {
+      for (index, value) in values.enumerated() { text += TextLayout.fitted(index == 0 ? name : "", 9) + value + "\n" }
+    }
+    return text
+  }
+}
+
+/// A proof of either kind, as a file holds it.
+private enum Proof {
+  case inclusion(InclusionProof)
+  case consistency(ConsistencyProof)
+
+  private struct Kind: Decodable { let proof: String }
+
+  /// - Throws: `LibraryError` `.invalidProof` if the bytes are none.
+  init(_ data: Data, _ path: String) throws {
+    let decoder = JSONDecoder()
+    do {
+      switch try decoder.decode(Kind.self, from: data).proof {
+      case "inclusion": self = .inclusion(try decoder.decode(InclusionProof.self, from: data))
+      case "consistency": self = .consistency(try decoder.decode(ConsistencyProof.self, from: data))
+      default: throw CocoaError(.coderReadCorrupt)
+      }
+    } catch {
+      throw LibraryError(
+        .invalidProof,
+        "\(path) holds no proof; pass what `prove inclusion --json` or `prove consistency --json` printed.")
+    }
+  }
+
+  var kind: String { if case .inclusion = self { "inclusion" } else { "consistency" } }
+
+  var sentence: String {
+    switch self {
+    case .inclusion(let proof): "event \(proof.sequence) is in the log of \(proof.size) events"
+    case .consistency(let proof): "\(proof.earlierSize) events are the beginning of \(proof.size)"
+    }
+  }
+}
+
+extension Invocation {
+  /// Files of checkpoints and proofs are small; another is not read.
+  private static let byteCountMax = 64 << 20
+
+  /// The checkpoints that `--checkpoint` names.
+  func checkpoints() throws -> [Checkpoint] {
+    try texts("checkpoint").map { path in
+      guard let text = String(data: try contents(of: path), encoding: .utf8) else {
+        throw LibraryError(
+          .invalidProof, "\(path) is no checkpoint: it is no text; pass a file that `checkpoint` wrote.")
+      }
+      do { return try Checkpoint(text) } catch let error as LibraryError {
+        throw LibraryError(error.code, "\(path): \(error.description)")
+      }
+    }
+  }
+
+  fileprivate func contents(of path: String) throws -> Data {
+    do {
+      let file = try FileHandle(forReadingFrom: URL(filePath: path))
+      defer { file.closeFile() }
+      let data = try file.read(upToCount: Self.byteCountMax + 1) ?? Data()
+      if data.count <= Self.byteCountMax { return data }
+    } catch {
+      throw LibraryError(.missingResource, "\(path) cannot be read: \(error.localizedDescription)")
+    }
+    throw LibraryError(.invalidProof, "\(path) is no checkpoint or proof: it has more than 64 MiB.")
+  }
+
+  fileprivate func eventCount(_ text: String, _ name: String) throws -> UInt64 {
+    guard let number = UInt64(text), number > 0 else {
+      throw UsageError("\(name) needs a whole number above 0; '\(text)' is none.")
+    }
+    return number
+  }
+}
+
+extension JSON {
+  fileprivate init(_ checkpoint: Checkpoint, in file: URL?) {
+    self = [
+      "origin": .text(checkpoint.origin),
+      "size": .integer(Int64(clamping: checkpoint.size)),
+      "root": .text(checkpoint.root),
+      "commit": .integer(Int64(clamping: checkpoint.commit)),
+      "chain": .text(checkpoint.chain),
+      "time": .text(checkpoint.spelledTime),
+      "file": JSON(file?.path),
+    ]
+  }
+
+  fileprivate init(_ proof: InclusionProof) {
+    self = [
+      "proof": "inclusion",
+      "origin": .text(proof.origin),
+      "sequence": .integer(Int64(clamping: proof.sequence)),
+      "size": .integer(Int64(clamping: proof.size)),
+      "leaf": .text(proof.leaf),
+      "hashes": .list(proof.hashes.map { .text($0) }),
+      "root": .text(proof.root),
+      "record": JSON(proof.record),
+    ]
+  }
+
+  fileprivate init(_ proof: ConsistencyProof) {
+    self = [
+      "proof": "consistency",
+      "origin": .text(proof.origin),
+      "earlierSize": .integer(Int64(clamping: proof.earlierSize)),
+      "earlierRoot": .text(proof.earlierRoot),
+      "size": .integer(Int64(clamping: proof.size)),
+      "root": .text(proof.root),
+      "hashes": .list(proof.hashes.map { .text($0) }),
+    ]
+  }
+}

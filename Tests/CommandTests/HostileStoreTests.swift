@@ -1,0 +1,212 @@
+import Foundation
+import LMDB
+import TestSupport
+import Testing
+
+// A store is a file that anybody may have touched. Whatever it holds, a command ends with a sentence and exit status 1,
+// or does what it was asked because the damage is not in its way; a signal never ends it, and what it refuses it leaves
+// as it was, byte for byte.
+
+@Suite("Hostile stores")
+struct HostileStoreTests {
+  /// A store that the damage is done to, and its bytes before.
+  final class Victim {
+    let sandbox: Sandbox
+    let sound: Data
+    let asset: String
+    let album: String
+    var file: URL { URL(filePath: sandbox.library + "/store/data.mdb") }
+
+    init() throws {
+      sandbox = try Sandbox()
+      asset = try sandbox.makeAssets(60)[0]
+      album = try sandbox.run(["album", "create", "Sea"]).lines[0]
+      #expect(try sandbox.run(["album", "add", album, asset]).status == 0)
+      #expect(try sandbox.run(["rebuild"]).status == 0)
+      sound = try Data(contentsOf: URL(filePath: sandbox.library + "/store/data.mdb"))
+    }
+
+    /// Commands that only read.
+    var readers: [[String]] {
+      [
+        ["ls"], ["ls", "--json", "--sort", "creationDate"], ["sections"], ["show", asset], ["ls", "--album", album],
+        ["albums"], ["stat"], ["log", "--json"], ["log", "--asset", asset], ["history"], ["history", "token"],
+        ["verify"], ["checkpoint"], ["prove", "inclusion", "5"], ["prove", "consistency", "5"],
+        ["resource", "list", asset], ["resource", "check"], ["client", "list"], ["identifier", "cloud", asset],
+      ]
+    }
+
+    /// Commands that write.
+    var writers: [[String]] {
+      [
+        ["album", "create", "Hills"], ["favorite", asset], ["trash", asset], ["album", "delete", album], ["rebuild"],
+        ["client", "register", "com.example.app"], ["caption", asset, "x"], ["apply"],
+      ]
+    }
+
+    /// Runs a command on what the file holds now and checks how it ends.
+    /// - Returns: its exit status.
+    @discardableResult
+    func run(_ words: [String], reads: Bool, _ what: String) throws -> Int32 {
+      let before = try? Data(contentsOf: file)
+      let input = words == ["apply"] ? #"{"changes":[{"op":"album.create","title":"x"}]}"# + "\n" : ""
+      let result = try sandbox.run(words, input: input)
+      #expect(
+        result.status == 0 || result.status == 1, "\(words) on \(what): \(result.end) \(result.errors.suffix(300))")
+      let after = try? Data(contentsOf: file)
+      if result.status != 0 {
+        #expect(Self.isTold(result, words), "\(words) on \(what) said: \(result.errors) \(result.output.suffix(200))")
+      }
+      if reads {
+        #expect(after == before, "\(words) changed \(what)")
+      } else if result.status != 0 {
+        // A transaction that failed may have written into free pages; it is committed by a meta page, which are the first
+        // two. A fault may also come after the commit.
+        let isFault = result.errors.contains("(SIG")
+        #expect(after?.prefix(8192) == before?.prefix(8192) || isFault, "\(words) committed on \(what)")
+      }
+      return result.status
+    }
+
+    /// Whether the failure was told; some commands answer with what they found, on standard output.
+    private static func isTold(_ result: RunResult, _ words: [String]) -> Bool {
+      let told = result.errors.split(separator: "\n").last.map(String.init) ?? ""
+      if told.hasPrefix("photoledger: ") || result.errors.contains("photoledger: "), told.hasSuffix(".") { return true }
+      return ["verify", "apply", "resource", "identifier"].contains(words[0]) && !result.output.isEmpty
+    }
+  }
+
+  /// Damage that no command can work with.
+  enum Refused: String, CaseIterable {
+    case empty, oneByte, text, onePage, metaPagesOnly, directory, zeroedMetaPages, otherPageSize, newerLMDB, foreign
+    case newerStore, olderStore, newerLog, logWithoutFormat, noEvents, noFirstEvent
+  }
+
+  private func inflict(_ damage: Refused, on victim: Victim) throws {
+    var data = victim.sound
+    switch damage {
+    case .empty: data = Data()
+    case .oneByte: data = data.prefix(1)
+    case .text: data = Data("This is no store, but a letter to somebody.\n".utf8)
+    case .onePage: data = data.prefix(4096)
+    case .metaPagesOnly: data = data.prefix(8192)
+    case .directory:
+      try FileManager.default.removeItem(at: victim.file)
+      return try FileManager.default.createDirectory(at: victim.file, withIntermediateDirectories: false)
+    case .zeroedMetaPages: data.replaceSubrange(0..<8192, with: Data(count: 8192))
+    case .otherPageSize: data[40] = 7
+    case .newerLMDB: for page in 0..<2 { data[page * 4096 + 20] = 2 }
+    case .foreign:
+      return try inStore(of: victim, isNew: true) { t, database in try t.put([1], [2], in: database("things")) }
+    case .newerStore: return try put([0, 0, 0, 0, 0, 0, 0, 99], at: "format", "store.meta", victim)
+    case .olderStore: return try put([0, 0, 0, 0, 0, 0, 0, 0], at: "format", "store.meta", victim)
+    case .newerLog: return try put([0x18, 99], at: "format", "log.meta", victim)
+    case .logWithoutFormat: return try put(nil, at: "format", "log.meta", victim)
+    case .noEvents: return try inStore(of: victim) { t, database in try t.clear(database("events")) }
+    case .noFirstEvent: return try inStore(of: victim) { t, database in _ = try t.delete(1, in: database("events")) }
+    }
+    try data.write(to: victim.file)
+  }
+
+  private func put(_ value: [UInt8]?, at key: String, _ table: String, _ victim: Victim) throws {
+    try inStore(of: victim) { t, database in
+      if let value {
+        try t.put(Array(key.utf8), value, in: database(table))
+      } else {
+        _ = try t.delete(Array(key.utf8), in: database(table))
+      }
+    }
+  }
+
+  /// Writes into the store behind the library's back; a new one takes the place of what was there.
+  private func inStore(
+    of victim: Victim, isNew: Bool = false,
+    _ body: (inout WriteTransaction, (String) -> Database) throws -> Void
+  ) throws {
+    if isNew { try FileManager.default.removeItem(at: victim.file) }
+    let environment = try Environment.store(ofLibrary: victim.sandbox.library)
+    let names = isNew ? ["things"] : ["events", "log.meta", "store.meta"]
+    let databases = try Dictionary(
+      uniqueKeysWithValues: names.map { ($0, try environment.database($0, integerKeys: $0 == "events")) })
+    try environment.write { t in try body(&t) { name in databases[name]! } }
+    try environment.close()
+  }
+
+  @Test(
+    "what is no store, another's, cut off or newer is refused by every command, and left as it is",
+    arguments: Refused.allCases)
+  func refused(damage: Refused) throws {
+    let victim = try Victim()
+    try inflict(damage, on: victim)
+    let others = [["watch"], ["import", victim.sandbox.folder.path]]
+    for words in victim.readers + victim.writers + others {
+      let status = try victim.run(words, reads: true, damage.rawValue)
+      #expect(status == 1, "\(words) worked on \(damage)")
+    }
+  }
+
+  /// Damage that a command may meet, or that is not in its way.
+  enum Met: String, CaseIterable {
+    case cutAtPages, cutInsidePages, zeroedPages, filledPages, swappedPages, flippedBytes, flippedHeads
+  }
+
+  private func damaged(_ damage: Met, _ sound: Data, _ random: inout SeededGenerator) -> (data: Data, what: String) {
+    var data = sound
+    let pages = sound.count / 4096
+    let page = Int.random(in: 2..<pages, using: &random)
+    switch damage {
+    case .cutAtPages: data = data.prefix(page * 4096)
+    case .cutInsidePages: data = data.prefix(page * 4096 + Int.random(in: 1..<4096, using: &random))
+    case .zeroedPages: data.replaceSubrange(page * 4096..<(page + 1) * 4096, with: Data(count: 4096))
+    case .filledPages: data.replaceSubrange(page * 4096..<(page + 1) * 4096, with: Data(repeating: 0xA5, count: 4096))
+    case .swappedPages:
+      let other = Int.random(in: 2..<pages, using: &random)
+      data.replaceSubrange(page * 4096..<(page + 1) * 4096, with: sound[other * 4096..<(other + 1) * 4096])
+      data.replaceSubrange(other * 4096..<(other + 1) * 4096, with: sound[page * 4096..<(page + 1) * 4096])
+      return (data, "pages \(page) and \(other) swapped")
+    case .flippedBytes:
+      for _ in 0..<64 {
+        data[Int.random(in: 0..<data.count, using: &random)] ^= UInt8.random(in: 1...255, using: &random)
+      }
+    case .flippedHeads:
+      // The head of a page and the first of its pointers to nodes, where LMDB believes what it reads.
+      for page in 0..<pages {
+        data[page * 4096 + Int.random(in: 8..<40, using: &random)] ^= UInt8.random(in: 1...255, using: &random)
+      }
+    }
+    return (data, "\(damage.rawValue) \(page)")
+  }
+
+  @Test(
+    "a damaged file never takes a command down, and a command that only reads never changes it", arguments: Met.allCases
+  )
+  func met(damage: Met) throws {
+    let victim = try Victim()
+    var random = SeededGenerator(seed: 12)
+    var failures = 0
+    for round in 0..<10 {
+      let (data, what) = damaged(damage, victim.sound, &random)
+      let (readers, writers) = (victim.readers, victim.writers)
+      let chosen = (0..<4).map { readers[(round * 4 + $0) % readers.count] }
+      for (words, reads) in (chosen + [["verify"]]).map({ ($0, true) }) + [(writers[round % writers.count], false)] {
+        try data.write(to: victim.file)
+        failures += try victim.run(words, reads: reads, what) == 1 ? 1 : 0
+      }
+    }
+    #expect(failures > 5, "The damage was never met: the test proves nothing.")
+  }
+
+  @Test("a fault while the store is read is told with the library's name and the signal")
+  func fault() throws {
+    let victim = try Victim()
+    // Every page but the meta pages and the main database's root: what LMDB maps ends before what it follows.
+    var told: Set<String> = []
+    for pages in 2..<victim.sound.count / 4096 {
+      try victim.sound.prefix(pages * 4096).write(to: victim.file)
+      let result = try victim.sandbox.run(["log", "--json"])
+      #expect(result.status >= 0)
+      if result.errors.contains("(SIGBUS)") && result.errors.contains(victim.sandbox.library) { told.insert("SIGBUS") }
+    }
+    #expect(told == ["SIGBUS"])
+  }
+}

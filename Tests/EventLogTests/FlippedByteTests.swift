@@ -1,0 +1,137 @@
+import LMDB
+import Testing
+
+@testable import EventLog
+
+// Everything that somebody can do to one entry of the log's tables, for every entry and every byte: change it, cut it,
+// lengthen it, take it away, put it elsewhere, put a copy beside it. VerificationTests names what each kind of change
+// is taken for; here nothing may pass.
+
+@Suite("Every byte of a log")
+struct FlippedByteTests {
+  private struct Row {
+    let key: [UInt8]
+    let value: [UInt8]
+  }
+
+  private static let tables = ["events", "commits", "keys", "log.meta"]
+
+  private func database(_ name: String, of log: EventLog) -> Database {
+    switch name {
+    case "events": log.events
+    case "commits": log.commits
+    case "keys": log.keys
+    default: log.meta
+    }
+  }
+
+  private func rows(of database: Database, _ log: EventLog) throws -> [Row] {
+    try log.environment.read { t in
+      var rows: [Row] = []
+      try t.forEach(in: database) { (key, value) throws(LMDBError) in
+        rows.append(Row(key: key.array, value: value.array))
+        return .proceed
+      }
+      return rows
+    }
+  }
+
+  /// Puts rows in place of a row, verifies, and puts the row back.
+  private func defect(
+    _ log: EventLog, _ database: Database, replacing row: Row, by others: [Row]
+  ) throws -> LogVerification.Defect? {
+    try log.environment.write { t in
+      _ = try t.delete(row.key.span.bytes, in: database)
+      for other in others { try t.put(other.key.span.bytes, other.value.span.bytes, in: database) }
+    }
+    let defect = try log.verification().defect
+    try log.environment.write { t in
+      for other in others { _ = try t.delete(other.key.span.bytes, in: database) }
+      try t.put(row.key.span.bytes, row.value.span.bytes, in: database)
+    }
+    return defect
+  }
+
+  @Test("every byte of every value, changed in two ways, is found at its event", arguments: tables)
+  func values(table: String) throws {
+    try withLog { log in
+      try fill(log, commits: 5, seed: 42)
+      let database = database(table, of: log)
+      for row in try rows(of: database, log) {
+        for index in row.value.indices {
+          for mask in [1 << UInt8(index % 8), 0xFF] as [UInt8] {
+            var value = row.value
+            value[index] ^= mask
+            let found = try defect(log, database, replacing: row, by: [Row(key: row.key, value: value)])
+            #expect(try isPlaced(found, table, row, log), "\(row.key), byte \(index): \(String(describing: found))")
+          }
+        }
+        for value in [Array(row.value.dropLast()), row.value + [0], []] {
+          let found = try defect(log, database, replacing: row, by: [Row(key: row.key, value: value)])
+          #expect(try isPlaced(found, table, row, log), "\(row.key) with \(value.count) bytes")
+        }
+      }
+      #expect(try log.verification().defect == nil)
+    }
+  }
+
+  @Test("an entry that is removed, moved to any other key by one byte, or copied there is found", arguments: tables)
+  func keys(table: String) throws {
+    try withLog { log in
+      try fill(log, commits: 5, seed: 43)
+      let database = database(table, of: log)
+      for row in try rows(of: database, log) {
+        #expect(try defect(log, database, replacing: row, by: []) != nil, "\(row.key) removed")
+        for index in row.key.indices {
+          var key = row.key
+          key[index] ^= 1 << UInt8(index % 8)
+          let moved = Row(key: key, value: row.value)
+          let isTaken = try log.environment.read { t in try t.contains(key.span.bytes, in: database) }
+          if isTaken { continue }
+          #expect(try defect(log, database, replacing: row, by: [moved]) != nil, "\(row.key) moved to \(key)")
+          #expect(try defect(log, database, replacing: row, by: [row, moved]) != nil, "\(row.key) copied to \(key)")
+        }
+      }
+      #expect(try log.verification().defect == nil)
+    }
+  }
+
+  /// Whether a defect names the event that the row belongs to.
+  private func isPlaced(_ found: LogVerification.Defect?, _ table: String, _ row: Row, _ log: EventLog) throws -> Bool {
+    guard let found else { return false }
+    switch table {
+    case "events": return found.sequence == row.key.span.bytes.unsafeLoadUnaligned(as: UInt64.self)
+    case "commits":
+      return found.sequence == (try Commit(number: 0, row: row.value.span.bytes)).lastSequence
+        && found.kind == .derivedCommit
+    case "keys": return found.kind == .derivedKey
+    default: return [.headMismatch, .missing, .surplus, .alteredFormat, .derivedCommit].contains(found.kind)
+    }
+  }
+
+  @Test("samples of a log of 20,000 events are found at their events")
+  func samples() throws {
+    try withLog { log in
+      let events = (0..<2000).map { EventLogTests.event([UInt8($0 % 251), UInt8($0 % 13)]) }
+      for _ in 0..<10 { try log.append(EventLogTests.information, events) }
+      var random = SeededGenerator(seed: 44)
+      for round in 0..<300 {
+        let sequence = UInt64.random(in: 1...20_000, using: &random)
+        let key = withUnsafeBytes(of: sequence) { [UInt8]($0) }
+        let record = try log.environment.read { t in try #require(try log.record(at: sequence, in: t)) }
+        var altered = record
+        altered[Int.random(in: 0..<record.count, using: &random)] ^= UInt8.random(in: 1...255, using: &random)
+        try log.environment.write { t in try t.put(key.span.bytes, altered.span.bytes, in: log.events) }
+        let found = try log.environment.read { t in
+          // Some over the whole log, which takes long; the others around the event.
+          try round % 60 == 0
+            ? log.verify(in: t)
+            : log.verify(from: max(2, sequence) - 1, to: min(20_000, sequence + 3), in: t)
+        }
+        #expect(found.defect?.sequence == sequence, "event \(sequence): \(String(describing: found.defect))")
+        try log.environment.write { t in try t.put(key.span.bytes, record.span.bytes, in: log.events) }
+      }
+      #expect(try log.verification().defect == nil)
+    }
+  }
+}

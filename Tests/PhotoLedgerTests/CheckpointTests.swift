@@ -1,0 +1,157 @@
+import EventLog
+import Foundation
+import LMDB
+import PhotoLedger
+import TestSupport
+import Testing
+
+@Suite("Checkpoints")
+struct CheckpointTests {
+  private static func library(titles: [String]) throws -> TemporaryLibrary {
+    let made = try TemporaryLibrary(.seeded(7))
+    for title in titles { try made.library.performChangesAndWait { $0.createAlbum(title: title) } }
+    return made
+  }
+
+  private static func code(_ body: () throws -> Void) throws -> LibraryError.Code? {
+    do {
+      try body()
+      return nil
+    } catch let error as LibraryError {
+      return error.code
+    }
+  }
+
+  @Test("a checkpoint is a note of six lines, which reads back as the same checkpoint")
+  func note() throws {
+    let made = try Self.library(titles: ["a", "b", "c"])
+    let checkpoint = try made.library.checkpoint()
+    let lines = checkpoint.description.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let root = try #require(Data(base64Encoded: lines[2]))
+    #expect(lines[0].wholeMatch(of: #/photoledger/[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}/#) != nil)
+    #expect(lines[1] == "4" && root.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() == checkpoint.root)
+    let chain = try made.library.verify(scratch: made.folder.url).chain
+    #expect(lines[3] == "commit 4" && lines[4] == "chain \(chain)")
+    #expect(lines[5].wholeMatch(of: #/time 2025-06-15T15:0\d:\d\dZ/#) != nil, "\(lines[5])")
+    #expect(Array(lines[6...]) == ["", ""])
+    #expect(try Checkpoint(checkpoint.description) == checkpoint)
+    let signed = checkpoint.description + "— example.org/key AAAAAQ==\n"
+    #expect(try Checkpoint(signed).signatures == ["— example.org/key AAAAAQ=="])
+    #expect(try Checkpoint(signed).description == signed)
+  }
+
+  @Test("a text that is no checkpoint is refused, and the line is named")
+  func malformed() throws {
+    let note = try Self.library(titles: ["a"]).library.checkpoint().description
+    let lines = note.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    func replacing(_ index: Int, by line: String) -> String {
+      var changed = lines
+      changed[index] = line
+      return changed.joined(separator: "\n")
+    }
+    let root = lines[2]
+    let others = [
+      "", "\n", "nonsense", note.replacing("\n", with: "\r\n"), String(note.dropLast()), note + "\n", note + "x\n",
+      replacing(0, by: "example.org/log"), replacing(1, by: "0"), replacing(1, by: "02"), replacing(1, by: "-1"),
+      replacing(1, by: "99999999999999999999"), replacing(2, by: ""), replacing(2, by: String(root.dropLast())),
+      replacing(2, by: String(root.dropLast(4))), replacing(2, by: root + "AAAA"), replacing(3, by: "commit two"),
+      replacing(3, by: "2"), replacing(4, by: lines[4].uppercased()), replacing(4, by: String(lines[4].dropLast())),
+      replacing(5, by: "time yesterday"), replacing(5, by: "time 2025-06-15T15:06:40+00:00"), replacing(6, by: "x"),
+    ]
+    for (index, text) in others.enumerated() {
+      #expect(try Self.code { _ = try Checkpoint(text) } == .invalidProof, "\(index): \(text)")
+    }
+    #expect(try Self.code { _ = try Checkpoint(note) } == nil)
+  }
+
+  @Test("a library fits its own checkpoints, and not those of a library that had the same name and other events")
+  func comparison() throws {
+    let (one, other) = (
+      try Self.library(titles: ["a", "b", "c", "d"]), try Self.library(titles: ["a", "x", "c", "d"])
+    )
+    let scratch = one.folder.url
+    let sizes = try [1, 2, 3, 5].map { try other.checkpoint(ofFirst: $0) }
+    #expect(try one.library.verify(scratch: scratch).isSound && other.library.verify(scratch: scratch).isSound)
+    let own = try other.library.verify(scratch: scratch, against: sizes)
+    #expect(own.isSound && own.checkpointCount == 4)
+    let found = try one.library.verify(scratch: scratch, against: sizes.reversed())
+    #expect(found.checkpointCount == 2 && found.defect?.place == "events 1 to 3")
+    #expect(found.defect?.description.contains(sizes[2].spelledTime) == true)
+    let stranger = try TemporaryLibrary(.seeded(8))
+    #expect(
+      try Self.code { _ = try stranger.library.verify(scratch: scratch, against: [sizes[0]]) } == .invalidProof)
+  }
+
+  @Test("a log that lost its last commits verifies by itself, and not against a checkpoint that knew them")
+  func shortened() throws {
+    let (long, short) = (try Self.library(titles: ["a", "b", "c"]), try Self.library(titles: ["a", "b"]))
+    let later = try long.library.checkpoint()
+    let found = try short.library.verify(scratch: short.folder.url, against: [later])
+    #expect(found.defect?.place == "event 4" && found.checkpointCount == 0)
+    #expect(found.defect?.description.contains("4 events") == true)
+  }
+
+  @Test("a checkpoint is made of what is read back, not of what was written: an altered record stops it")
+  func readBack() throws {
+    let made = try Self.library(titles: ["a", "b"])
+    let file = made.folder.place("first.note")
+    try made.library.checkpoint().write(to: file)
+    let note = try String(contentsOf: file, encoding: .utf8)
+    let environment = try LMDB.Environment.store(ofLibrary: made.url.path)
+    let events = try environment.database("events", integerKeys: true)
+    try environment.write { t in
+      var record = try #require(try t.bytes(for: 3, in: events))
+      record[record.count - 1] ^= 1
+      try t.put(3, record.span.bytes, in: events)
+    }
+    let error = #expect(throws: LibraryError.self) { try made.library.checkpoint() }
+    #expect(error?.code == .corrupted && error?.description.contains("Event 3") == true)
+    #expect(try Self.code { try Checkpoint(note).write(to: file) } == .alreadyExists)
+    #expect(try String(contentsOf: file, encoding: .utf8) == note)
+  }
+
+  @Test("making a checkpoint tells how far it is, and can be stopped; only the owner makes one")
+  func progress() throws {
+    let made = try TemporaryLibrary()
+    for _ in 0..<3 {
+      try made.library.performChangesAndWait { change in for index in 0..<1500 { change.createAlbum(title: "\(index)") }
+      }
+    }
+    var told: [TaskProgress] = []
+    _ = try made.library.checkpoint {
+      told.append($0)
+      return true
+    }
+    #expect(told.map(\.done) == [4096] && told[0].total == 4501 && told[0].phase == "log")
+    #expect(try Self.code { _ = try made.library.checkpoint { _ in false } } == .userCancelled)
+    try made.authorize("com.example.app")
+    let view = made.library.as("com.example.app")
+    #expect(try Self.code { _ = try view.checkpoint() } == .accessUserDenied)
+    #expect(try Self.code { _ = try view.inclusionProof(ofSequence: 1) } == .accessUserDenied)
+    #expect(try Self.code { _ = try view.consistencyProof(from: 1) } == .accessUserDenied)
+  }
+}
+
+extension TemporaryLibrary {
+  /// The checkpoint of the beginning of the log, as a proof tells it and the log's own rows.
+  fileprivate func checkpoint(ofFirst size: UInt64) throws -> Checkpoint {
+    let last = try library.checkpoint()
+    let root = try #require(try Data(hexadecimal: library.inclusionProof(ofSequence: 1, inFirst: size).root))
+    let environment = try LMDB.Environment.store(ofLibrary: url.path)
+    let log = try EventLog(in: environment)
+    let (commit, chain) = try environment.read { t in
+      guard let event = try log.event(at: size, in: t) else { throw Divergence("The log lacks event \(size).") }
+      return (event.commit, event.chain)
+    }
+    return try Checkpoint(
+      "\(last.origin)\n\(size)\n\(root.base64EncodedString())\ncommit \(commit)\nchain \(chain)\n"
+        + "time \(last.spelledTime)\n\n")
+  }
+}
+
+extension Data {
+  fileprivate init?(hexadecimal text: String) {
+    guard let digest = SHA256Digest(hexadecimal: text) else { return nil }
+    self.init(digest.bytes)
+  }
+}
