@@ -316,6 +316,25 @@ enum Examples {
     // end
   }
 
+  static func investigate(
+    _ photo: Asset, _ album: PhotoCollection, in library: PhotoLibrary, print: (String) -> Void
+  ) throws {
+    // example: investigate
+    try library.forEachPropertyChange(of: photo.localIdentifier) { change in
+      let who = "\(change.origin.commit.date) \(change.origin.commit.client)"
+      print("\(who): \(change.property) \(change.old) → \(change.new)")
+      return true
+    }
+    for member in try library.blame(album.localIdentifier, includingFormer: true) {
+      let (added, removed) = (member.added?.commit.client, member.removed?.commit.client)
+      print("\(member.label): in by \(added ?? "?"), out by \(removed ?? "nobody")")
+    }
+    for interval in try library.accessIntervals(of: "com.example.gallery") where interval.object == photo.localIdentifier {
+      print("from \(interval.from.commit.date) to \(interval.to?.commit.date ?? .distantFuture)")
+    }
+    // end
+  }
+
   static func bootstrap(_ folder: URL) throws {
     // example: bootstrap
     try PHPhotoLibrary.bootstrap(libraryAt: folder, client: "com.example.backup")

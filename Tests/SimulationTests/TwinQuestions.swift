@@ -292,6 +292,19 @@ enum TwinQuestions {
       "\(try $0.view.selection(of: $1).map(\.told))"
     },
     .each("access(toAsset:at:)", spellings) { "\(try $0.view.access(toAsset: $1))" },
+    .each("access(to:at:)", spellings) { "\(try $0.view.access(to: $1))" },
+    .each("blame(_:includingFormer:at:)", spellings) { "\(try $0.view.blame($1))" },
+    .each("accessIntervals(of:at:)", { _ in [Twin.client, "other", "nobody"] }) {
+      "\(try $0.view.accessIntervals(of: $1))"
+    },
+    .each("forEachPropertyChange(of:_:_:)", spellings) { twin, spelling in
+      var count = 0
+      try twin.view.forEachPropertyChange(of: spelling) { _ in
+        count += 1
+        return true
+      }
+      return "\(count) changes"
+    },
     TwinQuestion("statistics()") { "\(try $0.view.statistics())" },
     TwinQuestion("verify(scratch:hashingContent:progress:)") { "\(try $0.view.verify())" },
     TwinQuestion("rebuild(progress:)") { twin in

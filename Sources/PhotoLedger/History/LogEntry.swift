@@ -55,23 +55,6 @@ public indirect enum LogValue: Sendable, Hashable {
   }
 }
 
-/// Which events of the log are wanted.
-public struct LogFilter: Sendable {
-  /// Only events after the state of a token.
-  public var after: Token?
-  /// Only events that concern an object.
-  public var object: LocalIdentifier?
-  /// Only events of a client.
-  public var client: String?
-  /// Only events of a cause.
-  public var cause: String?
-  /// Only events whose type begins with this.
-  public var typePrefix: String?
-
-  /// Wants all events.
-  public init() {}
-}
-
 extension Event {
   /// What happened, as a sentence, and the payload as a value.
   func described(_ names: [ObjectNumber: ObjectNames.Name]) -> (sentence: String, details: LogValue) {
@@ -129,7 +112,7 @@ private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: [ObjectN
 
 extension LogValue {
   /// A property's value; enumerations and sets by the names that PhotoKit gives them.
-  fileprivate init(_ value: FieldValue, of field: AssetField) {
+  init(_ value: FieldValue, of field: AssetField) {
     switch value {
     case .null: self = .null
     case .bool(let value): self = .bool(value)
@@ -160,7 +143,7 @@ extension LogValue {
     }
   }
 
-  fileprivate static func optional(_ date: Date?) -> LogValue { date.map(LogValue.date) ?? .null }
+  static func optional(_ date: Date?) -> LogValue { date.map(LogValue.date) ?? .null }
 
   fileprivate static func change(_ old: LogValue, _ new: LogValue) -> LogValue {
     .object([.init("old", old), .init("new", new)])
@@ -171,22 +154,21 @@ extension AssetExistence {
   fileprivate var title: String { details.resources.first.map { "'\($0.originalFilename)'" } ?? "An asset" }
 
   fileprivate func fields(_ name: (ObjectNumber) -> String) -> [LogValue.Field] {
-    var fields: [LogValue.Field] = [.init("asset", .text(name(row.number)))]
-    for field in AssetField.allCases where row[field] != .null && row[field] != .bool(false) {
-      fields.append(.init("\(field)", LogValue(row[field], of: field)))
-    }
-    fields.append(.init("addedDate", .date(row.addedDate)))
-    fields += details.fields.filter { $0.value != .null && $0.value != .list([]) }
-    if !places.isEmpty {
-      fields.append(.init("containers", .list(places.map { .text(name($0.container)) })))
-    }
-    return fields
+    [.init("asset", .text(name(row.number)))] + values
+      + (places.isEmpty ? [] : [.init("containers", .list(places.map { .text(name($0.container)) }))])
+  }
+
+  /// Every property that has a value.
+  var values: [LogValue.Field] {
+    let fields = AssetField.allCases.filter { row[$0] != .null && row[$0] != .bool(false) }
+    return fields.map { .init("\($0)", LogValue(row[$0], of: $0)) } + [.init("addedDate", .date(row.addedDate))]
+      + details.fields.filter { $0.value != .null && $0.value != .list([]) }
   }
 }
 
 extension AssetDetails {
   /// The same names in the same order for every asset.
-  fileprivate var fields: [LogValue.Field] {
+  var fields: [LogValue.Field] {
     [
       .init("resources", .list(resources.map { .object($0.fields) })),
       .init("caption", caption.map(LogValue.text) ?? .null),
@@ -295,7 +277,7 @@ extension ClientEdited {
 }
 
 extension CollectionRow {
-  fileprivate var word: String {
+  var word: String {
     switch kind {
     case .album: "album"
     case .smartAlbum: "smart album"

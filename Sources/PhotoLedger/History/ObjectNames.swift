@@ -11,6 +11,9 @@ struct ObjectNames {
     /// Nil for a client or a pick, which are no objects of PhotoKit's.
     var type: ObjectType?
     var label: String
+    /// Whose selection or pick it is; nil for an object of PhotoKit's.
+    var client: String?
+    var isPick = false
   }
 
   let core: StoreCore
@@ -38,13 +41,14 @@ struct ObjectNames {
     }
     if let row = try core.projections.collection(number, in: t) { return Name(row) }
     if let row = try core.projections.client(number, in: t) {
-      return Name(spelling: row.name, type: nil, label: "the client '\(row.name)'")
+      return Name(spelling: row.name, type: nil, label: "the client '\(row.name)'", client: row.name)
     }
     if let row = try core.projections.pick(number, in: t) {
       let name = try core.projections.client(row.client, in: t)?.name ?? ""
-      return Name(spelling: "pick \(number)", type: nil, label: "a pick of '\(name)'")
+      return Name(
+        spelling: "pick \(number)", type: nil, label: "a pick of '\(name)'", client: name, isPick: true)
     }
-    guard let record = try core.log.event(at: number, in: t) else { return nil }
+    guard let record = try core.log.event(at: number, in: t), record.payload != nil else { return nil }
     if case .assetCreated(let existence) = try Event(record) { return Name(existence.row, existence.details) }
     return nil
   }

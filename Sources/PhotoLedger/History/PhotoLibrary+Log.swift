@@ -4,31 +4,25 @@ import LMDB
 extension PhotoLibrary {
   /// Goes through the events of the log that a filter wants, oldest first.
   /// - Parameters:
-  ///   - filter: which events; by object it reads only those that concern the object.
+  ///   - filter: which events; by object it reads only those that concern the object, by client, cause or time only
+  ///     those of the commits that fit.
   ///   - body: is given each event, and says whether to go on. It must not change the library and wait for it.
   /// - Throws: ``LibraryError``: `.invalidToken`, `.identifierNotFound` for an object that never was, `.storage`; and
   ///   what `body` throws.
-  /// - Complexity: O(log n + m) for m events after the token, or of the object.
+  /// - Complexity: O(log n + m) for m events after the token, or of the objects; O(c + m) for c commits after the token
+  ///   and m events of those that fit, where a client, a cause or a time is wanted.
   public func forEachLogEntry(_ filter: LogFilter = LogFilter(), _ body: (LogEntry) throws -> Bool) throws {
     try store.prompting.askIfNeeded(for: client, in: store)
     try store.reading { t in
       try checkSeesEverything("read the log", t)
       let after = try filter.after.map { try store.commit(of: $0, for: client, t) } ?? 0
       var reader = LogReader(core: store.core, filter: filter)
-      let start = after == 0 ? 0 : try store.sequence(ofCommit: after, t)
-      if let object = filter.object {
-        let number = try reader.number(of: object, t)
-        for sequence in try store.core.projections.history(of: number, after: start, in: t) {
-          guard let record = try store.core.log.event(at: sequence, in: t) else {
-            throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
-          }
-          if let entry = try reader.entry(record, t), try !body(entry) { return }
-        }
+      if !filter.objects.isEmpty {
+        try reader.readObjects(after: after == 0 ? 0 : try store.sequence(ofCommit: after, t), t, body)
+      } else if filter.asksAboutCommits {
+        try reader.readCommits(after: after, t, body)
       } else {
-        try store.core.log.read(after: start, in: t) { record in
-          guard let entry = try reader.entry(record, t) else { return .proceed }
-          return try body(entry) ? .proceed : .stop
-        }
+        try reader.readAll(after: after == 0 ? 0 : try store.sequence(ofCommit: after, t), limit: .max, t, body)
       }
     }
   }
@@ -52,57 +46,81 @@ extension StoreCore {
   }
 }
 
-/// Turns records into entries; keeps the commit and the names that it has just looked up.
+/// Turns records into entries.
 private struct LogReader {
-  let core: StoreCore
   let filter: LogFilter
-  private var commit: CommitSummary?
-  private var names: ObjectNames
+  private var audit: AuditReader
+
+  private static let commitsAtOnce = 1024
 
   init(core: StoreCore, filter: LogFilter) {
-    self.core = core
     self.filter = filter
-    names = ObjectNames(core: core)
+    audit = AuditReader(core: core)
   }
 
-  /// The number of an object, gone ones included.
-  func number(of identifier: LocalIdentifier, _ t: borrowing StoreReading) throws -> ObjectNumber {
-    if let object = try core.projections.object(identifier, in: t) { return object.number }
-    guard let found = try core.assetNumber(identifier, t) else {
-      throw LibraryError(
-        .identifierNotFound, "The library never had an object with the identifier \(identifier.uuidString).")
+  /// The events that touched all of the wanted objects.
+  mutating func readObjects(
+    after start: UInt64, _ t: borrowing StoreReading, _ body: (LogEntry) throws -> Bool
+  ) throws {
+    let numbers = try filter.objects.map { try audit.number(of: $0, t) }
+    let histories = try numbers.map { try audit.core.projections.history(of: $0, after: start, in: t) }
+      .sorted { $0.count < $1.count }
+    let others = histories.dropFirst().map(Set.init)
+    for sequence in histories[0] where others.allSatisfy({ $0.contains(sequence) }) {
+      guard let record = try audit.core.log.event(at: sequence, in: t) else {
+        throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
+      }
+      if let entry = try entry(record, t), try !body(entry) { return }
     }
-    return found
   }
 
-  mutating func entry(_ record: borrowing StoredEvent, _ t: borrowing StoreReading) throws -> LogEntry? {
-    let commit = try commit(record.commit, t)
-    guard filter.client ?? commit.client == commit.client, filter.cause == nil || filter.cause == commit.cause else {
-      return nil
+  /// The events of the wanted commits: of the others, only the rows are read.
+  mutating func readCommits(
+    after start: UInt64, _ t: borrowing StoreReading, _ body: (LogEntry) throws -> Bool
+  ) throws {
+    var last = start
+    while true {
+      let commits = try audit.core.log.commits(after: last, limit: Self.commitsAtOnce, in: t)
+      for commit in commits where filter.wants(CommitSummary(commit)) {
+        guard try readAll(after: commit.firstSequence - 1, limit: Int(commit.eventCount), t, body) else { return }
+      }
+      guard commits.count == Self.commitsAtOnce, let read = commits.last?.number else { return }
+      last = read
     }
+  }
+
+  /// The events after a place in the log.
+  /// - Returns: false if `body` stopped.
+  @discardableResult
+  mutating func readAll(
+    after start: UInt64, limit: Int, _ t: borrowing StoreReading, _ body: (LogEntry) throws -> Bool
+  ) throws -> Bool {
+    var goesOn = true
+    try audit.core.log.read(after: start, limit: limit, in: t) { record in
+      guard let entry = try entry(record, t) else { return .proceed }
+      goesOn = try body(entry)
+      return goesOn ? .proceed : .stop
+    }
+    return goesOn
+  }
+
+  private mutating func entry(_ record: borrowing StoredEvent, _ t: borrowing StoreReading) throws -> LogEntry? {
     let type = record.type
-    if let prefix = filter.typePrefix, !type.hasPrefix(prefix) { return nil }
+    guard filter.wants(type: type) else { return nil }
+    let commit = try audit.commit(record.commit, t)
+    guard filter.wants(commit) else { return nil }
+    let token = audit.core.token(record.commit)
     guard record.payload != nil else {
       return LogEntry(
-        sequence: record.sequence, token: core.token(record.commit), commit: commit, type: type, objects: [],
+        sequence: record.sequence, token: token, commit: commit, type: type, objects: [],
         sentence: "The payload was erased.", details: .null)
     }
     let event = try Event(record)
     let touched = event.touched
-    let known = try touched.reduce(into: [:]) { $0[$1] = try names.name(of: $1, t) }
+    let known = try touched.reduce(into: [:]) { $0[$1] = try audit.name($1, t) }
     let (sentence, details) = event.described(known)
     return LogEntry(
-      sequence: record.sequence, token: core.token(record.commit), commit: commit, type: type,
+      sequence: record.sequence, token: token, commit: commit, type: type,
       objects: distinct(touched).compactMap { known[$0]?.spelling }, sentence: sentence, details: details)
-  }
-
-  private mutating func commit(_ number: UInt64, _ t: borrowing StoreReading) throws -> CommitSummary {
-    if let commit, commit.number == number { return commit }
-    guard let found = try core.log.commit(number, in: t) else {
-      throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
-    }
-    let summary = CommitSummary(found)
-    commit = summary
-    return summary
   }
 }

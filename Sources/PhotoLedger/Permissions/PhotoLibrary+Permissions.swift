@@ -123,46 +123,21 @@ extension PhotoLibrary {
   /// - Complexity: O(c log n) for c clients, and one read for each later event that touched one of them or the asset.
   public func access(toAsset identifier: String, at token: Token? = nil) throws -> [AssetAccess] {
     try checkIsOwner("see what others may see")
-    return try store.reading { t in
-      let commit = try token.map { try store.commit(of: $0, for: client, t) } ?? store.core.log.head(t).commit
-      let sequence = commit == 0 ? 0 : try store.sequence(ofCommit: commit, t)
-      guard let parsed = LocalIdentifier(identifier), let number = try store.core.assetNumber(parsed, t) else {
-        throw LibraryError(.identifierNotFound, "The library never had an asset with the identifier \(identifier).")
-      }
-      guard try store.assetRow(number, at: sequence, t) != nil else { return [] }
-      var found: [AssetAccess] = []
-      var numbers: [ObjectNumber] = []
-      try t.forEach(in: store.core.projections.clients, from: 0) { number, _ in
-        numbers.append(number)
-        return .proceed
-      }
-      let picked = try pickers(of: number, at: sequence, t)
-      for client in numbers {
-        guard let row = try store.clientRow(client, at: sequence, t) else { continue }
-        switch Permission(row).access {
-        case .full: found.append(AssetAccess(client: row.name, kind: .full))
-        case .limited where try store.place(of: number, in: client, at: sequence, t) != nil:
-          found.append(AssetAccess(client: row.name, kind: .limited))
-        default: if picked.contains(client) { found.append(AssetAccess(client: row.name, kind: .picked)) }
+    let isAsset = try store.reading { t in
+      try LocalIdentifier(identifier).map { try store.core.assetNumber($0, t) != nil } ?? false
+    }
+    guard isAsset else {
+      throw LibraryError(.identifierNotFound, "The library never had an asset with the identifier \(identifier).")
+    }
+    return try access(to: identifier, at: token).map { access in
+      let kind: Client.AccessKind =
+        switch access.ground {
+        case .everything: .full
+        case .selection, .ownCollection: .limited
+        case .pick: .picked
         }
-      }
-      return found
+      return AssetAccess(client: access.client, kind: kind)
     }
-  }
-
-  /// The clients that had been given an asset by picking, up to an event.
-  private func pickers(
-    of asset: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
-  ) throws -> Set<ObjectNumber> {
-    var found: Set<ObjectNumber> = []
-    for past in try store.core.projections.history(of: asset, in: t) where past <= sequence {
-      guard let record = try store.core.log.event(at: past, in: t), record.type == "selection.picked",
-        case .arranged(let arranged) = try Event(record),
-        let pick = try store.core.projections.pick(arranged.container, in: t)
-      else { continue }
-      found.insert(pick.client)
-    }
-    return found
   }
 
   static func unknownClient(_ name: String) -> LibraryError {

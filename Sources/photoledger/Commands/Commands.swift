@@ -2,7 +2,7 @@
 enum Commands {
   static let all: [Command] =
     reading + files + editing + assetEdits + wordEdits + burstEdits + albumEdits + smartAlbumEdits + folderEdits
-    + picking + clients + care + proof
+    + picking + clients + audit + care + proof
 
   private static let reading: [Command] = [
     .demo, .initialize, .import, .list, .sections, .show, .albums, .stat, .log, .watch, .apply, .history, .historyToken,
@@ -18,6 +18,8 @@ enum Commands {
   private static let clients: [Command] =
     [.clientList] + clientEdits + [.clientSelection, .clientAccess, .clientRequest]
 
+  private static let audit: [Command] = [.blame, .access]
+
   private static let care: [Command] = [.verify, .verifyHere, .rebuild, .historyShorten]
 
   private static let proof: [Command] = [.checkpoint, .proveInclusion, .proveConsistency, .proveCheck]
@@ -26,6 +28,7 @@ enum Commands {
     ("Start:", ["demo", "init", "import"]),
     ("Look:", ["ls", "sections", "show", "albums", "stat"]),
     ("Follow:", ["watch", "log", "history", "history token"]),
+    ("Ask who did and who could see:", audit.map(\.name)),
     ("Files of assets:", files.map(\.name)),
     ("Change assets:", (assetEdits + wordEdits).map(\.name)),
     ("Edit what an asset shows:", editing.map(\.name)),

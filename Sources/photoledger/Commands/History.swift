@@ -7,17 +7,31 @@ extension Command {
   private static let pieceCount = 256
 
   static let history = Command(
-    words: ["history"], summary: "tell what each commit inserted, updated and deleted, the newest last",
+    words: ["history"],
+    summary: "tell what each commit inserted, updated and deleted, or every value that one object ever had",
+    operands: [Operand("ID", .optional, "the identifier of an asset, album or folder, which may be gone")],
     options: .opening + [
-      Option("since", "TOKEN", "only commits after the state of a token"),
-      Option("limit", "N", "at most N commits, the oldest"), .json,
-    ],
+      Option("since", "TOKEN", "only commits after the state of a token; without an ID"),
+      Option("limit", "N", "at most N commits, the oldest; without an ID"),
+    ] + filtering + [.json],
     notes: """
       The token of the last line is what --since wants next time. Trashing and hiding are updates; what
       left a limited client's selection is deleted for it.
+
+      With an ID, each change of each property of the object is told with who, when and why, the value before and
+      the value after, the newest last; --client, --cause, --kind, --from and --to choose among them. \(kindNote)
       """,
     example: "history --since t1-0123456789abcdef-2s --json"
   ) { invocation in
+    if let object = invocation.operands.first {
+      for name in ["since", "limit"] where invocation.text(name) != nil {
+        throw UsageError("--\(name) is for the history of commits; leave it out, or the ID.")
+      }
+      return try tellHistory(of: object, invocation)
+    }
+    for option in filtering where invocation.text(option.name) != nil {
+      throw UsageError("--\(option.name) is for the history of one object; name it by its ID.")
+    }
     let since = try invocation.text("since").map { try Token($0) }
     let limit = try invocation.count("limit") ?? .max
     guard limit > 0 else { throw UsageError("--limit needs a number above 0; leave it out to see all.") }

@@ -3,33 +3,68 @@ import PhotoLedger
 extension Command {
   static let log = Command(
     words: ["log"], summary: "show the events of the library, the newest last",
-    options: .opening + [
-      Option("after", "TOKEN", "only events after the state of a token"),
+    options: .opening + [Option("after", "TOKEN", "only events after the state of a token")] + filtering + [
       Option("asset", "ID", "only events that concern an asset, album or folder"),
-      Option("client", "C", "only events of a client"), Option("cause", "C", "only events of a cause"), .json,
+      Option("album", "ID", "only events that concern an album or folder, and the asset if one is named"), .json,
     ],
-    notes: "With --json each event is whole: what was replaced stands beside what replaced it.",
-    example: "log --asset 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
+    notes: "With --json each event is whole: what was replaced stands beside what replaced it. " + kindNote,
+    example: "log --asset 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --kind trashed"
   ) { invocation in
-    var filter = LogFilter()
-    filter.after = try invocation.text("after").map { try Token($0) }
-    filter.client = invocation.text("client")
-    filter.cause = invocation.text("cause")
-    filter.object = try invocation.text("asset").map { text in
-      guard let identifier = LocalIdentifier(text) else {
-        throw LibraryError(
-          .identifierNotFound, "'\(text)' is no identifier; `ls` and `albums` show those of the library.")
-      }
-      return identifier
-    }
+    var filter = try invocation.logFilter()
+    filter.objects = try ["asset", "album"].compactMap { try invocation.identifier($0) }
     return try invocation.withLibrary { library in
       var printer = LogPrinter(output: invocation.output)
       try library.forEachLogEntry(filter) { entry in
-        if invocation.printsJSON { try invocation.output.line(JSON(entry)) } else { try printer.print(entry) }
+        if invocation.printsJSON {
+          try invocation.output.line(JSON(entry.record))
+        } else {
+          try printer.print(entry)
+        }
         return true
       }
       return .done
     }
+  }
+
+  /// The options by which events are chosen.
+  static let filtering: [Option] = [
+    Option("client", "C", "only events of a client"), Option("cause", "C", "only events of a cause"),
+    Option("kind", "KIND", isRepeatable: true, "only events of a kind"),
+    Option("from", "DATE", "only events of this instant or later"),
+    Option("to", "DATE", "only events before this instant"),
+  ]
+
+  static let kindNote = """
+    A kind is a type of event such as assets.trashed, what it is about (assets) or what was done (trashed); \
+    an instant is written as 2024-05-31T18:30:00Z.
+    """
+}
+
+extension Invocation {
+  /// The filter that the options name, but for objects.
+  func logFilter() throws -> LogFilter {
+    var filter = LogFilter()
+    filter.after = try text("after").map { try Token($0) }
+    filter.client = text("client")
+    filter.cause = text("cause")
+    filter.kinds = Set(texts("kind"))
+    for kind in texts("kind") where !LogFilter.isKnown(kind: kind) {
+      let words = LogFilter.knownTypes.flatMap { type in [type] + type.split(separator: ".").map(String.init) }
+      throw UsageError("There is no kind of event '\(kind)'\(Suggestion.sentence(for: kind, among: words))")
+    }
+    filter.from = try instant("from")?.date
+    filter.to = try instant("to")?.date
+    return filter
+  }
+
+  /// The identifier that an option names; nil if it is not given.
+  fileprivate func identifier(_ name: String) throws -> LocalIdentifier? {
+    guard let text = text(name) else { return nil }
+    guard let identifier = LocalIdentifier(text) else {
+      throw LibraryError(
+        .identifierNotFound, "'\(text)' is no identifier; `ls` and `albums` show those of the library.")
+    }
+    return identifier
   }
 }
 
@@ -41,35 +76,31 @@ struct LogPrinter {
   init(output: Output) { self.output = output }
 
   mutating func print(_ entry: LogEntry) throws {
-    let terminal = output.terminal
-    if token != entry.token {
-      token = entry.token
-      let date = DateText.wallTime(entry.commit.date).prefix(19).replacing("T", with: " ")
-      let heading = TextLayout.printable("\(date)  \(entry.commit.client)")
-      try output.line(terminal.styled(heading, .heading) + "  " + terminal.styled(entry.token.description, .faint))
-      if let cause = entry.commit.cause {
-        try output.line(terminal.styled("  (" + TextLayout.printable(cause) + ")", .faint))
-      }
-    }
+    try head(entry.token, entry.commit)
     try output.line("  " + TextLayout.printable(entry.sentence))
+  }
+
+  /// Prints a change of a property below the heading of its commit.
+  mutating func print(_ change: PropertyChange) throws {
+    try head(change.origin.token, change.origin.commit)
+    let (old, new) = (JSON(change.old).description, JSON(change.new).description)
+    try output.line(
+      "  \(TextLayout.printable(change.property)): \(TextLayout.printable(old)) → \(TextLayout.printable(new))")
+  }
+
+  private mutating func head(_ token: Token, _ commit: CommitSummary) throws {
+    guard self.token != token else { return }
+    self.token = token
+    let terminal = output.terminal
+    let heading = TextLayout.printable(commit.line)
+    try output.line(terminal.styled(heading, .heading) + "  " + terminal.styled(token.description, .faint))
+    if let cause = commit.cause {
+      try output.line(terminal.styled("  (" + TextLayout.printable(cause) + ")", .faint))
+    }
   }
 }
 
-extension JSON {
-  /// An event of the log, whole.
-  init(_ entry: LogEntry) {
-    self = [
-      "sequence": .integer(Int64(entry.sequence)),
-      "token": .text(entry.token.description),
-      "date": .text(DateText.instant(entry.commit.date)),
-      "client": .text(entry.commit.client),
-      "process": .text(entry.commit.process),
-      "cause": JSON(entry.commit.cause),
-      "key": JSON(entry.commit.key),
-      "type": .text(entry.type),
-      "objects": .list(entry.objects.map { .text($0) }),
-      "sentence": .text(entry.sentence),
-      "details": JSON(entry.details),
-    ]
-  }
+extension CommitSummary {
+  /// When and who, for people.
+  var line: String { "\(DateText.wallTime(date).prefix(19).replacing("T", with: " "))  \(client)" }
 }

@@ -1,0 +1,134 @@
+import EventLog
+import Foundation
+import LMDB
+
+// Audit: who did what to an object, read back from the log.
+//
+//     identifier ──▶ number ──▶ its rows in `history` ──▶ its events ──▶ a value before and after
+//                                                    └─▶ the row of their commit ──▶ who, when, why
+//
+// An event says what it replaced, so every value that a property ever had stands in the events that touched the
+// object, and nothing else has to be read: the cost is that of what happened to the object, not that of the log. An
+// answer is made of the log alone. What it names by number is spelled as everywhere, and called what it is called now.
+
+/// Who did something, when and why, and where in the log that stands.
+public struct AuditOrigin: Sendable, Hashable {
+  /// The place of the event in the log, from 1.
+  public let sequence: UInt64
+  /// The state that holds the event's commit.
+  public let token: Token
+  /// The commit: who, when and why.
+  public let commit: CommitSummary
+  /// The type of the event, such as `assets.trashed`.
+  public let type: String
+}
+
+/// The version of the records that an audit is exported as, and what all of them begin with.
+public enum AuditSchema {
+  /// The version: a field may be added to a record under the same one; it is raised when a field changes its meaning
+  /// or goes.
+  public static let version: Int64 = 1
+
+  static func record(_ kind: String, _ fields: [LogValue.Field]) -> LogValue {
+    .object([.init("schema", .integer(version)), .init("record", .text(kind))] + fields)
+  }
+}
+
+extension AuditOrigin {
+  /// The fields of an origin in the records of an audit.
+  var fields: [LogValue.Field] {
+    [
+      .init("sequence", .integer(Int64(clamping: sequence))), .init("token", .text(token.description)),
+      .init("date", .date(commit.date)), .init("client", .text(commit.client)),
+      .init("process", .text(commit.process)), .init("cause", commit.cause.map(LogValue.text) ?? .null),
+      .init("type", .text(type)),
+    ]
+  }
+}
+
+extension LogEntry {
+  /// The event as a record of the audit's export; see <doc:Audit>.
+  public var record: LogValue {
+    AuditSchema.record(
+      "event",
+      [
+        .init("sequence", .integer(Int64(clamping: sequence))), .init("token", .text(token.description)),
+        .init("date", .date(commit.date)), .init("client", .text(commit.client)),
+        .init("process", .text(commit.process)), .init("cause", commit.cause.map(LogValue.text) ?? .null),
+        .init("key", commit.key.map(LogValue.text) ?? .null), .init("type", .text(type)),
+        .init("objects", .list(objects.map(LogValue.text))), .init("sentence", .text(sentence)),
+        .init("details", details),
+      ])
+  }
+}
+
+/// Reads events with who, when and why; keeps the commit and the names that it has just looked up.
+struct AuditReader {
+  let core: StoreCore
+  private var commit: CommitSummary?
+  private var names: ObjectNames
+
+  init(core: StoreCore) {
+    self.core = core
+    names = ObjectNames(core: core)
+  }
+
+  /// The number of an object, gone ones included.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` for what never was.
+  func number(of identifier: LocalIdentifier, _ t: borrowing StoreReading) throws -> ObjectNumber {
+    if let object = try core.projections.object(identifier, in: t) { return object.number }
+    guard let found = try core.assetNumber(identifier, t) else {
+      throw LibraryError(
+        .identifierNotFound, "The library never had an object with the identifier \(identifier.uuidString).")
+    }
+    return found
+  }
+
+  /// The number of an object by the spelling of its identifier.
+  func number(of spelling: String, _ t: borrowing StoreReading) throws -> ObjectNumber {
+    guard let identifier = LocalIdentifier(spelling) else {
+      throw LibraryError(
+        .identifierNotFound, "'\(spelling.prefix(80))' is no identifier; pass one that this library gave.")
+    }
+    return try number(of: identifier, t)
+  }
+
+  /// What an object is called.
+  mutating func name(_ number: ObjectNumber, _ t: borrowing StoreReading) throws -> ObjectNames.Name? {
+    try names.name(of: number, t)
+  }
+
+  /// The identifier of an object; the name of a client.
+  mutating func spelling(_ number: ObjectNumber, _ t: borrowing StoreReading) throws -> String {
+    try names.name(of: number, t)?.spelling ?? ""
+  }
+
+  /// Who, when and why of a commit.
+  mutating func commit(_ number: UInt64, _ t: borrowing StoreReading) throws -> CommitSummary {
+    if let commit, commit.number == number { return commit }
+    guard let found = try core.log.commit(number, in: t) else {
+      throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
+    }
+    let summary = CommitSummary(found)
+    commit = summary
+    return summary
+  }
+
+  /// The events that touched an object, by their places, oldest first.
+  func sequences(of number: ObjectNumber, through last: UInt64, _ t: borrowing StoreReading) throws -> [UInt64] {
+    let all = try core.projections.history(of: number, in: t)
+    return last == LibraryStore.now ? all : Array(all.prefix { $0 <= last })
+  }
+
+  /// An event with who, when and why; the event is nil where its payload was erased.
+  mutating func event(
+    at sequence: UInt64, _ t: borrowing StoreReading
+  ) throws -> (origin: AuditOrigin, event: Event?) {
+    guard let record = try core.log.event(at: sequence, in: t) else {
+      throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
+    }
+    let origin = AuditOrigin(
+      sequence: sequence, token: core.token(record.commit), commit: try commit(record.commit, t), type: record.type)
+    return (origin, record.payload == nil ? nil : try Event(record))
+  }
+}

@@ -1,0 +1,62 @@
+public import Foundation
+
+/// Which events of the log are wanted; an event is wanted if it meets every condition that is set.
+public struct LogFilter: Sendable {
+  /// Only events after the state of a token.
+  public var after: Token?
+  /// Only events that concern all of these objects: assets, albums or folders, gone ones included.
+  public var objects: [LocalIdentifier] = []
+  /// Only events of a client.
+  public var client: String?
+  /// Only events of a cause.
+  public var cause: String?
+  /// Only events whose type begins with this.
+  public var typePrefix: String?
+  /// Only events of these kinds: a whole type such as `assets.trashed`, what it is about (`assets`) or what was done
+  /// (`trashed`); empty: of any.
+  public var kinds: Set<String> = []
+  /// Only events of commits that were made at this instant or later.
+  public var from: Date?
+  /// Only events of commits that were made before this instant.
+  public var to: Date?
+
+  /// Only events that concern one object: the first of ``objects``.
+  public var object: LocalIdentifier? {
+    get { objects.first }
+    set { objects = newValue.map { [$0] } ?? [] }
+  }
+
+  /// Wants all events.
+  public init() {}
+
+  /// The types of event that this version of the library records, in the order of their names.
+  public static let knownTypes: [String] = [
+    "asset.created", "asset.purged", "assets.edited", "assets.restored", "assets.trashed", "client.edited",
+    "client.registered", "collection.created", "collection.edited", "content.inserted", "content.moved",
+    "content.removed", "content.replaced", "content.spread", "history.shortened", "library.created", "nothing.changed",
+    "pick.recorded", "selection.granted", "selection.picked", "selection.withdrawn",
+  ]
+
+  /// Whether a kind, as ``kinds`` takes it, is one of a type of event that this version records.
+  public static func isKnown(kind: String) -> Bool { knownTypes.contains { isOf(kind, $0) } }
+
+  private static func isOf(_ kind: String, _ type: String) -> Bool {
+    type == kind || (!kind.isEmpty && (type.hasPrefix(kind + ".") || type.hasSuffix("." + kind)))
+  }
+
+  /// Whether anything is asked that the row of a commit answers.
+  var asksAboutCommits: Bool { client != nil || cause != nil || from != nil || to != nil }
+
+  func wants(_ commit: CommitSummary) -> Bool {
+    if let client, client != commit.client { return false }
+    if let cause, cause != commit.cause { return false }
+    if let from, commit.date < from { return false }
+    if let to, commit.date >= to { return false }
+    return true
+  }
+
+  func wants(type: String) -> Bool {
+    if let typePrefix, !type.hasPrefix(typePrefix) { return false }
+    return kinds.isEmpty || kinds.contains { Self.isOf($0, type) }
+  }
+}

@@ -1,0 +1,137 @@
+import EventLog
+import LMDB
+
+/// A member of an album or folder, with who put it there and, if it is not there any more, who took it out.
+public struct Membership: Sendable, Hashable {
+  /// The member, spelled as PhotoKit spells identifiers.
+  public let member: String
+  /// What sentences call it: a file's name, or a title, in quotation marks.
+  public let label: String
+  /// Whether it stands in the album at the state that was asked about.
+  public let isPresent: Bool
+  /// Who put it there, the last time; nil where the log's record of that was erased.
+  public let added: AuditOrigin?
+  /// Who took it out, the last time; nil if it is there.
+  public let removed: AuditOrigin?
+
+  /// The membership as a record of the audit's export, for the album `container`; see <doc:Audit>.
+  public func record(in container: String) -> LogValue {
+    AuditSchema.record(
+      "member",
+      [
+        .init("container", .text(container)), .init("member", .text(member)), .init("label", .text(label)),
+        .init("isPresent", .bool(isPresent)), .init("added", added.map { .object($0.fields) } ?? .null),
+        .init("removed", removed.map { .object($0.fields) } ?? .null),
+      ])
+  }
+}
+
+extension PhotoLibrary {
+  /// Who put each member into an album or folder, when and why; and, if wanted, who took out what is not there any more.
+  ///
+  /// Members that are hidden or in the trash keep their places and are listed.
+  /// - Parameters:
+  ///   - identifier: the album or folder, in any spelling; a deleted one, too.
+  ///   - includesFormer: whether those that were taken out are listed behind the others, the last one first.
+  ///   - token: the state that is asked about; nil: now.
+  /// - Returns: the members in the order of the album, then the former ones.
+  /// - Throws: ``LibraryError``: `.identifierNotFound` for what never was, `.changeNotSupported` for what has no
+  ///   members that somebody put there, `.accessUserDenied` for any client but the owner; what the store throws.
+  /// - Complexity: O(log n + k log k) for the k places that events gave or took in the album.
+  public func blame(
+    _ identifier: String, includingFormer includesFormer: Bool = false, at token: Token? = nil
+  ) throws -> [Membership] {
+    try checkIsOwner("read who put what into an album")
+    return try store.reading { t in
+      var reader = AuditReader(core: store.core)
+      let number = try reader.number(of: identifier, t)
+      guard let row = try store.core.projections.collection(number, in: t), row.kind != .smartAlbum else {
+        throw LibraryError(
+          .changeNotSupported, "Nobody puts members into '\(identifier)'; pass the identifier of an album or folder.")
+      }
+      let last = try token.map { try store.sequence(of: $0, for: client, t) } ?? LibraryStore.now
+      var book = MemberBook(container: number)
+      for sequence in try reader.sequences(of: number, through: last, t) {
+        let (origin, event) = try reader.event(at: sequence, t)
+        if let event { book.note(event, origin) }
+      }
+      if last == LibraryStore.now { try book.correct(by: store.core.projections, t) }
+      return try book.memberships(includesFormer, &reader, t)
+    }
+  }
+}
+
+extension LibraryStore {
+  /// The last event of the state that a token names; 0 for that before the first commit.
+  func sequence(of token: Token, for client: String, _ t: borrowing StoreReading) throws -> UInt64 {
+    let commit = try commit(of: token, for: client, t)
+    return commit == 0 ? 0 : try sequence(ofCommit: commit, t)
+  }
+}
+
+/// Who came into a container and went, as its events are read in their order.
+private struct MemberBook {
+  private struct Entry {
+    var key: OrderKey?
+    var added: AuditOrigin?
+    var removed: AuditOrigin?
+  }
+
+  let container: ObjectNumber
+  private var entries: [ObjectNumber: Entry] = [:]
+
+  init(container: ObjectNumber) { self.container = container }
+
+  mutating func note(_ event: Event, _ origin: AuditOrigin) {
+    switch event {
+    case .arranged(let arranged) where arranged.container == container:
+      for place in arranged.places { move(place.child, from: place.old, to: place.new, origin) }
+    case .assetCreated(let existence):
+      for place in existence.places where place.container == container {
+        move(existence.row.number, from: nil, to: place.key, origin)
+      }
+    case .assetPurged(let existence):
+      for place in existence.places where place.container == container {
+        move(existence.row.number, from: place.key, to: nil, origin)
+      }
+    case .collectionCreated(let existence) where existence.row.parent == container:
+      move(existence.row.number, from: nil, to: existence.key, origin)
+    default: break
+    }
+  }
+
+  private mutating func move(_ child: ObjectNumber, from old: OrderKey?, to new: OrderKey?, _ origin: AuditOrigin) {
+    var entry = entries[child] ?? Entry()
+    if old == nil { (entry.added, entry.removed) = (origin, nil) }
+    if new == nil { entry.removed = origin }
+    entry.key = new
+    entries[child] = entry
+  }
+
+  /// Takes the members of now from the projection: an event whose payload was erased tells nothing.
+  mutating func correct(by projections: Projections, _ t: borrowing StoreReading) throws {
+    var present: Set<ObjectNumber> = []
+    try projections.forEachMember(of: container, in: t) { key, number in
+      entries[number, default: Entry()].key = key
+      entries[number]?.removed = nil
+      present.insert(number)
+      return true
+    }
+    for (number, entry) in entries where entry.key != nil && !present.contains(number) { entries[number]?.key = nil }
+  }
+
+  func memberships(
+    _ includesFormer: Bool, _ reader: inout AuditReader, _ t: borrowing StoreReading
+  ) throws -> [Membership] {
+    let present = entries.compactMap { number, entry in entry.key.map { (number, entry, $0) } }.sorted { $0.2 < $1.2 }
+    let former = entries.filter { $0.value.key == nil }
+      .sorted { ($0.value.removed?.sequence ?? 0, $0.key) > ($1.value.removed?.sequence ?? 0, $1.key) }
+    let wanted = present.map { ($0.0, $0.1) } + (includesFormer ? former.map { ($0.key, $0.value) } : [])
+    return try wanted.map { number, entry in
+      let name = try reader.name(number, t)
+      return Membership(
+        member: name?.spelling ?? "", label: name?.label ?? "", isPresent: entry.key != nil, added: entry.added,
+        removed: entry.removed)
+    }
+  }
+}

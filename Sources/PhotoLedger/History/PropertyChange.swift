@@ -1,0 +1,223 @@
+import EventLog
+import Foundation
+import LMDB
+
+// The history of one object, one entry for each change of a property.
+//
+//     event        asset.created   assets.edited            content.inserted        asset.purged
+//     entries      null ─▶ value   isFavorite: old ─▶ new   containers: null ─▶ …   value ─▶ null
+//
+// Invariant: for each property that has one value at a time, the new value of one entry is the old value of the next,
+// and the last new value is the value of now. `members`, `containers`, `selections` and `picks` hold many values: an
+// entry puts one in (old is null), takes one out (new is null) or gives it another place.
+
+/// One change of one property of an asset, an album or a folder, with who, when and why.
+public struct PropertyChange: Sendable, Hashable {
+  /// Who, when and why, and the event that says so.
+  public let origin: AuditOrigin
+  /// The object, spelled as PhotoKit spells identifiers.
+  public let object: String
+  /// The property, by its name in the log; `erased` where what was changed is no longer known.
+  public let property: String
+  /// The value before; null if there was none.
+  public let old: LogValue
+  /// The value after; null if there is none.
+  public let new: LogValue
+
+  /// The change as a record of the audit's export; see <doc:Audit>.
+  public var record: LogValue {
+    AuditSchema.record(
+      "change",
+      origin.fields + [
+        .init("object", .text(object)), .init("property", .text(property)), .init("old", old), .init("new", new),
+      ])
+  }
+}
+
+extension PhotoLibrary {
+  /// Goes through every change of every property of an asset, an album or a folder, oldest first, with who, when and
+  /// why; objects that are gone included.
+  /// - Parameters:
+  ///   - identifier: the object, in any spelling.
+  ///   - filter: which of the events that touched the object are told; all by default.
+  ///   - body: is given each change, and says whether to go on. It must not change the library and wait for it.
+  /// - Throws: ``LibraryError``: `.identifierNotFound` for what never was, `.accessUserDenied` for any client but the
+  ///   owner, `.invalidToken`; what the store and `body` throw.
+  /// - Complexity: O(log n + k) for the k values in the events that touched the object.
+  public func forEachPropertyChange(
+    of identifier: String, _ filter: LogFilter = LogFilter(), _ body: (PropertyChange) throws -> Bool
+  ) throws {
+    try checkIsOwner("read the history of an object")
+    try store.reading { t in
+      var reader = AuditReader(core: store.core)
+      let number = try reader.number(of: identifier, t)
+      let object = try reader.spelling(number, t)
+      let after = try filter.after.map { try store.commit(of: $0, for: client, t) } ?? 0
+      let others = try filter.objects.map { other in
+        Set(try store.core.projections.history(of: try reader.number(of: other, t), in: t))
+      }
+      var assetCount = 0
+      for sequence in try reader.sequences(of: number, through: LibraryStore.now, t) {
+        let (origin, event) = try reader.event(at: sequence, t)
+        // Also where it is not told: a count is the sum of all that changed it.
+        let values =
+          try event.map { try reader.values(of: $0, number, &assetCount, t).filter { $0.old != $0.new } }
+          ?? [PropertyValues("erased")]
+        guard origin.commit.number > after, filter.wants(origin.commit), filter.wants(type: origin.type),
+          others.allSatisfy({ $0.contains(sequence) })
+        else { continue }
+        for value in values {
+          let change = PropertyChange(
+            origin: origin, object: object, property: value.name, old: value.old, new: value.new)
+          guard try body(change) else { return }
+        }
+      }
+    }
+  }
+}
+
+/// A property before and after an event.
+private struct PropertyValues {
+  var name: String
+  var old = LogValue.null
+  var new = LogValue.null
+
+  init(_ name: String, _ old: LogValue = .null, _ new: LogValue = .null) {
+    (self.name, self.old, self.new) = (name, old, new)
+  }
+}
+
+extension AuditReader {
+  /// What an event changed in an object.
+  /// - Parameter assetCount: how many assets the object shows if it is an album; brought up to date.
+  fileprivate mutating func values(
+    of event: Event, _ number: ObjectNumber, _ assetCount: inout Int, _ t: borrowing StoreReading
+  ) throws -> [PropertyValues] {
+    switch event {
+    case .libraryCreated(_, let date): return [PropertyValues("creationDate", .null, .date(date))]
+    case .historyShortened(let kept):
+      return [PropertyValues("firstCommit", .commit(kept.old), .commit(kept.new))]
+    case .assetCreated(let existence): return try values(ofCreated: existence, number, t)
+    case .assetPurged(let existence):
+      return try values(ofCreated: existence, number, t).reversed().map { PropertyValues($0.name, $0.new, $0.old) }
+    case .assetsEdited(let edited):
+      return edited.edits.filter { $0.number == number }.flatMap(\.values) + counts(edited.shifts, number, &assetCount)
+    case .collectionCreated(let existence), .collectionErased(let existence):
+      return try values(ofCreated: existence, number, t)
+    case .collectionEdited(let edited): return edited.values
+    case .arranged(let arranged): return try values(of: arranged, number, &assetCount, t)
+    case .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased, .nothingChanged: return []
+    }
+  }
+
+  private mutating func values(
+    ofCreated existence: AssetExistence, _ number: ObjectNumber, _ t: borrowing StoreReading
+  ) throws -> [PropertyValues] {
+    if existence.row.number == number {
+      let own = existence.values.map { PropertyValues($0.name, .null, $0.value) }
+      return try own + existence.places.flatMap { place in try values(entering: place.container, at: place.key, t) }
+    }
+    let member = try spelling(existence.row.number, t)
+    return existence.places.filter { $0.container == number }.map { place in
+      PropertyValues("members", .null, .place("member", member, place.key))
+    }
+  }
+
+  private mutating func values(
+    ofCreated existence: CollectionExistence, _ number: ObjectNumber, _ t: borrowing StoreReading
+  ) throws -> [PropertyValues] {
+    let row = existence.row
+    guard row.number == number else {
+      return [PropertyValues("members", .null, .place("member", try spelling(row.number, t), existence.key))]
+    }
+    var values = [PropertyValues("kind", .null, .text(row.word))]
+    if let title = row.title { values.append(PropertyValues("localizedTitle", .null, .text(title))) }
+    values.append(PropertyValues("creationDate", .null, .date(row.creationDate)))
+    values.append(PropertyValues("modificationDate", .null, .date(row.modificationDate)))
+    if let query = row.query { values.append(PropertyValues("predicate", .null, .text(query.format))) }
+    if row.creator != 0 { values.append(PropertyValues("creator", .null, .text(try spelling(row.creator, t)))) }
+    return try values + self.values(entering: row.parent, at: existence.key, t)
+  }
+
+  private mutating func values(
+    of arranged: Arranged, _ number: ObjectNumber, _ assetCount: inout Int, _ t: borrowing StoreReading
+  ) throws -> [PropertyValues] {
+    var values: [PropertyValues] = []
+    for place in arranged.places {
+      if arranged.container == number {
+        let member = try spelling(place.child, t)
+        values.append(PropertyValues("members", .place("member", member, place.old), .place("member", member, place.new)))
+      } else if place.child == number {
+        let before = try place.old.map { try self.values(entering: arranged.container, at: $0, t) } ?? []
+        let after = try place.new.map { try self.values(entering: arranged.container, at: $0, t) } ?? []
+        let name = before.first?.name ?? after.first?.name ?? ""
+        values.append(PropertyValues(name, before.first?.new ?? .null, after.first?.new ?? .null))
+      }
+    }
+    if arranged.container == number {
+      values += counts([CountShift(album: number, by: arranged.countShift)], number, &assetCount)
+      if let date = arranged.modificationDate {
+        values.append(PropertyValues("modificationDate", .date(date.old), .date(date.new)))
+      }
+    }
+    return values + counts(arranged.shifts, number, &assetCount)
+  }
+
+  /// What it means for an object to stand in a container from now on: an album or folder by its place, a selection or a
+  /// pick by its client.
+  private mutating func values(
+    entering container: ObjectNumber, at key: OrderKey, _ t: borrowing StoreReading
+  ) throws -> [PropertyValues] {
+    guard let name = try name(container, t) else { return [] }
+    if name.type != nil { return [PropertyValues("containers", .null, .place("container", name.spelling, key))] }
+    return [PropertyValues(name.isPick ? "picks" : "selections", .null, .text(name.client ?? ""))]
+  }
+
+  private func counts(
+    _ shifts: [CountShift], _ number: ObjectNumber, _ assetCount: inout Int
+  ) -> [PropertyValues] {
+    shifts.filter { $0.album == number && $0.by != 0 }.map { shift in
+      let before = assetCount
+      assetCount += shift.by
+      return PropertyValues("estimatedAssetCount", .integer(Int64(before)), .integer(Int64(assetCount)))
+    }
+  }
+}
+
+extension AssetEdit {
+  fileprivate var values: [PropertyValues] {
+    let fields = changes.map { change in
+      PropertyValues(
+        "\(change.field)", LogValue(change.old, of: change.field), LogValue(change.new, of: change.field))
+    }
+    guard let details else { return fields }
+    let words = zip(details.old.fields, details.new.fields).filter { $0 != $1 }
+    return fields + words.map { PropertyValues($1.name, $0.value, $1.value) }
+  }
+}
+
+extension CollectionEdited {
+  fileprivate var values: [PropertyValues] {
+    var values: [PropertyValues] = []
+    if let title { values.append(PropertyValues("localizedTitle", .optional(title.old), .optional(title.new))) }
+    if let date = modificationDate {
+      values.append(PropertyValues("modificationDate", .date(date.old), .date(date.new)))
+    }
+    if let date = deletedDate { values.append(PropertyValues("deletedDate", .optional(date.old), .optional(date.new))) }
+    return values
+  }
+}
+
+extension LogValue {
+  fileprivate static func optional(_ text: String?) -> LogValue { text.map(LogValue.text) ?? .null }
+
+  fileprivate static func commit(_ number: UInt64) -> LogValue {
+    number == 0 ? .null : .integer(Int64(clamping: number))
+  }
+
+  /// An object at a place; null if it has none.
+  fileprivate static func place(_ role: String, _ spelling: String, _ key: OrderKey?) -> LogValue {
+    guard let key else { return .null }
+    return .object([.init(role, .text(spelling)), .init("orderKey", .text(String(key.rawValue, radix: 16)))])
+  }
+}

@@ -1,0 +1,111 @@
+import PhotoLedger
+
+// Questions to the log about one thing: what an asset or album was, who put what into an album, who could see what.
+// With --json each answer is a line of the library's own records (the article Audit describes them).
+
+extension Command {
+  private static let momentNote = """
+    A moment is a token, the sequence of an event, or an instant such as 2024-05-31T18:30:00Z: the state after the \
+    last commit up to it.
+    """
+  private static let former = Option("former", "list what was taken out, too, and by whom")
+  private static let moment = Option("at", "MOMENT", "at a moment; now if left out")
+
+  static let blame = Command(
+    words: ["blame"], summary: "tell who put each member into an album or folder, when and why",
+    operands: [Operand("ALBUM", "the identifier of an album or folder, which may be deleted")],
+    options: .opening + [former, moment, .json],
+    notes: momentNote, example: "blame 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --former"
+  ) { invocation in
+    let album = invocation.operands[0]
+    return try invocation.withLibrary { library in
+      let token = try invocation.moment("at", in: library)
+      for member in try library.blame(album, includingFormer: invocation.has(former), at: token) {
+        if invocation.printsJSON {
+          try invocation.output.line(JSON(member.record(in: album)))
+          continue
+        }
+        let origin = member.removed ?? member.added
+        let verb = member.isPresent ? "in " : "out"
+        let line = "\(verb)  \(origin.map(describe) ?? "erased")  \(member.member)  \(member.label)"
+        try invocation.output.line(TextLayout.printable(line))
+      }
+      return .done
+    }
+  }
+
+  static let access = Command(
+    words: ["access"], summary: "tell who can see an asset or album, or what a client can see",
+    operands: [Operand("ID", .optional, "the identifier of an asset, album or folder; gone ones, too")],
+    options: .opening + [
+      moment, Option("client", "C", "what this client could see, from when to when, in place of an ID"), .json,
+    ],
+    notes: """
+      The owner sees everything and is not listed. A client sees everything, its selection, what it made itself, \
+      or what was picked for it. Reading leaves no trace: this is what could be seen.
+
+      \(momentNote)
+      """,
+    example: "access 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --at 2024-05-31T18:30:00Z"
+  ) { invocation in
+    switch (invocation.operands.first, invocation.text("client")) {
+    case (let object?, nil): return try tellSeers(of: object, invocation)
+    case (nil, let client?): return try tellIntervals(of: client, invocation)
+    default: throw UsageError("'access' needs either an identifier or --client C.")
+    }
+  }
+
+  private static func tellSeers(of object: String, _ invocation: Invocation) throws -> ExitStatus {
+    try invocation.withLibrary { library in
+      let token = try invocation.moment("at", in: library) ?? library.currentToken
+      for access in try library.access(to: object, at: token) {
+        if invocation.printsJSON {
+          try invocation.output.line(JSON(access.record(of: object, at: token)))
+        } else {
+          let line = TextLayout.fitted(access.ground.rawValue, 13) + "  " + TextLayout.printable(access.client)
+          try invocation.output.line(line)
+        }
+      }
+      return .done
+    }
+  }
+
+  private static func tellIntervals(of client: String, _ invocation: Invocation) throws -> ExitStatus {
+    try invocation.withLibrary { library in
+      for interval in try library.accessIntervals(of: client, at: try invocation.moment("at", in: library)) {
+        if invocation.printsJSON {
+          try invocation.output.line(JSON(interval.record))
+          continue
+        }
+        let end = interval.to.map { "until \(describe($0))" } ?? "until now"
+        let line =
+          "\(TextLayout.fitted(interval.ground.rawValue, 13))  \(interval.object ?? "everything")"
+          + "  from \(describe(interval.from)) \(end)"
+        try invocation.output.line(TextLayout.printable(line))
+      }
+      return .done
+    }
+  }
+
+  /// When, who and why, on one line.
+  private static func describe(_ origin: AuditOrigin) -> String {
+    origin.commit.line + (origin.commit.cause.map { " (\($0))" } ?? "")
+  }
+
+  /// The history of one object, for `history ID`.
+  static func tellHistory(of object: String, _ invocation: Invocation) throws -> ExitStatus {
+    let filter = try invocation.logFilter()
+    return try invocation.withLibrary { library in
+      var printer = LogPrinter(output: invocation.output)
+      try library.forEachPropertyChange(of: object, filter) { change in
+        if invocation.printsJSON {
+          try invocation.output.line(JSON(change.record))
+        } else {
+          try printer.print(change)
+        }
+        return true
+      }
+      return .done
+    }
+  }
+}
