@@ -78,8 +78,7 @@ let package = Package(
       name: "EventLogTests", dependencies: ["EventLog", "LMDB", "TestSupport"], exclude: ["Golden"],
       swiftSettings: strict),
     .testTarget(
-      name: "PhotoLedgerTests",
-      dependencies: ["PhotoLedger", "EventLog", "LMDB", "Photos", "StoreMigrations", "TestSupport"],
+      name: "PhotoLedgerTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "Photos", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "SimulationTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport", "photoledger"],

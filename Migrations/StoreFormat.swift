@@ -37,31 +37,9 @@ public struct StoreFormat: Sendable {
   /// Notes the current format, in the transaction that begins the library.
   /// - Throws: `LMDBError`.
   public func note(in t: inout WriteTransaction) throws(LMDBError) {
-    try t.put(Self.key, Self.bytes(Self.current), in: database)
+    let bytes = (0..<8).map { UInt8(truncatingIfNeeded: Self.current >> (56 - 8 * $0)) }
+    try t.put(Self.key, bytes, in: database)
   }
-
-  /// The version of the projections that a store holds, which a program with others rebuilds.
-  ///
-  /// It counts apart from the format: what is derived is made again from the log, and no step has to know it.
-  /// - Returns: 1 for a store of the time before it was noted.
-  /// - Throws: `LMDBError`.
-  public func projections(in t: borrowing some TransactionReading & ~Copyable) throws(LMDBError) -> UInt64 {
-    try t.bytes(for: Self.projectionsKey, in: database).map(Self.number) ?? 1
-  }
-
-  /// Notes the version of the projections, in the transaction that makes them.
-  /// - Throws: `LMDBError`.
-  public func note(projections version: UInt64, in t: inout WriteTransaction) throws(LMDBError) {
-    try t.put(Self.projectionsKey, Self.bytes(version), in: database)
-  }
-
-  private static let projectionsKey = Array("projections".utf8)
-
-  private static func bytes(_ number: UInt64) -> [UInt8] {
-    (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
-  }
-
-  private static func number(_ bytes: [UInt8]) -> UInt64 { bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
 
   /// Checks that a store has the current format.
   /// - Parameters:
@@ -84,6 +62,6 @@ public struct StoreFormat: Sendable {
     let meta = try environment.database(name)
     let bytes = try environment.read { t in try t.bytes(for: key, in: meta) }
     guard let bytes, bytes.count == 8 else { return nil }
-    return number(bytes)
+    return bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
   }
 }

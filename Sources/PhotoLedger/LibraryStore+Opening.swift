@@ -23,17 +23,7 @@ extension LibraryStore {
       let core = try environment.read { t in
         try StoreCore(environment, log, surroundings, identifier: identifier(of: log, t, at: url))
       }
-      let version = try environment.read { t in try core.format.projections(in: t) }
-      guard version <= Projections.version else {
-        throw LibraryError(
-          .newerThanProgram,
-          "The library at \(url.path) has projections of version \(version), this program knows "
-            + "\(Projections.version); open it with a newer PhotoLedger.")
-      }
-      let store = try LibraryStore(url, core)
-      // Rows that an older program derived are made again by this one's rules.
-      if version < Projections.version { try PhotoLibrary(store: store, client: PhotoLibrary.owner).rebuild() }
-      return store
+      return try LibraryStore(url, core)
     }
   }
 
@@ -66,14 +56,14 @@ extension LibraryStore {
       try makeFolder(storePath(url))
       let environment = try LMDB.Environment.open(path: storePath(url), options: options)
       let log = try EventLog(in: environment)
+      let format = try StoreFormat(in: environment)
       let identifier = surroundings.identifier()
       let core = try StoreCore(environment, log, surroundings, identifier: identifier)
       try environment.write { t in
         guard try log.head(t).sequence == 0 else {
           throw LibraryError(.alreadyExists, "\(url.path) is a library already; open it, or pass another path.")
         }
-        try core.format.note(in: &t)
-        try core.format.note(projections: Projections.version, in: &t)
+        try format.note(in: &t)
         let date = surroundings.date()
         let event = Event.libraryCreated(identifier: identifier, date: date)
         let commit = CommitInformation(
@@ -139,7 +129,7 @@ extension StoreCore {
     _ environment: LMDB.Environment, _ log: EventLog, _ surroundings: LibraryEnvironment, identifier: LocalIdentifier
   ) throws {
     self.init(
-      environment: environment, log: log, projections: try Projections(in: environment),
-      format: try StoreFormat(in: environment), surroundings: surroundings, identifier: identifier)
+      environment: environment, log: log, projections: try Projections(in: environment), surroundings: surroundings,
+      identifier: identifier)
   }
 }

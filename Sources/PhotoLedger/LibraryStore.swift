@@ -23,7 +23,6 @@ struct StoreCore: Sendable {
   let environment: LMDB.Environment
   let log: EventLog
   let projections: Projections
-  let format: StoreFormat
   let surroundings: LibraryEnvironment
   let identifier: LocalIdentifier
 

@@ -1,7 +1,6 @@
 import EventLog
 public import Foundation
 import LMDB
-import StoreMigrations
 
 // Verification and rebuilding.
 //
@@ -213,7 +212,6 @@ extension PhotoLibrary {
       try core.environment.write { t in
         try mendLog(&t)
         for database in core.projections.all { try t.clear(database) }
-        try core.format.note(projections: Projections.version, in: &t)
         // The events are read in a snapshot of their own, beside the pages that the transaction changes.
         try core.environment.read { source in
           let head = try core.log.head(source).sequence

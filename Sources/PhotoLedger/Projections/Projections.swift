@@ -65,10 +65,6 @@ package struct Projections: Sendable {
     "origins", "clients", "clientNames", "picks", "sightings", "settings", "history",
   ] + StoredOrder.all.map(\.name)
 
-  /// Counts the changes of what the projections hold: a store whose projections have another version is rebuilt when it
-  /// is opened. 2: the stored orders.
-  package static let version: UInt64 = 2
-
   /// How many databases a store with projections has room for: theirs, the log's, and some to come.
   package static let databasesMax = 128
 
