@@ -2,17 +2,18 @@ import Foundation
 
 /// The command line: what to run, at which sizes, and where the figures go.
 struct Command {
-  var filter = ""
+  var filters: [String] = []
   var sizes = [1_000, 10_000, 100_000, 1_000_000]
   var repetitions = 31
   var json: String?
   var plots: String?
 
   static let help = """
-    usage: benchmarks [--filter TEXT] [--size N[,N…]] [--repetitions R] [--json FILE] [--plots FOLDER]
+    usage: benchmarks [--filter TEXT]… [--size N[,N…]] [--repetitions R] [--json FILE] [--plots FOLDER]
                       [--help]
 
-      --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'structure', 'permission', 'S9' or 'ugly'
+      --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'structure', 'permission', 'S9' or 'ugly';
+                         several times for rows of several kinds
       --size N[,N…]      lengths of the list; default 1000,10000,100000,1000000
       --repetitions R    measurements of each row; default 31, fewer where one takes long
       --json FILE        also writes every row as JSON
@@ -48,7 +49,7 @@ struct Command {
       guard Self.options.contains(option) else { throw Misuse(sentence: "There is no option \(option).") }
       guard let value = rest.popFirst() else { throw Misuse(sentence: "\(option) needs a value.") }
       switch option {
-      case "--filter": filter = value
+      case "--filter": filters.append(value)
       case "--json": json = value
       case "--plots": plots = value
       case "--size":
@@ -83,7 +84,7 @@ struct Command {
     do {
       if try runAsChild(Array(arguments)) { return }
       let command = try Command(arguments)
-      var report = Report(filter: command.filter, repetitions: command.repetitions)
+      var report = Report(filters: command.filters, repetitions: command.repetitions)
       report.printHeader()
       for size in command.sizes {
         try ListChanges.measure(size: size, into: &report)

@@ -22,18 +22,21 @@ struct Report {
     var isMissed: Bool?
   }
 
-  let filter: String
+  /// The texts of which a row's name contains one; none: every row is wanted.
+  let filters: [String]
   let repetitions: Int
   private(set) var rows: [Row] = []
 
-  init(filter: String, repetitions: Int) {
-    self.filter = filter
+  init(filters: [String], repetitions: Int) {
+    self.filters = filters
     self.repetitions = repetitions
   }
 
   func wantsAny(_ names: String...) -> Bool { wantsAny(of: names) }
 
-  func wantsAny(of names: [String]) -> Bool { filter.isEmpty || names.contains { $0.contains(filter) } }
+  func wantsAny(of names: [String]) -> Bool {
+    filters.isEmpty || names.contains { name in filters.contains { name.contains($0) } }
+  }
 
   func printHeader() {
     print(Self.line("row", "n", "caches", "median µs", "10 % … 90 %", "ratio", "goal"))

@@ -28,7 +28,7 @@ import Testing
 
   @Test("the report remembers the missed rows, and writes goals as JSON")
   func report() throws {
-    var report = Report(filter: "", repetitions: 1)
+    var report = Report(filters: [], repetitions: 1)
     report.add("met", size: 1_000_000, caches: nil, Sample([2000]), comparedWith: 2000, goal: .atMost(1))
     report.add("missed", size: 1_000_000, caches: nil, Sample([3000]), comparedWith: 2000, goal: .atMost(1))
     report.add("far", size: 1_000_000, bytes: 2048, goal: .bytes(1024))
