@@ -10,6 +10,7 @@ enum Observing {
     "S7 commit to observer, no sync, 1 of 100 live results touched", "S12 commit alone, durable",
     "S12 commit to callback, durable", "S12 a commit of 100 writers at once, durable",
     "S13 commit to observer, no sync, 1 observer", "S13 commit to the told",
+    "S6 floor: the same threads hand over, nothing told", "S13 floor: the same tasks are woken, nothing told",
   ]
 
   static func measure(_ stage: Stage, into report: inout Report) throws {
@@ -17,7 +18,7 @@ enum Observing {
     guard report.wantsAny(of: names.filter { !$0.hasPrefix("S12") }), Stage.memoryFileSystem != nil else { return }
     try stage.withCopy { library in
       try single(library, stage, into: &report)
-      if report.wantsAny(names[6], names[7]) { try crowd(library, stage, into: &report) }
+      if report.wantsAny(names[6], names[7], names[9]) { try crowd(library, stage, into: &report) }
     }
   }
 
@@ -47,9 +48,10 @@ enum Observing {
   }
 
   private static func single(_ library: PhotoLibrary, _ stage: Stage, into report: inout Report) throws {
-    guard report.wantsAny(names[0], names[1], names[2]) else { return }
+    guard report.wantsAny(names[0], names[1], names[2], names[8]) else { return }
     let repetitions = report.repetitions * 8
     let arrivals = Arrivals()
+    try floor(names[8], tasks: 1, repetitions, stage, into: &report)
     var touch = Touch(stage.shown)
     let options = try FetchOptions.newestFirst()
     var watch: Watch? = Watch(try library.fetchAssets(options), of: library, telling: arrivals)
@@ -66,6 +68,14 @@ enum Observing {
     report.add(
       names[2], size: stage.size, caches: .warm, one, comparedWith: inPlace.quantile(0.5), goal: .atMost(2))
     Report.keep(watches.count)
+  }
+
+  private static func floor(
+    _ name: String, tasks: Int, _ repetitions: Int, _ stage: Stage, into report: inout Report
+  ) throws {
+    let handover = Handover(to: tasks)
+    defer { handover.close() }
+    report.add(name, size: stage.size, caches: .warm, try handover.times(repetitions))
   }
 
   /// Results of so many distinct queries, which have every shown asset in one of them.
@@ -105,6 +115,7 @@ enum Observing {
     let arrivals = Arrivals()
     var touch = Touch(stage.shown)
     let observers = stage.size >= Goal.leastSize ? 10_000 : min(10_000, stage.size)
+    try floor(names[9], tasks: observers, repetitions, stage, into: &report)
     var watches = [Watch(try library.fetchAssets(try .newestFirst()), of: library, telling: arrivals)]
     let alone = try times(repetitions, arrivals, of: library) { touch.inPlace() }
     report.add(names[6], size: stage.size, caches: .warm, alone)
