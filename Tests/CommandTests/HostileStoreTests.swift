@@ -62,7 +62,7 @@ struct HostileStoreTests {
       if reads {
         #expect(after == before, "\(words) changed \(what)")
       } else if result.status != 0 {
-        // A transaction that failed may have written into free pages; it is committed by a meta page, which are the first
+        // A transaction that failed may have written into free pages; what commits it is a meta page, one of the first
         // two. A fault may also come after the commit.
         let isFault = result.errors.contains("(SIG")
         #expect(after?.prefix(8192) == before?.prefix(8192) || isFault, "\(words) committed on \(what)")
