@@ -63,6 +63,7 @@ public struct Cursor: ~Copyable, ~Escapable {
     var place = Place(key: key, value: UnsafeRawBufferPointer(start: nil, count: 0))
     let found = try move(pointer, movement, &place)
     self.side = found ? 0 : side
+    if found && hasIntegerKeys && place.key.count != 8 { throw keyIsNoNumber(pointer, place.key) }
     return found ? place : nil
   }
 

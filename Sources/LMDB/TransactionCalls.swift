@@ -73,6 +73,15 @@ func openCursor(_ handle: TransactionHandle, _ database: Database) throws(LMDBEr
 @usableFromInline
 func closeCursor(_ cursor: OpaquePointer) { mdb_cursor_close(cursor) }
 
+/// What a damaged page can hold, though nobody can put it there.
+@usableFromInline
+func keyIsNoNumber(_ cursor: OpaquePointer, _ key: UnsafeRawBufferPointer) -> LMDBError {
+  let handle = TransactionHandle(pointer: mdb_cursor_txn(cursor), owner: 0)
+  return LMDBError(
+    .corrupted, "mdb_cursor_get", path: path(of: handle),
+    detail: "a key has \(key.count) bytes where all are numbers of 8: the file is damaged; restore a backup")
+}
+
 /// Where a cursor can be asked to go; the raw values are those of MDB_cursor_op.
 @usableFromInline
 enum Movement {

@@ -11,7 +11,7 @@ package struct StoreDump: Equatable, Sendable {
   package private(set) var databases: [String: [Entry]] = [:]
 
   /// The databases whose keys are numbers.
-  static let numbered: Set<String> = [
+  package static let numbered: Set<String> = [
     "events", "commits", "assets", "details", "collections", "clients", "picks",
   ]
 

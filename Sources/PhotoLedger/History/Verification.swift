@@ -152,7 +152,9 @@ extension PhotoLibrary {
       case (nil, let wanted?): return defect(name, wanted.key, "lacks an entry that the log gives")
       case (let left?, let right?):
         guard left.key.isEqual(to: right.key) else {
-          return defect(name, right.key, "does not have the entries that the log gives")
+          return left.comesBefore(right, asNumber: live.hasIntegerKeys)
+            ? defect(name, left.key, "holds an entry that the log does not give")
+            : defect(name, right.key, "lacks an entry that the log gives")
         }
         guard left.value.isEqual(to: right.value) else {
           return defect(name, left.key, "holds another value than the log gives")
@@ -307,6 +309,14 @@ extension StoreCore {
       return isErased ? .stop : .proceed
     }
     return isErased ? nil : try events(sequences, t)
+  }
+}
+
+extension Entry {
+  /// Whether the key comes before another's in a database of both.
+  fileprivate func comesBefore(_ other: borrowing Entry, asNumber isNumber: Bool) -> Bool {
+    if isNumber { return integerKey < other.integerKey }
+    return key.withUnsafeBytes { one in other.key.withUnsafeBytes { one.lexicographicallyPrecedes($0) } }
   }
 }
 
