@@ -83,9 +83,16 @@ extension Event {
         .object([.init("identifier", .text(identifier.uuidString)), .init("date", .date(date))])
       )
     case .assetCreated(let existence):
-      ("\(existence.title) was added.", .object(existence.fields(name)))
+      (
+        existence.isByUndo ? "\(existence.title) was brought back by an undo." : "\(existence.title) was added.",
+        .object(existence.fields(name))
+      )
     case .assetPurged(let existence):
-      ("\(existence.title) was removed for good.", .object(existence.fields(name)))
+      (
+        existence.isByUndo
+          ? "\(existence.title) was taken out by an undo; its files stay." : "\(existence.title) was removed for good.",
+        .object(existence.fields(name))
+      )
     case .assetsEdited(let edited):
       (edited.sentence(names), .object(edited.fields(name)))
     case .collectionCreated(let existence):
@@ -129,7 +136,7 @@ private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: [ObjectN
 
 extension LogValue {
   /// A property's value; enumerations and sets by the names that PhotoKit gives them.
-  fileprivate init(_ value: FieldValue, of field: AssetField) {
+  init(_ value: FieldValue, of field: AssetField) {
     switch value {
     case .null: self = .null
     case .bool(let value): self = .bool(value)
@@ -160,7 +167,7 @@ extension LogValue {
     }
   }
 
-  fileprivate static func optional(_ date: Date?) -> LogValue { date.map(LogValue.date) ?? .null }
+  static func optional(_ date: Date?) -> LogValue { date.map(LogValue.date) ?? .null }
 
   fileprivate static func change(_ old: LogValue, _ new: LogValue) -> LogValue {
     .object([.init("old", old), .init("new", new)])
