@@ -20,14 +20,14 @@ extension UndoJudge {
         }
         try judgeCreation(of: row, t)
       case (true, false) where row == nil:
-        if let returned = try judgePurge(of: number, t) { try judge(net, of: returned.row, returned.details, t) }
+        if let returned = try judgePurge(of: number, t) { judge(net, of: returned.row, returned.details) }
       default:
         guard let row else {
           noteGone(number, net)
           continue
         }
         let details = composition.details[number] == nil ? nil : try projections.details(number, in: t)
-        try judge(net, of: row, details, t)
+        judge(net, of: row, details)
       }
     }
   }
@@ -92,7 +92,7 @@ extension UndoJudge {
       _ = overrides(change, .goneSince, isForcible: false, "The identifier of \(subject.phrase) was taken since.")
       return nil
     }
-    let missing = try missingFiles(of: existence.details.resources)
+    let missing = missingFiles(of: existence.details.resources)
     if !missing.isEmpty {
       let sentence = """
         The bytes of \(missing) are gone: \(subject.phrase) was removed for good, and only its record can come back.
@@ -107,17 +107,14 @@ extension UndoJudge {
     return existence
   }
 
-  /// The names of files whose bytes are not there; empty if all are.
-  private func missingFiles(of files: [AssetResource]) throws -> String {
-    try files.filter { try resources.state(of: $0, hashing: false) != .present }
-      .map { "'\($0.originalFilename)'" }.joined(separator: ", ")
+  /// The names of the library's own files that are gone; empty if none is. What was only referenced nobody removed.
+  private func missingFiles(of files: [AssetResource]) -> String {
+    files.filter { !resources.holds($0) }.map { "'\($0.originalFilename)'" }.joined(separator: ", ")
   }
 
   // MARK: Properties
 
-  private mutating func judge<T: TransactionReading & ~Copyable>(
-    _ net: UndoComposition.AssetNet, of row: AssetRow, _ details: AssetDetails?, _ t: borrowing T
-  ) throws {
+  private mutating func judge(_ net: UndoComposition.AssetNet, of row: AssetRow, _ details: AssetDetails?) {
     let words = composition.details[row.number]
     let content = words?.content.flatMap { $0.isNothing ? nil : $0 }
     var edit = AssetEdit(number: row.number, changes: [])
@@ -125,7 +122,7 @@ extension UndoJudge {
       judge(known, of: row, in: &edit)
     }
     if let words, let old = details {
-      let new = try judge(words, content, net.fields, of: row, old, in: &edit)
+      let new = judge(words, content, net.fields, of: row, old, in: &edit)
       if new != old { edit.details = Replacement(old: old, new: new) }
     }
     guard !edit.changes.isEmpty || edit.details != nil else { return }
@@ -152,7 +149,7 @@ extension UndoJudge {
   private mutating func judge(
     _ words: UndoComposition.DetailsNet, _ content: Net<AssetContent>?, _ fields: [UndoComposition.FieldNet],
     of row: AssetRow, _ old: AssetDetails, in edit: inout AssetEdit
-  ) throws -> AssetDetails {
+  ) -> AssetDetails {
     let subject = UndoChange.Subject.asset(row.identifier)
     var new = old
     let caption = judged(words.caption, old.caption) { value in
@@ -166,14 +163,14 @@ extension UndoJudge {
     }
     if let keywords { new.keywords = keywords }
     guard let content else { return new }
-    return try judge(content, fields.filter { AssetContent.fields.contains($0.field) }, of: row, new, in: &edit)
+    return judge(content, fields.filter { AssetContent.fields.contains($0.field) }, of: row, new, in: &edit)
   }
 
   /// Judges the files with the properties that follow from them.
   private mutating func judge(
     _ content: Net<AssetContent>, _ fields: [UndoComposition.FieldNet], of row: AssetRow, _ old: AssetDetails,
     in edit: inout AssetEdit
-  ) throws -> AssetDetails {
+  ) -> AssetDetails {
     let subject = UndoChange.Subject.asset(row.identifier)
     let names = { (content: AssetContent) in
       LogValue.list(content.resources.map { .text($0.originalFilename) })
@@ -186,7 +183,7 @@ extension UndoJudge {
       return old
     }
     if verdicts.contains(.changed), !overrides(change, .changedSince) { return old }
-    let missing = try missingFiles(of: content.base.resources.filter { !current.resources.contains($0) })
+    let missing = missingFiles(of: content.base.resources.filter { !current.resources.contains($0) })
     if !missing.isEmpty, !overrides(change, .bytesGone, "The bytes of \(missing) of \(subject.phrase) are gone.") {
       return old
     }

@@ -33,8 +33,8 @@ extension PhotoLibrary {
   /// Takes back what commits did, as one commit.
   ///
   /// Each property that still has the value that those commits left goes back to the value that it would have without
-  /// them. Assets that they added are taken out, and their files stay; collections that they made are deleted; what they
-  /// trashed or deleted comes back to every place that it had; what they purged comes back if its bytes are there.
+  /// them. Assets that they added are taken out, and their files stay; collections that they made are deleted; what
+  /// they trashed or deleted comes back to every place that it had; what they purged comes back if its bytes are there.
   /// Permissions, selections and the beginning of the history that is told go back likewise. An undo is a change: what
   /// it edits has its date as the modification date (AS-01).
   ///
@@ -160,7 +160,7 @@ extension PhotoLibrary {
     }
   }
 
-  /// Whether a commit is one of the chosen ones; others' commits are the owner's to take back, and nobody else's choice.
+  /// Whether a commit is one of the chosen ones; others' commits are for the owner to take back.
   private func isChosen(_ commit: Commit, by selection: UndoSelection) throws -> Bool {
     let information = commit.information
     guard selection.client ?? information.client == information.client,
@@ -183,7 +183,8 @@ extension PhotoLibrary {
     let head = try store.core.log.head(t).commit
     if let token = selection.commit {
       guard selection.after == nil, selection.through == nil else {
-        throw LibraryError(.malformedRequest, "An undo takes either one commit or a stretch of commits; name one of them.")
+        throw LibraryError(
+          .malformedRequest, "An undo takes either one commit or a stretch of commits; name one of them.")
       }
       let number = try store.commit(of: token, for: client, t)
       guard number > 0 else {

@@ -56,7 +56,8 @@ public enum UndoConflictPolicy: String, Sendable, Hashable, CaseIterable, Codabl
 /// Commits that an undo took back, as the log names them (``CommitSummary/undone``).
 ///
 /// The text begins with `undo:`, a token up to the position, and then positions with commas between them; two dots
-/// stand between the first and the last of a run. What finds no room in 256 bytes is counted: `undo:t1-0123456789abcdef-2s,2u..3c,+9`.
+/// stand between the first and the last of a run. What finds no room in 256 bytes is counted:
+/// `undo:t1-0123456789abcdef-2s,2u..3c,+9`.
 public struct UndoneCommits: Sendable, Hashable, CustomStringConvertible {
   /// Runs of neighbouring commits, ascending.
   public let ranges: [ClosedRange<Token>]

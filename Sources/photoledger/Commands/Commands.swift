@@ -18,7 +18,7 @@ enum Commands {
   private static let clients: [Command] =
     [.clientList] + clientEdits + [.clientSelection, .clientAccess, .clientRequest]
 
-  private static let care: [Command] = [.verify, .verifyHere, .rebuild, .historyShorten]
+  private static let care: [Command] = [.undo, .verify, .verifyHere, .rebuild, .historyShorten]
 
   static let groups: [(title: String, names: [String])] = [
     ("Start:", ["demo", "init", "import"]),
@@ -33,6 +33,7 @@ enum Commands {
     ("Clients, and what they may see:", clients.map(\.name)),
     ("Change anything, from a program:", ["apply"]),
     ("Between libraries:", ["identifier cloud", "identifier local"]),
+    ("Take back:", ["undo"]),
     ("Care:", ["verify", "rebuild", "history shorten"]),
   ]
 }

@@ -50,8 +50,21 @@ struct LogPrinter {
       if let cause = entry.commit.cause {
         try output.line(terminal.styled("  (" + TextLayout.printable(cause) + ")", .faint))
       }
+      if let undone = entry.commit.undone {
+        try output.line(terminal.styled("  takes back " + undone.phrase, .faint))
+      }
     }
     try output.line("  " + TextLayout.printable(entry.sentence))
+  }
+}
+
+extension UndoneCommits {
+  /// The commits as people read them.
+  fileprivate var phrase: String {
+    let runs = ranges.map { run in
+      run.lowerBound == run.upperBound ? "\(run.lowerBound)" : "\(run.lowerBound) … \(run.upperBound)"
+    }
+    return (runs + (furtherCount > 0 ? ["\(furtherCount) more"] : [])).joined(separator: ", ")
   }
 }
 
@@ -66,6 +79,7 @@ extension JSON {
       "process": .text(entry.commit.process),
       "cause": JSON(entry.commit.cause),
       "key": JSON(entry.commit.key),
+      "causation": JSON(entry.commit.causation),
       "type": .text(entry.type),
       "objects": .list(entry.objects.map { .text($0) }),
       "sentence": .text(entry.sentence),
