@@ -43,8 +43,8 @@ struct UndoCommandTests {
   func conflicts() throws {
     let sandbox = try Sandbox()
     let ids = try sandbox.makeAssets(2)
-    let rated = try #require(try sandbox.run(["rate", "3"] + ids).lines.last)
-    #expect(try sandbox.run(["rate", "5", ids[0]]).status == 0)
+    let rated = try #require(try sandbox.run(["rate", "--stars", "3"] + ids).lines.last)
+    #expect(try sandbox.run(["rate", "--stars", "5", ids[0]]).status == 0)
     let refused = try sandbox.run(["undo", "--commit", rated])
     #expect(refused.status == 1 && refused.output.isEmpty)
     #expect(refused.errors.contains("'rating' of the asset \(ids[0]) was changed since."))

@@ -121,10 +121,10 @@ final class UndoHistory {
 
   private func changes() -> AssetChanges {
     var changes = AssetChanges()
-    if random.chance(1, of: 2) { changes.creationDate = .init(Date.drawn(&random)) }
-    if random.chance(1, of: 2) { changes.caption = .init(random.one(of: ["dawn", "dusk", nil])) }
+    if random.chance(1, of: 2) { changes.creationDate = AssetChanges.Assignment(Date.drawn(&random)) }
+    if random.chance(1, of: 2) { changes.caption = AssetChanges.Assignment(random.one(of: ["dawn", "dusk", nil])) }
     if random.chance(1, of: 2) { changes.rating = random.one(of: AssetRating.allCases) }
-    if random.chance(1, of: 2) { changes.location = .init(Location.drawn(&random)) }
+    if random.chance(1, of: 2) { changes.location = AssetChanges.Assignment(Location.drawn(&random)) }
     changes.addedKeywords = Set(random.some(1, of: ["sea", "alp"]))
     changes.removedKeywords = Set(random.some(1, of: ["sea", "lake"]))
     return changes

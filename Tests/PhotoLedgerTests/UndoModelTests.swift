@@ -138,7 +138,7 @@ struct UndoModelTests {
       let receipt = try made.library.performChangesAndWait(cause: "cause \(commit % 3)") { block in
         for index in chosen {
           var changes = AssetChanges()
-          changes.caption = .init("words of \(commit)")
+          changes.caption = .set("words of \(commit)")
           block.edit([ids[index]], changes)
           tracks[index].writes.append((commit, "words of \(commit)"))
         }

@@ -51,7 +51,7 @@ struct UndoState: Equatable {
       assets[number] = AssetState(row: row, details: try projections.details(number, in: t))
     }
     for number in try Self.numbers(of: table(2), t) {
-      guard let row = try projections.collection(number, in: t), row.deletedDate == nil, number < UInt64(1) << 62 else {
+      guard let row = try projections.collection(number, in: t), row.deletedDate == nil, !row.isBuiltIn else {
         continue
       }
       let members = try Self.members(of: number, projections, t).filter { child in

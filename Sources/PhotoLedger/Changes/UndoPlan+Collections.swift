@@ -235,6 +235,8 @@ extension UndoJudge {
         composition.collections[member.container]?.creation == nil
       else { continue }
       let identifier = try returned[member.child] ?? projections.asset(member.child, in: t)?.identifier
+      // Whether it comes back was judged, and told, with the asset.
+      if identifier == nil, composition.assets[member.child]?.exists?.given == false { continue }
       try judge(net, of: member, identifier, t)
     }
   }
@@ -268,7 +270,8 @@ extension UndoJudge {
       guard overrides(change, .changedSince, sentence) else { return }
     }
     plan.placements[member.container, default: []].append(UndoPlan.Placement(child: member.child, key: target))
-    plan.report.changes.append(change)
+    let comesWithAsset = composition.assets[member.child]?.exists?.given == false && current == nil
+    if !comesWithAsset { plan.report.changes.append(change) }
   }
 }
 

@@ -107,6 +107,7 @@ public struct UndoneCommits: Sendable, Hashable, CustomStringConvertible {
       else { return nil }
       ranges.append(first...last)
     }
+    guard !ranges.isEmpty else { return nil }
     (self.ranges, furtherCount) = (ranges, further)
   }
 
