@@ -3,7 +3,7 @@ enum StoreRows {
   private static let names: [String] = [
     Creation.names, ["S10 creation, one commit of 1000 assets"], ColdStart.names, Fetching.rebuildNames,
     Fetching.questions.flatMap(Fetching.names), Observing.names, CatchingUp.names, LongAlbum.names, Memory.names,
-    Commits.names, Proofs.names, UglyShapes.names, Auditing.names,
+    Commits.names, Proofs.names, UglyShapes.names, Auditing.names, Undoing.names,
   ].flatMap { $0 }
 
   static func measure(size: Int, into report: inout Report) throws {
@@ -20,5 +20,6 @@ enum StoreRows {
     try Memory.measure(stage, into: &report)
     try UglyShapes.measure(stage, into: &report)
     try Auditing.measure(stage, into: &report)
+    try Undoing.measure(stage, into: &report)
   }
 }

@@ -57,7 +57,8 @@ struct StoreCore: Sendable {
     var created: [String] = []
     try log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
       switch try Event(record) {
-      case .assetCreated(let existence): created.append(existence.row.identifier.spelled(as: .asset))
+      case .assetCreated(let existence) where !existence.isByUndo:
+        created.append(existence.row.identifier.spelled(as: .asset))
       case .collectionCreated(let existence):
         created.append(existence.row.identifier.spelled(as: existence.row.objectKind))
       default: break
@@ -93,6 +94,7 @@ extension CommitSummary {
     self.init(
       number: commit.number, date: Date(microseconds: information.time), client: information.client,
       process: information.process, cause: information.cause.isEmpty ? nil : information.cause, key: information.key,
+      causation: information.causation,
       firstSequence: commit.firstSequence, eventCount: Int(commit.eventCount))
   }
 }
@@ -278,6 +280,7 @@ package final class LibraryStore: Sendable {
         if let place = arranged.places.first(where: { $0.child == child }) { key = place.new }
       case .assetCreated(let existence) where existence.row.number == child:
         if let place = existence.places.first(where: { $0.container == container }) { key = place.key }
+      case .assetPurged(let existence) where existence.row.number == child: key = nil
       case .collectionErased(let existence) where existence.row.number == child: key = nil
       default: break
       }

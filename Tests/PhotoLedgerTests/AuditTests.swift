@@ -318,8 +318,8 @@ struct AuditTests {
       .record(of: id.uuidString, at: try library.currentToken)
     #expect(
       Self.keys(event) == [
-        "schema", "record", "sequence", "token", "date", "client", "process", "cause", "key", "type", "objects",
-        "sentence", "details",
+        "schema", "record", "sequence", "token", "date", "client", "process", "cause", "key", "causation", "type",
+        "objects", "sentence", "details",
       ])
     #expect(Self.keys(change) == ["schema", "record"] + origin + ["object", "property", "old", "new"])
     #expect(

@@ -28,6 +28,12 @@ struct DeltaCompositionTests {
       let choice = random.int(0..<10)
       if choice == 0 { ids.append(try made.create(.invented(100 + round))) }
       do {
+        // What was purged comes back, and what was created goes, and comes back.
+        if round.isMultiple(of: 7) {
+          let commits = try made.library.fetchPersistentChanges(since: try made.library.earliestToken)
+          let token = commits[max(0, commits.count - 1 - random.int(0..<4))].changeToken
+          try made.library.undoAndWait(.commits(after: token), onConflict: .force)
+        }
         try made.library.performChangesAndWait { block in
           switch choice {
           case 1: block.setFavorite(round.isMultiple(of: 2), for: [id])

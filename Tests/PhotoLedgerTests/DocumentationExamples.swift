@@ -236,6 +236,20 @@ enum Examples {
     return trash.count
   }
 
+  static func undo(in library: PhotoLibrary, _ photos: [LocalIdentifier]) async throws -> Int {
+    try await library.performChanges(cause: "nightly scan") { $0.deleteAssets(photos) }
+    var count = 0
+    func restored(_ changes: Int, _ token: Token?) { count = token == nil ? 0 : changes }
+    // example: undo
+    let plan = try library.planUndo(.cause("nightly scan"))  // what it would do; changes nothing
+    if plan.conflicts.isEmpty {
+      let report = try await library.undo(.cause("nightly scan"))
+      restored(report.changes.count, report.token)  // the token of the undo, to take it back
+    }
+    // end
+    return count
+  }
+
   static func retry(in library: PhotoLibrary, _ photo: LocalIdentifier) async throws -> [Bool] {
     // example: retry
     let first = try await library.performChanges(key: "order-4711") { $0.setFavorite(true, for: [photo]) }

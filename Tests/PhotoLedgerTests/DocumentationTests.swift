@@ -164,6 +164,7 @@ struct DocumentationTests {
       #expect(try Examples.fetch(in: library) == [0, 0])
       #expect(try await Examples.albums(in: library, [photos[0], photos[1], photos[2]]) == [photos[2], photos[1]])
       #expect(try await Examples.trash(in: library, photos[0]) == 1)
+      #expect(try await Examples.undo(in: library, [photos[0], photos[1]]) == 2)
       #expect(try await Examples.retry(in: library, photos[1]) == [false, true, true])
       #expect(try await Examples.pinned(in: library, photos[2]) == [false, true, false])
       #expect(try Examples.history(in: library, since: start).contains { $0.contains("Restored from the trash") })

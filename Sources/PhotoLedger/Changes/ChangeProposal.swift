@@ -60,7 +60,30 @@ public struct ChangeProposal: Sendable {
       .replaceAt(_, let container, _), .moveAt(_, let container, _):
       editedCollections.append(container.identifier)
     case .client(let name, _): editedClients.append(name)
+    case .undo(let order): take(order)
     case .shortenHistory: break
+    }
+  }
+}
+
+extension ChangeProposal {
+  /// An undo as what it comes to.
+  private mutating func take(_ order: UndoOrder) {
+    for change in order.preview?.changes ?? [] {
+      guard let identifier = LocalIdentifier(change.object) else {
+        editedClients.append(change.object)
+        continue
+      }
+      switch change.kind {
+      case .creation where change.isAboutAsset, .trash: deletedAssets.append(identifier)
+      case .restoration where change.isAboutAsset, .purge: restoredAssets.append(identifier)
+      case .property where change.isAboutAsset: editedAssets.append(identifier)
+      case .creation: deletedCollections.append(identifier)
+      case .property, .restoration: editedCollections.append(identifier)
+      case .membership: editedCollections.append(change.container.flatMap { LocalIdentifier($0) })
+      case .permission: editedClients.append(change.object)
+      case .history: break
+      }
     }
   }
 }

@@ -28,6 +28,8 @@ package enum ChangeRequest: Sendable {
   case client(named: String, ClientChange)
   /// Lets history be told from a commit on only.
   case shortenHistory(to: UInt64)
+  /// Takes back what commits did.
+  case undo(UndoOrder)
 
   /// What happens to a client.
   package enum ClientChange: Sendable {

@@ -37,7 +37,7 @@ extension Decider {
     try setRepresentative(others.first, among: others, &t)
   }
 
-  private mutating func setRepresentative(
+  mutating func setRepresentative(
     _ chosen: ObjectNumber?, among members: [ObjectNumber], _ t: inout WriteTransaction
   ) throws {
     var edits: [(row: AssetRow, edit: AssetEdit)] = []

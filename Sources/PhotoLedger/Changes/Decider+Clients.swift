@@ -19,6 +19,7 @@ extension Decider {
       switch request {
       case .purgeAssets: throw permission.refusal(client, "remove assets for good")
       case .shortenHistory: throw permission.refusal(client, "shorten the history")
+      case .undo: throw permission.refusal(client, "take back what was done")
       default: return
       }
     case .none:
@@ -134,7 +135,7 @@ extension Decider {
     try arrange(row, .granted, [.init(child: number, old: nil, new: OrderKey(rawValue: number))], &t)
   }
 
-  private mutating func arrange(
+  mutating func arrange(
     _ row: ClientRow, _ verb: Arranged.Verb, _ places: [Arranged.Place], _ t: inout WriteTransaction
   ) throws {
     for run in places.inRuns(of: Event.objectLimit) {

@@ -274,7 +274,7 @@ extension Decider {
 
   // MARK: Recording
 
-  private mutating func arrange(
+  mutating func arrange(
     _ container: ObjectNumber, _ verb: Arranged.Verb, _ places: [Arranged.Place], _ t: inout WriteTransaction
   ) throws {
     for run in places.inRuns(of: Event.objectLimit) {

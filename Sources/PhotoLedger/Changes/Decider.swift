@@ -20,6 +20,7 @@ import LMDB
 //   Decider+Collections.swift   albums and folders themselves
 //   Decider+Content.swift       what stands in them, and where
 //   Decider+Clients.swift       clients, permissions, selections, picks
+//   Decider+Undo.swift          taking back what commits did
 
 /// Carries one change block out in a write transaction.
 struct Decider: ~Copyable {
@@ -72,6 +73,7 @@ struct Decider: ~Copyable {
     case .revertContent(let identifier, let choice): try revertContent(of: identifier, to: choice, &t)
     case .setRepresentative(let identifier): try setRepresentative(identifier, &t)
     case .shortenHistory(let commit): try shortenHistory(to: commit, &t)
+    case .undo(let order): try undo(order, &t)
     case .setTitle(let title, let identifier): try setTitle(title, of: identifier, &t)
     case .deleteCollections(let identifiers): try delete(identifiers, &t)
     case .insert(let members, let container, let index): try insert(members, container, at: index, &t)

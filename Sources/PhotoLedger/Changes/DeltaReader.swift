@@ -138,10 +138,13 @@ struct DeltaReader {
     case .assetCreated(let existence) where composition != nil:
       // Its edits are not among the events, so it is not worked out from its creation.
       try loadAsset(existence.row.number, event, in: t)
+      for place in existence.places { try loadContainer(place.container, event, in: t) }
     case .assetCreated(let existence):
       assets.updateValue(existence.row, forKey: existence.row.number)
-      places[existence.row.number] = []
+      // What an undo brings back comes with its places.
+      places[existence.row.number] = existence.places
       createdHere.insert(existence.row.number)
+      for place in existence.places { try loadContainer(place.container, event, in: t) }
     case .collectionCreated(let existence):
       collections.updateValue(existence.row, forKey: existence.row.number)
       places[existence.row.number] = [ContainerPlace(container: existence.row.parent, key: existence.key)]
@@ -149,7 +152,7 @@ struct DeltaReader {
       try loadCollection(existence.row.parent, event, in: t)
     case .assetPurged(let existence):
       try loadAsset(existence.row.number, event, in: t)
-      places[existence.row.number] = []
+      if createdHere.contains(existence.row.number) { places[existence.row.number] = [] }
       // The albums look the same without it, but a result of its albums loses them.
       for place in existence.places { try loadContainer(place.container, event, in: t) }
     case .assetsEdited(let edited):
@@ -326,6 +329,9 @@ struct DeltaReader {
     case .assetPurged(let existence):
       let number = existence.row.number
       for place in existence.places { note(number, in: place.container, from: place.key, to: nil, &delta) }
+    case .assetCreated(let existence):
+      let number = existence.row.number
+      for place in existence.places { note(number, in: place.container, from: nil, to: place.key, &delta) }
     default: break
     }
   }
@@ -353,6 +359,8 @@ struct DeltaReader {
     case .collectionCreated(let existence): places[existence.row.number] = []
     case .assetPurged(let existence):
       for place in existence.places { move(existence.row.number, in: place.container, to: place.key) }
+    case .assetCreated(let existence):
+      for place in existence.places { move(existence.row.number, in: place.container, to: nil) }
     default: break
     }
   }

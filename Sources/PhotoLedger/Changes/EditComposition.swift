@@ -9,6 +9,9 @@
 //
 // What the ends cannot tell is whether a property was changed and changed back. So each value is remembered as it was
 // before the commit as well, until the asset is known to look different.
+//
+// An asset that is purged may be brought back by an undo. Where it began follows from the row that the purge recorded,
+// so the edits after that are not composed with those before.
 
 /// The edits of a stretch of the log, composed by asset.
 struct EditComposition {
@@ -25,6 +28,8 @@ struct EditComposition {
     fileprivate var values: [Value] = []
     fileprivate var commit: UInt64
     fileprivate var creation: UInt64?
+    /// Whether the asset was purged in the stretch: what the edits before it come to is settled.
+    fileprivate var isClosed = false
     /// Whether some commit made it look different.
     private(set) var isVisiblyChanged = false
     private(set) var isContentChanged = false
@@ -40,6 +45,10 @@ struct EditComposition {
         self.commit = commit
       }
       if edit.changesContent { (isVisiblyChanged, isContentChanged) = (true, true) }
+      if isClosed {
+        isVisiblyChanged = true
+        return
+      }
       for change in edit.changes {
         guard let index = values.firstIndex(where: { $0.field == change.field }) else {
           values.append(Value(field: change.field, old: change.old, beforeCommit: change.old, new: change.new))
@@ -76,7 +85,11 @@ struct EditComposition {
   mutating func add(_ event: Event, of commit: UInt64) throws(RowMismatch) -> Event? {
     switch event {
     case .assetCreated(let existence):
-      creations[existence.row.number] = commit
+      if !existence.isByUndo { creations[existence.row.number] = commit }
+      return event
+    case .assetPurged(let existence):
+      let number = existence.row.number
+      entries[number, default: Entry(commit: commit, creation: creations[number])].isClosed = true
       return event
     case .assetsEdited(var edited):
       for edit in edited.edits { try add(edit, of: commit) }

@@ -21,6 +21,8 @@ struct Submission: Sendable {
   let client: String
   let cause: String?
   let key: String?
+  /// What led to the block, for the log.
+  var causation: String?
 
   typealias Handler = @Sendable (Result<CommitReceipt, any Error>) -> Void
 
@@ -42,7 +44,9 @@ struct Submission: Sendable {
       if let receipt = try known() { return handler(.success(receipt)) }
       if attempt == 1 { try checkMayBegin() }
       try store.stage(requests, &staging)
-      let job = Writer.Job(requests: staging.requests, client: client, cause: cause, key: key) { [staging] outcome in
+      let job = Writer.Job(
+        requests: staging.requests, client: client, cause: cause, key: key, causation: causation
+      ) { [staging] outcome in
         if staging.isEmpty { return handler(outcome.mapError { ($0 as? MissingBytes)?.described ?? $0 }) }
         // Files are looked after, and maybe stored again, away from the writer's thread.
         Self.staging.async { settle(staging, outcome, attempt, handler) }

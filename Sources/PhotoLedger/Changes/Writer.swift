@@ -21,6 +21,8 @@ final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isC
     var client: String
     var cause: String?
     var key: String?
+    /// What led to the block, for the log: the commits that it takes back.
+    var causation: String?
     var answer: @Sendable (Result<CommitReceipt, any Error>) -> Void
   }
 
@@ -202,7 +204,7 @@ final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isC
     let appender = try core.log.begin(
       CommitInformation(
         time: date.microseconds, client: job.client, cause: job.cause ?? "", process: core.surroundings.process,
-        key: job.key), in: &t)
+        key: job.key, causation: job.causation), in: &t)
     let permission = try core.projections.permission(of: job.client, in: t)
     var decider = Decider(
       core: core, resources: resources, date: date, client: job.client, permission: permission, appender: appender)

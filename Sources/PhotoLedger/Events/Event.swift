@@ -21,9 +21,9 @@ package import Foundation
 package enum Event: Equatable, Sendable {
   /// The library began; this event's sequence, 1, is the number of its root folder.
   case libraryCreated(identifier: LocalIdentifier, date: Date)
-  /// An asset came into being. Its number is this event's sequence.
+  /// An asset came into being. Its number is this event's sequence, unless an undo brought it back.
   case assetCreated(AssetExistence)
-  /// An asset and its places are gone for good.
+  /// An asset and its places are gone: for good, unless an undo took it out.
   case assetPurged(AssetExistence)
   /// Properties or resources of assets were changed.
   case assetsEdited(AssetsEdited)
@@ -58,8 +58,11 @@ package enum Event: Equatable, Sendable {
 package struct AssetExistence: Equatable, Sendable {
   package var row: AssetRow
   package var details: AssetDetails
-  /// Where the asset stood; only a purge has places.
+  /// Where the asset stood; only a purge and a return have places.
   package var places: [ContainerPlace]
+  /// Whether an undo made the event: it took an asset out whose creation it takes back, and left its files where they
+  /// are, or brought one back under the number that it had.
+  package var isByUndo = false
 
   package init(row: AssetRow, details: AssetDetails, places: [ContainerPlace] = []) {
     self.row = row

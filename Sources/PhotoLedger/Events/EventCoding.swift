@@ -11,6 +11,8 @@ import Foundation
 //   library.created          1         1 identifier, 2 date
 //   asset.created            1         1 row, 2 resources, 3 places
 //   asset.purged             1         1 row, 2 resources, 3 places
+//   asset.unmade             1         the same; an undo took back that it was created, and its files stay
+//   asset.returned           1         the same; an undo brought it back under its number
 //   assets.edited            1         1 edits, 2 count shifts
 //   assets.trashed           1         the same
 //   assets.restored          1         the same
@@ -39,8 +41,8 @@ extension Event {
   package var type: String {
     switch self {
     case .libraryCreated: "library.created"
-    case .assetCreated: "asset.created"
-    case .assetPurged: "asset.purged"
+    case .assetCreated(let existence): existence.isByUndo ? "asset.returned" : "asset.created"
+    case .assetPurged(let existence): existence.isByUndo ? "asset.unmade" : "asset.purged"
     case .assetsEdited(let edited): "assets.\(edited.verb.rawValue)"
     case .collectionCreated: "collection.created"
     case .collectionErased: "collection.erased"
@@ -144,6 +146,8 @@ extension Event {
     case "library.created": return try readLibrary(payload)
     case "asset.created": return .assetCreated(try AssetExistence(number: sequence, payload))
     case "asset.purged": return .assetPurged(try AssetExistence(number: nil, payload))
+    case "asset.unmade": return .assetPurged(try AssetExistence(number: nil, payload).byUndo)
+    case "asset.returned": return .assetCreated(try AssetExistence(number: nil, payload).byUndo)
     case "collection.created": return .collectionCreated(try CollectionExistence(payload))
     case "collection.erased": return .collectionErased(try CollectionExistence(payload))
     case "collection.edited": return .collectionEdited(try CollectionEdited(payload))
@@ -214,6 +218,13 @@ func required<Value>(_ value: Value?, _ name: String) throws -> Value {
 }
 
 extension AssetExistence {
+  /// The same, as an undo's doing.
+  fileprivate var byUndo: AssetExistence {
+    var existence = self
+    existence.isByUndo = true
+    return existence
+  }
+
   fileprivate init(number: ObjectNumber?, _ payload: RawSpan) throws {
     var row: AssetRow?
     var details: AssetDetails?

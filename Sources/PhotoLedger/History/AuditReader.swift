@@ -55,7 +55,8 @@ extension LogEntry {
         .init("sequence", .integer(Int64(clamping: sequence))), .init("token", .text(token.description)),
         .init("date", .date(commit.date)), .init("client", .text(commit.client)),
         .init("process", .text(commit.process)), .init("cause", commit.cause.map(LogValue.text) ?? .null),
-        .init("key", commit.key.map(LogValue.text) ?? .null), .init("type", .text(type)),
+        .init("key", commit.key.map(LogValue.text) ?? .null),
+        .init("causation", commit.causation.map(LogValue.text) ?? .null), .init("type", .text(type)),
         .init("objects", .list(objects.map(LogValue.text))), .init("sentence", .text(sentence)),
         .init("details", details),
       ])

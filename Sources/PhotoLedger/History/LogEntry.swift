@@ -66,9 +66,16 @@ extension Event {
         .object([.init("identifier", .text(identifier.uuidString)), .init("date", .date(date))])
       )
     case .assetCreated(let existence):
-      ("\(existence.title) was added.", .object(existence.fields(name)))
+      (
+        existence.isByUndo ? "\(existence.title) was brought back by an undo." : "\(existence.title) was added.",
+        .object(existence.fields(name))
+      )
     case .assetPurged(let existence):
-      ("\(existence.title) was removed for good.", .object(existence.fields(name)))
+      (
+        existence.isByUndo
+          ? "\(existence.title) was taken out by an undo; its files stay." : "\(existence.title) was removed for good.",
+        .object(existence.fields(name))
+      )
     case .assetsEdited(let edited):
       (edited.sentence(names), .object(edited.fields(name)))
     case .collectionCreated(let existence):

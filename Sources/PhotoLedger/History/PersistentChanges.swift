@@ -265,6 +265,7 @@ private struct SelectionView {
       case .arranged(let arranged) where arranged.container == client:
         for place in arranged.places { selected[place.child] = place.old != nil }
       case .assetPurged(let existence): selected[existence.row.number] = true
+      case .assetCreated(let existence): selected[existence.row.number] = false
       default: break
       }
     }
@@ -284,6 +285,9 @@ private struct SelectionView {
     case .assetPurged(let existence) where try isSelected(existence.row.number, t):
       tally.delete(existence.row.number)
       selected[existence.row.number] = false
+    case .assetCreated(let existence) where existence.places.contains { $0.container == client }:
+      tally.insert(existence.row.number)
+      selected[existence.row.number] = true
     case .assetsEdited(let edited):
       for edit in edited.edits where try isSelected(edit.number, t) { tally.update(edit.number) }
       try count(edited.shifts, in: &tally, t)

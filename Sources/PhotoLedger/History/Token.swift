@@ -88,6 +88,8 @@ public struct CommitSummary: Sendable, Hashable {
   public let cause: String?
   /// The idempotency key that the caller gave.
   public let key: String?
+  /// What led to it, for programs: of an undo the commits that it takes back, as `undone` reads them; nil if nothing.
+  public let causation: String?
   package let firstSequence: UInt64
   package let eventCount: Int
 
@@ -96,7 +98,7 @@ public struct CommitSummary: Sendable, Hashable {
     let isOwn = self.client == client
     return CommitSummary(
       number: ordinal, date: date, client: isOwn ? client : "", process: isOwn ? process : "",
-      cause: isOwn ? cause : nil, key: isOwn ? key : nil, firstSequence: 0, eventCount: 0)
+      cause: isOwn ? cause : nil, key: isOwn ? key : nil, causation: nil, firstSequence: 0, eventCount: 0)
   }
 }
 

@@ -48,7 +48,8 @@ extension Projections {
       for place in try places(of: asset, in: t) { try add(place.container) }
     }
     switch event {
-    case .assetPurged(let existence): for place in existence.places { try add(place.container) }
+    case .assetPurged(let existence), .assetCreated(let existence):
+      for place in existence.places { try add(place.container) }
     case .assetsEdited(let edited): for edit in edited.edits { try addSelections(of: edit.number) }
     case .collectionCreated(let existence): try add(existence.row.creator)
     case .collectionEdited(let edited): try add(try collection(edited.number, in: t)?.creator ?? 0)
@@ -56,7 +57,7 @@ extension Projections {
     case .clientEdited(let edited): try addItself(edited.number)
     case .pickRecorded(let row): try addItself(row.client)
     case .arranged(let arranged): try viewers(of: arranged, t).forEach(add)
-    case .libraryCreated, .assetCreated, .collectionErased, .clientErased, .pickErased, .historyShortened,
+    case .libraryCreated, .collectionErased, .clientErased, .pickErased, .historyShortened,
       .nothingChanged:
       break
     }

@@ -20,7 +20,7 @@ enum Commands {
 
   private static let audit: [Command] = [.blame, .access]
 
-  private static let care: [Command] = [.verify, .verifyHere, .rebuild, .historyShorten]
+  private static let care: [Command] = [.undo, .verify, .verifyHere, .rebuild, .historyShorten]
 
   private static let proof: [Command] = [.checkpoint, .proveInclusion, .proveConsistency, .proveCheck]
 
@@ -38,7 +38,8 @@ enum Commands {
     ("Clients, and what they may see:", clients.map(\.name)),
     ("Change anything, from a program:", ["apply"]),
     ("Between libraries:", ["identifier cloud", "identifier local"]),
-    ("Prove what happened:", proof.map(\.name)),
+      ("Prove what happened:", proof.map(\.name)),
+      ("Take back:", ["undo"]),
     ("Care:", ["verify", "rebuild", "history shorten"]),
   ]
 }

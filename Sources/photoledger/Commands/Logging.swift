@@ -97,10 +97,21 @@ struct LogPrinter {
     if let cause = commit.cause {
       try output.line(terminal.styled("  (" + TextLayout.printable(cause) + ")", .faint))
     }
+    if let undone = commit.undone { try output.line(terminal.styled("  takes back " + undone.phrase, .faint)) }
   }
 }
 
 extension CommitSummary {
   /// When and who, for people.
   var line: String { "\(DateText.wallTime(date).prefix(19).replacing("T", with: " "))  \(client)" }
+}
+
+extension UndoneCommits {
+  /// The commits as people read them.
+  fileprivate var phrase: String {
+    let runs = ranges.map { run in
+      run.lowerBound == run.upperBound ? "\(run.lowerBound)" : "\(run.lowerBound) … \(run.upperBound)"
+    }
+    return (runs + (furtherCount > 0 ? ["\(furtherCount) more"] : [])).joined(separator: ", ")
+  }
 }

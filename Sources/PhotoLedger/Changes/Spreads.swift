@@ -1,0 +1,104 @@
+import EventLog
+import LMDB
+
+// Keys of another day.
+//
+// A key that an event of last year names was chosen among the neighbours of last year. If keys were spread since
+// (`OrderKey.spread`), the number alone says nothing: the members around it have other numbers now.
+//
+//     then   10:a            12:b   13:c        a member stood at 11, between a and b, and was taken out
+//     now    4096:a  8192:b  12288:c            its place is between 4096 and 8192
+//
+// A spread moves members and keeps their order, and its event names every key before and after. So a key that nobody
+// holds is moved with its neighbours: as far between their new keys as it lay between the old ones. The map is
+// monotone, so keys of one day keep their order among each other.
+
+/// The spreads of containers since an event, read when they are asked for.
+struct Spreads {
+  let log: EventLog
+  let projections: Projections
+  /// Spreads up to this event are not asked for.
+  var start: UInt64 = 0
+  private var known: [ObjectNumber: [Spread]] = [:]
+
+  init(log: EventLog, projections: Projections) {
+    self.log = log
+    self.projections = projections
+  }
+
+  /// One spread, of one event or of several that followed each other.
+  struct Spread {
+    var last: UInt64
+    var commit: UInt64
+    /// The members with their keys, in the order of both.
+    var members: [(child: ObjectNumber, old: UInt64, new: UInt64)]
+
+    /// Where a key that nobody holds belongs after the spread.
+    func map(_ key: UInt64) -> UInt64 {
+      // A new key lies at least this far from its neighbours, so whatever stood beside the window goes into that gap.
+      let beside = OrderKey.roomAfterSpread / 2 - 1
+      guard let first = members.first, let last = members.last else { return key }
+      if key < first.old { return min(key, first.new - min(first.old - key, beside)) }
+      if key > last.old { return max(key, last.new + min(key - last.old, beside)) }
+      var low = 0
+      var high = members.count - 1
+      while high - low > 1 {
+        let middle = (low + high) / 2
+        if members[middle].old <= key { low = middle } else { high = middle }
+      }
+      let (lower, upper) = (members[low], members[high])
+      if key == lower.old { return lower.new }
+      if key == upper.old { return upper.new }
+      let share = (upper.new - lower.new).multipliedFullWidth(by: key - lower.old)
+      return lower.new + (upper.old - lower.old).dividingFullWidth(share).quotient
+    }
+  }
+
+  /// Where a member stands that nobody but spreads has moved since an event.
+  mutating func follow<T: TransactionReading & ~Copyable>(
+    _ place: ContainerPlace, of child: ObjectNumber, after sequence: UInt64, in t: borrowing T
+  ) throws -> ContainerPlace {
+    var place = place
+    for spread in try spreads(of: place.container, in: t) where spread.last > sequence {
+      guard let moved = spread.members.first(where: { $0.child == child && $0.old == place.key.rawValue }) else {
+        continue
+      }
+      place.key = OrderKey(rawValue: moved.new)
+    }
+    return place
+  }
+
+  /// Where a key belongs that was free, or was given up, at an event.
+  mutating func map<T: TransactionReading & ~Copyable>(
+    _ place: ContainerPlace, after sequence: UInt64, in t: borrowing T
+  ) throws -> OrderKey {
+    let spreads = try spreads(of: place.container, in: t)
+    return OrderKey(rawValue: spreads.reduce(place.key.rawValue) { $1.last > sequence ? $1.map($0) : $0 })
+  }
+
+  private mutating func spreads<T: TransactionReading & ~Copyable>(
+    of container: ObjectNumber, in t: borrowing T
+  ) throws -> [Spread] {
+    if let found = known[container] { return found }
+    var found: [Spread] = []
+    for sequence in try projections.history(of: container, after: start, in: t) {
+      guard let record = try log.event(at: sequence, in: t), record.type == "content.spread",
+        case .arranged(let arranged) = try Event(record)
+      else { continue }
+      let members = arranged.places.compactMap { place -> (child: ObjectNumber, old: UInt64, new: UInt64)? in
+        guard let old = place.old, let new = place.new else { return nil }
+        return (place.child, old.rawValue, new.rawValue)
+      }
+      if let last = found.last, last.commit == record.commit, last.last + 1 == sequence,
+        let end = last.members.last, let begin = members.first, end.old < begin.old
+      {
+        found[found.count - 1].members += members
+        found[found.count - 1].last = sequence
+      } else {
+        found.append(Spread(last: sequence, commit: record.commit, members: members))
+      }
+    }
+    known[container] = found
+    return found
+  }
+}

@@ -1,0 +1,188 @@
+import EventLog
+import Foundation
+import LMDB
+
+// What taking back comes to, as things are now.
+//
+// The composition says, of each property, what it would be without the chosen commits (`base`) and what they left it
+// at (`given`). The judge looks at what it is:
+//
+//     it is `base`          nothing is to be done
+//     it is `given`         it stands, and goes back to `base`
+//     something else        it was changed since: a conflict
+//
+// A conflict refuses the whole, is left alone or is overwritten, as the caller chose. What cannot be forced (an asset
+// that is gone, a folder inside itself) is left alone even then, and is told.
+//
+// The judge reads and writes nothing, so a dry run is this and no more. What counts is the judgement that the writer
+// makes in its own transaction: a commit that came in between is a conflict then, like any other.
+//
+//   UndoPlan.swift              the plan, values and conflicts, clients and the history
+//   UndoPlan+Assets.swift       properties of assets, their creation and purge
+//   UndoPlan+Collections.swift  albums and folders, and what stands in them
+
+/// What an undo is to carry out.
+struct UndoPlan {
+  /// A member that is given a place, or taken out.
+  struct Placement {
+    var child: ObjectNumber
+    /// The place that it had, among the keys of now; nil: it goes.
+    var key: OrderKey?
+  }
+
+  /// A collection that goes back to where it hung.
+  struct FolderMove {
+    var child: ObjectNumber
+    /// Nil: to the end of the top level.
+    var place: ContainerPlace?
+  }
+
+  var report = UndoReport()
+  var clientEdits: [ClientEdited] = []
+  var firstTold: Replacement<UInt64>?
+  /// Titles, and collections that come back.
+  var collectionEdits: [CollectionEdited] = []
+  /// Collections that go, and when they are said to have gone; nil: now.
+  var deletions: [(number: ObjectNumber, date: Date?)] = []
+  var folderMoves: [FolderMove] = []
+  /// Purged assets that come back, as they were.
+  var returns: [AssetExistence] = []
+  var assetEdits: [(row: AssetRow, edit: AssetEdit)] = []
+  /// By container: an album, a selection, or a pick of an asset that comes back.
+  var placements: [ObjectNumber: [Placement]] = [:]
+  /// Created assets that go.
+  var removals: [ObjectNumber] = []
+  /// The bursts that lose or get a member, or another one to stand for them.
+  var bursts: Set<String> = []
+
+  /// Whether there is nothing to carry out.
+  var isEmpty: Bool { report.changes.isEmpty }
+}
+
+/// Judges what of chosen commits still stands.
+struct UndoJudge {
+  let composition: UndoComposition
+  let policy: UndoConflictPolicy
+  let projections: Projections
+  let resources: ResourceStore
+  let mark: UInt64
+  var spreads: Spreads
+  var plan = UndoPlan()
+  /// The subjects of containers that were looked up.
+  var homes: [ObjectNumber: UndoChange.Subject] = [:]
+
+  /// - Parameter mark: the mark of the library, for its tokens.
+  init(
+    _ composition: UndoComposition, _ policy: UndoConflictPolicy, log: EventLog, projections: Projections,
+    resources: ResourceStore, mark: UInt64
+  ) {
+    self.composition = composition
+    self.policy = policy
+    self.resources = resources
+    self.projections = projections
+    self.mark = mark
+    spreads = Spreads(log: log, projections: projections)
+    spreads.start = composition.start ?? 0
+  }
+
+  /// Judges everything as a transaction sees it.
+  /// - Complexity: O(k log n) for k properties of the composition, and the events since of each album that something
+  ///   is put into again.
+  mutating func judge<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws -> UndoPlan {
+    plan.report.commits = composition.commits.map { Token(library: mark, commit: $0) }
+    try judgeAssets(t)
+    try judgeCollections(t)
+    try judgePlaces(t)
+    try judgeClients(t)
+    try judgeHistory(t)
+    return plan
+  }
+
+  // MARK: Values
+
+  enum Verdict { case stands, already, changed }
+
+  func verdict<Value>(_ net: Net<Value>, _ current: Value) -> Verdict {
+    current == net.base ? .already : current == net.given ? .stands : .changed
+  }
+
+  /// Judges one property; nil if it is to stay as it is, and what it becomes otherwise.
+  mutating func judged<Value>(
+    _ net: Net<Value>?, _ current: Value, _ change: (Value) -> UndoChange
+  ) -> Value? {
+    guard let net, !net.isNothing else { return nil }
+    switch verdict(net, current) {
+    case .already:
+      plan.report.alreadyCount += 1
+      return nil
+    case .stands: break
+    case .changed: guard overrides(change(net.base), .changedSince) else { return nil }
+    }
+    plan.report.changes.append(change(net.base))
+    return net.base
+  }
+
+  /// Notes a conflict, and says whether to take the thing back all the same.
+  mutating func overrides(
+    _ change: UndoChange, _ reason: UndoConflict.Reason, isForcible: Bool = true, _ sentence: String? = nil
+  ) -> Bool {
+    let outcome: UndoConflict.Outcome =
+      switch policy {
+      case .refuse: .refused
+      case .force where isForcible: .forced
+      case .force, .skip: .skipped
+      }
+    let words = sentence ?? "'\(change.property)' of \(change.subject.phrase) was changed since."
+    plan.report.conflicts.append(UndoConflict(change: change, reason: reason, outcome: outcome, sentence: words))
+    return outcome == .forced
+  }
+
+  // MARK: Clients and the history
+
+  private mutating func judgeClients<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
+    for (number, net) in composition.clients.sorted(by: { $0.key < $1.key }) {
+      guard let row = try projections.client(number, in: t) else { continue }
+      let subject = UndoChange.Subject.client(row.name)
+      var edited = ClientEdited(number: number)
+      for level in AccessLevel.allCases {
+        let (status, words) = (row[level].status, row[level].usageDescription)
+        let newStatus = judged(net.statuses[level], status) { value in
+          UndoChange(.permission, subject, "\(level)", from: .text("\(status)"), to: .text("\(value)"))
+        }
+        if let newStatus { edited.statuses[level] = Replacement(old: status, new: newStatus) }
+        let newWords = judged(net.usageDescriptions[level], words) { value in
+          UndoChange(.permission, subject, "\(level)UsageDescription", from: .words(words), to: .words(value))
+        }
+        if let newWords { edited.usageDescriptions[level] = Replacement(old: words, new: newWords) }
+      }
+      let prevents = row.preventsLimitedAlert
+      let newPrevents = judged(net.preventsLimitedAlert, prevents) { value in
+        UndoChange(
+          .permission, subject, "preventsAutomaticLimitedAccessAlert", from: .bool(prevents), to: .bool(value))
+      }
+      if let newPrevents { edited.preventsLimitedAlert = Replacement(old: prevents, new: newPrevents) }
+      if edited != ClientEdited(number: number) { plan.clientEdits.append(edited) }
+    }
+    for row in composition.registered {
+      plan.report.kept.append("The client '\(row.name)' stays known to the library.")
+    }
+    for pick in composition.picks {
+      let name = try projections.client(pick.client, in: t)?.name ?? ""
+      plan.report.kept.append(
+        "What '\(name)' was given by a picking session stays with it; it may have copied it long ago.")
+    }
+  }
+
+  private mutating func judgeHistory<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
+    let first = try projections.firstToldCommit(in: t)
+    let restored = judged(composition.firstTold, first) { value in
+      UndoChange(
+        .history, .library, "firstCommit", from: .integer(Int64(clamping: first)), to: .integer(Int64(clamping: value)))
+    }
+    if let restored { plan.firstTold = Replacement(old: first, new: restored) }
+  }
+}
+
+extension LogValue {
+  static func words(_ words: String?) -> LogValue { words.map(LogValue.text) ?? .null }
+}

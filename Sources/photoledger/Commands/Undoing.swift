@@ -1,0 +1,159 @@
+import PhotoLedger
+
+// Taking back what was done. A dry run and a run print the same lines; what differs is the token at the end.
+
+extension Command {
+  private static let everything = Option("all", "everything since the library was created")
+  private static let isDry = Option("dry-run", "tell what would be taken back, and change nothing")
+
+  static let undo = Command(
+    words: ["undo"], summary: "take back what commits did, as one commit that names them",
+    options: .opening + [
+      Option("commit", "TOKEN", "the commit that led to a state"),
+      Option("from", "TOKEN", "only commits after the state of a token"),
+      Option("to", "TOKEN", "only commits up to the state of a token, its own included"),
+      Option("cause", "C", "only commits of a cause"), Option("client", "C", "only commits of a client"),
+      Option("object", "ID", isRepeatable: true, "only what concerns an asset, album or folder"), everything,
+      Option("on-conflict", "POLICY", "with what was changed since: refuse (the whole), skip or force"),
+      Option("why", "TEXT", "the cause of the undo itself; 'undo' if left out"),
+      Option("key", "KEY", "an idempotency key: the same undo is carried out once"), isDry, .json,
+    ],
+    notes: """
+      What still has the value that the commits gave it goes back to the value that it would have without them. What \
+      was added is taken out and its files stay; what was trashed or deleted comes back to every place that it had; \
+      what was removed for good comes back as a record if its bytes are gone, and only with --on-conflict force.
+
+      The undo is a commit like any other: undo --commit with the token that it prints takes it back.
+      """,
+    example: "undo --cause 'nightly scan' --dry-run"
+  ) { invocation in
+    let selection = try invocation.undoSelection(isEverything: invocation.has(everything))
+    let policy = try invocation.conflictPolicy()
+    return try invocation.withLibrary { library in
+      if invocation.has(isDry) {
+        try invocation.print(library.planUndo(selection, onConflict: policy), isDry: true)
+        return .done
+      }
+      let report: UndoReport
+      do {
+        report = try library.undoAndWait(
+          selection, onConflict: policy, cause: invocation.text("why") ?? "undo", key: invocation.text("key"))
+      } catch let error as LibraryError where error.code == .conflict {
+        for conflict in try library.planUndo(selection, onConflict: policy).conflicts.prefix(20) {
+          Output.tell(TextLayout.printable(conflict.sentence))
+        }
+        throw error
+      }
+      try invocation.print(report, isDry: false)
+      return .done
+    }
+  }
+}
+
+extension Invocation {
+  fileprivate func undoSelection(isEverything: Bool) throws -> UndoSelection {
+    var selection = UndoSelection()
+    selection.commit = try text("commit").map { try Token($0) }
+    selection.after = try text("from").map { try Token($0) }
+    selection.through = try text("to").map { try Token($0) }
+    selection.cause = text("cause")
+    selection.client = text("client")
+    selection.objects = try texts("object").map { text in
+      guard let identifier = LocalIdentifier(text) else {
+        throw LibraryError(
+          .identifierNotFound, "'\(text)' is no identifier; `ls` and `albums` show those of the library.")
+      }
+      return identifier
+    }
+    if selection.commit != nil, selection.after != nil || selection.through != nil {
+      throw UsageError("'undo' takes either --commit or --from and --to.")
+    }
+    guard isEverything || selection != UndoSelection() else {
+      throw UsageError("'undo' needs --commit, --from, --to, --cause, --client or --object; or --all for everything.")
+    }
+    guard !isEverything || selection == UndoSelection() else {
+      throw UsageError("--all is everything; leave it out to choose some of it.")
+    }
+    return selection
+  }
+
+  fileprivate func conflictPolicy() throws -> UndoConflictPolicy {
+    guard let text = text("on-conflict") else { return .refuse }
+    guard let policy = UndoConflictPolicy(rawValue: text) else {
+      throw UsageError("--on-conflict needs refuse, skip or force; '\(text)' is none of them.")
+    }
+    return policy
+  }
+
+  fileprivate func print(_ report: UndoReport, isDry: Bool) throws {
+    if printsJSON { return try printLines(report, isDry: isDry) }
+    try printText(report, isDry: isDry)
+  }
+
+  private func printLines(_ report: UndoReport, isDry: Bool) throws {
+    for change in report.changes { try output.line(.object([.init("line", "change")] + change.members)) }
+    for conflict in report.conflicts {
+      try output.line(
+        .object(
+          [
+            .init("line", "conflict"), .init("reason", .text(conflict.reason.rawValue)),
+            .init("outcome", .text(conflict.outcome.rawValue)), .init("sentence", .text(conflict.sentence)),
+          ] + conflict.change.members))
+    }
+    for sentence in report.kept { try output.line(["line": "kept", "sentence": .text(sentence)]) }
+    try output.line([
+      "line": "summary", "token": JSON(report.token?.description), "isDryRun": .bool(isDry),
+      "isRepetition": .bool(report.isRepetition), "isRefused": .bool(report.isRefused),
+      "commits": .list(report.commits.map { .text($0.description) }),
+      "changeCount": .integer(Int64(report.changes.count)), "conflictCount": .integer(Int64(report.conflicts.count)),
+      "alreadyCount": .integer(Int64(report.alreadyCount)),
+    ])
+  }
+
+  private func printText(_ report: UndoReport, isDry: Bool) throws {
+    if report.isRepetition {
+      return try output.line("carried out before under this key: \(report.token?.description ?? "")")
+    }
+    let counts = report.counts
+    if counts.isEmpty { try output.line(isDry ? "nothing would be taken back" : "nothing was taken back") }
+    let already = report.alreadyCount > 0 ? [(count: report.alreadyCount, what: "as wanted already")] : []
+    for (count, what) in counts + already {
+      let number = TextLayout.grouped(count)
+      try output.line(String(repeating: " ", count: max(0, 9 - number.count)) + "\(number)  \(what)")
+    }
+    for conflict in report.conflicts.prefix(20) {
+      try output.line("\(conflict.outcome.rawValue): " + TextLayout.printable(conflict.sentence))
+    }
+    if report.conflicts.count > 20 {
+      try output.line("and \(report.conflicts.count - 20) more conflicts; --json shows all")
+    }
+    for sentence in report.kept { try output.line("kept: " + TextLayout.printable(sentence)) }
+    if let token = report.token { try output.line(token.description) }
+  }
+}
+
+extension UndoReport {
+  /// How much of each kind is taken back, in a fixed order.
+  fileprivate var counts: [(count: Int, what: String)] {
+    let words: [(UndoChange.Kind, String)] = [
+      (.restoration, "restored, with every place kept"), (.purge, "brought back after a purge"),
+      (.creation, "taken out, as before they were made"), (.trash, "back in the trash, or deleted again"),
+      (.property, "properties as they were"), (.membership, "places as they were"),
+      (.permission, "permissions as they were"), (.history, "beginning of the told history as it was"),
+    ]
+    return words.compactMap { kind, what in
+      let count = changes.count { $0.kind == kind }
+      return count == 0 ? nil : (count, what)
+    }
+  }
+}
+
+extension UndoChange {
+  fileprivate var members: [JSON.Member] {
+    [
+      .init("kind", .text(kind.rawValue)), .init("object", object.isEmpty ? .null : .text(object)),
+      .init("container", JSON(container)), .init("property", .text(property)), .init("current", JSON(current)),
+      .init("restored", JSON(restored)),
+    ]
+  }
+}

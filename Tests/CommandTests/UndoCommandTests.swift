@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+// `undo` as a person and a script use it.
+
+@Suite("The command undo")
+struct UndoCommandTests {
+  private func trash(_ ids: [String], cause: String) -> String {
+    let list = ids.map { "\"\($0)\"" }.joined(separator: ",")
+    return #"{"changes":[{"op":"asset.trash","assets":[\#(list)]}],"cause":"\#(cause)"}"#
+  }
+
+  @Test("a scan that trashed everything is taken back in one command, and that in another (AS-14)")
+  func scan() throws {
+    let sandbox = try Sandbox()
+    let ids = try sandbox.makeAssets(12)
+    let album = try #require(try sandbox.run(["album", "create", "Sea"]).lines.first)
+    #expect(try sandbox.run(["album", "add", album] + ids.reversed()).status == 0)
+    _ = try sandbox.apply([trash(ids, cause: "nightly scan")])
+    #expect(try sandbox.identifiers().isEmpty)
+
+    let dry = try sandbox.run(["undo", "--cause", "nightly scan", "--dry-run"])
+    #expect(dry.status == 0 && dry.lines == ["       12  restored, with every place kept"])
+    #expect(try sandbox.identifiers().isEmpty, "A dry run changes nothing.")
+
+    let run = try sandbox.run(["undo", "--cause", "nightly scan"])
+    #expect(run.status == 0 && run.lines.first == dry.lines.first && run.lines.count == 2)
+    #expect(try sandbox.identifiers(["--album", album]) == ids.reversed())
+
+    let log = try #require(try sandbox.run(["log", "--json", "--cause", "undo"]).objects().first)
+    #expect((log["causation"] as? String)?.hasPrefix("undo:t1-") == true)
+    #expect(try sandbox.run(["log", "--cause", "undo"]).output.contains("takes back t1-"))
+
+    let again = try sandbox.run(["undo", "--commit", try #require(run.lines.last), "--json"]).objects()
+    #expect(again.count == 13 && again[0]["line"] as? String == "change" && again[0]["kind"] as? String == "trash")
+    #expect(again[12]["line"] as? String == "summary" && again[12]["changeCount"] as? Int == 12)
+    #expect(try sandbox.identifiers().isEmpty)
+    let nothing = try sandbox.run(["undo", "--commit", try #require(run.lines.last)])
+    #expect(nothing.status == 0 && nothing.lines.first == "nothing was taken back")
+  }
+
+  @Test("what was changed since is told by name, and refuses the whole unless the caller says otherwise")
+  func conflicts() throws {
+    let sandbox = try Sandbox()
+    let ids = try sandbox.makeAssets(2)
+    let rated = try #require(try sandbox.run(["rate", "--stars", "3"] + ids).lines.last)
+    #expect(try sandbox.run(["rate", "--stars", "5", ids[0]]).status == 0)
+    let refused = try sandbox.run(["undo", "--commit", rated])
+    #expect(refused.status == 1 && refused.output.isEmpty)
+    #expect(refused.errors.contains("'rating' of the asset \(ids[0]) was changed since."))
+    let dry = try sandbox.run(["undo", "--commit", rated, "--dry-run", "--json"]).objects()
+    #expect(dry.last?["isRefused"] as? Bool == true && dry.last?["token"] is NSNull)
+    #expect(dry.contains { $0["line"] as? String == "conflict" && $0["reason"] as? String == "changedSince" })
+    let skipped = try sandbox.run(["undo", "--commit", rated, "--on-conflict", "skip"])
+    #expect(skipped.status == 0 && skipped.lines.contains { $0.hasPrefix("skipped: ") })
+    let ratings = try sandbox.run(["ls", "--json"]).objects().compactMap { $0["rating"] as? Int }
+    #expect(ratings.sorted() == [0, 5])
+  }
+
+  @Test("a purge is told plainly, and comes back as a record by force alone")
+  func purge() throws {
+    let sandbox = try Sandbox()
+    let ids = try sandbox.makeAssets(1)
+    #expect(try sandbox.run(["trash"] + ids).status == 0)
+    let purged = try #require(try sandbox.run(["purge"] + ids).lines.last)
+    let refused = try sandbox.run(["undo", "--commit", purged])
+    #expect(refused.status == 1 && refused.errors.contains("The bytes of 'IMG_0.jpg' are gone"))
+    #expect(try sandbox.run(["undo", "--commit", purged, "--on-conflict", "force"]).status == 0)
+    #expect(try sandbox.run(["restore"] + ids).status == 0)
+    #expect(try sandbox.identifiers() == ids)
+    #expect(try sandbox.run(["resource", "check"]).status == 1, "Its file is missing, and is told to be.")
+  }
+
+  @Test(
+    "a command line that chooses nothing, or too much, is wrong usage",
+    arguments: [
+      ([], "--all for everything"), (["--all", "--cause", "x"], "--all is everything"),
+      (["--cause", "x", "--on-conflict", "ask"], "refuse, skip or force"),
+      (["--commit", "t1-0000000000000001-1", "--to", "t1-0000000000000001-1"], "either --commit or"),
+    ])
+  func usage(words: [String], sentence: String) throws {
+    let sandbox = try Sandbox(makesLibrary: false)
+    let run = try sandbox.run(["undo"] + words)
+    #expect(run.status == 2 && run.errors.contains(sentence))
+  }
+
+  @Test("tokens and identifiers that name nothing are refused with status 1 and change nothing")
+  func bad() throws {
+    let sandbox = try Sandbox()
+    let head = try sandbox.run(["history", "token"]).output
+    for words in [
+      ["--commit", "nonsense"], ["--commit", "t1-0000000000000001-1"], ["--object", "x"],
+      ["--object", "1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"],
+    ] {
+      let run = try sandbox.run(["undo"] + words)
+      #expect(run.status == 1 && run.output.isEmpty && !run.errors.isEmpty, "\(words)")
+    }
+    #expect(try sandbox.run(["history", "token"]).output == head)
+  }
+
+  @Test("an undo of everything leaves an empty library, and undoing that brings it all back")
+  func everything() throws {
+    let sandbox = try Sandbox()
+    let ids = try sandbox.makeAssets(3)
+    let album = try #require(try sandbox.run(["album", "create", "Sea"]).lines.first)
+    #expect(try sandbox.run(["album", "add", album] + ids).status == 0)
+    let undo = try sandbox.run(["undo", "--all"])
+    #expect(undo.status == 0)
+    #expect(try sandbox.identifiers().isEmpty && sandbox.run(["albums"]).output.isEmpty)
+    #expect(try sandbox.run(["undo", "--commit", try #require(undo.lines.last)]).status == 0)
+    #expect(try sandbox.identifiers(["--album", album]) == ids)
+    #expect(try sandbox.run(["verify"]).status == 0)
+  }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PhotoLedger
+
+// The model of an undo is the past itself: a library that takes back everything since a moment must be what it was at
+// that moment. No rule of the undo is written down a second time here.
+
+@Suite("Undo, against the past")
+struct UndoModelTests {
+  /// Takes back everything since a moment, and checks what comes of it.
+  private static func goBack(_ history: UndoHistory, to index: Int) throws {
+    let moment = history.moments[index]
+    let selection = UndoSelection.commits(after: moment.token)
+    let plan = try history.library.planUndo(selection)
+    let report = try history.library.undoAndWait(selection)
+    #expect(plan.changes == report.changes, "A dry run says what a run does.")
+    #expect(plan.alreadyCount == report.alreadyCount)
+    #expect(report.conflicts.isEmpty, "Nothing was changed since: \(report.conflicts.map(\.sentence))")
+    try history.remember()
+    let now = history.moments[history.moments.count - 1].state
+    let difference = now.difference(from: moment.state) ?? ""
+    try demand(now == moment.state, "back to moment \(index) of \(history.moments.count): \(difference)")
+  }
+
+  @Test(
+    "undoing to any moment gives that moment, and undoing that gives the state before",
+    arguments: 1...12 as ClosedRange<UInt64>)
+  func anyMoment(seed: UInt64) throws {
+    let history = try UndoHistory(seed: seed)
+    do {
+      for round in 0..<60 {
+        try history.step()
+        guard round % 4 == 3 else { continue }
+        let last = history.moments.count - 1
+        // Mostly near, sometimes far; a moment may itself lie behind an undo.
+        let reach = history.draw(0..<5) == 0 ? last + 1 : min(last + 1, 6)
+        try Self.goBack(history, to: last - history.draw(0..<reach))
+        if history.draw(0..<2) == 0 { try Self.goBack(history, to: history.moments.count - 2) }
+      }
+      try Self.goBack(history, to: 0)
+    } catch {
+      Issue.record("seed \(seed), after \(history.moments.count) moments: \(error)")
+    }
+    let empty = history.moments[history.moments.count - 1].state
+    #expect(empty.assets.isEmpty && empty.clients.isEmpty && empty.collections.count == 1, "Only the root is left.")
+    #expect(try history.library.fetchAssets(FetchOptions()).isEmpty)
+    #expect(try history.library.verify(scratch: history.made.folder.url).defect == nil)
+  }
+
+  @Test("every follower of an undo is told exactly what it changed (CD-04)", arguments: 20...25 as ClosedRange<UInt64>)
+  func followers(seed: UInt64) throws {
+    let history = try UndoHistory(seed: seed)
+    for _ in 0..<25 { try history.step() }
+    var everything = FetchOptions()
+    everything.includeHiddenAssets = true
+    var trash = FetchOptions()
+    trash.showsTrash = true
+    // Some are told of each commit, one is far behind and is told of all of them at once.
+    var near: [(options: FetchOptions, shown: [LocalIdentifier], follower: ResultChanges<Asset>.Iterator)] = []
+    for options in [everything, trash, FetchOptions()] {
+      let held = try history.library.fetchAssets(options)
+      let follower = ResultChanges.Iterator(held, 8)
+      try follower.listen()
+      near.append((options, held.map(\.id), follower))
+    }
+    let held = try history.library.fetchAssets(everything)
+    let start = held.map(\.id)
+    let far = ResultChanges.Iterator(held, 0)
+    for round in 0..<14 {
+      if round % 2 == 0 {
+        try history.step()
+      } else {
+        let last = history.moments.count - 1
+        try Self.goBack(history, to: max(0, last - history.draw(1..<8)))
+      }
+      try history.library.store.observation.pump()
+      for index in near.indices {
+        let told = try near[index].follower.take()
+        let after = try history.library.fetchAssets(near[index].options).map(\.id)
+        try Self.check(told, from: near[index].shown, to: after, "seed \(seed), round \(round), follower \(index)")
+        near[index].shown = after
+      }
+    }
+    try far.listen()
+    try history.library.store.observation.pump()
+    let after = try history.library.fetchAssets(everything).map(\.id)
+    try Self.check(try far.take(), from: start, to: after, "seed \(seed), far behind")
+  }
+
+  private static func check(
+    _ told: ChangeDetails<Asset>?, from before: [LocalIdentifier], to after: [LocalIdentifier], _ place: String
+  ) throws {
+    guard let told else {
+      #expect(before == after, "told nothing, \(place)")
+      return
+    }
+    let expected = ListChange(before: before, after: after, changed: [])
+    #expect(told.fetchResultBeforeChanges.map(\.id) == before && told.fetchResultAfterChanges.map(\.id) == after)
+    #expect(Array(told.removedIndexes ?? []) == expected.removed, "\(place)")
+    #expect(Array(told.insertedIndexes ?? []) == expected.inserted, "\(place)")
+    // What was purged and came back looks as it did, and so does what was left alone.
+    let changed = told.fetchResultAfterChanges.enumerated().filter { index, now in
+      guard let place = told.fetchResultBeforeChanges.firstIndex(where: { $0.id == now.id }) else { return false }
+      return !told.fetchResultBeforeChanges[place].hasSameProperties(as: now)
+    }
+    #expect(Set(changed.map(\.offset)).isSubset(of: Set(told.changedIndexes ?? [])), "\(place)")
+  }
+
+  // MARK: Any commits
+
+  /// A property that got a value of its own by each commit that set it.
+  private struct Track {
+    var writes: [(commit: Int, value: String)] = []
+
+    /// What an undo of chosen commits makes of it: what is left when their writes are struck out.
+    func value(without chosen: Set<Int>, _ policy: UndoConflictPolicy) -> String? {
+      let last = writes.last
+      guard let final = writes.lastIndex(where: { chosen.contains($0.commit) }) else { return last?.value }
+      let isLatest = final == writes.count - 1
+      if !isLatest, policy == .skip { return last?.value }
+      return writes[..<final].last { !chosen.contains($0.commit) }?.value
+    }
+  }
+
+  @Test(
+    "undoing any commits leaves what the others wrote; what they overwrote is a conflict",
+    arguments: 1...20 as ClosedRange<UInt64>)
+  func anyCommits(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let made = try TemporaryLibrary(.seeded(seed))
+    let ids = try made.create(3)
+    var tracks = ids.map { _ in Track() }
+    var tokens: [Token] = []
+    for commit in 0..<12 {
+      let chosen = random.some(2, of: Array(0..<3))
+      let receipt = try made.library.performChangesAndWait(cause: "cause \(commit % 3)") { block in
+        for index in chosen {
+          var changes = AssetChanges()
+          changes.caption = .set("words of \(commit)")
+          block.edit([ids[index]], changes)
+          tracks[index].writes.append((commit, "words of \(commit)"))
+        }
+      }
+      tokens.append(receipt.token)
+    }
+    let cause = random.int(0..<3)
+    let chosen = Set((0..<12).filter { $0 % 3 == cause })
+    let policy: UndoConflictPolicy = random.one(of: [.skip, .force])
+    let conflicts = tracks.filter { track in
+      guard let final = track.writes.lastIndex(where: { chosen.contains($0.commit) }) else { return false }
+      return final < track.writes.count - 1
+    }
+    if !conflicts.isEmpty {
+      let before = try made.library.currentToken
+      #expect(throws: LibraryError.self) { try made.library.undoAndWait(.cause("cause \(cause)")) }
+      #expect(try made.library.currentToken == before, "A refused undo leaves nothing.")
+    }
+    let report = try made.library.undoAndWait(.cause("cause \(cause)"), onConflict: policy)
+    #expect(report.conflicts.count == conflicts.count && report.conflicts.allSatisfy { $0.reason == .changedSince })
+    for (id, track) in zip(ids, tracks) {
+      let asset = try #require(try made.library.asset(id.uuidString))
+      let caption = try made.library.extendedMetadata(of: asset).caption
+      #expect(caption == track.value(without: chosen, policy), "seed \(seed), \(policy)")
+    }
+  }
+}

@@ -1,0 +1,449 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PhotoLedger
+
+// What an undo does with each kind of thing, and what it does not do.
+
+@Suite("Undo")
+struct UndoRuleTests {
+  private let made: TemporaryLibrary
+  private var library: PhotoLibrary { made.library }
+
+  init() throws { made = try TemporaryLibrary() }
+
+  private func state() throws -> UndoState { try UndoState(ofLibrary: made.url.path) }
+
+  private func members(_ album: LocalIdentifier) throws -> [LocalIdentifier] {
+    let found = try #require(try library.collection(album.uuidString))
+    return try library.fetchAssets(FetchOptions(), in: found).map(\.id)
+  }
+
+  private func trashed() throws -> Int {
+    var options = FetchOptions()
+    options.showsTrash = true
+    return try library.fetchAssets(options).count
+  }
+
+  /// An original with bytes of its own in the library.
+  private func stored(_ words: String) throws -> LocalIdentifier {
+    let draft = ResourceDraft(type: .photo, source: .data(Data(words.utf8)), originalFilename: "\(words).jpg")
+    return try made.create(AssetCreation(mediaType: .image, resources: [draft]))
+  }
+
+  // MARK: Stories
+
+  @Test("a scan that trashed everything is taken back by its cause, with every place in every album (AS-14)")
+  func scan() async throws {
+    let ids = try made.create(700)
+    let album = try made.album(ids.reversed())
+    let other = try made.album(Array(ids.prefix(300)))
+    let before = try state()
+    let held = try library.fetchAssets()
+    try library.performChangesAndWait(cause: "nightly scan") { $0.deleteAssets(ids) }
+    #expect(try members(album).isEmpty && trashed() == 700)
+
+    let report = try await library.undo(.cause("nightly scan"))
+    #expect(report.changes.count == 700 && report.changes.allSatisfy { $0.kind == .restoration })
+    #expect(report.conflicts.isEmpty && report.commits.count == 1)
+    #expect(try members(album) == ids.reversed() && members(other) == Array(ids.prefix(300)))
+    #expect(try state() == before)
+    #expect(try library.fetchAssets().map(\.id) == held.map(\.id))
+    let again = try await library.undo(.cause("nightly scan"))
+    #expect(again.changes.isEmpty && again.alreadyCount == 700 && again.token == nil, "There is nothing left to do.")
+  }
+
+  @Test("undoing a restoration puts back into the trash what came out of it, and undoing that returns it to its albums")
+  func restoration() throws {
+    let ids = try made.create(3)
+    let album = try made.album(ids)
+    try library.performChangesAndWait { $0.deleteAssets([ids[1]]) }
+    let trash = try state()
+    let restored = try library.performChangesAndWait { $0.restoreAssets([ids[1]]) }
+    #expect(try members(album) == ids, "A restoration returns memberships.")
+    let report = try library.undoAndWait(.commit(restored.token))
+    #expect(report.changes.map(\.kind) == [.trash])
+    #expect(try state() == trash)
+    try library.undoAndWait(.commit(try #require(report.token)))
+    #expect(try members(album) == ids)
+  }
+
+  @Test("a purge says plainly that bytes are gone; what comes back by force is the record with every place")
+  func purge() throws {
+    let id = try stored("waves")
+    let album = try made.album([id])
+    let before = try state()
+    let trashed = try library.performChangesAndWait(cause: "clean-up") { $0.deleteAssets([id]) }
+    try library.performChangesAndWait(cause: "clean-up") { $0.purgeAssets([id]) }
+
+    let plan = try library.planUndo(.cause("clean-up"))
+    #expect(plan.isRefused && plan.conflicts.map(\.reason) == [.bytesGone])
+    #expect(plan.conflicts[0].sentence.contains("The bytes of 'waves.jpg' are gone"))
+    let error = #expect(throws: LibraryError.self) { try library.undoAndWait(.cause("clean-up")) }
+    #expect(error?.code == .conflict && error?.description.contains("are gone") == true)
+    let skipped = try library.undoAndWait(.cause("clean-up"), onConflict: .skip)
+    #expect(skipped.changes.isEmpty && skipped.conflicts[0].outcome == .skipped)
+
+    let forced = try library.undoAndWait(.cause("clean-up"), onConflict: .force)
+    #expect(forced.changes.map(\.kind) == [.purge, .restoration])
+    #expect(try state() == before && members(album) == [id])
+    let asset = try #require(try library.asset(id.uuidString))
+    let resource = try library.resources(of: asset)[0]
+    #expect(try library.store.resources.state(of: resource, hashing: false) == .missing)
+    #expect(trashed.token < forced.commits[1])
+  }
+
+  @Test("an import that is taken back leaves the library as though it had never been, and its files on the disk")
+  func importTakenBack() throws {
+    let first = try made.create(.invented(1))
+    let before = try state()
+    let draft = ResourceDraft(type: .photo, source: .data(Data("kept".utf8)), originalFilename: "kept.jpg")
+    var added: LocalIdentifier?
+    try library.performChangesAndWait(cause: "import") { block in
+      let id = block.createAsset(AssetCreation(mediaType: .image, resources: [draft]))
+      let album = block.createAlbum(title: "Import")
+      block.album(album).add([id, first])
+      block.setFavorite(true, for: [id])
+      added = id
+    }
+    let imported = try state()
+    let id = try #require(added)
+    let undo = try library.undoAndWait(.cause("import"))
+    #expect(try state() == before)
+    #expect(try library.asset(id.uuidString) == nil && trashed() == 0)
+    try library.undoAndWait(.commit(try #require(undo.token)))
+    #expect(try state() == imported, "The number, the album and the mark are as they were.")
+    let asset = try #require(try library.asset(id.uuidString))
+    let resource = try library.resources(of: asset)[0]
+    #expect(try library.store.resources.state(of: resource, hashing: true) == .present)
+    #expect(try library.verify(scratch: made.folder.url).defect == nil)
+  }
+
+  // MARK: Conflicts
+
+  @Test(
+    "what was changed since refuses the whole, is left alone or is overwritten",
+    arguments: [UndoConflictPolicy.refuse, .skip, .force])
+  func conflict(policy: UndoConflictPolicy) throws {
+    let ids = try made.create(2)
+    let marked = try library.performChangesAndWait { $0.edit(ids, self.caption("one")) }
+    try library.performChangesAndWait { $0.edit([ids[0]], self.caption("two")) }
+    let head = try library.currentToken
+    if policy == .refuse {
+      let error = #expect(throws: LibraryError.self) { try library.undoAndWait(.commit(marked.token)) }
+      #expect(error?.code == .conflict && error?.description.contains(ids[0].uuidString) == true)
+      #expect(try library.currentToken == head)
+      return
+    }
+    let report = try library.undoAndWait(.commit(marked.token), onConflict: policy)
+    #expect(report.conflicts.map(\.outcome) == [policy == .skip ? .skipped : .forced])
+    #expect(try words(ids[0]) == (policy == .skip ? "two" : nil) && words(ids[1]) == nil)
+  }
+
+  private func caption(_ words: String) -> AssetChanges {
+    var changes = AssetChanges()
+    changes.caption = .set(words)
+    return changes
+  }
+
+  private func words(_ id: LocalIdentifier) throws -> String? {
+    try library.extendedMetadata(of: try #require(try library.asset(id.uuidString))).caption
+  }
+
+  @Test("a commit that comes between the look and the undo is a conflict then")
+  func raced() throws {
+    let id = try made.create(.invented(1))
+    let marked = try library.performChangesAndWait { $0.edit([id], self.caption("one")) }
+    let plan = try library.planUndo(.commit(marked.token))
+    #expect(!plan.isRefused && plan.changes.count == 1 && plan.token == nil)
+    // Who confirms changes is asked after the look and before the writer: there a commit of another process fits in.
+    let racer = Racer { [library = self.library] in
+      _ = try? library.store.perform([.editAssets([id], Self.race)], cause: "in between")
+    }
+    try library.setChangeConfirmation(racer)
+    #expect(throws: LibraryError.self) { try library.undoAndWait(.commit(marked.token)) }
+    #expect(try words(id) == "in between")
+  }
+
+  private static var race: AssetChanges {
+    var changes = AssetChanges()
+    changes.caption = .set("in between")
+    return changes
+  }
+
+  /// Does something the first time that it is asked.
+  private final class Racer: ChangeConfirmation {
+    private let body: @Sendable () -> Void
+    private let count = Gathered<Int>()
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    func confirm(_ proposal: ChangeProposal) -> Bool {
+      count.append(1)
+      if count.all.count == 1 { body() }
+      return true
+    }
+  }
+
+  @Test("an album that others filled since is no longer a creation to take back; forced, it goes with its members")
+  func filledAlbum() throws {
+    let ids = try made.create(2)
+    var album: LocalIdentifier?
+    let created = try library.performChangesAndWait { album = $0.createAlbum(title: "Sea") }
+    let id = try #require(album)
+    try library.performChangesAndWait { $0.album(id).add(ids) }
+    #expect(try library.planUndo(.commit(created.token)).conflicts[0].sentence.contains("put into it"))
+    let undo = try library.undoAndWait(.commit(created.token), onConflict: .force)
+    #expect(try library.collection(id.uuidString) == nil)
+    try library.undoAndWait(.commit(try #require(undo.token)))
+    #expect(try members(id) == ids)
+  }
+
+  @Test("what others put into a folder that goes is put at the end of the top level (FO-01)")
+  func filledFolder() throws {
+    var folder: LocalIdentifier?
+    let created = try library.performChangesAndWait { folder = $0.createFolder(title: "F") }
+    let album = try made.album([])
+    let id = try #require(folder)
+    try library.performChangesAndWait { $0.folder(id).add([album]) }
+    try library.undoAndWait(.commit(created.token), onConflict: .force)
+    #expect(try library.fetchCollections().map(\.id) == [album])
+  }
+
+  // MARK: Kinds
+
+  @Test("one of many is taken back alone: an asset with its places, or what was done in one album")
+  func objects() throws {
+    let ids = try made.create(3)
+    let album = try made.album(ids)
+    try library.performChangesAndWait(cause: "tidy") { block in
+      block.album(album).remove([ids[0], ids[1]])
+      block.setFavorite(true, for: ids)
+      block.deleteAssets([ids[2]])
+    }
+    var selection = UndoSelection.cause("tidy")
+    selection.objects = [ids[0]]
+    try library.undoAndWait(selection)
+    #expect(try members(album) == [ids[0]])
+    #expect(try library.fetchAssets().map { [$0.id: $0.isFavorite] } == [[ids[0]: false], [ids[1]: true]])
+    selection.objects = [album]
+    try library.undoAndWait(selection)
+    #expect(try members(album) == [ids[0], ids[1]], "The mark and the trash are not the album's.")
+    #expect(try trashed() == 1)
+  }
+
+  @Test("a member comes back between its neighbours, also after all keys of the album were spread (AL-03)")
+  func spread() throws {
+    let ids = try made.create(8)
+    let album = try made.album(ids)
+    let removed = try library.performChangesAndWait { $0.album(album).remove([ids[5]]) }
+    // Until a gap elsewhere is used up, and every member is given another key.
+    for _ in 0..<70 {
+      try library.performChangesAndWait { $0.album(album).move(at: IndexSet(integer: 2), to: 1) }
+    }
+    let spreads = Gathered<String>()
+    try library.forEachLogEntry { entry in
+      if entry.type == "content.spread" { spreads.append(entry.type) }
+      return true
+    }
+    #expect(!spreads.all.isEmpty)
+    try library.undoAndWait(.commit(removed.token))
+    #expect(try members(album) == ids)
+  }
+
+  @Test("undoing a grant withdraws it, and undoing a decision takes it back: both arrive as removals (AU-04)")
+  func permissions() throws {
+    let ids = try made.create(3)
+    let name = "com.example.gallery"
+    try library.performChangesAndWait { block in
+      block.setAuthorizationStatus(.limited, of: name)
+      block.grant([ids[0]], to: name)
+    }
+    let granted = try library.performChangesAndWait { $0.grant([ids[1], ids[2]], to: name) }
+    let view = library.as(name)
+    let held = try view.fetchAssets()
+    let follower = ResultChanges.Iterator(held, 8)
+    try follower.listen()
+    let report = try library.undoAndWait(.commit(granted.token))
+    try library.store.observation.pump()
+    let told = try #require(try follower.take())
+    #expect(told.removedIndexes == IndexSet([1, 2]))
+    #expect(report.changes.allSatisfy { $0.kind == .permission && $0.container == name })
+    #expect(try view.fetchAssets().map(\.id) == [ids[0]])
+    try library.undoAndWait(UndoSelection())
+    #expect(try view.authorizationStatus(for: .readWrite) == .notDetermined && library.fetchAssets().isEmpty)
+  }
+
+  @Test("a member comes back before the one that has its key by now")
+  func takenKey() throws {
+    let ids = try made.create(4)
+    let album = try made.album([ids[0], ids[1], ids[2]])
+    let removed = try library.performChangesAndWait { $0.album(album).remove([ids[1]]) }
+    // The middle of the gap is the very key that was given up.
+    try library.performChangesAndWait { $0.album(album).insert([ids[3]], at: 1) }
+    try library.undoAndWait(.commit(removed.token))
+    #expect(try members(album) == [ids[0], ids[1], ids[3], ids[2]])
+    #expect(try library.verify(scratch: made.folder.url).defect == nil)
+  }
+
+  @Test("a pick stays with who was given it, and a client stays known; the report says so")
+  func kept() throws {
+    let id = try made.create(.invented(1))
+    let start = try library.currentToken
+    _ = try library.store.perform([.client(named: "com.example.mail", .pick([id]))], cause: "picked")
+    let report = try library.undoAndWait(.commits(after: start))
+    #expect(report.changes.isEmpty && report.token == nil)
+    #expect(report.kept.count == 2 && report.kept[0].contains("com.example.mail"))
+  }
+
+  @Test("an edit of content goes back with the files of before, which are still there (AS-05)")
+  func content() throws {
+    let id = try stored("original")
+    let before = try state()
+    for words in ["first", "second"] {
+      let rendered = ResourceDraft(
+        type: .fullSizePhoto, source: .data(Data("\(words) render".utf8)), originalFilename: "\(words).jpg",
+        uniformTypeIdentifier: "public.jpeg")
+      let recipe = AdjustmentData(formatIdentifier: "com.example", formatVersion: "1", data: Data(words.utf8))
+      try library.performChangesAndWait(cause: words) {
+        $0.editContent(of: id, ContentEdit(adjustmentData: recipe, rendered: [rendered]))
+      }
+    }
+    #expect(throws: LibraryError.self, "The second edit stands on the first.") {
+      try library.undoAndWait(.cause("first"))
+    }
+    try library.undoAndWait(.cause("second"))
+    let asset = try #require(try library.asset(id.uuidString))
+    let resources = try library.resources(of: asset)
+    #expect(resources.contains { $0.originalFilename == "first.jpg" })
+    for resource in resources {
+      #expect(try library.store.resources.state(of: resource, hashing: true) == .present)
+    }
+    try library.undoAndWait(.cause("first"))
+    #expect(try state() == before)
+  }
+
+  @Test("a burst has one asset to stand for it, whatever is taken back (BU-01)")
+  func burst() throws {
+    var creation = AssetCreation.invented(1)
+    creation.burstIdentifier = "B"
+    let first = try library.performChangesAndWait { $0.createAsset(creation) }
+    creation.resources = AssetCreation.invented(2).resources
+    _ = try library.performChangesAndWait { $0.createAsset(creation) }
+    var options = FetchOptions()
+    options.includeAllBurstAssets = true
+    try library.undoAndWait(.commit(first.token), onConflict: .force)
+    #expect(try library.fetchAssets(options).map(\.representsBurst) == [true])
+    try library.undoAndWait(.commit(try library.currentToken))
+    #expect(try library.fetchAssets(options).map(\.representsBurst) == [true, false])
+  }
+
+  // MARK: Who, and how it is recorded
+
+  @Test("the owner takes back what anybody did, a client with full access its own, and nobody else anything (AU-08)")
+  func who() throws {
+    let (one, two) = ("com.example.one", "com.example.two")
+    try made.authorize(one, two)
+    let album = try library.as(one).performChangesAndWait { $0.createAlbum(title: "x") }
+    let error = #expect(throws: LibraryError.self) { try library.as(two).undoAndWait(.commit(album.token)) }
+    #expect(error?.code == .accessUserDenied && error?.description.contains("'\(one)'") == true)
+    #expect(try library.as(two).undoAndWait(UndoSelection()).changes.isEmpty, "It did nothing itself.")
+    try library.performChangesAndWait { $0.setAuthorizationStatus(.limited, of: two) }
+    #expect(throws: LibraryError.self) { try library.as(two).planUndo(UndoSelection()) }
+    #expect(try library.as(one).undoAndWait(UndoSelection()).changes.count == 1)
+    #expect(try library.fetchCollections().isEmpty)
+  }
+
+  @Test("who confirms changes is told what an undo comes to, and can refuse it (CB-12)")
+  func confirmed() throws {
+    final class Asked: ChangeConfirmation {
+      let proposals = Gathered<ChangeProposal>()
+      func confirm(_ proposal: ChangeProposal) -> Bool {
+        proposals.append(proposal)
+        return false
+      }
+    }
+    let ids = try made.create(2)
+    let trash = try library.performChangesAndWait { $0.deleteAssets(ids) }
+    let asked = Asked()
+    try library.setChangeConfirmation(asked)
+    let error = #expect(throws: LibraryError.self) { try library.undoAndWait(.commit(trash.token)) }
+    #expect(error?.code == .userCancelled && asked.proposals.all.map(\.restoredAssets) == [ids])
+    #expect(try trashed() == 2)
+  }
+
+  @Test("an undo with a key is carried out once")
+  func keyed() throws {
+    let ids = try made.create(2)
+    let trash = try library.performChangesAndWait { $0.deleteAssets(ids) }
+    let first = try library.undoAndWait(.commit(trash.token), key: "u-1")
+    try library.performChangesAndWait { $0.deleteAssets(ids) }
+    let again = try library.undoAndWait(.commit(trash.token), key: "u-1")
+    #expect(again.isRepetition && again.token == first.token && again.changes.isEmpty)
+    #expect(try trashed() == 2)
+  }
+
+  @Test("the commit names what it takes back, for people and programs")
+  func named() throws {
+    let ids = try made.create(1)
+    var tokens: [Token] = []
+    for isFavorite in [true, false, true, false, true] {
+      let receipt = try library.performChangesAndWait(cause: isFavorite ? "mark" : "unmark") {
+        $0.setFavorite(isFavorite, for: ids)
+      }
+      tokens.append(receipt.token)
+    }
+    let report = try library.undoAndWait(.cause("mark"), onConflict: .force, cause: "was a mistake")
+    #expect(report.commits == [tokens[0], tokens[2], tokens[4]])
+    var filter = LogFilter()
+    filter.cause = "was a mistake"
+    var found: [CommitSummary] = []
+    try library.forEachLogEntry(filter) { entry in
+      found.append(entry.commit)
+      return true
+    }
+    let commit = try #require(found.first)
+    #expect(commit.undone?.ranges == [tokens[0]...tokens[0], tokens[2]...tokens[2], tokens[4]...tokens[4]])
+    #expect(commit.causation == commit.undone?.description)
+  }
+
+  @Test("a long list of commits is told as far as 256 bytes go, and the rest is counted")
+  func longList() throws {
+    let commits = stride(from: UInt64(1_000_000), to: 1_001_000, by: 2).map { $0 }
+    let undone = UndoneCommits(commits, of: .max)
+    #expect(undone.description.utf8.count <= 256)
+    #expect(undone.ranges.count + undone.furtherCount == commits.count && undone.furtherCount > 0)
+    #expect(UndoneCommits(undone.description) == undone)
+    let neighbours = UndoneCommits(Array(5...1_000), of: 7)
+    #expect(neighbours.ranges.count == 1 && UndoneCommits(neighbours.description) == neighbours)
+    let stem = "undo:t1-0000000000000007-"
+    for text in ["", "undo:", stem, "redo:t1-0000000000000007-5", stem + "9..5", stem + "5,", stem + "+x"] {
+      #expect(UndoneCommits(text) == nil, "\(text)")
+    }
+  }
+
+  @Test("tokens that name nothing to take back are refused with a sentence")
+  func tokens() throws {
+    let early = try library.currentToken
+    _ = try made.create(1)
+    let late = try library.currentToken
+    #expect(throws: LibraryError.self) { try library.planUndo(.commits(after: late, through: early)) }
+    var both = UndoSelection.commit(late)
+    both.after = early
+    #expect(throws: LibraryError.self) { try library.planUndo(both) }
+    #expect(throws: LibraryError.self) { try library.planUndo(.commit(Token(library: 1, commit: 1))) }
+    #expect(try library.planUndo(.commits(after: late)).changes.isEmpty)
+    var unknown = UndoSelection()
+    unknown.objects = [LocalIdentifier(high: 1, low: 2)]
+    #expect(throws: LibraryError.self) { try library.planUndo(unknown) }
+  }
+
+  @Test("where the told history begins goes back with the commit that shortened it (PH-06)")
+  func history() throws {
+    _ = try made.create(1)
+    let first = try library.earliestToken
+    try library.shortenHistory(to: try library.currentToken)
+    #expect(try library.earliestToken != first)
+    try library.undoAndWait(.cause("history shortened"))
+    #expect(try library.earliestToken == first)
+  }
+}
