@@ -43,6 +43,7 @@ import Testing
     "S12 commit to callback, durable", "S12 a commit of 100 writers at once, durable", "S13 commit to the told",
     "S14 catching up composed, a commit", "S15 album, remove 1000 in the middle, details",
     "S15 album, move the last to the front, bytes logged", "M1 memory of a second observer",
+    "S16 as of, open", "S16 as of, newest first", "S16 snapshots made, an event",
     "ugly, 100,000 of one instant, a change", "ugly, 68,811 removed and restored, commit to observer after",
   ]
 

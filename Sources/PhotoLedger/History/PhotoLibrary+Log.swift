@@ -2,7 +2,7 @@ import EventLog
 import LMDB
 
 extension PhotoLibrary {
-  /// Goes through the events of the log that a filter wants, oldest first.
+  /// Goes through the events of the log that a filter wants, oldest first, up to the moment that the view shows.
   /// - Parameters:
   ///   - filter: which events; by object it reads only those that concern the object.
   ///   - body: is given each event, and says whether to go on. It must not change the library and wait for it.
@@ -10,15 +10,16 @@ extension PhotoLibrary {
   ///   what `body` throws.
   /// - Complexity: O(log n + m) for m events after the token, or of the object.
   public func forEachLogEntry(_ filter: LogFilter = LogFilter(), _ body: (LogEntry) throws -> Bool) throws {
-    try store.prompting.askIfNeeded(for: client, in: store)
+    try askIfNeeded()
     try store.reading { t in
       try checkSeesEverything("read the log", t)
-      let after = try filter.after.map { try store.commit(of: $0, for: client, t) } ?? 0
+      let after = try filter.after.map { try store.commit(of: $0, for: client, at: moment, t) } ?? 0
       var reader = LogReader(core: store.core, filter: filter)
       let start = after == 0 ? 0 : try store.sequence(ofCommit: after, t)
       if let object = filter.object {
         let number = try reader.number(of: object, t)
         for sequence in try store.core.projections.history(of: number, after: start, in: t) {
+          if sequence > self.sequence { return }
           guard let record = try store.core.log.event(at: sequence, in: t) else {
             throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
           }
@@ -26,6 +27,7 @@ extension PhotoLibrary {
         }
       } else {
         try store.core.log.read(after: start, in: t) { record in
+          guard record.sequence <= self.sequence else { return .stop }
           guard let entry = try reader.entry(record, t) else { return .proceed }
           return try body(entry) ? .proceed : .stop
         }

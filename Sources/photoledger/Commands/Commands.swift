@@ -5,8 +5,8 @@ enum Commands {
     + picking + clients + care
 
   private static let reading: [Command] = [
-    .demo, .initialize, .import, .list, .sections, .show, .albums, .stat, .log, .watch, .apply, .history, .historyToken,
-    .identifierCloud, .identifierLocal,
+    .demo, .initialize, .import, .list, .sections, .show, .albums, .stat, .log, .watch, .diff, .apply, .history,
+    .historyToken, .identifierCloud, .identifierLocal,
   ]
 
   private static let files: [Command] = [.resourceList, .resourceGet, .resourceCheck]
@@ -18,12 +18,14 @@ enum Commands {
   private static let clients: [Command] =
     [.clientList] + clientEdits + [.clientSelection, .clientAccess, .clientRequest]
 
-  private static let care: [Command] = [.verify, .verifyHere, .rebuild, .historyShorten]
+  private static let care: [Command] = [
+    .verify, .verifyHere, .rebuild, .historyShorten, .snapshotsMake, .snapshotsShow, .snapshotsDrop,
+  ]
 
   static let groups: [(title: String, names: [String])] = [
     ("Start:", ["demo", "init", "import"]),
     ("Look:", ["ls", "sections", "show", "albums", "stat"]),
-    ("Follow:", ["watch", "log", "history", "history token"]),
+    ("Follow:", ["watch", "diff", "log", "history", "history token"]),
     ("Files of assets:", files.map(\.name)),
     ("Change assets:", (assetEdits + wordEdits).map(\.name)),
     ("Edit what an asset shows:", editing.map(\.name)),
@@ -33,6 +35,6 @@ enum Commands {
     ("Clients, and what they may see:", clients.map(\.name)),
     ("Change anything, from a program:", ["apply"]),
     ("Between libraries:", ["identifier cloud", "identifier local"]),
-    ("Care:", ["verify", "rebuild", "history shorten"]),
+    ("Care:", ["verify", "rebuild", "history shorten", "snapshots make", "snapshots show", "snapshots drop"]),
   ]
 }

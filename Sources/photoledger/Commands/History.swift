@@ -8,7 +8,7 @@ extension Command {
 
   static let history = Command(
     words: ["history"], summary: "tell what each commit inserted, updated and deleted, the newest last",
-    options: .opening + [
+    options: .looking + [
       Option("since", "TOKEN", "only commits after the state of a token"),
       Option("limit", "N", "at most N commits, the oldest"), .json,
     ],
@@ -36,7 +36,7 @@ extension Command {
   }
 
   static let historyToken = Command(
-    words: ["history", "token"], summary: "print the token of the state of now", options: .opening + [.json],
+    words: ["history", "token"], summary: "print the token of the state of now", options: .looking + [.json],
     example: "history token"
   ) { invocation in
     try invocation.withLibrary { library in

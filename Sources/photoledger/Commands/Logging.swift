@@ -3,7 +3,7 @@ import PhotoLedger
 extension Command {
   static let log = Command(
     words: ["log"], summary: "show the events of the library, the newest last",
-    options: .opening + [
+    options: .looking + [
       Option("after", "TOKEN", "only events after the state of a token"),
       Option("asset", "ID", "only events that concern an asset, album or folder"),
       Option("client", "C", "only events of a client"), Option("cause", "C", "only events of a cause"), .json,
