@@ -3,7 +3,7 @@ enum StoreRows {
   private static let names: [String] = [
     Creation.names, ["S10 creation, one commit of 1000 assets"], ColdStart.names, Fetching.rebuildNames,
     Fetching.questions.flatMap(Fetching.names), Observing.names, CatchingUp.names, LongAlbum.names, Memory.names,
-    Commits.names, Proofs.names, UglyShapes.names, Auditing.names, Undoing.names,
+    Commits.names, Proofs.names, UglyShapes.names, Auditing.names, Undoing.names, LookingBack.names,
   ].flatMap { $0 }
 
   static func measure(size: Int, into report: inout Report) throws {
@@ -21,5 +21,6 @@ enum StoreRows {
     try UglyShapes.measure(stage, into: &report)
     try Auditing.measure(stage, into: &report)
     try Undoing.measure(stage, into: &report)
+    try LookingBack.measure(stage, into: &report)
   }
 }

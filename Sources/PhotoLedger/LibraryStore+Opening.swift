@@ -79,6 +79,8 @@ extension LibraryStore {
   }
 
   private convenience init(_ url: URL, _ core: StoreCore) throws {
+    var core = core
+    core.snapshots = SnapshotStore(library: url)
     self.init(
       url: url, core: core, resources: try ResourceStore(library: url),
       signal: try ChangeSignal(path: Self.storePath(url) + "/changes"))

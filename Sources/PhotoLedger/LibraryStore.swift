@@ -25,6 +25,8 @@ struct StoreCore: Sendable {
   let projections: Projections
   let surroundings: LibraryEnvironment
   let identifier: LocalIdentifier
+  /// What shortens the way back to an earlier moment; nil for a store that is no library's own.
+  var snapshots: SnapshotStore?
 
   /// What tokens and results of this library bear, so that those of another are not taken for its own.
   var mark: UInt64 { identifier.high ^ identifier.low }
@@ -35,7 +37,13 @@ struct StoreCore: Sendable {
   /// - Complexity: O(log² n).
   func token<T: TransactionReading & ~Copyable>(_ commit: UInt64, for client: String, _ t: borrowing T) throws -> Token
   {
-    let permission = try projections.permission(of: client, in: t)
+    try token(commit, for: client, by: try projections.permission(of: client, in: t), t)
+  }
+
+  /// The same by a permission that the client had.
+  func token<T: TransactionReading & ~Copyable>(
+    _ commit: UInt64, for client: String, by permission: Permission, _ t: borrowing T
+  ) throws -> Token {
     guard permission.access != .full else { return token(commit) }
     let ordinal = try permission.client.map { try projections.sightingCount(of: $0, through: commit, in: t) } ?? 0
     return Token(library: mark, view: Token.view(of: client), position: ordinal)
@@ -159,22 +167,29 @@ package final class LibraryStore: Sendable {
   /// many there are by trying.
   /// - Throws: ``LibraryError`` `.invalidToken` for a token of another library or client, or of a state that is not
   ///   there yet; `.accessUserDenied` or `.accessRestricted` for a client that sees nothing.
-  func commit(of token: Token, for client: String, _ t: borrowing StoreReading) throws -> UInt64 {
+  /// - Parameter moment: where it is looked from: by the permission of then, and to no later state; nil: now.
+  func commit(
+    of token: Token, for client: String, at moment: Moment? = nil, _ t: borrowing StoreReading
+  ) throws -> UInt64 {
     guard token.library == core.mark else {
       throw LibraryError(.invalidToken, "The token \(token) belongs to another library.")
     }
-    let permission = try core.projections.permission(of: client, in: t)
+    let permission = try permission(of: client, at: moment, t)
     if permission.access == .none { throw permission.refusal(client, "read the history") }
-    return try commit(of: token, for: client, permission, t)
+    return try commit(of: token, for: client, permission, at: moment, t)
   }
 
   /// The same for a client that need not be allowed to read: what it was given by picking is named by a token, too.
   func commit(
-    of token: Token, for client: String, _ permission: Permission, _ t: borrowing StoreReading
+    of token: Token, for client: String, _ permission: Permission, at moment: Moment? = nil,
+    _ t: borrowing StoreReading
   ) throws -> UInt64 {
-    let unreached = LibraryError(.invalidToken, "The token \(token) names a state that this library has not reached.")
+    let place = moment == nil ? "this library has not reached" : "was not there yet at the moment that is looked at"
+    let unreached = LibraryError(.invalidToken, "The token \(token) names a state that \(place).")
     guard let view = token.view else {
-      let limit = permission.access == .full ? try core.log.head(t).commit : try lastFullCommit(permission, t)
+      let limit =
+        permission.access == .full
+        ? try head(at: moment, t).commit : try lastFullCommit(permission, through: moment?.sequence ?? Self.now, t)
       guard token.position <= limit else { throw unreached }
       return token.position
     }
@@ -182,16 +197,18 @@ package final class LibraryStore: Sendable {
       throw LibraryError(.invalidToken, "The token \(token) belongs to another client.")
     }
     if token.position == 0 { return 0 }
-    guard let commit = try core.projections.commit(ofSighting: token.position, of: number, in: t) else {
-      throw unreached
-    }
+    guard let commit = try core.projections.commit(ofSighting: token.position, of: number, in: t),
+      commit <= moment?.commit ?? .max
+    else { throw unreached }
     return commit
   }
 
-  /// The last commit at which a client saw everything; 0 if it never did.
-  private func lastFullCommit(_ permission: Permission, _ t: borrowing StoreReading) throws -> UInt64 {
+  /// The last commit at which a client saw everything, up to an event; 0 if it never did.
+  private func lastFullCommit(
+    _ permission: Permission, through last: UInt64, _ t: borrowing StoreReading
+  ) throws -> UInt64 {
     guard let client = permission.client else { return 0 }
-    for sequence in try core.projections.history(of: client, in: t).reversed() {
+    for sequence in try core.projections.history(of: client, in: t).reversed() where sequence <= last {
       guard let record = try core.log.event(at: sequence, in: t) else { continue }
       if record.type == "client.edited", case .clientEdited(let edited) = try Event(record),
         edited.statuses[.readWrite]?.old == .authorized
@@ -228,6 +245,7 @@ package final class LibraryStore: Sendable {
   func assetRow(
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> AssetRow? {
+    guard number.isReached(by: sequence) else { return nil }
     var row = try core.projections.asset(number, in: t)
     try goBack(number, to: sequence, t) { event in try apply(event, toAsset: number, &row) }
     return row
@@ -237,6 +255,7 @@ package final class LibraryStore: Sendable {
   func assetDetails(
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> AssetDetails? {
+    guard number.isReached(by: sequence) else { return nil }
     var details = try core.projections.details(number, in: t)
     try goBack(number, to: sequence, t) { event in try apply(event, toAsset: number, &details) }
     return details
@@ -246,8 +265,16 @@ package final class LibraryStore: Sendable {
   func collectionRow(
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> CollectionRow? {
-    var row = try core.projections.collection(number, in: t)
-    try goBack(number, to: sequence, t) { event in try apply(event, toCollection: number, &row) }
+    guard number.isReached(by: sequence) else { return nil }
+    // The number may be an asset's, whose history has nothing to say here.
+    guard try sequence == Self.now || core.someRow(ofCollection: number, t) != nil else { return nil }
+    let known = try snapshot(.collection, of: number, at: sequence, t) { bytes in
+      try CollectionRow(number: number, encoded: bytes)
+    }
+    var row = try known.map(\.row) ?? core.projections.collection(number, in: t)
+    try goBack(number, from: known?.sequence ?? Self.now, to: sequence, t) { event in
+      try apply(event, toCollection: number, &row)
+    }
     return row
   }
 
@@ -255,8 +282,12 @@ package final class LibraryStore: Sendable {
   func clientRow(
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> ClientRow? {
-    var row = try core.projections.client(number, in: t)
-    try goBack(number, to: sequence, t) { event in try apply(event, toClient: number, &row) }
+    guard number.isReached(by: sequence) else { return nil }
+    let known = try snapshot(.client, of: number, at: sequence, t) { try ClientRow(number: number, encoded: $0) }
+    var row = try known.map(\.row) ?? core.projections.client(number, in: t)
+    try goBack(number, from: known?.sequence ?? Self.now, to: sequence, t) { event in
+      try apply(event, toClient: number, &row)
+    }
     return row
   }
 
@@ -282,18 +313,21 @@ package final class LibraryStore: Sendable {
         if let place = existence.places.first(where: { $0.container == container }) { key = place.key }
       case .assetPurged(let existence) where existence.row.number == child: key = nil
       case .collectionErased(let existence) where existence.row.number == child: key = nil
+      case .collectionCreated(let existence) where existence.row.number == child && existence.row.parent == container:
+        key = existence.key
       default: break
       }
     }
     return key
   }
 
-  /// Gives the inverses of the events that touched an object after a sequence, the newest first.
-  private func goBack(
-    _ number: ObjectNumber, to sequence: UInt64, _ t: borrowing StoreReading, _ undo: (Event) throws -> Void
+  /// Gives the inverses of the events that touched an object after a sequence, up to another, the newest first.
+  func goBack(
+    _ number: ObjectNumber, from last: UInt64 = LibraryStore.now, to sequence: UInt64, _ t: borrowing StoreReading,
+    _ undo: (Event) throws -> Void
   ) throws {
     if sequence == Self.now { return }
-    for later in try core.projections.history(of: number, after: sequence, in: t).reversed() {
+    for later in try core.projections.history(of: number, after: sequence, through: last, in: t).reversed() {
       guard let record = try core.log.event(at: later, in: t) else {
         throw LibraryError(.corrupted, "The log lacks event \(later), which touched object \(number); run `verify`.")
       }

@@ -58,7 +58,7 @@ extension PhotoLibrary {
   /// - Complexity: O(n log n) in the assets of the scope; O(1) while an equal query is followed.
   public func fetchAssets(_ options: FetchOptions, in album: PhotoCollection? = nil) throws -> FetchResult<Asset> {
     guard let album else { return try fetch(.asset, .library, options, .asset) }
-    return try fetch(.asset, album.assetScope, try album.completed(options, at: store.surroundings.now()), .asset)
+    return try fetch(.asset, album.assetScope, try album.completed(options, at: today), .asset)
   }
 
   /// Fetches the assets of one media type (PHAsset.fetchAssets(with:options:)).
@@ -133,8 +133,7 @@ extension PhotoLibrary {
   /// The details of an asset that the client saw at the value's commit; empty ones otherwise.
   func details(of asset: Asset, _ t: borrowing StoreReading) throws -> AssetDetails {
     let sequence = try store.sequence(ofCommit: asset.commit, t)
-    let permission = try store.core.projections.permission(of: client, in: t)
-    switch permission.access {
+    switch try permission(t).access {
     case .full: break
     case .none: return AssetDetails()
     case .limited(let selection):
@@ -149,21 +148,24 @@ extension PhotoLibrary {
   /// - Complexity: O(m log n) for m assets found.
   public func assets(withContent sha256: [UInt8]) throws -> [Asset] {
     precondition(sha256.count == 32, "A SHA-256 has 32 bytes.")
-    return try seen { t in try store.core.projections.assets(withContent: sha256, in: t) }
+    return try seen { t in try store.assets(withContent: sha256, at: moment, t) }
   }
 
-  /// The assets of numbers that the client may see, by the state of now.
+  /// The assets of numbers that the client may see, by the state that the view shows.
   private func seen(_ find: (borrowing StoreReading) throws -> [ObjectNumber]) throws -> [Asset] {
-    try store.prompting.askIfNeeded(for: client, in: store)
+    try askIfNeeded()
     return try store.reading { t in
-      let commit = try store.core.log.head(t).commit
-      let access = try store.core.projections.permission(of: client, in: t).access
+      let commit = try moment?.commit ?? store.core.log.head(t).commit
+      let access = try permission(t).access
       return try find(t).compactMap { number in
-        guard try store.core.projections.shows(number, to: access, in: t) else { return nil }
-        return try store.core.projections.asset(number, in: t).map { Asset(row: $0, commit: commit) }
+        guard try store.shows(number, to: access, at: moment, t) else { return nil }
+        return try store.assetRow(number, at: sequence, t).map { Asset(row: $0, commit: commit) }
       }
     }
   }
+
+  /// The last event of the state that the view shows.
+  var sequence: UInt64 { moment?.sequence ?? LibraryStore.now }
 
   /// The assets that have a resource with a content identifier, oldest first, those in the trash included.
   ///
@@ -172,7 +174,7 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(m log n) for m assets found.
   public func assets(withContentIdentifier identifier: String) throws -> [Asset] {
-    try seen { t in try store.core.projections.assets(withContentIdentifier: identifier, in: t) }
+    try seen { t in try store.assets(withContentIdentifier: identifier, at: moment, t) }
   }
 
   // MARK: Collections
@@ -267,7 +269,7 @@ extension PhotoLibrary {
   public func asset(_ identifier: String) throws -> Asset? {
     guard let identifier = LocalIdentifier(identifier) else { return nil }
     return try seen { t in
-      guard let object = try store.core.projections.object(identifier, in: t), object.isAsset else { return [] }
+      guard let object = try store.object(identifier, at: moment, t), object.isAsset else { return [] }
       return [object.number]
     }.first
   }
@@ -277,14 +279,14 @@ extension PhotoLibrary {
   /// - Complexity: O(log n).
   public func collection(_ identifier: String) throws -> PhotoCollection? {
     guard let identifier = LocalIdentifier(identifier) else { return nil }
-    try store.prompting.askIfNeeded(for: client, in: store)
+    try askIfNeeded()
     return try store.reading { t in
-      guard let object = try store.core.projections.object(identifier, in: t), !object.isAsset,
-        let row = try store.core.projections.collection(object.number, in: t), row.deletedDate == nil
+      guard let object = try store.object(identifier, at: moment, t), !object.isAsset,
+        let row = try store.collectionRow(object.number, at: sequence, t), row.deletedDate == nil
       else { return nil }
-      let access = try store.core.projections.permission(of: client, in: t).access
+      let access = try permission(t).access
       guard access.shows(row) else { return nil }
-      return PhotoCollection(row: row.seen(by: access), commit: try store.core.log.head(t).commit)
+      return PhotoCollection(row: row.seen(by: access), commit: try moment?.commit ?? store.core.log.head(t).commit)
     }
   }
 
@@ -292,7 +294,7 @@ extension PhotoLibrary {
     try store.reading { t in
       var numbers: Set<ObjectNumber> = []
       for identifier in identifiers.compactMap({ LocalIdentifier($0) }) {
-        if let object = try store.core.projections.object(identifier, in: t) { numbers.insert(object.number) }
+        if let object = try store.object(identifier, at: moment, t) { numbers.insert(object.number) }
       }
       return numbers
     }
@@ -315,18 +317,22 @@ extension PhotoLibrary {
     if query.sources.isEmpty { query.sources = scope == .library ? .userLibrary : .all }
     query.trash = options.showsTrash ? .only : .without
     let window = Window(offset: options.fetchOffset, limit: options.fetchLimit == 0 ? nil : options.fetchLimit)
-    try store.prompting.askIfNeeded(for: client, in: store)
+    try askIfNeeded()
     return try store.reading { t in
-      query = try store.query(query, as: client, t)
-      let wantsIncrementalChanges = options.wantsIncrementalChangeDetails
-      let token = try store.core.token(try store.core.log.head(t).commit, for: client, t)
-      if let begun = try store.begin(
-        query, window, wantsIncrementalChanges: wantsIncrementalChanges, as: client, t)
-      {
+      let permission = try permission(t)
+      query = try store.query(query, seeing: permission.access, t)
+      let isFollowed = options.wantsIncrementalChangeDetails
+      if moment == nil, let begun = try store.begin(query, window, wantsIncrementalChanges: isFollowed, as: client, t) {
+        let token = try store.core.token(begun.frame.commit, for: client, by: permission, t)
         return FetchResult(ResultState(begun, token: token), store: store, load: load)
       }
-      let core = try store.fetch(
-        query, window, wantsIncrementalChanges: wantsIncrementalChanges, as: client, t)
+      let core =
+        if let moment {
+          try store.fetch(query, window, wantsIncrementalChanges: isFollowed, as: client, at: moment, t)
+        } else {
+          try store.fetch(query, window, wantsIncrementalChanges: isFollowed, as: client, t)
+        }
+      let token = try store.core.token(core.commit, for: client, by: permission, t)
       return FetchResult(ResultState(core, token: token), store: store, load: load)
     }
   }

@@ -137,7 +137,7 @@ extension PhotoLibrary {
   }
 
   /// Whether an asset has a resource, and the client may read its bytes now: what was withdrawn from it is not read,
-  /// also from results that are held.
+  /// also from results that are held and from a moment at which it was seen.
   private func checkMayRead(_ request: ResourceRequest) throws {
     let isKnown = try store.reading { t in
       let access = try store.core.projections.permission(of: client, in: t).access

@@ -12,13 +12,16 @@ public final class PhotoLibrary: Sendable {
   package let store: LibraryStore
   /// The client that this view belongs to; it is recorded with every commit.
   public let client: String
+  /// Where a view of the past looks from; nil for the library of now.
+  let moment: Moment?
 
   /// The client's name of the library's owner.
   public static let owner = "owner"
 
-  init(store: LibraryStore, client: String) {
+  init(store: LibraryStore, client: String, moment: Moment? = nil) {
     self.store = store
     self.client = client
+    self.moment = moment
   }
 
   /// Opens the library in a directory.
@@ -46,7 +49,7 @@ public final class PhotoLibrary: Sendable {
     precondition(
       (1...256).contains(client.utf8.count) && !client.utf8.contains(0),
       "A client's name has 1 to 256 bytes, none of them zero.")
-    return PhotoLibrary(store: store, client: client)
+    return PhotoLibrary(store: store, client: client, moment: moment)
   }
 
   /// The directory of the library.
@@ -55,11 +58,13 @@ public final class PhotoLibrary: Sendable {
   /// Carries out what is queued and ends all observation; later changes throw `.closed`, results stay readable.
   public func close() { store.close() }
 
-  /// The state of now (PH-01).
+  /// The state of now, or of the moment that the view shows (PH-01).
   /// - Throws: ``LibraryError`` if the store cannot be read.
   public var currentToken: Token {
     get throws {
-      try store.reading { t in try store.core.token(try store.core.log.head(t).commit, for: client, t) }
+      try store.reading { t in
+        try store.core.token(try store.head(at: moment, t).commit, for: client, by: try permission(t), t)
+      }
     }
   }
 
@@ -70,8 +75,8 @@ public final class PhotoLibrary: Sendable {
   public var earliestToken: Token {
     get throws {
       try store.reading { t in
-        let first = try store.core.projections.firstToldCommit(in: t)
-        return try store.core.token(first == 0 ? 0 : first - 1, for: client, t)
+        let first = try store.firstToldCommit(at: moment, t)
+        return try store.core.token(first == 0 ? 0 : first - 1, for: client, by: try permission(t), t)
       }
     }
   }
@@ -135,6 +140,7 @@ public final class PhotoLibrary: Sendable {
   private func submission(
     _ cause: String?, _ key: String?, _ changes: (ChangeBlock) throws -> Void
   ) throws -> Submission {
+    try checkIsNow("change anything")
     guard ChangeBlock.collecting?.isGoingOn != true else {
       throw LibraryError(
         .changeNotSupported,
@@ -169,6 +175,7 @@ public final class PhotoLibrary: Sendable {
   /// Tells an observer of every commit from now on; the observer is not retained (OB-04).
   /// - Throws: ``LibraryError`` if the log cannot be read.
   public func register(_ observer: any PhotoLibraryChangeObserver) throws {
+    try checkIsNow("observe changes")
     try store.observation.add(ObserverBox(ChangeListener(observer, client: client)))
   }
 
@@ -180,6 +187,7 @@ public final class PhotoLibrary: Sendable {
   /// Tells an observer whenever the history has grown; the observer is not retained (PH-09, OB-04).
   /// - Throws: ``LibraryError`` if the log cannot be read.
   public func register(_ observer: any PhotoLibraryPersistentChangesObserver) throws {
+    try checkIsNow("observe changes")
     try store.observation.add(ObserverBox(HistoryListener(observer, of: self)))
   }
 

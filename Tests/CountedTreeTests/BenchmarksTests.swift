@@ -44,8 +44,8 @@ import Testing
     "S14 catching up composed, a commit", "S15 album, remove 1000 in the middle, details",
     "S15 album, move the last to the front, bytes logged", "M1 memory of a second observer",
     "proof checkpoint, an event", "proof inclusion, first of a process", "proof inclusion, later",
-    "proof consistency, later", "ugly, 100,000 of one instant, a change",
-    "ugly, 68,811 removed and restored, commit to observer after",
+    "proof consistency, later", "S16 as of, open", "S16 as of, newest first", "S16 snapshots made, an event",
+    "ugly, 100,000 of one instant, a change", "ugly, 68,811 removed and restored, commit to observer after",
   ]
 
   @Test("goals are named, and judged at long lists only")

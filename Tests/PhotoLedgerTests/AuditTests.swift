@@ -276,13 +276,13 @@ struct AuditTests {
     for second in stride(from: 0.0, through: 45, by: 2.5) {
       let date = Date(timeIntervalSince1970: 1_000_000 + second)
       let wanted = commits.last { $0.date <= date }?.number
-      #expect(try made.library.token(ofDate: date).commit == wanted)
+      #expect(try made.library.at(date: date).currentToken.commit == wanted)
     }
-    #expect(Self.code { _ = try made.library.token(ofDate: Date(timeIntervalSince1970: 0)) } == .invalidToken)
-    #expect(try made.library.token(ofSequence: 0).commit == 0)
+    #expect(try made.library.at(date: Date(timeIntervalSince1970: 0)).currentToken.commit == 0)
+    #expect(try made.library.at(sequence: 0).currentToken.commit == 0)
     let last = try #require(try Self.entries(made.library).last)
-    #expect(try made.library.token(ofSequence: last.sequence).commit == head)
-    #expect(Self.code { _ = try made.library.token(ofSequence: last.sequence + 1) } == .invalidToken)
+    #expect(try made.library.at(sequence: last.sequence).currentToken.commit == head)
+    #expect(Self.code { _ = try made.library.at(sequence: last.sequence + 1) } == .invalidToken)
   }
 
   // MARK: Records

@@ -349,6 +349,27 @@ enum Examples {
     // end
   }
 
+  static func lookBack(in library: PhotoLibrary, at date: Date) throws -> [Int] {
+    // example: lookBack
+    let then = try library.at(date: date)
+    let photos = try then.fetchAssets()  // what the library showed, purged photos among it
+    let albums = try then.fetchCollections(in: nil)
+    let gallery = try then.as("com.example.gallery").fetchAssets()  // what that client saw
+    // end
+    return [photos.count, albums.count, gallery.count]
+  }
+
+  static func difference(
+    in library: PhotoLibrary, _ album: PhotoCollection, from then: Token, to now: Token
+  ) throws -> [Asset] {
+    // example: difference
+    let held = try library.at(then).fetchAssets(FetchOptions(), in: album)
+    let difference = try library.changeDetails(from: held, to: now)
+    let gone = try difference.removedObjects()
+    // end
+    return gone
+  }
+
   static func bootstrap(_ folder: URL) throws {
     // example: bootstrap
     try PHPhotoLibrary.bootstrap(libraryAt: folder, client: "com.example.backup")

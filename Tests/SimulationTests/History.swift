@@ -33,6 +33,10 @@ final class History {
   private var chronicle = Chronicle()
   private var receipts: [(client: String, key: String, receipt: CommitReceipt)] = []
 
+  /// Called after each commit, with its number.
+  var afterCommit: ((UInt64) throws -> Void)?
+  var cast: Cast { steps.cast }
+
   /// What is being waited for.
   let progressReport: Progress
 
@@ -185,6 +189,7 @@ final class History {
     let token = try witnesses.first { $0.client == actor }?.library.currentToken
     try demand(receipt.token == token, "The receipt of '\(actor)' has the token \(receipt.token), not the current one.")
     defer { (model, commit, commits) = (after, number, commits + 1) }
+    try afterCommit?(number)
     guard !watches.isEmpty else { return }
     var views: [String: CommitFacts.View] = [:]
     for witness in witnesses { views[witness.client] = try await view(of: witness, number, after) }

@@ -7,17 +7,12 @@ import LMDB
 // tree. While an equal query is followed, its live tree is the answer and nothing is read.
 
 extension LibraryStore {
-  /// The query of somebody who asks, as the transaction's state lets it see.
-  func query(_ query: Query, as client: String, _ t: borrowing StoreReading) throws -> Query {
-    try self.query(query, seeing: try core.projections.permission(of: client, in: t).access, t)
-  }
-
   /// A query by a way of seeing; what the client made is its own at all times, so the state does not matter.
   func query(_ query: Query, seeing access: Access, _ t: borrowing StoreReading) throws -> Query {
     var query = query
     query.access = access
     if case .members(let container) = query.scope, query.access != .full, container != rootFolder {
-      query.isScopeShown = try core.projections.collection(container, in: t).map(query.access.shows) ?? false
+      query.isScopeShown = try core.someRow(ofCollection: container, t).map(query.access.shows) ?? false
     } else {
       query.isScopeShown = true
     }
@@ -153,8 +148,9 @@ extension LibraryStore {
     }
   }
 
-  /// The last event of a commit.
+  /// The last event of a commit; 0 for the state before the first.
   func sequence(ofCommit number: UInt64, _ t: borrowing StoreReading) throws -> UInt64 {
+    if number == 0 { return 0 }
     guard let commit = try core.log.commit(number, in: t) else {
       throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
     }

@@ -146,22 +146,13 @@ extension LibraryStore {
   /// Makes a result that was begun, as of its commit.
   fileprivate func made(_ begun: BegunResult) throws -> ResultCore {
     let frame = begun.frame
-    let now = try reading { t in
-      try fetch(
-        frame.plan.query, frame.window, wantsIncrementalChanges: frame.wantsIncrementalChanges, as: frame.client, t)
+    let (query, window, isFollowed) = (frame.plan.query, frame.window, frame.wantsIncrementalChanges)
+    return try reading { t in
+      if try core.log.head(t).commit == frame.commit {
+        return try fetch(query, window, wantsIncrementalChanges: isFollowed, as: frame.client, t)
+      }
+      let moment = try moment(ofCommit: frame.commit, t)
+      return try fetch(query, window, wantsIncrementalChanges: isFollowed, as: frame.client, at: moment, t)
     }
-    return try takenBack(now, to: frame.commit, endingAt: frame.sequence)
-  }
-
-  /// A result as it was at an earlier commit of the same way of seeing.
-  /// - Complexity: O(k log n) for what the commits between touched.
-  func takenBack(_ result: ResultCore, to commit: UInt64, endingAt sequence: UInt64) throws -> ResultCore {
-    var core = result
-    if core.commit > commit {
-      let later = try observation.composedDelta(from: commit, to: core.commit)
-      core = core.advanced(by: later.reversed(endingAt: sequence)).after
-    }
-    (core.commit, core.sequence) = (commit, sequence)
-    return core
   }
 }

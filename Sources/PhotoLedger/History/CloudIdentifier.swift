@@ -84,9 +84,9 @@ extension PhotoLibrary {
   public func cloudIdentifierMappings(
     forLocalIdentifiers identifiers: [String]
   ) throws -> [String: Result<CloudIdentifier, LibraryError>] {
-    try store.prompting.askIfNeeded(for: client, in: store)
+    try askIfNeeded()
     return try store.reading { t in
-      let access = try store.core.projections.permission(of: client, in: t).access
+      let access = try permission(t).access
       var mappings: [String: Result<CloudIdentifier, LibraryError>] = [:]
       for identifier in identifiers where mappings[identifier] == nil {
         mappings[identifier] =
@@ -102,16 +102,17 @@ extension PhotoLibrary {
   private func cloudIdentifier(
     of identifier: String, _ access: Access, _ t: borrowing StoreReading
   ) throws -> CloudIdentifier? {
-    let projections = store.core.projections
-    guard let local = LocalIdentifier(identifier), let object = try projections.object(local, in: t) else { return nil }
+    guard let local = LocalIdentifier(identifier), let object = try store.object(local, at: moment, t) else {
+      return nil
+    }
     guard object.isAsset else {
-      guard let row = try projections.collection(object.number, in: t), row.deletedDate == nil, access.shows(row) else {
-        return nil
-      }
+      guard let row = try store.collectionRow(object.number, at: sequence, t), row.deletedDate == nil,
+        access.shows(row)
+      else { return nil }
       return CloudIdentifier(library: store.core.identifier, object: local, content: nil)
     }
-    guard try projections.shows(object.number, to: access, in: t),
-      let details = try projections.details(object.number, in: t)
+    guard try store.shows(object.number, to: access, at: moment, t),
+      let details = try store.assetDetails(object.number, at: sequence, t)
     else { return nil }
     if let origin = details.origin.flatMap({ CloudIdentifier(archivalStringValue: $0) }) { return origin }
     return CloudIdentifier(
@@ -129,9 +130,9 @@ extension PhotoLibrary {
   public func localIdentifierMappings(
     for identifiers: [CloudIdentifier], syncedOnly: Bool = false
   ) throws -> [CloudIdentifier: Result<String, LibraryError>] {
-    try store.prompting.askIfNeeded(for: client, in: store)
+    try askIfNeeded()
     return try store.reading { t in
-      let access = try store.core.projections.permission(of: client, in: t).access
+      let access = try permission(t).access
       var mappings: [CloudIdentifier: Result<String, LibraryError>] = [:]
       for identifier in identifiers where mappings[identifier] == nil {
         var found = try recorded(identifier, access, t)
@@ -160,32 +161,33 @@ extension PhotoLibrary {
   private func recorded(
     _ identifier: CloudIdentifier, _ access: Access, _ t: borrowing StoreReading
   ) throws -> [String] {
-    let projections = store.core.projections
-    if identifier.library == store.core.identifier, let object = try projections.object(identifier.object, in: t) {
-      if object.isAsset, try projections.shows(object.number, to: access, in: t) {
+    if identifier.library == store.core.identifier, let object = try store.object(identifier.object, at: moment, t) {
+      if object.isAsset, try store.shows(object.number, to: access, at: moment, t),
+        try store.assetRow(object.number, at: sequence, t) != nil
+      {
         return [identifier.object.spelled(as: .asset)]
       }
-      if let row = try projections.collection(object.number, in: t), row.deletedDate == nil, access.shows(row) {
+      if let row = try store.collectionRow(object.number, at: sequence, t), row.deletedDate == nil, access.shows(row) {
         return [identifier.object.spelled(as: row.objectKind)]
       }
       // What the client cannot see is for it as though it were not there: it is looked for like any other.
     }
-    return try spellings(try projections.assets(withOrigin: identifier.record, in: t), access, t)
+    return try spellings(try store.assets(withOrigin: identifier.record, at: moment, t), access, t)
   }
 
   private func equal(
     _ identifier: CloudIdentifier, _ access: Access, _ t: borrowing StoreReading
   ) throws -> [String] {
     guard let content = identifier.content else { return [] }
-    return try spellings(try store.core.projections.assets(withContent: content, in: t), access, t)
+    return try spellings(try store.assets(withContent: content, at: moment, t), access, t)
   }
 
   private func spellings(
     _ numbers: [ObjectNumber], _ access: Access, _ t: borrowing StoreReading
   ) throws -> [String] {
     try numbers.compactMap { number in
-      guard try store.core.projections.shows(number, to: access, in: t),
-        let row = try store.core.projections.asset(number, in: t)
+      guard try store.shows(number, to: access, at: moment, t),
+        let row = try store.assetRow(number, at: sequence, t)
       else { return nil }
       return row.identifier.spelled(as: .asset)
     }

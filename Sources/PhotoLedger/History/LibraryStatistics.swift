@@ -45,16 +45,16 @@ public struct LibraryStatistics: Sendable, Hashable {
 }
 
 extension PhotoLibrary {
-  /// Counts what the library holds.
+  /// Counts what the library holds, or held at the view's moment; how the store stands is told as of now.
   /// - Throws: ``LibraryError`` if the store cannot be read, `.accessUserDenied` for a client that does not see
   ///   everything.
   /// - Complexity: O(n) in assets.
   public func statistics() throws -> LibraryStatistics {
     let core = store.core
-    try store.prompting.askIfNeeded(for: client, in: store)
+    try askIfNeeded()
     return try store.reading { t in
       try checkSeesEverything("count what the library holds", t)
-      let head = try core.log.head(t)
+      let head = try store.head(at: moment, t)
       let lmdb = try core.environment.statistics()
       var statistics = LibraryStatistics(
         token: core.token(head.commit), chain: head.chain.description,
@@ -63,40 +63,43 @@ extension PhotoLibrary {
         mapBytes: lmdb.mapSize, readerCount: lmdb.readers.count, oldestReaderLag: lmdb.oldestReaderLag)
       statistics.eventCount = head.sequence
       statistics.commitCount = head.commit
-      try t.forEach(in: core.projections.assets, from: 0) { number, bytes in
-        statistics.count(try AssetRow(number: number, bytes: bytes))
-        return .proceed
+      let now = moment ?? Moment(commit: head.commit, sequence: head.sequence, date: today)
+      try store.forEachAsset(at: now, t) { row in
+        statistics.count(row)
+      } changed: { row in
+        statistics.count(row)
       }
-      try t.forEach(in: core.projections.details, from: 0) { _, bytes in
-        for resource in try AssetDetails(encoded: bytes.withUnsafeBytes { Array($0) }).resources {
+      try store.forEachDetails(at: now, t) { details in
+        for resource in details.resources {
           statistics.resourceCount += 1
           statistics.resourceBytes += resource.dataSize
         }
-        return .proceed
       }
-      try t.forEach(in: core.projections.collections, from: rootFolder + 1) { number, bytes in
-        let row = try CollectionRow(number: number, encoded: bytes.withUnsafeBytes { Array($0) })
-        guard row.deletedDate == nil, !row.isBuiltIn else { return .proceed }
-        switch row.kind {
-        case .album: statistics.albumCount += 1
-        case .smartAlbum: statistics.smartAlbumCount += 1
-        case .folder: statistics.folderCount += 1
-        }
-        return .proceed
-      }
+      try store.forEachCollection(at: now, t) { statistics.count($0) }
       return statistics
     }
   }
 }
 
 extension LibraryStatistics {
-  fileprivate mutating func count(_ row: AssetRow) {
-    guard row.trashedDate == nil else {
+  fileprivate mutating func count(_ row: some AssetBytes) {
+    guard !row.isTrashed else {
       trashedCount += 1
       return
     }
-    assetCounts[row.mediaType, default: 0] += 1
+    // A view is made of bytes that were looked at, so there is no other kind.
+    let type = MediaType(rawValue: Int(row.byte(AssetRow.Layout.mediaType))) ?? .unknown
+    assetCounts[type, default: 0] += 1
     if row.flags.contains(.favorite) { favoriteCount += 1 }
     if row.flags.contains(.hidden) { hiddenCount += 1 }
+  }
+
+  fileprivate mutating func count(_ row: CollectionRow) {
+    guard row.number != rootFolder, row.deletedDate == nil, !row.isBuiltIn else { return }
+    switch row.kind {
+    case .album: albumCount += 1
+    case .smartAlbum: smartAlbumCount += 1
+    case .folder: folderCount += 1
+    }
   }
 }

@@ -49,7 +49,7 @@ extension PhotoLibrary {
         throw LibraryError(
           .changeNotSupported, "Nobody puts members into '\(identifier)'; pass the identifier of an album or folder.")
       }
-      let last = try token.map { try store.sequence(of: $0, for: client, t) } ?? LibraryStore.now
+      let last = try token.map { try store.sequence(of: $0, for: client, t) } ?? sequence
       var book = MemberBook(container: number)
       for sequence in try reader.sequences(of: number, through: last, t) {
         let (origin, event) = try reader.event(at: sequence, t)

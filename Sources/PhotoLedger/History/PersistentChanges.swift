@@ -88,10 +88,10 @@ extension PhotoLibrary {
   /// - Complexity: O(k log n) for k objects that the commits concerned, and for the grants since the token.
   public func fetchPersistentChanges(since token: Token, limit: Int = 1000) throws -> [PersistentChange] {
     precondition(limit > 0, "A limit of persistent changes is at least 1.")
-    try store.prompting.askIfNeeded(for: client, in: store)
+    try askIfNeeded()
     return try store.reading { t in
-      let start = try store.commit(of: token, for: client, t)
-      let permission = try store.core.projections.permission(of: client, in: t)
+      let start = try store.commit(of: token, for: client, at: moment, t)
+      let permission = try permission(t)
       try checkIsTold(start, token, permission, t)
       switch permission.access {
       case .none: throw permission.refusal(client, "read the history")
@@ -107,6 +107,7 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.invalidToken`; what the store
   ///   throws.
   public func shortenHistory(to token: Token) throws {
+    try checkIsNow("shorten the history")
     try checkIsOwner("shorten the history")
     let commit = try store.reading { t in try store.commit(of: token, for: client, t) }
     _ = try store.perform([.shortenHistory(to: commit + 1)], cause: "history shortened")
@@ -115,7 +116,7 @@ extension PhotoLibrary {
   private func checkIsTold(
     _ commit: UInt64, _ token: Token, _ permission: Permission, _ t: borrowing StoreReading
   ) throws {
-    let first = try store.core.projections.firstToldCommit(in: t)
+    let first = try store.firstToldCommit(at: moment, t)
     guard commit + 1 < first else { return }
     // Commits that the client never saw are no loss to it.
     if permission.access != .full, let number = permission.client {
@@ -140,7 +141,7 @@ extension PhotoLibrary {
 
   /// Whether an object is a collection that was deleted before a commit: what it holds goes on changing unseen.
   private func wasDeleted(_ number: ObjectNumber, before commit: Commit, _ t: borrowing StoreReading) throws -> Bool {
-    guard try store.core.projections.collection(number, in: t)?.deletedDate != nil else { return false }
+    guard try store.collectionRow(number, at: sequence, t)?.deletedDate != nil else { return false }
     return try store.collectionRow(number, at: commit.firstSequence - 1, t)?.deletedDate != nil
   }
 
@@ -149,7 +150,8 @@ extension PhotoLibrary {
   ) throws -> [PersistentChange] {
     let core = store.core
     var names = ObjectNames(core: core)
-    return try core.log.commits(after: start, limit: limit, in: t).map { commit in
+    let most = min(UInt64(limit), try store.head(at: moment, t).commit - start)
+    return try core.log.commits(after: start, limit: Int(most), in: t).map { commit in
       let details = try tellableEvents(of: commit, to: number, t).map { events in
         var tally = ChangeTally()
         for event in events { tally.count(event) }
@@ -165,7 +167,7 @@ extension PhotoLibrary {
     after start: UInt64, _ limit: Int, seenBy number: ObjectNumber, _ t: borrowing StoreReading
   ) throws -> [PersistentChange] {
     let core = store.core
-    let head = try core.log.head(t).commit
+    let head = try store.head(at: moment, t).commit
     var names = ObjectNames(core: core)
     var view = try SelectionView(of: number, asOf: start == 0 ? 0 : store.sequence(ofCommit: start, t), core, t)
     return try core.projections.sightings(of: number, after: start, through: head, most: limit, in: t).map { seen in

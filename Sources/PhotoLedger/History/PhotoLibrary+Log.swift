@@ -2,7 +2,7 @@ import EventLog
 import LMDB
 
 extension PhotoLibrary {
-  /// Goes through the events of the log that a filter wants, oldest first.
+  /// Goes through the events of the log that a filter wants, oldest first, up to the moment that the view shows.
   /// - Parameters:
   ///   - filter: which events; by object it reads only those that concern the object, by client, cause or time only
   ///     those of the commits that fit.
@@ -12,17 +12,18 @@ extension PhotoLibrary {
   /// - Complexity: O(log n + m) for m events after the token, or of the objects; O(c + m) for c commits after the token
   ///   and m events of those that fit, where a client, a cause or a time is wanted.
   public func forEachLogEntry(_ filter: LogFilter = LogFilter(), _ body: (LogEntry) throws -> Bool) throws {
-    try store.prompting.askIfNeeded(for: client, in: store)
+    try askIfNeeded()
+    func bounded(_ entry: LogEntry) throws -> Bool { try entry.sequence <= sequence && body(entry) }
     try store.reading { t in
       try checkSeesEverything("read the log", t)
-      let after = try filter.after.map { try store.commit(of: $0, for: client, t) } ?? 0
+      let after = try filter.after.map { try store.commit(of: $0, for: client, at: moment, t) } ?? 0
       var reader = LogReader(core: store.core, filter: filter)
       if !filter.objects.isEmpty {
-        try reader.readObjects(after: after == 0 ? 0 : try store.sequence(ofCommit: after, t), t, body)
+        try reader.readObjects(after: after == 0 ? 0 : try store.sequence(ofCommit: after, t), t, bounded)
       } else if filter.asksAboutCommits {
-        try reader.readCommits(after: after, t, body)
+        try reader.readCommits(after: after, t, bounded)
       } else {
-        try reader.readAll(after: after == 0 ? 0 : try store.sequence(ofCommit: after, t), limit: .max, t, body)
+        try reader.readAll(after: after == 0 ? 0 : try store.sequence(ofCommit: after, t), limit: .max, t, bounded)
       }
     }
   }

@@ -64,6 +64,7 @@ extension PhotoLibrary {
     scratch: URL = FileManager.default.temporaryDirectory, hashingContent hashesContent: Bool = false,
     against checkpoints: [Checkpoint] = [], progress: (TaskProgress) -> Bool = { _ in true }
   ) throws -> Verification {
+    try checkIsNow("verify the library")
     try checkIsOwner("verify the library")
     for checkpoint in checkpoints { try store.core.checkOrigin(of: checkpoint) }
     let folder = scratch.appending(path: "photoledger-verify-\(store.core.surroundings.random())")
@@ -208,6 +209,7 @@ extension PhotoLibrary {
   /// - Complexity: O(n log n) in events; the transaction holds all pages of the new projections, and about 200 bytes of
   ///   memory an event beside them.
   public func rebuild(progress: (TaskProgress) -> Bool = { _ in true }) throws {
+    try checkIsNow("rebuild the library")
     try checkIsOwner("rebuild the library")
     let core = store.core
     try Self.reporting {

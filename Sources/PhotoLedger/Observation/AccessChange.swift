@@ -13,7 +13,7 @@ import LMDB
 //     selection                      └──▶ tree B ◀── reversed delta ─── tree B of now
 //                                    walk of both: what left, what came
 //
-// Tree B at X is made from the tree of now by taking the later commits back, which costs what they touched. The walk is
+// Tree B at X is fetched as of X (LibraryStore+FetchingPast.swift), or now where X is the head. The walk is
 // O(n) in the two results, and it is the only one: such a change takes away or brings a share of all objects, so k is
 // of the order of n. A selection that grows or shrinks is not of this kind; its commits are deltas as those of an
 // album.
@@ -53,6 +53,14 @@ extension LibraryStore {
     _ before: ResultCore, to commit: UInt64
   ) throws -> (after: ResultCore, touched: TouchedPositions, commits: [CommitSummary]) {
     let delta = try observation.composedDelta(from: before.commit, to: commit)
+    let (after, touched) = try crossed(before, to: commit, by: delta)
+    return (after, touched, delta.commits)
+  }
+
+  /// The same along a delta that is known, which may lead back.
+  func crossed(
+    _ before: ResultCore, to commit: UInt64, by delta: Delta
+  ) throws -> (after: ResultCore, touched: TouchedPositions) {
     let after = try result(of: before, at: commit)
     let changed: Set<ObjectNumber>
     switch before.plan.query.entity {
@@ -65,26 +73,22 @@ extension LibraryStore {
     case (.wide(let one), .wide(let two)): touched = one.walked(to: two, changed: changed)
     default: preconditionFailure("Two results of one fetch have keys of different widths.")
     }
-    return (after, touched, delta.commits)
+    return (after, touched)
   }
 
   /// The same fetch by the permission of an earlier commit, as it was then.
   private func result(of result: ResultCore, at commit: UInt64) throws -> ResultCore {
-    let (now, sequence) = try reading { t in
-      let sequence = try self.sequence(ofCommit: commit, t)
-      let query = try self.query(result.plan.query, as: result.client, at: sequence, t)
-      return (try fetch(query, result.window, as: result.client, t), sequence)
+    try reading { t in
+      let moment = try moment(ofCommit: commit, t)
+      let access = try permission(of: result.client, at: moment, t).access
+      let query = try query(result.plan.query, seeing: access, t)
+      let isNow = try core.log.head(t).commit == commit
+      let core =
+        try isNow
+        ? fetch(query, result.window, as: result.client, t)
+        : fetch(query, result.window, as: result.client, at: moment, t)
+      return core.shown(like: result)
     }
-    return try takenBack(now, to: commit, endingAt: sequence).shown(like: result)
-  }
-
-  /// The query of a client as its permission was after an event.
-  private func query(
-    _ query: Query, as client: String, at sequence: UInt64, _ t: borrowing StoreReading
-  ) throws -> Query {
-    let number = try core.projections.client(named: client, in: t)?.number
-    let row = try number.flatMap { try clientRow($0, at: sequence, t) }
-    return try self.query(query, seeing: row.map { Permission($0).access } ?? .none, t)
   }
 
   /// The collections in both results of which the client sees another row.

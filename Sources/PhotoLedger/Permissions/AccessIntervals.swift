@@ -92,7 +92,7 @@ extension PhotoLibrary {
     return try store.reading { t in
       let reader = AuditReader(core: store.core)
       let number = try reader.number(of: identifier, t)
-      let sequence = try token.map { try store.sequence(of: $0, for: client, t) } ?? LibraryStore.now
+      let sequence = try token.map { try store.sequence(of: $0, for: client, t) } ?? self.sequence
       guard let seers = try store.seers(of: number, at: sequence, t) else { return [] }
       var found: [ObjectAccess] = []
       for client in try store.clientNumbers(t) {
@@ -120,8 +120,9 @@ extension PhotoLibrary {
       guard let row = try store.core.projections.client(named: name, in: t) else { throw Self.unknownClient(name) }
       var book = AccessBook(client: row, core: store.core)
       try book.read(t)
-      guard let token else { return book.intervals }
-      let commit = try store.commit(of: token, for: client, t)
+      guard let commit = try token.map({ try store.commit(of: $0, for: client, t) }) ?? moment?.commit else {
+        return book.intervals
+      }
       return book.intervals.filter { $0.holds(atCommit: commit) }
     }
   }

@@ -13,7 +13,9 @@ extension PhotoLibrary {
   public func authorizationStatus(for level: AccessLevel) throws -> AuthorizationStatus {
     if client == Self.owner { return .authorized }
     return try store.reading { t in
-      guard let row = try store.core.projections.client(named: client, in: t) else { return .notDetermined }
+      guard let number = try store.core.projections.client(named: client, in: t)?.number,
+        let row = try store.clientRow(number, at: sequence, t)
+      else { return .notDetermined }
       guard level == .addOnly, row.addOnly.status == .notDetermined else { return row[level].status }
       return Permission(row).mayAdd ? .authorized : .notDetermined
     }
@@ -36,7 +38,8 @@ extension PhotoLibrary {
   ///   what the store throws.
   @discardableResult
   public func requestAuthorization(for level: AccessLevel) async throws -> AuthorizationStatus {
-    try await offCooperativePool { [self] in
+    try checkIsNow("ask for access")
+    return try await offCooperativePool { [self] in
       if client == Self.owner { return .authorized }
       guard try authorizationStatus(for: level) == .notDetermined else { return try authorizationStatus(for: level) }
       _ = try store.perform([.client(named: client, .request(level))], as: client, cause: "request for access")
@@ -50,7 +53,8 @@ extension PhotoLibrary {
   ///   limited.
   /// - Throws: ``LibraryError`` if the store cannot be read or written.
   public func presentLimitedLibraryPicker() async throws -> [String] {
-    try await offCooperativePool { [self] in try store.prompting.offerMore(to: client, in: store) }
+    try checkIsNow("be offered more")
+    return try await offCooperativePool { [self] in try store.prompting.offerMore(to: client, in: store) }
   }
 
   private func offCooperativePool<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
@@ -64,6 +68,7 @@ extension PhotoLibrary {
   /// Installs who is asked about clients, in place of the system's dialogue; nil: nobody.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
   public func setPermissionPrompt(_ prompt: (any PermissionPrompt)?) throws {
+    try checkIsNow("decide what clients may see")
     try checkIsOwner("decide what clients may see")
     store.prompting.install(prompt)
   }
@@ -75,10 +80,7 @@ extension PhotoLibrary {
     try checkIsOwner("list the library's clients")
     return try store.reading { t in
       var clients: [Client] = []
-      try t.forEach(in: store.core.projections.clients, from: 0) { number, bytes in
-        clients.append(Client(row: try ClientRow(number: number, encoded: bytes.withUnsafeBytes { Array($0) })))
-        return .proceed
-      }
+      try store.forEachClient(at: moment, t) { clients.append(Client(row: $0)) }
       return clients
     }
   }
@@ -90,15 +92,13 @@ extension PhotoLibrary {
   public func selection(of client: String) throws -> [Asset] {
     try checkIsOwner("see what others may see")
     return try store.reading { t in
-      let projections = store.core.projections
-      let commit = try store.core.log.head(t).commit
-      guard let row = try projections.client(named: client, in: t) else { throw Self.unknownClient(client) }
-      var assets: [Asset] = []
-      try projections.forEachMember(of: row.number, in: t) { _, number in
-        if let row = try projections.asset(number, in: t) { assets.append(Asset(row: row, commit: commit)) }
-        return true
+      let commit = try moment?.commit ?? store.core.log.head(t).commit
+      guard let row = try store.core.projections.client(named: client, in: t), row.number.isReached(by: sequence) else {
+        throw Self.unknownClient(client)
       }
-      return assets
+      return try store.members(of: row.number, at: sequence, t).compactMap { member in
+        try store.assetRow(member.number, at: sequence, t).map { Asset(row: $0, commit: commit) }
+      }
     }
   }
 
@@ -115,7 +115,7 @@ extension PhotoLibrary {
   /// Who could see an asset at a state of the library, the owner aside.
   /// - Parameters:
   ///   - identifier: the asset, in any spelling.
-  ///   - token: the state; nil: now.
+  ///   - token: the state; nil: now, or the moment that the view shows.
   /// - Returns: clients in the order of their registration; one that was also given the asset by picking is listed by
   ///   its permission.
   /// - Throws: ``LibraryError`` `.identifierNotFound` for what never was an asset, `.accessUserDenied` for any client
@@ -153,7 +153,7 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` `.accessUserDenied` or `.accessRestricted` for a client that does not see everything:
   ///   the same one whatever the library holds (AU-01).
   func checkSeesEverything(_ what: String, _ t: borrowing StoreReading) throws {
-    let permission = try store.core.projections.permission(of: client, in: t)
+    let permission = try permission(t)
     guard permission.access != .full else { return }
     throw permission.refusal(client, what)
   }

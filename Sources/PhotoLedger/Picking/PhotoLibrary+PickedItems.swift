@@ -99,15 +99,17 @@ extension PhotoLibrary {
       throw LibraryError(
         .missingResource, "The picked asset is no longer in the library; have it picked again if it comes back.")
     }
-    let resources = try store.core.projections.details(row.number, in: t)?.resources ?? []
+    let resources = try store.assetDetails(row.number, at: sequence, t)?.resources ?? []
     return (
-      Asset(row: row, commit: try store.core.log.head(t).commit), resources.currentVersion(row.originalResourceChoice)
+      Asset(row: row, commit: try moment?.commit ?? store.core.log.head(t).commit),
+      resources.currentVersion(row.originalResourceChoice)
     )
   }
 
   private func own(_ identifier: LocalIdentifier, _ t: borrowing StoreReading) throws -> AssetRow? {
     guard client == Self.owner else { throw notGiven }
-    return try store.core.projections.asset(withIdentifier: identifier, in: t)
+    guard let object = try store.object(identifier, at: moment, t), object.isAsset else { return nil }
+    return try store.assetRow(object.number, at: sequence, t)
   }
 
   /// The asset at a place of a pick of this client's; nil if it was purged.
@@ -123,7 +125,9 @@ extension PhotoLibrary {
     } catch let error as LibraryError where error.code == .invalidToken {
       throw notGiven
     }
-    guard let commit = try store.core.log.commit(number, in: t) else { throw notGiven }
+    guard let commit = try store.core.log.commit(number, in: t), commit.lastSequence <= sequence else {
+      throw notGiven
+    }
     var picks: [ObjectNumber] = []
     try store.core.log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
       if record.type == "pick.recorded" { picks.append(record.sequence) }
@@ -137,7 +141,11 @@ extension PhotoLibrary {
       if place == key { found = number }
       return false
     }
-    return try found.flatMap { try projections.asset($0, in: t) }
+    // A purge took the asset out of the pick; at a moment before it, it was there.
+    if found == nil, moment != nil {
+      found = try store.members(of: pick, at: sequence, t).first { $0.key == key }?.number
+    }
+    return try found.flatMap { try store.assetRow($0, at: sequence, t) }
   }
 
   private var notGiven: LibraryError {

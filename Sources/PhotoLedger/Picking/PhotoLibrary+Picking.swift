@@ -13,6 +13,7 @@ extension PhotoLibrary {
   ///   store throws.
   /// - Complexity: O(m log n) for m assets selected beforehand.
   public func beginPicking(_ configuration: PickerConfiguration = PickerConfiguration()) throws -> PickingSession {
+    try checkIsNow("pick assets")
     try configuration.check(for: store.core.mark)
     if let filter = configuration.filter { try filter.condition.check(for: .asset) }
     let preselected = try store.reading { t in
@@ -47,6 +48,7 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` `.accessUserDenied` or `.accessRestricted` for a client that does not see everything,
   ///   `.changeNotSupported` for a session of another library; what the store throws.
   public func present(_ session: PickingSession) throws -> PickingPresenter {
+    try checkIsNow("present a picking session")
     try store.reading { t in try checkSeesEverything("present a picking session", t) }
     guard session.library.store === store else {
       throw LibraryError(

@@ -278,14 +278,17 @@ extension Projections {
     return found
   }
 
-  /// The sequences of the events that touched an object, after a sequence, oldest first.
+  /// The sequences of the events that touched an object, after a sequence, up to another, oldest first, and no more
+  /// than so many.
   package func history(
-    of number: ObjectNumber, after sequence: UInt64 = 0, in t: borrowing some Reading
+    of number: ObjectNumber, after sequence: UInt64 = 0, through last: UInt64 = .max, most: Int = .max,
+    in t: borrowing some Reading
   ) throws -> [UInt64] {
     var sequences: [UInt64] = []
     let prefix: InlineArray<1, UInt64> = [number.bigEndian]
     let from = pairKey(number, sequence + 1)
     try t.forEach(in: history, from: from.span.bytes, prefix: prefix.span.bytes) { (key, _) throws(LMDBError) in
+      guard key.number(at: 8) <= last, sequences.count < most else { return .stop }
       sequences.append(key.number(at: 8))
       return .proceed
     }

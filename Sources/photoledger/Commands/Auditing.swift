@@ -4,23 +4,17 @@ import PhotoLedger
 // With --json each answer is a line of the library's own records (the article Audit describes them).
 
 extension Command {
-  private static let momentNote = """
-    A moment is a token, the sequence of an event, or an instant such as 2024-05-31T18:30:00Z: the state after the \
-    last commit up to it.
-    """
   private static let former = Option("former", "list what was taken out, too, and by whom")
-  private static let moment = Option("at", "MOMENT", "at a moment; now if left out")
 
   static let blame = Command(
     words: ["blame"], summary: "tell who put each member into an album or folder, when and why",
     operands: [Operand("ALBUM", "the identifier of an album or folder, which may be deleted")],
-    options: .opening + [former, moment, .json],
-    notes: momentNote, example: "blame 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --former"
+    options: .looking + [former, .json],
+    example: "blame 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --former"
   ) { invocation in
     let album = invocation.operands[0]
     return try invocation.withLibrary { library in
-      let token = try invocation.moment("at", in: library)
-      for member in try library.blame(album, includingFormer: invocation.has(former), at: token) {
+      for member in try library.blame(album, includingFormer: invocation.has(former)) {
         if invocation.printsJSON {
           try invocation.output.line(JSON(member.record(in: album)))
           continue
@@ -37,14 +31,12 @@ extension Command {
   static let access = Command(
     words: ["access"], summary: "tell who can see an asset or album, or what a client can see",
     operands: [Operand("ID", .optional, "the identifier of an asset, album or folder; gone ones, too")],
-    options: .opening + [
-      moment, Option("client", "C", "what this client could see, from when to when, in place of an ID"), .json,
+    options: .looking + [
+      Option("client", "C", "what this client could see, from when to when, in place of an ID"), .json,
     ],
     notes: """
       The owner sees everything and is not listed. A client sees everything, its selection, what it made itself, \
       or what was picked for it. Reading leaves no trace: this is what could be seen.
-
-      \(momentNote)
       """,
     example: "access 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --at 2024-05-31T18:30:00Z"
   ) { invocation in
@@ -57,8 +49,8 @@ extension Command {
 
   private static func tellSeers(of object: String, _ invocation: Invocation) throws -> ExitStatus {
     try invocation.withLibrary { library in
-      let token = try invocation.moment("at", in: library) ?? library.currentToken
-      for access in try library.access(to: object, at: token) {
+      let token = try library.currentToken
+      for access in try library.access(to: object) {
         if invocation.printsJSON {
           try invocation.output.line(JSON(access.record(of: object, at: token)))
         } else {
@@ -72,7 +64,7 @@ extension Command {
 
   private static func tellIntervals(of client: String, _ invocation: Invocation) throws -> ExitStatus {
     try invocation.withLibrary { library in
-      for interval in try library.accessIntervals(of: client, at: try invocation.moment("at", in: library)) {
+      for interval in try library.accessIntervals(of: client) {
         if invocation.printsJSON {
           try invocation.output.line(JSON(interval.record))
           continue

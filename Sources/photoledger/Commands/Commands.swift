@@ -5,8 +5,8 @@ enum Commands {
     + picking + clients + audit + care + proof
 
   private static let reading: [Command] = [
-    .demo, .initialize, .import, .list, .sections, .show, .albums, .stat, .log, .watch, .apply, .history, .historyToken,
-    .identifierCloud, .identifierLocal,
+    .demo, .initialize, .import, .list, .sections, .show, .albums, .stat, .log, .watch, .diff, .apply, .history,
+    .historyToken, .identifierCloud, .identifierLocal,
   ]
 
   private static let files: [Command] = [.resourceList, .resourceGet, .resourceCheck]
@@ -20,14 +20,16 @@ enum Commands {
 
   private static let audit: [Command] = [.blame, .access]
 
-  private static let care: [Command] = [.undo, .verify, .verifyHere, .rebuild, .historyShorten]
+  private static let care: [Command] = [
+    .undo, .verify, .verifyHere, .rebuild, .historyShorten, .snapshotsMake, .snapshotsShow, .snapshotsDrop,
+  ]
 
   private static let proof: [Command] = [.checkpoint, .proveInclusion, .proveConsistency, .proveCheck]
 
   static let groups: [(title: String, names: [String])] = [
     ("Start:", ["demo", "init", "import"]),
     ("Look:", ["ls", "sections", "show", "albums", "stat"]),
-    ("Follow:", ["watch", "log", "history", "history token"]),
+    ("Follow:", ["watch", "diff", "log", "history", "history token"]),
     ("Ask who did and who could see:", audit.map(\.name)),
     ("Files of assets:", files.map(\.name)),
     ("Change assets:", (assetEdits + wordEdits).map(\.name)),
@@ -38,8 +40,8 @@ enum Commands {
     ("Clients, and what they may see:", clients.map(\.name)),
     ("Change anything, from a program:", ["apply"]),
     ("Between libraries:", ["identifier cloud", "identifier local"]),
-      ("Prove what happened:", proof.map(\.name)),
-      ("Take back:", ["undo"]),
-    ("Care:", ["verify", "rebuild", "history shorten"]),
+    ("Prove what happened:", proof.map(\.name)),
+    ("Take back:", ["undo"]),
+    ("Care:", ["verify", "rebuild", "history shorten", "snapshots make", "snapshots show", "snapshots drop"]),
   ]
 }

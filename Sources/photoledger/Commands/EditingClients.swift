@@ -80,7 +80,7 @@ extension Command {
 
   static let clientList = Command(
     words: ["client", "list"], summary: "list the clients that the library has heard of, and what they may do",
-    options: .opening + [.json],
+    options: .looking + [.json],
     notes: """
       The kind of access is full, limited, addOnly, picked (it was given single assets, and has no
       permission) or none.
@@ -101,7 +101,7 @@ extension Command {
 
   static let clientSelection = Command(
     words: ["client", "selection"], summary: "list the assets that a limited client was given",
-    operands: [client], options: .opening + [.json],
+    operands: [client], options: .looking + [.json],
     notes: "Hidden and trashed ones are listed too: the client sees them again when they are shown again.",
     example: "client selection com.example.gallery"
   ) { invocation in
@@ -118,13 +118,12 @@ extension Command {
   static let clientAccess = Command(
     words: ["client", "access"], summary: "tell which clients can see an asset, or could",
     operands: [Operand("ASSET", "the identifier of an asset, which may be purged")],
-    options: .opening + [Option("at", "TOKEN", "at the state of a token; now if left out"), .json],
+    options: .looking + [.json],
     notes: "The owner sees everything and is not listed.",
     example: "client access 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
   ) { invocation in
-    let token = try invocation.text("at").map { try Token($0) }
-    return try invocation.withLibrary { library in
-      for access in try library.access(toAsset: invocation.operands[0], at: token) {
+    try invocation.withLibrary { library in
+      for access in try library.access(toAsset: invocation.operands[0]) {
         if invocation.printsJSON {
           try invocation.output.line(["name": .text(access.client), "accessKind": .text(access.kind.rawValue)])
         } else {

@@ -45,12 +45,35 @@ enum FetchArguments {
 
   /// Fetches as the options say.
   /// - Parameter defaultSort: the order if there is no `--sort`.
+  /// - Parameter other: where an album is looked up that the library does not have, as at a moment before it was made.
   static func fetch(
-    _ invocation: Invocation, from library: PhotoLibrary, sortedBy defaultSort: [SortTerm] = []
+    _ invocation: Invocation, from library: PhotoLibrary, sortedBy defaultSort: [SortTerm] = [],
+    orAlbumsOf other: PhotoLibrary? = nil
   ) throws -> FetchResult<Asset> {
     var options = try read(invocation)
     if options.sort.isEmpty { options.sort = defaultSort }
-    return try library.fetchAssets(options, in: try album(invocation, in: library))
+    let album: PhotoCollection?
+    do {
+      album = try Self.album(invocation, in: library)
+    } catch let error as LibraryError where error.code == .identifierNotFound {
+      guard let other else { throw error }
+      album = try Self.album(invocation, in: other)
+    }
+    return try library.fetchAssets(options, in: album)
+  }
+
+  /// The options of a fetch of albums and folders.
+  static func readCollections(_ invocation: Invocation) throws -> FetchOptions {
+    for name in ["album", "smart-album", "source", "all-bursts", "hidden"] where invocation.text(name) != nil {
+      throw UsageError("--\(name) is about assets; leave it out beside --collections.")
+    }
+    var options = FetchOptions()
+    if let format = invocation.text("where") { options.condition = try Condition(format: format, for: .collection) }
+    options.sort = try invocation.texts("sort").map { try SortTerm($0, for: .collection) }
+    options.fetchLimit = try invocation.count("limit") ?? 0
+    options.fetchOffset = try invocation.count("offset") ?? 0
+    options.showsTrash = invocation.has(trash)
+    return options
   }
 
   /// The album that `--album` or `--smart-album` names.

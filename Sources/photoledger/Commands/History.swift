@@ -10,7 +10,7 @@ extension Command {
     words: ["history"],
     summary: "tell what each commit inserted, updated and deleted, or every value that one object ever had",
     operands: [Operand("ID", .optional, "the identifier of an asset, album or folder, which may be gone")],
-    options: .opening + [
+    options: .looking + [
       Option("since", "TOKEN", "only commits after the state of a token; without an ID"),
       Option("limit", "N", "at most N commits, the oldest; without an ID"),
     ] + filtering + [.json],
@@ -50,7 +50,7 @@ extension Command {
   }
 
   static let historyToken = Command(
-    words: ["history", "token"], summary: "print the token of the state of now", options: .opening + [.json],
+    words: ["history", "token"], summary: "print the token of the state of now", options: .looking + [.json],
     example: "history token"
   ) { invocation in
     try invocation.withLibrary { library in

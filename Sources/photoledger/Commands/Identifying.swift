@@ -9,7 +9,7 @@ extension Command {
 
   static let identifierCloud = Command(
     words: ["identifier", "cloud"], summary: "tell what identifiers of this library are called across libraries",
-    operands: [Operand("ID", .several, "identifiers of assets, albums and folders")], options: .opening,
+    operands: [Operand("ID", .several, "identifiers of assets, albums and folders")], options: .looking,
     notes: "Each is one JSON line, with cloudIdentifier or error. The exit status is 1 if any has an error.",
     example: "identifier cloud 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
   ) { invocation in
@@ -24,7 +24,7 @@ extension Command {
   static let identifierLocal = Command(
     words: ["identifier", "local"], summary: "find what identifiers across libraries are in this one",
     operands: [Operand("CLOUDID", .several, "what `identifier cloud` printed, in this library or another")],
-    options: .opening + [syncedOnly],
+    options: .looking + [syncedOnly],
     notes: """
       Each is one JSON line, with localIdentifier or error; error 3202 has localIdentifiers, all that fit. An
       asset that did not come with the identifier is found by equal content, unless --synced-only is given. The exit

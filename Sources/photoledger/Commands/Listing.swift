@@ -3,7 +3,7 @@ import PhotoLedger
 extension Command {
   static let list = Command(
     words: ["ls"], summary: "list assets, in the order in which they were added unless told otherwise",
-    options: .opening + FetchArguments.options + [.json], notes: FetchArguments.notes,
+    options: .looking + FetchArguments.options + [.json], notes: FetchArguments.notes,
     example: #"ls --where "isFavorite == YES" --sort creationDate:desc --limit 20"#
   ) { invocation in
     // Looked at before the library is opened: a wrong predicate is wrong in every library.
@@ -28,7 +28,7 @@ extension Command {
 
   static let albums = Command(
     words: ["albums"], summary: "list albums and folders in their order, folders with what they hold",
-    options: .opening + [smart, .json],
+    options: .looking + [smart, .json],
     notes: """
       With --json each object has `parent` too: the identifier of its folder, or null at the top. Smart
       albums that people made stand among the others; --smart adds the library's own at the end.

@@ -3,7 +3,7 @@ import PhotoLedger
 extension Command {
   static let log = Command(
     words: ["log"], summary: "show the events of the library, the newest last",
-    options: .opening + [Option("after", "TOKEN", "only events after the state of a token")] + filtering + [
+    options: .looking + [Option("after", "TOKEN", "only events after the state of a token")] + filtering + [
       Option("asset", "ID", "only events that concern an asset, album or folder"),
       Option("album", "ID", "only events that concern an album or folder, and the asset if one is named"), .json,
     ],

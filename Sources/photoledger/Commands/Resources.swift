@@ -10,7 +10,7 @@ extension Command {
 
   static let resourceList = Command(
     words: ["resource", "list"], summary: "list the files of an asset, and whether they are there",
-    operands: [asset], options: .opening + [.json],
+    operands: [asset], options: .looking + [.json],
     notes: "The state is told from the size of a file; `resource check --hash` reads the bytes.",
     example: "resource list 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
   ) { invocation in
@@ -30,7 +30,7 @@ extension Command {
   static let resourceGet = Command(
     words: ["resource", "get"], summary: "copy a file of an asset out, and check that it is what was imported",
     operands: [asset],
-    options: .opening + [
+    options: .looking + [
       Option("type", "TYPE", "the file of a type, such as photo or pairedVideo"),
       Option("index", "N", "the file that `resource list` gives this number; 0 if neither is given"),
       Option("output", "FILE", "write to a file; standard output if left out"), force,
@@ -72,7 +72,7 @@ extension Command {
   static let resourceCheck = Command(
     words: ["resource", "check"], summary: "tell which files of assets are missing or altered",
     operands: [Operand("ASSET", .any, "identifiers of assets; all, hidden and trashed ones too, if left out")],
-    options: .opening + [hashing, .json],
+    options: .looking + [hashing, .json],
     notes: """
       The exit status is 1 if a file is missing or altered. With --json every file is a line, otherwise those that
       are missing or altered.

@@ -4,7 +4,7 @@ import PhotoLedger
 extension Command {
   static let sections = Command(
     words: ["sections"], summary: "count assets by day, month or year",
-    options: .opening + FetchArguments.options + [
+    options: .looking + FetchArguments.options + [
       Option("by", "UNIT", "day, month or year; month if left out"),
       Option("time-zone", "NAME", "whose days begin at midnight, such as Europe/Berlin or +05:45"), .json,
     ],

@@ -4,7 +4,7 @@ import PhotoLedger
 extension Command {
   static let show = Command(
     words: ["show"], summary: "show all that is known of one asset, album or folder",
-    operands: [Operand("ID", "the identifier; the part before the slash is enough")], options: .opening + [.json],
+    operands: [Operand("ID", "the identifier; the part before the slash is enough")], options: .looking + [.json],
     notes: "With --json an asset has `albums` too: the identifiers of the albums that hold it.",
     example: "show 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
   ) { invocation in

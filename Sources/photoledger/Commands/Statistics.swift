@@ -3,7 +3,7 @@ import PhotoLedger
 
 extension Command {
   static let stat = Command(
-    words: ["stat"], summary: "count what the library holds, and say how its store stands", options: .opening + [.json],
+    words: ["stat"], summary: "count what the library holds, and say how its store stands", options: .looking + [.json],
     example: "stat"
   ) { invocation in
     try invocation.withLibrary { library in

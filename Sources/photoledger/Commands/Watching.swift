@@ -21,7 +21,10 @@ extension Command {
   static let watch = Command(
     words: ["watch"], summary: "tell every change of a result as one JSON object a line",
     options: .opening + FetchArguments.options
-      + [Option("until", "TOKEN", "end when the state of a token has been reported")],
+      + [
+        Option("since", "TOKEN|SEQUENCE|DATE", "begin with the result of then, and tell every change since"),
+        Option("until", "TOKEN", "end when the state of a token has been reported"),
+      ],
     notes: """
       The first line has the token, count and identifiers of the result. Then each commit that touches
       it is a line: before, after (tokens), count, removed, inserted, changed ([start,length]…), moves
@@ -34,11 +37,13 @@ extension Command {
   ) { invocation in
     _ = try FetchArguments.read(invocation)
     let until = try invocation.text("until").map { try Token($0) }
+    let since = try invocation.text("since").map { try MomentChoice($0, of: "--since") }
     let interruption = Interruption()
     interruption.requestWhenClosed(STDOUT_FILENO)
     return try invocation.withLibrary { library in
+      let start = try since?.view(of: library) ?? library
       try Watch(library: library, output: invocation.output, until: until)
-        .run(FetchArguments.fetch(invocation, from: library), interruption)
+        .run(FetchArguments.fetch(invocation, from: start, orAlbumsOf: library), interruption)
       return .done
     }
   }

@@ -121,7 +121,8 @@ struct Invocation: Sendable {
     return URL(filePath: path, directoryHint: .isDirectory)
   }
 
-  /// Opens the library for a body, as the client that `--as` names, and closes it afterwards.
+  /// Opens the library for a body, as the client that `--as` names and at the moment that `--at` names, and closes it
+  /// afterwards.
   ///
   /// About a client that nobody has decided about yet, the person at the terminal is asked; without one nobody is, and
   /// that is told.
@@ -129,10 +130,11 @@ struct Invocation: Sendable {
   func withLibrary<R>(isTelling: Bool = true, _ body: (PhotoLibrary) throws -> R) throws -> R {
     let url = try libraryURL()
     let client = try self.client()
+    let moment = try self.moment()
     let library = try PhotoLibrary(at: url)
     defer { library.close() }
-    guard let client else { return try body(library) }
-    let view = library.as(client)
+    guard let client else { return try body(try moment?.view(of: library) ?? library) }
+    let view = try moment?.view(of: library.as(client)) ?? library.as(client)
     if let prompt = TerminalPrompt() {
       try library.setPermissionPrompt(prompt)
     } else if isTelling, try view.isUndecided {

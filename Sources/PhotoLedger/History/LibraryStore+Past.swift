@@ -1,0 +1,279 @@
+import EventLog
+import LMDB
+
+// Reading as of a moment.
+//
+// Each function here has the answer of a projection's function at a moment, and of the projection itself where there is
+// no moment. What concerns one object or container goes back over the history of that one; what concerns all of them
+// lays the moment's `Past` over the projections (Past.swift).
+
+extension StoreCore {
+  /// What was otherwise after an event than in the state that a transaction sees.
+  /// - Complexity: O(e + k log n) for e events up to the next snapshot and since the last one, or since if there is
+  ///   none, and k touched objects.
+  func past(at sequence: UInt64, _ t: borrowing StoreReading) throws -> Past {
+    var reader = PastReader(self, to: sequence)
+    let head = try log.head(t).sequence
+    let isDone = try snapshots?.reading { opened, s in
+      let way = try opened.way(from: sequence, to: head, log, s, t)
+      guard let first = way.first, let last = way.last else { return false }
+      try reader.goBack(over: (last.end + 1)..<(head + 1), in: t)
+      for stretch in way.reversed() { try reader.goBack(over: stretch, opened, s) }
+      try reader.goBack(over: (sequence + 1)..<(first.start + 1), in: t)
+      return true
+    }
+    if isDone != true { try reader.goBack(over: (sequence + 1)..<(head + 1), in: t) }
+    return reader.past
+  }
+}
+
+extension LibraryStore {
+  // MARK: The log
+
+  /// The end of the log, as it was.
+  func head(at moment: Moment?, _ t: borrowing StoreReading) throws -> EventLog.Head {
+    guard let moment else { return try core.log.head(t) }
+    guard moment.sequence > 0 else { return .empty }
+    guard let last = try core.log.event(at: moment.sequence, in: t) else {
+      throw LibraryError(.corrupted, "The log lacks event \(moment.sequence); run `verify`.")
+    }
+    return EventLog.Head(sequence: moment.sequence, commit: moment.commit, chain: last.chain)
+  }
+
+  /// The first commit that the history told to clients went back to; 0 while it had never been shortened.
+  /// - Complexity: O(log n), and one read for each later event that touched the top level.
+  func firstToldCommit(at moment: Moment?, _ t: borrowing StoreReading) throws -> UInt64 {
+    var first = try core.projections.firstToldCommit(in: t)
+    try goBack(rootFolder, to: moment?.sequence ?? Self.now, t) { inverse in
+      if case .historyShortened(let kept) = inverse { first = kept.new }
+    }
+    return first
+  }
+
+  // MARK: One object
+
+  /// The number and kind of the object with an identifier; one that came after the moment has none.
+  func object(
+    _ identifier: LocalIdentifier, at moment: Moment?, _ t: borrowing StoreReading
+  ) throws -> (number: ObjectNumber, isAsset: Bool)? {
+    let found = try core.projections.object(identifier, in: t)
+    guard let moment else { return found }
+    if let found { return found.number.isReached(by: moment.sequence) ? found : nil }
+    return try moment.past(core, t).asset(named: identifier).map { ($0, true) }
+  }
+
+  /// Whether a way of seeing showed an asset, hidden and trashed ones included.
+  func shows(
+    _ asset: ObjectNumber, to access: Access, at moment: Moment?, _ t: borrowing StoreReading
+  ) throws -> Bool {
+    guard let moment, let selection = access.selection else {
+      return try core.projections.shows(asset, to: access, in: t)
+    }
+    return try place(of: asset, in: selection, at: moment.sequence, t) != nil
+  }
+
+  /// Every place that a child had.
+  /// - Complexity: O(log n), and one read for each later event that touched the child.
+  func places(
+    of child: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
+  ) throws -> [ObjectNumber: OrderKey] {
+    var places: [ObjectNumber: OrderKey] = [:]
+    for place in try core.projections.places(of: child, in: t) { places[place.container] = place.key }
+    try goBack(child, to: sequence, t) { inverse in
+      switch inverse {
+      case .arranged(let arranged):
+        for place in arranged.places where place.child == child { places[arranged.container] = place.new }
+      case .assetCreated(let existence) where existence.row.number == child:
+        for place in existence.places { places[place.container] = place.key }
+      case .assetPurged(let existence) where existence.row.number == child: places = [:]
+      case .collectionCreated(let existence) where existence.row.number == child:
+        places[existence.row.parent] = existence.key
+      case .collectionErased(let existence) where existence.row.number == child: places = [:]
+      default: break
+      }
+    }
+    return places
+  }
+
+  // MARK: One container
+
+  /// The members that a container had, in their order.
+  /// - Complexity: O(m log m) for m members then and now, and one read for each later event that touched the container.
+  func members(
+    of container: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
+  ) throws -> [(key: OrderKey, number: ObjectNumber)] {
+    var changed: [ObjectNumber: OrderKey?] = [:]
+    func note(_ inverse: Event) {
+      switch inverse {
+      case .arranged(let arranged) where arranged.container == container:
+        for place in arranged.places { changed.updateValue(place.new, forKey: place.child) }
+      case .assetCreated(let existence):
+        if let place = existence.places.first(where: { $0.container == container }) {
+          changed.updateValue(place.key, forKey: existence.row.number)
+        }
+      case .assetPurged(let existence): changed.updateValue(nil, forKey: existence.row.number)
+      case .collectionCreated(let existence) where existence.row.parent == container:
+        changed.updateValue(existence.key, forKey: existence.row.number)
+      case .collectionErased(let existence) where existence.row.parent == container:
+        changed.updateValue(nil, forKey: existence.row.number)
+      default: break
+      }
+    }
+    let isDone = try withSnapshots(of: container, at: sequence, t) { opened, s, way in
+      try goBack(container, to: way[way.count - 1].end, t, note)
+      for stretch in way.reversed() {
+        try opened.forEachEntry(.place, of: stretch, container: container, s) { key, value in
+          let place = value.byteCount == 8 ? OrderKey(rawValue: value.number(at: 0)) : nil
+          changed.updateValue(place, forKey: key.number(at: 8))
+          return .proceed
+        }
+      }
+      try goBack(container, from: way[0].start, to: sequence, t, note)
+      return true
+    }
+    if isDone != true { try goBack(container, to: sequence, t, note) }
+    var members: [(key: OrderKey, number: ObjectNumber)] = []
+    try core.projections.forEachMember(of: container, in: t) { key, number in
+      if changed[number] == nil, number.isReached(by: sequence) { members.append((key, number)) }
+      return true
+    }
+    for (number, key) in changed { if let key, number.isReached(by: sequence) { members.append((key, number)) } }
+    return members.sorted { $0.key < $1.key }
+  }
+
+  // MARK: Snapshots
+
+  /// How many later events an object may have before it is looked for in snapshots.
+  private static let historyLimit = 64
+
+  /// Reads the snapshots between a moment and now for an object that much happened to; nil if that is not so, or if
+  /// there are none.
+  private func withSnapshots<R>(
+    of number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading,
+    _ body: (SnapshotStore.Opened, borrowing ReadTransaction, [Stretch]) throws -> R?
+  ) throws -> R? {
+    guard sequence != Self.now, let snapshots = core.snapshots else { return nil }
+    let later = try core.projections.history(of: number, after: sequence, most: Self.historyLimit + 1, in: t)
+    guard later.count > Self.historyLimit else { return nil }
+    let head = try core.log.head(t).sequence
+    return try snapshots.reading { opened, s in
+      let way = try opened.way(from: sequence, to: head, core.log, s, t)
+      return way.isEmpty ? nil : try body(opened, s, way)
+    } ?? nil
+  }
+
+  /// The row of an object at the first snapshot after a moment that tells of it, and where in the log that is.
+  /// - Returns: nil if no snapshot needs to be asked; a row of nil for what was not there.
+  func snapshot<Row>(
+    _ kind: SnapshotStore.Kind, of number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading,
+    _ decode: ([UInt8]) throws -> Row
+  ) throws -> (row: Row?, sequence: UInt64)? {
+    try withSnapshots(of: number, at: sequence, t) { opened, s, way in
+      for stretch in way {
+        guard let entry = try opened.entry(kind, number, of: stretch, s) else { continue }
+        return (entry.isEmpty ? nil : try decode(entry), stretch.start)
+      }
+      return nil
+    }
+  }
+
+  // MARK: All objects
+
+  /// Gives the row of every asset of a moment where it lies, or as it was; in no order.
+  /// - Complexity: O(n) in the assets that were there.
+  func forEachAsset(
+    at moment: Moment, _ t: borrowing StoreReading, unchanged: (AssetView) -> Void, changed: (AssetRow) -> Void
+  ) throws {
+    let past = try moment.past(core, t)
+    try t.forEach(in: core.projections.assets, from: 0) { number, bytes in
+      guard number <= moment.sequence else { return .stop }
+      if past.assets[number] == nil {
+        try bytes.withUnsafeBytes { unchanged(try AssetView(number: number, bytes: $0)) }
+      }
+      return .proceed
+    }
+    for case let row? in past.assets.values { changed(row) }
+  }
+
+  /// Gives the row of every collection of a moment, the deleted ones and the root included; in no order.
+  /// - Complexity: O(n) in collections.
+  func forEachCollection(at moment: Moment, _ t: borrowing StoreReading, _ body: (CollectionRow) -> Void) throws {
+    let past = try moment.past(core, t)
+    try t.forEach(in: core.projections.collections, from: 0) { number, bytes in
+      if past.collections[number] == nil, past.reaches(number) {
+        body(try CollectionRow(number: number, encoded: bytes.withUnsafeBytes { Array($0) }))
+      }
+      return .proceed
+    }
+    for case let row? in past.collections.values { body(row) }
+  }
+
+  /// Gives the files and words of every asset of a moment, in no order.
+  /// - Complexity: O(n) in the assets that were there.
+  func forEachDetails(at moment: Moment, _ t: borrowing StoreReading, _ body: (AssetDetails) -> Void) throws {
+    let past = try moment.past(core, t)
+    try t.forEach(in: core.projections.details, from: 0) { number, bytes in
+      guard number <= moment.sequence else { return .stop }
+      if !past.details.contains(number) {
+        body(try AssetDetails(encoded: bytes.withUnsafeBytes { Array($0) }))
+      }
+      return .proceed
+    }
+    for number in past.details {
+      if let details = try assetDetails(number, at: moment.sequence, t) { body(details) }
+    }
+  }
+
+  /// Gives the row of every client of a moment, in the order of their registration.
+  /// - Complexity: O(n) in clients, and one read for each later event that touched one of them.
+  func forEachClient(at moment: Moment?, _ t: borrowing StoreReading, _ body: (ClientRow) throws -> Void) throws {
+    var rows: [ClientRow] = []
+    try t.forEach(in: core.projections.clients, from: 0) { number, bytes in
+      rows.append(try ClientRow(number: number, encoded: bytes.withUnsafeBytes { Array($0) }))
+      return .proceed
+    }
+    for row in rows {
+      if let then = try moment.map({ try clientRow(row.number, at: $0.sequence, t) }) ?? row { try body(then) }
+    }
+  }
+
+  /// The assets of a moment whose details satisfy a condition, oldest first.
+  /// - Parameters:
+  ///   - found: the ones of now.
+  ///   - fits: the condition that finds them.
+  func assets(
+    _ found: [ObjectNumber], at moment: Moment?, _ t: borrowing StoreReading, where fits: (AssetDetails) -> Bool
+  ) throws -> [ObjectNumber] {
+    guard let moment else { return found }
+    let past = try moment.past(core, t)
+    let others = try past.details.filter { try assetDetails($0, at: moment.sequence, t).map(fits) ?? false }
+    return (found.filter { past.reaches($0) && !past.details.contains($0) } + others).sorted()
+  }
+
+  /// The assets with a resource of the given content, oldest first.
+  func assets(
+    withContent sha256: [UInt8], at moment: Moment?, _ t: borrowing StoreReading
+  ) throws -> [ObjectNumber] {
+    try assets(try core.projections.assets(withContent: sha256, in: t), at: moment, t) { details in
+      details.resources.contains { $0.sha256 == sha256 }
+    }
+  }
+
+  /// The assets with a resource that has a content identifier, oldest first.
+  func assets(
+    withContentIdentifier text: String, at moment: Moment?, _ t: borrowing StoreReading
+  ) throws -> [ObjectNumber] {
+    try assets(try core.projections.assets(withContentIdentifier: text, in: t), at: moment, t) { details in
+      details.resources.contains { $0.contentIdentifier == text }
+    }
+  }
+
+  /// The assets that came with an identifier of another library, oldest first.
+  func assets(
+    withOrigin origin: String, at moment: Moment?, _ t: borrowing StoreReading
+  ) throws -> [ObjectNumber] {
+    try assets(try core.projections.assets(withOrigin: origin, in: t), at: moment, t) { details in
+      details.origin.flatMap { CloudIdentifier(archivalStringValue: $0) }?.record == origin
+    }
+  }
+}

@@ -1,0 +1,233 @@
+import EventLog
+import Foundation
+import LMDB
+import Synchronization
+
+// Snapshots: the state at fixed places of the log, of what was touched after them.
+//
+// Problem. The way back to a moment reads the events since. At a million events that is seconds, and copies of the
+// whole state at every so many events would cost a library each.
+//
+// A stretch is a run of whole commits with at least `spacing` events. What it changed, in the state before it, is all
+// that is needed to go back over it: for each object that was there and that it touched, one row or place. Stretches
+// are joined by twos, and those again, so that the way over many is a few:
+//
+//     log       │···a···│···b···│···c···│···d···│···e···│··· tail ···│ head
+//     level 0   │   a   │   b   │   c   │   d   │   e   │
+//     level 1   │  a + b        │  c + d        │
+//     level 2   │  a + b + c + d                │
+//
+//     moment in b:  events of the tail, e, c + d, events of b after the moment
+//
+// A join keeps an object's older state and leaves out what was not there before the earlier half. So a moment costs the
+// events of at most one stretch and of the tail, and of everything in between no object more often than there are
+// levels: O(spacing + k log(n / spacing)) for k objects touched since, however often each was.
+//
+// Invariant: the entries of a joined stretch are exactly the objects up to its beginning that its events touched, in
+// the state of its beginning, and no others. The last event that stretches reach is named with its chain hash, which stands
+// for all events before it: stretches of another history are not used.
+//
+// They lie in an LMDB store of their own beside the library's, are made when somebody asks for it and never by a
+// commit, and can be dropped at any time: nothing but them is lost, and no answer depends on them. What erases payloads
+// from the log has to drop them, since they hold rows.
+//
+// Refused: whole copies of the projections (n rows for each, of which nearly all are as now); an unjoined list of
+// stretches (an object that is edited daily would be read once for each); making them in the commit's transaction (a
+// commit is to cost what it changed).
+//
+//   database    key                                                    value
+//   stretches   level (8) index (8)                                    start (8) end (8) end's commit (8) chain (32)
+//   states      level (8) index (8) kind (8) object (8)                row, or nothing: it was not there
+//               level (8) index (8) 5 container (8) child (8)          order key (8), or nothing
+//   settings    "spacing", "format"                                    spacing (8), format of the entries (8)
+
+/// Where the snapshots of a library lie.
+final class SnapshotStore: Sendable {
+  /// What an entry is about; the numbers stand in keys.
+  enum Kind: UInt64, CaseIterable {
+    case asset = 1
+    /// Files or words of an asset were touched; says no more than that.
+    case details = 2
+    case collection = 3
+    case client = 4
+    case place = 5
+  }
+
+  /// The open files.
+  struct Opened: Sendable {
+    let environment: LMDB.Environment
+    let stretches: Database
+    let states: Database
+    let settings: Database
+  }
+
+  let url: URL
+  /// Guarded by its lock; nil until somebody needs it.
+  private let state = Mutex<Opened?>(nil)
+  /// Held while snapshots are made or dropped by this process.
+  let making = Mutex(())
+
+  init(library: URL) { url = library.appending(path: "snapshots") }
+
+  /// The open files; nil if there are none and none are to be made.
+  func opened(creating: Bool = false) throws -> Opened? {
+    try state.withLock { state in
+      if let state { return state }
+      guard creating || FileManager.default.fileExists(atPath: url.path + "/data.mdb") else { return nil }
+      var options = LMDB.Environment.Options()
+      options.maxDatabases = 8
+      options.createsStore = creating
+      let environment = try LMDB.Environment.open(path: url.path, options: options)
+      let opened = Opened(
+        environment: environment, stretches: try environment.database("stretches"),
+        states: try environment.database("states"), settings: try environment.database("settings"))
+      state = opened
+      return opened
+    }
+  }
+
+  /// Removes the files.
+  func drop() throws {
+    guard let opened = try opened() else { return }
+    try opened.environment.close()
+    state.withLock { $0 = nil }
+    try FileManager.default.removeItem(at: url)
+  }
+
+  /// Reads the snapshots; nil if there are none.
+  func reading<R>(_ body: (Opened, borrowing ReadTransaction) throws -> R) throws -> R? {
+    guard let opened = try opened() else { return nil }
+    do {
+      return try opened.environment.read { t in try body(opened, t) }
+    } catch let error as LMDBError where error.code == .closed || error.code == .fileReplaced {
+      // Somebody else dropped them.
+      state.withLock { $0 = nil }
+      return nil
+    }
+  }
+}
+
+/// A run of commits, or several joined, as a place of the log.
+struct Stretch: Equatable, Sendable {
+  var level: UInt64
+  var index: UInt64
+  /// The last event before it.
+  var start: UInt64 = 0
+  /// Its own last event, and the commit that ends with it.
+  var end: UInt64 = 0
+  var commit: UInt64 = 0
+  /// The chain up to the end.
+  var chain = SHA256Digest.zero
+
+  init(level: UInt64, index: UInt64) { (self.level, self.index) = (level, index) }
+}
+
+extension SnapshotStore.Opened {
+  private static let spacingName = Array("spacing".utf8)
+  private static let formatName = Array("format".utf8)
+  /// Raised whenever the bytes of a row, or what an entry says, is changed: older snapshots are then made anew.
+  private static let format: UInt64 = 1
+
+  /// The spacing that was chosen; nil where nothing was made, or by a program that wrote other rows.
+  func spacing(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64? {
+    guard let format = try t.value(for: Self.formatName.span.bytes, in: settings), format.number(at: 0) == Self.format,
+      let spacing = try t.value(for: Self.spacingName.span.bytes, in: settings)
+    else { return nil }
+    return spacing.number(at: 0)
+  }
+
+  /// Drops everything, and chooses a spacing.
+  func begin(spacing: UInt64, _ w: inout WriteTransaction) throws {
+    for database in [stretches, states, settings] { try w.clear(database) }
+    for (name, value) in [(Self.spacingName, spacing), (Self.formatName, Self.format)] {
+      let bytes: InlineArray<1, UInt64> = [value.bigEndian]
+      try w.put(name.span.bytes, bytes.span.bytes, in: settings)
+    }
+  }
+
+  /// A stretch; nil if it was not made.
+  func stretch(
+    _ level: UInt64, _ index: UInt64, _ t: borrowing some TransactionReading & ~Copyable
+  ) throws -> Stretch? {
+    let key = pairKey(level, index)
+    guard let value = try t.value(for: key.span.bytes, in: stretches) else { return nil }
+    guard value.byteCount == 56 else { throw Self.corruption }
+    var stretch = Stretch(level: level, index: index)
+    (stretch.start, stretch.end, stretch.commit) = (value.number(at: 0), value.number(at: 8), value.number(at: 16))
+    stretch.chain = SHA256Digest(value.extracting(24...))
+    return stretch
+  }
+
+  static let corruption = LibraryError(
+    .corrupted, "The snapshots cannot be read; drop them with `snapshots drop`, and make them again.")
+
+  /// How many stretches of the lowest level there are.
+  func count(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64 {
+    var count: UInt64 = 0
+    let prefix: InlineArray<1, UInt64> = [0]
+    try t.forEach(in: stretches, prefix: prefix.span.bytes, reverse: true) { (key, _) throws(LMDBError) in
+      count = key.number(at: 8) + 1
+      return .stop
+    }
+    return count
+  }
+
+  /// The stretches that lead from the first place at or after a moment to the last at or before a head, newest last;
+  /// none if there are no such places, or if they are of another history.
+  /// - Complexity: O(log² s) in stretches.
+  func way(
+    from sequence: UInt64, to head: UInt64, _ log: EventLog, _ t: borrowing ReadTransaction,
+    _ store: borrowing StoreReading
+  ) throws -> [Stretch] {
+    guard try spacing(t) != nil else { return [] }
+    let count = try count(t)
+    let last = try prefixCount(count, t) { $0.end <= head }
+    let first = try prefixCount(last, t) { $0.start < sequence }
+    guard first < last, let end = try stretch(0, last - 1, t), let event = try log.event(at: end.end, in: store),
+      event.chain == end.chain
+    else { return [] }
+    var way: [Stretch] = []
+    var index = first
+    while index < last {
+      var level: UInt64 = 0
+      while (index >> level) & 1 == 0, index + (2 << level) <= last { level += 1 }
+      guard let found = try stretch(level, index >> level, t) else { return [] }
+      way.append(found)
+      index += 1 << level
+    }
+    return way
+  }
+
+  /// How many of the first stretches satisfy a condition that holds for a prefix of them.
+  private func prefixCount(
+    _ count: UInt64, _ t: borrowing ReadTransaction, where holds: (Stretch) -> Bool
+  ) throws -> UInt64 {
+    var (low, high) = (UInt64(0), count)
+    while low < high {
+      let middle = low + (high - low) / 2
+      guard let found = try stretch(0, middle, t) else { return 0 }
+      if holds(found) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Gives the entries of a kind of a stretch, in the order of their keys: the rest of the key, and the value.
+  func forEachEntry(
+    _ kind: SnapshotStore.Kind, of stretch: Stretch, container: ObjectNumber? = nil,
+    _ t: borrowing some TransactionReading & ~Copyable, _ body: (RawSpan, RawSpan) throws -> Continuation
+  ) throws {
+    let words = [stretch.level, stretch.index, kind.rawValue] + (container.map { [$0] } ?? [])
+    let prefix = words.map(\.bigEndian)
+    try t.forEach(in: states, prefix: prefix.span.bytes) { key, value in try body(key.extracting(24...), value) }
+  }
+
+  /// The value of an entry; nil if the stretch has none.
+  func entry(
+    _ kind: SnapshotStore.Kind, _ object: ObjectNumber, of stretch: Stretch, _ t: borrowing ReadTransaction
+  ) throws -> [UInt8]? {
+    let key: InlineArray<4, UInt64> = [
+      stretch.level.bigEndian, stretch.index.bigEndian, kind.rawValue.bigEndian, object.bigEndian,
+    ]
+    return try t.bytes(for: key.span.bytes, in: states)
+  }
+}

@@ -1,0 +1,304 @@
+import EventLog
+import LMDB
+import Synchronization
+
+// Making and dropping snapshots; what they are is told in SnapshotStore.swift.
+
+/// How far a library's snapshots reach.
+public struct SnapshotSummary: Sendable, Hashable {
+  /// How many events lie between two snapshots, or a few more: a commit is not divided.
+  public let spacing: Int
+  /// How many snapshots there are.
+  public let count: Int
+  /// The last event that they reach; those after it are gone back over one by one.
+  public let lastSequence: UInt64
+  /// The bytes of their files.
+  public let byteCount: Int
+}
+
+extension PhotoLibrary {
+  /// How many events lie between two snapshots unless it is said otherwise.
+  public static let defaultSnapshotSpacing = 8192
+
+  /// Makes the snapshots that are missing up to now, which shorten the way back to earlier moments.
+  ///
+  /// They change no answer, and no commit waits for them: call it after an import, or once a night.
+  /// - Parameters:
+  ///   - spacing: how many events lie between two, 1 or more. Nil: as it was, or ``defaultSnapshotSpacing``. Another
+  ///     one than it was drops those that are there.
+  ///   - progress: is told how far it is; false stops, and those that were there before stay.
+  /// - Returns: how far they reach now.
+  /// - Throws: ``LibraryError``: `.accessUserDenied` for any client but the owner, `.malformedRequest` for a spacing
+  ///   below 1, `.userCancelled` if `progress` stops, `.notEnoughSpace`, `.storage`.
+  /// - Complexity: O(e + k log k) for e events since the last one and k objects that they touched; memory O(k).
+  @discardableResult
+  public func makeSnapshots(
+    spacing: Int? = nil, progress: (TaskProgress) -> Bool = { _ in true }
+  ) throws -> SnapshotSummary {
+    try checkIsNow("make snapshots")
+    try checkIsOwner("make snapshots")
+    if let spacing, spacing < 1 {
+      throw LibraryError(.malformedRequest, "Snapshots need a spacing of 1 event or more; \(spacing) is none.")
+    }
+    let snapshots = try store.snapshots
+    return try snapshots.making.withLock { _ in
+      do {
+        guard let opened = try snapshots.opened(creating: true) else { throw SnapshotStore.Opened.corruption }
+        try SnapshotMaker(core: store.core, opened: opened).make(spacing: spacing.map(UInt64.init), progress)
+        return try summary(of: opened)
+      } catch {
+        throw LibraryError(error)
+      }
+    }
+  }
+
+  /// How far the snapshots reach; nil if there are none.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner; what the store throws.
+  /// - Complexity: O(log n).
+  public func snapshots() throws -> SnapshotSummary? {
+    try checkIsOwner("look at the snapshots")
+    guard let opened = try store.snapshots.opened() else { return nil }
+    return try summary(of: opened)
+  }
+
+  /// Removes all snapshots; nothing but the short way back to earlier moments is lost.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner; `.storage`.
+  public func dropSnapshots() throws {
+    try checkIsOwner("drop the snapshots")
+    let snapshots = try store.snapshots
+    try snapshots.making.withLock { _ in
+      do { try snapshots.drop() } catch { throw LibraryError(error) }
+    }
+  }
+
+  private func summary(of opened: SnapshotStore.Opened) throws -> SnapshotSummary {
+    do {
+      let pages = try opened.environment.statistics()
+      return try opened.environment.read { t in
+        let count = try opened.count(t)
+        return SnapshotSummary(
+          spacing: Int(clamping: try opened.spacing(t) ?? UInt64(Self.defaultSnapshotSpacing)), count: Int(count),
+          lastSequence: try count == 0 ? 0 : opened.stretch(0, count - 1, t)?.end ?? 0,
+          byteCount: pages.usedPages * pages.pageSize)
+      }
+    } catch {
+      throw LibraryError(error)
+    }
+  }
+}
+
+extension LibraryStore {
+  fileprivate var snapshots: SnapshotStore {
+    get throws {
+      guard let snapshots = core.snapshots else {
+        throw LibraryError(.internalError, "A library was opened without a place for its snapshots.")
+      }
+      return snapshots
+    }
+  }
+}
+
+/// Makes the stretches that are missing, the newest first: the way back over them is gone once.
+private struct SnapshotMaker {
+  let core: StoreCore
+  let opened: SnapshotStore.Opened
+
+  func make(spacing wanted: UInt64?, _ progress: (TaskProgress) -> Bool) throws {
+    let known = try opened.environment.read { s in try opened.spacing(s) }
+    let spacing = wanted ?? known ?? UInt64(PhotoLibrary.defaultSnapshotSpacing)
+    try core.environment.read { t in
+      try forgetOthers(spacing, t)
+      let (last, count) = try opened.environment.read { s in
+        let count = try opened.count(s)
+        return (try count == 0 ? nil : opened.stretch(0, count - 1, s), count)
+      }
+      let missing = try places(after: last, count, spacing, t)
+      try writeStates(of: missing, spacing, t, progress)
+      try write(spacing: spacing) { w in for stretch in missing { try put(stretch, &w) } }
+      try join(spacing, progress)
+    }
+  }
+
+  /// Drops stretches of another spacing, and those of another history.
+  private func forgetOthers(_ spacing: UInt64, _ t: borrowing StoreReading) throws {
+    let isGood = try opened.environment.read { s in
+      guard try opened.spacing(s) == spacing else { return false }
+      let count = try opened.count(s)
+      guard count > 0 else { return true }
+      guard let last = try opened.stretch(0, count - 1, s), let event = try core.log.event(at: last.end, in: t) else {
+        return false
+      }
+      return event.chain == last.chain
+    }
+    if isGood { return }
+    try opened.environment.write { w in try opened.begin(spacing: spacing, &w) }
+  }
+
+  /// Writes, unless another process has begun to make snapshots of another spacing.
+  private func write(spacing: UInt64, _ body: (inout WriteTransaction) throws -> Void) throws {
+    try opened.environment.write { w in
+      guard try opened.spacing(w) == spacing else {
+        throw LibraryError(
+          .operationInterrupted, "Another process makes snapshots with another spacing; make them when it has ended.")
+      }
+      try body(&w)
+    }
+  }
+
+  /// The stretches of the lowest level that follow the last one.
+  private func places(
+    after last: Stretch?, _ count: UInt64, _ spacing: UInt64, _ t: borrowing StoreReading
+  ) throws -> [Stretch] {
+    var found: [Stretch] = []
+    var next = Stretch(level: 0, index: count)
+    next.start = last?.end ?? 0
+    var commit = last?.commit ?? 0
+    while true {
+      // In pieces: a log can have a million commits.
+      let commits = try core.log.commits(after: commit, limit: 4096, in: t)
+      guard let end = commits.last else { return found }
+      commit = end.number
+      for commit in commits where commit.lastSequence - next.start >= spacing {
+        (next.end, next.commit, next.chain) = (commit.lastSequence, commit.number, commit.chain)
+        found.append(next)
+        next.index += 1
+        next.start = next.end
+      }
+    }
+  }
+
+  /// Goes back over the stretches and keeps of each what it changed.
+  private func writeStates(
+    of stretches: [Stretch], _ spacing: UInt64, _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
+  ) throws {
+    guard let last = stretches.last else { return }
+    let head = try core.log.head(t).sequence
+    var tail = PastReader(core, to: last.end)
+    try tail.goBack(over: (last.end + 1)..<(head + 1), in: t)
+    var state = tail.past
+    for (done, stretch) in stretches.reversed().enumerated() {
+      guard progress(TaskProgress(phase: "snapshots", done: UInt64(done), total: UInt64(stretches.count))) else {
+        throw LibraryError(.userCancelled, "The making of snapshots was stopped; those that were there are kept.")
+      }
+      let past = try past(before: stretch, from: state, t)
+      try write(spacing: spacing) { w in
+        // A making that was stopped may have left some.
+        try removeEntries(of: stretch, &w)
+        try put(past, of: stretch, &w)
+      }
+      state.overlay(past)
+    }
+  }
+
+  /// What a stretch changed, as it was before.
+  private func past(before stretch: Stretch, from state: Past, _ t: borrowing StoreReading) throws -> Past {
+    var reader = PastReader(core, to: stretch.start, from: state)
+    try reader.goBack(over: (stretch.start + 1)..<(stretch.end + 1), in: t)
+    return reader.past
+  }
+
+  // MARK: Joining
+
+  /// Joins stretches by twos, level by level, where both are there.
+  private func join(_ spacing: UInt64, _ progress: (TaskProgress) -> Bool) throws {
+    var level: UInt64 = 0
+    var count = try opened.environment.read { s in try opened.count(s) }
+    while count >= 2 {
+      level += 1
+      count /= 2
+      for index in 0..<count {
+        let halves = try opened.environment.read { s -> (earlier: Stretch, later: Stretch)? in
+          guard try opened.stretch(level, index, s) == nil, let earlier = try opened.stretch(level - 1, 2 * index, s),
+            let later = try opened.stretch(level - 1, 2 * index + 1, s)
+          else { return nil }
+          return (earlier, later)
+        }
+        guard let halves else { continue }
+        guard progress(TaskProgress(phase: "snapshots", done: 0, total: nil)) else {
+          throw LibraryError(.userCancelled, "The making of snapshots was stopped; those that were made are kept.")
+        }
+        try join(halves.earlier, halves.later, spacing)
+      }
+    }
+  }
+
+  private func join(_ earlier: Stretch, _ later: Stretch, _ spacing: UInt64) throws {
+    var joined = later
+    (joined.level, joined.index, joined.start) = (later.level + 1, later.index / 2, earlier.start)
+    let whole = joined
+    try write(spacing: spacing) { w in
+      try removeEntries(of: whole, &w)
+      try opened.environment.read { s in
+        // The earlier state of an object lays itself over the later one.
+        for half in [later, earlier] {
+          for kind in SnapshotStore.Kind.allCases {
+            try opened.forEachEntry(kind, of: half, s) { key, value in
+              let isThere = key.number(at: 0) <= whole.start && (kind != .place || key.number(at: 8) <= whole.start)
+              if isThere { try put(value, kind, key, of: whole, &w) }
+              return .proceed
+            }
+          }
+        }
+      }
+      try put(whole, &w)
+    }
+  }
+
+  // MARK: Writing
+
+  private func put(_ stretch: Stretch, _ w: inout WriteTransaction) throws {
+    let key = pairKey(stretch.level, stretch.index)
+    let words: [UInt64] = [stretch.start.bigEndian, stretch.end.bigEndian, stretch.commit.bigEndian]
+    let value = words.withUnsafeBytes { Array($0) } + stretch.chain.bytes
+    try w.put(key.span.bytes, value.span.bytes, in: opened.stretches)
+  }
+
+  private func removeEntries(of stretch: Stretch, _ w: inout WriteTransaction) throws {
+    let prefix = pairKey(stretch.level, stretch.index)
+    try w.delete(prefix: prefix.span.bytes, in: opened.states)
+  }
+
+  private func put(
+    _ value: RawSpan, _ kind: SnapshotStore.Kind, _ rest: RawSpan, of stretch: Stretch, _ w: inout WriteTransaction
+  ) throws {
+    let head = [stretch.level, stretch.index, kind.rawValue].map(\.bigEndian)
+    let key = head.withUnsafeBytes { Array($0) } + rest.withUnsafeBytes { Array($0) }
+    try w.put(key.span.bytes, value, in: opened.states)
+  }
+
+  private func put(_ past: Past, of stretch: Stretch, _ w: inout WriteTransaction) throws {
+    func put(_ kind: SnapshotStore.Kind, _ words: [UInt64], _ value: [UInt8]) throws {
+      let rest = words.map(\.bigEndian)
+      try self.put(value.span.bytes, kind, rest.span.bytes, of: stretch, &w)
+    }
+    // In the order of the keys.
+    for (number, row) in past.assets.sorted(by: { $0.key < $1.key }) {
+      try put(.asset, [number], row.map(\.storedBytes) ?? [])
+    }
+    for number in past.details.sorted() { try put(.details, [number], []) }
+    for (number, row) in past.collections.sorted(by: { $0.key < $1.key }) {
+      try put(.collection, [number], row?.encoded() ?? [])
+    }
+    for (number, row) in past.clients.sorted(by: { $0.key < $1.key }) {
+      try put(.client, [number], row?.encoded() ?? [])
+    }
+    for (member, key) in past.places.sorted(by: {
+      ($0.key.container, $0.key.child) < ($1.key.container, $1.key.child)
+    }) {
+      let value = key.map { key in withUnsafeBytes(of: key.rawValue.bigEndian) { Array($0) } }
+      try put(.place, [member.container, member.child], value ?? [])
+    }
+  }
+}
+
+extension AssetRow {
+  /// The bytes of the row as a store holds them.
+  fileprivate var storedBytes: [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: byteCount)
+    bytes.withUnsafeMutableBytes { buffer in
+      var span = buffer.mutableBytes
+      write(into: &span)
+    }
+    return bytes
+  }
+}

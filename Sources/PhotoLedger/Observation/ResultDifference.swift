@@ -1,0 +1,71 @@
+import EventLog
+
+// The way of a result from one state to another, told at once.
+//
+// Whoever holds a result of some state asks what it takes to make it the same fetch of another state: later, as
+// followers are told, or earlier. The answer comes from the log as theirs does, by the composed delta of the commits in
+// between; the way back is the same delta turned round. Where the client's permission is another one in the two states,
+// so is the query, and one walk of both results finds the step, as for followers (AccessChange.swift).
+//
+//     result at FROM ──── composed delta FROM→TO, or TO→FROM reversed ────▶ result at TO, positions, details
+
+extension PhotoLibrary {
+  /// What leads from a result to the same fetch at another state: the exact change details, composed from the log.
+  ///
+  /// A query does not change with the day: a result of the smart album of what was added recently is told with the
+  /// thirty days of its own state.
+  /// - Parameters:
+  ///   - result: a result of this library, of any state; ``at(_:)`` gives results of earlier ones.
+  ///   - token: the other state, earlier or later.
+  /// - Returns: details whose *before* is the result; they are there also where nothing differs. The commits are those
+  ///   between the two states that the client may know, oldest first.
+  /// - Throws: ``LibraryError``: `.invalidToken` for a token of another library or client, or of a state that is not
+  ///   there yet; `.accessUserDenied` or `.accessRestricted` for a client that may not read; what the store throws.
+  /// - Complexity: O(e + k log n) for e events since the earlier state and k objects touched between the two; O(n)
+  ///   where the client's permission differs.
+  public func changeDetails<Element>(
+    from result: FetchResult<Element>, to token: Token
+  ) throws -> ChangeDetails<Element> {
+    guard result.core.library == store.core.mark else {
+      throw LibraryError(.invalidToken, "The fetch result belongs to another library; fetch it again in this one.")
+    }
+    let commit = try store.reading { t in try store.commit(of: token, for: client, at: moment, t) }
+    let (after, touched, commits) = try store.difference(from: result.core, to: commit)
+    return ChangeDetails(
+      before: result, after: FetchResult(try store.state(after), like: result),
+      commits: try store.commits(commits, asSeenBy: result.core.client),
+      changes: IndexChanges(touched.windowed(offset: result.core.window.offset, limit: result.core.window.limit)))
+  }
+}
+
+extension LibraryStore {
+  /// What leads from a result to the same fetch at a commit, earlier or later.
+  fileprivate func difference(
+    from before: ResultCore, to commit: UInt64
+  ) throws -> (after: ResultCore, touched: TouchedPositions, commits: [CommitSummary]) {
+    let forward: Delta
+    switch commit {
+    case before.commit: forward = Delta(from: commit, to: commit, lastSequence: before.sequence)
+    case (before.commit + 1)...: forward = try observation.composedDelta(from: before.commit, to: commit)
+    default: forward = try observation.composedDelta(from: commit, to: before.commit)
+    }
+    let isBackward = commit < before.commit
+    let delta =
+      try isBackward ? forward.reversed(endingAt: reading { t in try sequence(ofCommit: commit, t) }) : forward
+    if try hasOtherAccess(at: commit, than: before) {
+      let (after, touched) = try crossed(before, to: commit, by: delta)
+      return (after, touched, delta.commits)
+    }
+    let (after, touched) = before.advanced(by: delta)
+    return (after, touched, delta.commits)
+  }
+
+  /// Whether a client's permission at a commit makes another query of a result's fetch.
+  private func hasOtherAccess(at commit: UInt64, than result: ResultCore) throws -> Bool {
+    guard result.client != PhotoLibrary.owner else { return false }
+    return try reading { t in
+      let moment = try moment(ofCommit: commit, t)
+      return try permission(of: result.client, at: moment, t).access != result.plan.query.access
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import PhotoLedger
+
+// Which state of the library a command looks at.
+//
+//     --at t1-0123456789abcdef-2s     the state of a token
+//     --at 4711                       the state after the commit of an event of the log
+//     --at 2024-05-31T18:30:00+02:00  the state at an instant
+//     --at 2024-05-31                 the state at the end of that day, in UTC
+//
+// The forms cannot be confused: a token begins with a letter, a date has hyphens after four digits, and a sequence is
+// digits alone.
+
+/// A state, as a command line names it.
+enum MomentChoice: Sendable {
+  case token(Token)
+  case sequence(UInt64)
+  case date(Date)
+
+  /// - Throws: ``UsageError`` for a text that is none of the forms, `LibraryError` for a token that is none.
+  init(_ text: String, of name: String) throws {
+    if let sequence = UInt64(text), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+      self = .sequence(sequence)
+    } else if let date = WrittenDate(text)?.date {
+      self = .date(date)
+    } else if let day = DateText.wallTime(text + "T00:00:00") {
+      // The day belongs to what it shows, to its last microsecond.
+      self = .date(day.addingTimeInterval(86_400 - 0.000_001))
+    } else if text.hasPrefix("t1-") || text.hasPrefix("v1-") {
+      self = .token(try Token(text))
+    } else {
+      throw UsageError(
+        """
+        \(name) needs a token, the number of an event, or a date such as 2024-05-31 or 2024-05-31T18:30:00Z; \
+        '\(text.prefix(80))' is none.
+        """)
+    }
+  }
+
+  /// A library as it was there.
+  func view(of library: PhotoLibrary) throws -> PhotoLibrary {
+    switch self {
+    case .token(let token): try library.at(token)
+    case .sequence(let sequence): try library.at(sequence: sequence)
+    case .date(let date): try library.at(date: date)
+    }
+  }
+}
+
+extension Option {
+  /// The option of every command that reads and does not follow.
+  static let at = Option(
+    "at", "TOKEN|SEQUENCE|DATE", "as it was at a state, after an event of the log, or at a date; now if left out")
+}
+
+extension [Option] {
+  /// The options of a command that reads the library of now, or of a moment.
+  static let looking: [Option] = opening + [.at]
+}
+
+extension Invocation {
+  /// The state that `--at` names, for a command that has the option; nil: now.
+  func moment() throws -> MomentChoice? {
+    guard command.options.contains(where: { $0.name == Option.at.name && $0.placeholder == Option.at.placeholder })
+    else { return nil }
+    return try text(Option.at.name).map { try MomentChoice($0, of: "--at") }
+  }
+
+  /// The instant that an option names; nil if it is not given.
+  /// - Throws: ``UsageError`` for a text that is none.
+  func instant(_ name: String) throws -> WrittenDate? {
+    guard let text = text(name) else { return nil }
+    guard let written = WrittenDate(text) else {
+      throw UsageError("--\(name) needs an instant such as 2024-05-31T18:30:00Z; '\(text)' is none.")
+    }
+    return written
+  }
+}

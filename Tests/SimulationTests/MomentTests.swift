@@ -1,0 +1,150 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@Suite("Libraries as of a moment")
+struct MomentTests {
+  /// What a view answered when the library stood at a commit.
+  private struct Record {
+    let commit: UInt64
+    let questions: MomentQuestions
+    let views: [(client: String, token: Token, answers: [String: MomentAnswer])]
+    /// A view that was asked at once, and has seen the library go on since.
+    let early: PhotoLibrary?
+  }
+
+  @Test(
+    "a library as of a commit answers everything as it did when it stood there, whatever the snapshots",
+    .timeLimit(.minutes(20)), arguments: [Seeds.chosen?.first ?? 61])
+  func asOf(seed: UInt64) async throws {
+    let history = try History(seed: seed)
+    var random = SeededGenerator(seed: seed &* 13)
+    let rows = RowNumbers()
+    var records: [Record] = []
+    var names: Set<LocalIdentifier> = Set(history.cast.asked)
+    var earlier: [String: Token] = [:]
+    let owner = history.library
+    history.afterCommit = { commit in
+      guard random.chance(1, of: 4) else { return }
+      names.formUnion(try owner.fetchAssets().suffix(2).map(\.id))
+      let asked = random.some(8, of: names.sorted { $0.uuidString < $1.uuidString }) + history.cast.asked
+      let questions = MomentQuestions(cast: history.cast, assets: asked, earlier: earlier, rows: rows)
+      let views = try ([PhotoLibrary.owner] + Cast.clients).map { client in
+        let view = owner.as(client)
+        return (client, try view.currentToken, try questions.answers(of: view))
+      }
+      let early = random.chance(1, of: 10) ? try owner.at(owner.currentToken) : nil
+      if let early { _ = try questions.answers(of: early) }
+      records.append(Record(commit: commit, questions: questions, views: views, early: early))
+      if random.chance(1, of: 6) { for (client, token, _) in views { earlier[client] = token } }
+    }
+    try await history.run(commits: 800)
+    history.afterCommit = nil
+    #expect(records.count >= 180)
+    for record in records { try check(record, in: owner, "without snapshots") }
+    for spacing in [23, 400] {
+      let made = try owner.makeSnapshots(spacing: spacing)
+      #expect(made.spacing == spacing && made.count > 1)
+      for record in records { try check(record, in: owner, "with snapshots every \(spacing)") }
+    }
+    // Some snapshots, and a tail without.
+    try await history.run(commits: 850)
+    for record in records.suffix(30) { try check(record, in: owner, "with a tail") }
+    try owner.makeSnapshots()
+    try owner.makeSnapshots(spacing: 23)
+    for record in random.some(30, of: records) { try check(record, in: owner, "with snapshots that went on") }
+    var crossings = 0
+    for _ in 0..<400 {
+      crossings += try checkDifference(random.one(of: records), random.one(of: records), owner, &random) ? 1 : 0
+    }
+    #expect(crossings > 20, "Hardly a difference crossed a change of permission.")
+  }
+
+  /// Checks what leads from a fetch at one state to the same fetch at another.
+  /// - Returns: whether the client's status differs.
+  private func checkDifference(
+    _ from: Record, _ to: Record, _ owner: PhotoLibrary, _ random: inout SeededGenerator
+  ) throws -> Bool {
+    let place = random.int(0..<from.views.count)
+    let (client, token, before) = from.views[place]
+    let after = to.views[place].answers
+    let queries =
+      try client == PhotoLibrary.owner
+      ? HistoryQueries.ofTheOwner(from.questions.cast) : HistoryQueries.all(of: client, from.questions.cast)
+    // A fetch of what was added recently keeps the days of the state that it was made in.
+    let query = random.one(of: queries.filter { !$0.description.contains("Recently Added") })
+    guard case .objects(let was, let wasRows)? = before[query.description],
+      case .objects(let now, let nowRows)? = after[query.description]
+    else { return false }
+    let view = try owner.at(from.views[0].token).as(client)
+    #expect(try view.currentToken == token)
+    func check<Element: CheckedObject>(_ type: Element.Type) throws {
+      let held = try Element.fetcher(query, in: view)(view)
+      let details = try owner.changeDetails(from: held, to: to.views[0].token)
+      let what = "'\(query)' from commit \(from.commit) to \(to.commit)"
+      #expect(details.fetchResultBeforeChanges.map(\.id) == was, "\(what) begins otherwise.")
+      #expect(details.fetchResultAfterChanges.map(\.id) == now, "\(what) ends otherwise.")
+      #expect(details.applied(to: was, from: now) == now, "\(what) does not lead there.")
+      let rows = Dictionary(uniqueKeysWithValues: zip(was, wasRows))
+      let different = now.indices.filter { rows[now[$0]] != nil && rows[now[$0]] != nowRows[$0] }
+      let told = details.changedIndexes ?? []
+      #expect(
+        different.allSatisfy { told.contains($0) } || Element.self == PhotoCollection.self, "\(what) hides changes.")
+    }
+    switch query.entity {
+    case .asset: try check(Asset.self)
+    case .collection: try check(PhotoCollection.self)
+    }
+    return before["status"] != after["status"]
+  }
+
+  private func check(_ record: Record, in owner: PhotoLibrary, _ how: String) throws {
+    let moment = try owner.at(record.views[0].token)
+    for (client, token, answers) in record.views {
+      #expect(try moment.as(client).currentToken == token)
+      try check(token, answers, owner.as(client), record, how)
+      try compare(answers, moment.as(client), record, "\(client) \(how)")
+      if let early = record.early { try compare(answers, early.as(client), record, "\(client) \(how), asked early") }
+    }
+  }
+
+  /// A client that may still read, and that a token still tells something, sees by its own token what it saw.
+  private func check(
+    _ token: Token, _ answers: [String: MomentAnswer], _ client: PhotoLibrary, _ record: Record, _ how: String
+  ) throws {
+    guard client.client != PhotoLibrary.owner else { return }
+    do {
+      let view = try client.at(token)
+      let question = "everything"
+      let name = "\(client.client): \(question)"
+      #expect(try record.questions.answers(of: view)[name] == answers[name], "\(token) of '\(client.client)' \(how)")
+    } catch let error as LibraryError {
+      let codes: [LibraryError.Code] = [.accessUserDenied, .accessRestricted, .invalidToken]
+      #expect(codes.contains(error.code), "\(error)")
+    }
+  }
+
+  private func compare(
+    _ answers: [String: MomentAnswer], _ view: PhotoLibrary, _ record: Record, _ who: String
+  ) throws {
+    let now = try record.questions.answers(of: view)
+    for (question, answer) in answers where now[question] != answer {
+      let later = now[question].map { "\($0)" } ?? "nothing"
+      Issue.record("At commit \(record.commit), '\(question)' of \(who): \(answer) then, \(later) now.")
+    }
+  }
+}
+
+extension ChangeDetails {
+  /// A list brought forward, the way that PhotoKit documents.
+  fileprivate func applied(to before: [LocalIdentifier], from after: [LocalIdentifier]) -> [LocalIdentifier] {
+    var list = before
+    for index in (removedIndexes ?? []).reversed() { list.remove(at: index) }
+    for index in insertedIndexes ?? [] { list.insert(after[index], at: index) }
+    let moving = moves.map { ($0.to, list[$0.from]) }
+    for from in moves.map(\.from).sorted(by: >) { list.remove(at: from) }
+    for (to, id) in moving.sorted(by: { $0.0 < $1.0 }) { list.insert(id, at: to) }
+    return list
+  }
+}
