@@ -70,15 +70,20 @@ struct UndoRuleTests {
   }
 
   @Test("a purge says plainly that bytes are gone; what comes back by force is the record with every place")
-  func purge() throws {
+  func purge() async throws {
     let id = try stored("waves")
+    let resource = try library.resources(of: try #require(try library.asset(id.uuidString)))[0]
     let album = try made.album([id])
     let before = try state()
     let trashed = try library.performChangesAndWait(cause: "clean-up") { $0.deleteAssets([id]) }
     try library.performChangesAndWait(cause: "clean-up") { $0.purgeAssets([id]) }
+    // Files are removed after the block was answered.
+    try await waitUntil("the file is gone") {
+      (try? library.store.resources.state(of: resource, hashing: false)) == .missing
+    }
 
     let plan = try library.planUndo(.cause("clean-up"))
-    #expect(plan.isRefused && plan.conflicts.map(\.reason) == [.bytesGone])
+    try #require(plan.isRefused && plan.conflicts.map(\.reason) == [.bytesGone])
     #expect(plan.conflicts[0].sentence.contains("The bytes of 'waves.jpg' are gone"))
     let error = #expect(throws: LibraryError.self) { try library.undoAndWait(.cause("clean-up")) }
     #expect(error?.code == .conflict && error?.description.contains("are gone") == true)
@@ -89,7 +94,7 @@ struct UndoRuleTests {
     #expect(forced.changes.map(\.kind) == [.purge, .restoration])
     #expect(try state() == before && members(album) == [id])
     let asset = try #require(try library.asset(id.uuidString))
-    let resource = try library.resources(of: asset)[0]
+    #expect(try library.resources(of: asset) == [resource])
     #expect(try library.store.resources.state(of: resource, hashing: false) == .missing)
     #expect(trashed.token < forced.commits[1])
   }

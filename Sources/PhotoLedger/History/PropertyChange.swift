@@ -57,7 +57,7 @@ extension PhotoLibrary {
         Set(try store.core.projections.history(of: try reader.number(of: other, t), in: t))
       }
       var assetCount = 0
-      for sequence in try reader.sequences(of: number, through: LibraryStore.now, t) {
+      for sequence in try reader.sequences(of: number, through: self.sequence, t) {
         let (origin, event) = try reader.event(at: sequence, t)
         // Also where it is not told: a count is the sum of all that changed it.
         let values =
@@ -146,7 +146,8 @@ extension AuditReader {
     for place in arranged.places {
       if arranged.container == number {
         let member = try spelling(place.child, t)
-        values.append(PropertyValues("members", .place("member", member, place.old), .place("member", member, place.new)))
+        values.append(
+          PropertyValues("members", .place("member", member, place.old), .place("member", member, place.new)))
       } else if place.child == number {
         let before = try place.old.map { try self.values(entering: arranged.container, at: $0, t) } ?? []
         let after = try place.new.map { try self.values(entering: arranged.container, at: $0, t) } ?? []

@@ -26,15 +26,16 @@ extension PhotoLibrary {
   public func changeDetails<Element>(
     from result: FetchResult<Element>, to token: Token
   ) throws -> ChangeDetails<Element> {
-    guard result.core.library == store.core.mark else {
+    let core = try result.core
+    guard core.library == store.core.mark else {
       throw LibraryError(.invalidToken, "The fetch result belongs to another library; fetch it again in this one.")
     }
     let commit = try store.reading { t in try store.commit(of: token, for: client, at: moment, t) }
-    let (after, touched, commits) = try store.difference(from: result.core, to: commit)
+    let (after, touched, commits) = try store.difference(from: core, to: commit)
     return ChangeDetails(
       before: result, after: FetchResult(try store.state(after), like: result),
-      commits: try store.commits(commits, asSeenBy: result.core.client),
-      changes: IndexChanges(touched.windowed(offset: result.core.window.offset, limit: result.core.window.limit)))
+      commits: try store.commits(commits, asSeenBy: core.client),
+      changes: IndexChanges(touched.windowed(offset: core.window.offset, limit: core.window.limit)))
   }
 }
 
