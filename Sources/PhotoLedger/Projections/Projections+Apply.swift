@@ -112,6 +112,11 @@ extension Projections {
       try t.delete(key.span.bytes, in: index)
     }
     try remove(existence.row.identifier, &t)
+    let identifier = existence.row.identifier
+    let departedKey: InlineArray<3, UInt64> = [
+      identifier.high.bigEndian, identifier.low.bigEndian, number.bigEndian,
+    ]
+    try t.put(departedKey.span.bytes, RawSpan(), in: departed)
     try t.delete(number, in: details)
     try t.delete(number, in: assets)
   }
