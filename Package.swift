@@ -78,7 +78,8 @@ let package = Package(
       name: "EventLogTests", dependencies: ["EventLog", "LMDB", "TestSupport"], exclude: ["Golden"],
       swiftSettings: strict),
     .testTarget(
-      name: "PhotoLedgerTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "Photos", "TestSupport"],
+      name: "PhotoLedgerTests",
+      dependencies: ["PhotoLedger", "EventLog", "StoreMigrations", "LMDB", "Photos", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "SimulationTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport", "photoledger"],

@@ -3,11 +3,19 @@ public import LMDB
 
 // The format of a store, and the steps from one to the next.
 //
+//     format 1   as the first published libraries had it
+//        │       projections are made anew: they gain `departed` and `aside`, and lose what is left of earlier layouts
+//     format 2   as this program reads and writes it
+//
 // A store carries the number of its format beside the log. A program opens stores of its own format; an older store is
-// brought up by the steps between (there are none yet: the first format is 1), a newer one is refused, since a program
-// that does not know a format cannot know what it would break. Steps are frozen when they are published: they import
-// the log and LMDB, never the domain, so that today's types cannot rewrite yesterday's bytes. Projections take no part:
-// they are dropped and rebuilt.
+// brought up by the steps between, all of them in one transaction, at the end of which the new number is noted: so a
+// step that was cut short has not happened, and the next opening begins it again. A newer store is refused, since a
+// program that does not know a format cannot know what it would break. Steps are frozen when they are published: they
+// import the log and LMDB, never the domain, so that today's types cannot rewrite yesterday's bytes. What a step does
+// to projections it only names: they are never migrated, but dropped and made again from the log by the domain.
+//
+// The number is raised by whoever changes a database, and by whoever records a type or version of event that programs
+// of this format do not know: then those refuse the store at once, and do not stumble over an event later.
 
 /// A store whose format this program cannot handle.
 public struct StoreFormatError: Error, Sendable, CustomStringConvertible {
@@ -19,10 +27,35 @@ public struct StoreFormatError: Error, Sendable, CustomStringConvertible {
   public var isNewer: Bool { found.map { $0 > StoreFormat.current } ?? false }
 }
 
+/// What leads from one format of a store to the next.
+public struct StoreStep: Sendable, Hashable {
+  /// What has to be done.
+  public enum Work: Sendable, Hashable {
+    /// The projections are dropped and made again from the log.
+    case remakesProjections
+  }
+
+  /// The format that the step begins with.
+  public let from: UInt64
+  /// What has to be done.
+  public let work: Work
+  /// What changes, as a sentence.
+  public let summary: String
+
+  /// Every step that was ever published, in their order; none is ever changed.
+  public static let published: [StoreStep] = [
+    StoreStep(
+      from: 1, work: .remakesProjections,
+      summary: """
+        Objects that are gone are found by their identifier, and events that cannot be read may be set aside.
+        """)
+  ]
+}
+
 /// The number of a store's format.
 public struct StoreFormat: Sendable {
   /// The format that this program reads and writes.
-  public static let current: UInt64 = 1
+  public static let current: UInt64 = 2
 
   private static let name = "store.meta"
   private static let key = Array("format".utf8)
@@ -34,34 +67,44 @@ public struct StoreFormat: Sendable {
     database = try environment.database(Self.name)
   }
 
-  /// Notes the current format, in the transaction that begins the library.
+  /// Notes the current format, in the transaction that begins the library or that ends a step.
   /// - Throws: `LMDBError`.
   public func note(in t: inout WriteTransaction) throws(LMDBError) {
     let bytes = (0..<8).map { UInt8(truncatingIfNeeded: Self.current >> (56 - 8 * $0)) }
     try t.put(Self.key, bytes, in: database)
   }
 
-  /// Checks that a store has the current format.
+  /// The number that a transaction sees; nil if there is none.
+  /// - Throws: `LMDBError`.
+  public func stored(_ t: borrowing some TransactionReading & ~Copyable) throws(LMDBError) -> UInt64? {
+    let bytes = try t.bytes(for: Self.key, in: database)
+    guard let bytes, bytes.count == 8 else { return nil }
+    return bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Checks that a store has the current format or one from which steps lead to it.
   /// - Parameters:
   ///   - environment: the store.
   ///   - path: where it lies, for the sentence of the error.
+  /// - Returns: the steps that have to be taken, in their order; none for a store of the current format.
   /// - Throws: ``StoreFormatError`` if it has another; `LMDBError`.
-  public static func check(_ environment: Environment, of path: String) throws {
-    guard try environment.databaseNames().contains(name), let found = try stored(in: environment) else {
+  public static func check(_ environment: Environment, of path: String) throws -> [StoreStep] {
+    var found: UInt64?
+    if try environment.databaseNames().contains(name) {
+      let format = try StoreFormat(in: environment)
+      found = try environment.read { t in try format.stored(t) }
+    }
+    guard let found else {
       throw StoreFormatError(
         found: nil, description: "\(path) holds no finished library; make one there with `init`, or pass another path.")
     }
-    guard found != current else { return }
-    let advice = found > current ? "open it with a newer PhotoLedger" : "no step leads from there to this program's"
-    throw StoreFormatError(
-      found: found, description: "The library at \(path) has format \(found), this program knows \(current); \(advice)."
-    )
-  }
-
-  private static func stored(in environment: Environment) throws -> UInt64? {
-    let meta = try environment.database(name)
-    let bytes = try environment.read { t in try t.bytes(for: key, in: meta) }
-    guard let bytes, bytes.count == 8 else { return nil }
-    return bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let steps = StoreStep.published.filter { $0.from >= found }
+    guard found <= current, steps.first?.from ?? current == found else {
+      let advice = found > current ? "open it with a newer PhotoLedger" : "no step leads from there to this program's"
+      throw StoreFormatError(
+        found: found,
+        description: "The library at \(path) has format \(found), this program knows \(current); \(advice).")
+    }
+    return steps
   }
 }

@@ -13,8 +13,8 @@ enum Auditing {
       var random = Seeded(7)
       let assets = (0..<16).compactMap { _ in stage.shown.randomElement(using: &random) }
       let purged = Array(Set(stage.shown.suffix(64)).subtracting(assets).prefix(16))
+      var touch = Touch(assets)
       for _ in 0..<editCount {
-        var touch = Touch(assets)
         try library.performChangesAndWait { change in for asset in assets { change.edit([asset], touch.moved()) } }
       }
       try library.performChangesAndWait { change in

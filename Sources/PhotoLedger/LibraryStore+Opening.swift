@@ -5,8 +5,11 @@ import LMDB
 import StoreMigrations
 
 extension LibraryStore {
-  /// Opens the library in a directory.
-  static func open(_ url: URL, surroundings: LibraryEnvironment) throws -> LibraryStore {
+  /// Opens the library in a directory, bringing a store of an older format up to this one.
+  static func open(
+    _ url: URL, surroundings: LibraryEnvironment, unreadableEvents policy: UnreadableEventPolicy,
+    progress: (TaskProgress) -> Bool
+  ) throws -> LibraryStore {
     let url = url.standardizedFileURL
     guard FileManager.default.fileExists(atPath: storePath(url) + "/data.mdb") else {
       let what = FileManager.default.fileExists(atPath: url.path) ? "is no library" : "does not exist"
@@ -18,11 +21,11 @@ extension LibraryStore {
       var options = Self.options
       options.createsStore = false
       let environment = try LMDB.Environment.open(path: storePath(url), options: options)
-      try StoreFormat.check(environment, of: url.path)
+      let steps = try StoreFormat.check(environment, of: url.path)
       let log = try existingLog(in: environment, at: url)
-      let core = try environment.read { t in
-        try StoreCore(environment, log, surroundings, identifier: identifier(of: log, t, at: url))
-      }
+      let known = try environment.read { t in try Self.identifier(of: log, t, at: url) }
+      let core = try StoreCore(environment, log, surroundings, identifier: known)
+      try core.take(steps, policy, progress)
       return try LibraryStore(url, core)
     }
   }
@@ -127,6 +130,19 @@ extension LibraryStore {
 }
 
 extension StoreCore {
+  /// Takes the steps from an older format of the store to this one, in one transaction: a step that is cut short has not
+  /// happened, and one that another process has taken meanwhile is not taken again.
+  fileprivate func take(
+    _ steps: [StoreStep], _ policy: UnreadableEventPolicy, _ progress: (TaskProgress) -> Bool
+  ) throws {
+    guard !steps.isEmpty else { return }
+    let format = try StoreFormat(in: environment)
+    assert(steps.allSatisfy { $0.work == .remakesProjections }, "Every step so far makes the projections anew.")
+    try remakeProjections(
+      policy, if: { t in try format.stored(t) != StoreFormat.current }, finish: { t in try format.note(in: &t) },
+      progress: progress)
+  }
+
   init(
     _ environment: LMDB.Environment, _ log: EventLog, _ surroundings: LibraryEnvironment, identifier: LocalIdentifier
   ) throws {

@@ -64,7 +64,7 @@ struct StoreCore: Sendable {
   func created<T: TransactionReading & ~Copyable>(by commit: Commit, _ t: borrowing T) throws -> [String] {
     var created: [String] = []
     try log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
-      switch try Event(record) {
+      switch try projections.event(record, in: t) {
       case .assetCreated(let existence) where !existence.isByUndo:
         created.append(existence.row.identifier.spelled(as: .asset))
       case .collectionCreated(let existence):
@@ -345,6 +345,7 @@ extension LibraryError {
   package init(_ error: any Error) {
     switch error {
     case let error as LibraryError: self = error
+    case let error as UnreadableEvent: self = error.failure
     case let error as LMDBError: self.init(error)
     case let error as EventLogError:
       if let storage = error.storage {

@@ -5,12 +5,12 @@ import PhotoLedger
 import TestSupport
 import Testing
 
-// The fixtures of store format 1, under Migrations/Fixtures/v1, and what they prove:
+// The fixtures of store format 2, under Migrations/Fixtures/v2, and what they prove:
 //
 //     library.dump   every database of a small seeded library      today's program writes the same bytes
 //     library.log    its events, a JSON object a line              today's program reads them, and replays them to the
 //                                                                  projections that are frozen in library.dump
-//     StorageFormat.md quotes library.dump, line by line.
+//     StorageFormat.md quotes library.dump, line by line. What older fixtures prove is in MigrationTests.swift.
 //
 // PHOTOLEDGER_RECORD=1 writes both files anew. Once a version has been published, its fixtures are never recorded
 // again: a difference then means that the format was broken.
@@ -19,7 +19,7 @@ import Testing
 struct StorageFormatTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
-  private static let fixtures = root.appending(path: "Migrations/Fixtures/v1")
+  private static let fixtures = root.appending(path: "Migrations/Fixtures/v2")
   private static let isRecording = ProcessInfo.processInfo.environment["PHOTOLEDGER_RECORD"] == "1"
 
   private static func fixture(_ name: String) throws -> String {

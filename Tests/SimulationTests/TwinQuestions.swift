@@ -307,7 +307,7 @@ enum TwinQuestions {
     },
     TwinQuestion("statistics()") { "\(try $0.view.statistics())" },
     TwinQuestion("verify(scratch:hashingContent:progress:)") { "\(try $0.view.verify())" },
-    TwinQuestion("rebuild(progress:)") { twin in
+    TwinQuestion("rebuild(unreadableEvents:progress:)") { twin in
       try twin.view.rebuild()
       return "done"
     },

@@ -110,7 +110,7 @@ struct DeltaReader {
       guard index < commits.count, record.commit == commits[index].number else {
         throw LibraryError(.corrupted, "The log has no row for commit \(record.commit); run `verify`.")
       }
-      var event: Event? = try Event(record)
+      var event: Event? = try projections.event(record, in: t)
       if record.commit <= limit, let read = event {
         let number = record.commit
         event = try checked { () throws(RowMismatch) in try composition?.add(read, of: number) }

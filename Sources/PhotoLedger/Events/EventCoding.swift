@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+package import StoreMigrations
 
 // The bytes of an event's payload: deterministic CBOR (RFC 8949 §4.2.1), a map from small numbers to values.
 //
@@ -61,6 +62,9 @@ extension Event {
 
   /// The version of the payload's format that this program writes.
   package static let version: UInt32 = 1
+
+  /// What brings older versions up to this one, for every reader of the log; tests pass others.
+  @TaskLocal package static var upcaster = EventUpcaster.published
 
   /// The payload's bytes.
   package func payload() -> [UInt8] {
@@ -133,11 +137,30 @@ extension Event {
         "Event \(sequence) is of version \(version) of the type \(type), which this program is too old to read.")
     }
     do {
-      self = try Self.read(type, sequence, payload)
+      guard version < Self.version else {
+        self = try Self.readAnyForm(type, sequence, payload)
+        return
+      }
+      let old = VersionedEvent(type: type, version: version, payload: try CBOR(decoding: payload))
+      let event = try Self.upcaster.upcast(Self.upcaster.reshaped(old) ?? old, to: Self.version)
+      self = try Self.read(event.type, sequence, event.payload.encoded.span.bytes)
+    } catch let error as EventUpcastError {
+      throw LibraryError(.corrupted, "Event \(sequence) (\(type)) cannot be brought up to date: \(error.reason).")
     } catch let error as CBORError {
       throw LibraryError(.corrupted, "The payload of event \(sequence) (\(type)) cannot be read: \(error)")
     } catch let error as EventCodingError {
       throw LibraryError(.corrupted, "The payload of event \(sequence) (\(type)) makes no sense: \(error.sentence)")
+    }
+  }
+
+  /// Reads a payload of the version of now; one that is refused is looked at once more for an earlier form.
+  private static func readAnyForm(_ type: String, _ sequence: UInt64, _ payload: RawSpan) throws -> Event {
+    do {
+      return try read(type, sequence, payload)
+    } catch where error is CBORError || error is EventCodingError {
+      let written = VersionedEvent(type: type, version: version, payload: try CBOR(decoding: payload))
+      guard let event = upcaster.reshaped(written) else { throw error }
+      return try read(event.type, sequence, event.payload.encoded.span.bytes)
     }
   }
 

@@ -26,6 +26,8 @@ public struct LibraryStatistics: Sendable, Hashable {
   public internal(set) var eventCount: UInt64 = 0
   /// Commits in the log.
   public internal(set) var commitCount: UInt64 = 0
+  /// Events that were set aside, since no program that rebuilt the library could carry them out.
+  public internal(set) var setAsideCount = 0
   /// The state of now.
   public internal(set) var token: Token
   /// The chain hash at the head, in hexadecimal digits.
@@ -63,6 +65,7 @@ extension PhotoLibrary {
         mapBytes: lmdb.mapSize, readerCount: lmdb.readers.count, oldestReaderLag: lmdb.oldestReaderLag)
       statistics.eventCount = head.sequence
       statistics.commitCount = head.commit
+      statistics.setAsideCount = try t.count(of: core.projections.aside)
       let now = moment ?? Moment(commit: head.commit, sequence: head.sequence, date: today)
       try store.forEachAsset(at: now, t) { row in
         statistics.count(row)

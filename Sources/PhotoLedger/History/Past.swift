@@ -98,7 +98,7 @@ struct PastReader {
       try core.log.read(after: lower - 1, limit: Int(upper - lower), in: t) { record in
         count += 1
         // What an import brings was not there: its creation need not even be decoded.
-        if record.type != "asset.created" { events.append(try Event(record)) }
+        if record.type != "asset.created" { events.append(try core.projections.event(record, in: t)) }
         return .proceed
       }
       guard count == upper - lower else {

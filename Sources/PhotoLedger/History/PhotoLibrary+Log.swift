@@ -31,19 +31,12 @@ extension PhotoLibrary {
 
 extension StoreCore {
   /// The number of an asset, one that was purged included; nil if there never was one.
-  /// - Complexity: O(log n); O(events) for one that was purged.
-  func assetNumber(_ identifier: LocalIdentifier, _ t: borrowing StoreReading) throws -> ObjectNumber? {
+  /// - Complexity: O(log n).
+  func assetNumber<T: TransactionReading & ~Copyable>(
+    _ identifier: LocalIdentifier, _ t: borrowing T
+  ) throws -> ObjectNumber? {
     if let object = try projections.object(identifier, in: t) { return object.isAsset ? object.number : nil }
-    // A purged object has no row any more; its creation is still in the log.
-    var found: ObjectNumber?
-    try log.read(after: 0, in: t) { record in
-      guard record.type == "asset.created", case .assetCreated(let existence) = try Event(record) else {
-        return .proceed
-      }
-      if existence.row.identifier == identifier { found = existence.row.number }
-      return found == nil ? .proceed : .stop
-    }
-    return found
+    return try projections.departed(identifier, in: t)
   }
 }
 
@@ -115,6 +108,11 @@ private struct LogReader {
       return LogEntry(
         sequence: record.sequence, token: token, commit: commit, type: type, objects: [],
         sentence: "The payload was erased.", details: .null)
+    }
+    if let reason = try audit.core.projections.reasonAside(record.sequence, in: t) {
+      return LogEntry(
+        sequence: record.sequence, token: token, commit: commit, type: type, objects: [],
+        sentence: "Set aside: \(reason)", details: .null)
     }
     let event = try Event(record)
     let touched = event.touched

@@ -120,7 +120,8 @@ extension PhotoLibrary {
           guard commit.number <= range.upperBound else { break }
           guard try isChosen(commit, by: selection) else { continue }
           try store.core.log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
-            try composition.add(try Event(record), at: record.sequence, of: commit.number, &spreads, in: t)
+            let event = try store.core.projections.event(record, in: t)
+            try composition.add(event, at: record.sequence, of: commit.number, &spreads, in: t)
             return .proceed
           }
         }
@@ -156,7 +157,9 @@ extension PhotoLibrary {
         commit = found
         isWanted = try isChosen(found, by: selection)
       }
-      if isWanted { try composition.add(try Event(record), at: sequence, of: record.commit, &spreads, in: t) }
+      guard isWanted else { continue }
+      let event = try store.core.projections.event(record, in: t)
+      try composition.add(event, at: sequence, of: record.commit, &spreads, in: t)
     }
   }
 

@@ -30,6 +30,8 @@ public struct Verification: Sendable, Hashable {
   public internal(set) var missingResources: [String] = []
   /// How many checkpoints the log was compared with, and fits.
   public internal(set) var checkpointCount: UInt64 = 0
+  /// Events that were set aside, since no program that rebuilt the library could carry them out.
+  public internal(set) var setAside: [SetAsideEvent] = []
   /// The chain hash at the head, in hexadecimal digits: compare it with one that was written down elsewhere.
   public internal(set) var chain = ""
   /// The first difference; nil if there is none.
@@ -116,10 +118,16 @@ extension PhotoLibrary {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let environment = try LMDB.Environment.open(path: folder.path, options: options)
     let replayed = try Projections(in: environment)
+    found.setAside = try store.core.projections.setAside(in: t)
+    let skipped = Dictionary(uniqueKeysWithValues: found.setAside.map { ($0.sequence, $0.reason) })
     do {
-      try replayed.replay(store.core.log, through: total, from: t, into: environment) {
-        progress(TaskProgress(phase: "replay", done: $0, total: total))
-      }
+      try replayed.replay(
+        store.core.log, through: total, from: t, into: environment, settingAside: skipped
+      ) { progress(TaskProgress(phase: "replay", done: $0, total: total)) }
+    } catch let unreadable as UnreadableEvent {
+      found.defect = Verification.Defect(
+        place: "event \(unreadable.sequence)", description: unreadable.failure.description)
+      return
     } catch let error as LibraryError where error.code == .corrupted {
       found.defect = Verification.Defect(place: "replay", description: error.description)
       return
@@ -200,61 +208,6 @@ extension PhotoLibrary {
       return .proceed
     }
   }
-
-  /// Checks the log, then drops every projection and makes it again from the events, in one transaction: readers see
-  /// the old ones or the new. The log's own tables are made again where the check finds them other than the events say.
-  ///
-  /// - Parameter progress: is told how far it is; false stops, and the projections stay as they were.
-  /// - Throws: ``LibraryError`` `.corrupted` if the log cannot be replayed, `.userCancelled` if `progress` stops.
-  /// - Complexity: O(n log n) in events; the transaction holds all pages of the new projections, and about 200 bytes of
-  ///   memory an event beside them.
-  public func rebuild(progress: (TaskProgress) -> Bool = { _ in true }) throws {
-    try checkIsNow("rebuild the library")
-    try checkIsOwner("rebuild the library")
-    let core = store.core
-    try Self.reporting {
-      try core.environment.write { t in
-        try mendLog(&t)
-        for database in core.projections.all { try t.clear(database) }
-        // The events are read in a snapshot of their own, beside the pages that the transaction changes.
-        try core.environment.read { source in
-          let head = try core.log.head(source).sequence
-          guard head > 0 else { return }
-          var cursor = try core.log.cursor(after: 0, in: source)
-          var isStopped = false
-          do {
-            try core.projections.replay(&cursor, 1...head, in: &t) { done in
-              isStopped = !progress(TaskProgress(phase: "rebuild", done: done, total: head))
-              return !isStopped
-            }
-          } catch {
-            guard isStopped else { throw error }
-            throw LibraryError(.userCancelled, "The rebuild was stopped; the projections are as they were.")
-          }
-        }
-      }
-    }
-  }
-
-  /// Checks the log, and makes its tables again if they are all that is wrong with it: what was altered must not become
-  /// what the library shows.
-  private func mendLog(_ t: inout WriteTransaction) throws {
-    let log = store.core.log
-    var defect = try log.verify(in: t).defect
-    if let kind = defect?.kind, kind == .derivedCommit || kind == .derivedKey {
-      try log.rebuildDerivedTables(in: &t)
-      // The check stopped at the table.
-      defect = try log.verify(in: t).defect
-    }
-    if let defect {
-      throw LibraryError(
-        .corrupted, "\(defect.description) Nothing was rebuilt; restore the log from a backup that verifies.")
-    }
-  }
-
-  private static func reporting(_ body: () throws -> Void) throws {
-    do { try body() } catch { throw LibraryError(error) }
-  }
 }
 
 extension StoreCore {
@@ -289,7 +242,7 @@ extension StoreCore {
   ) throws -> [(sequence: UInt64, commit: UInt64, event: Event)] {
     var events: [(sequence: UInt64, commit: UInt64, event: Event)] = []
     try log.read(after: sequences.lowerBound - 1, limit: sequences.count, in: t) { record in
-      events.append((record.sequence, record.commit, try Event(record)))
+      events.append((record.sequence, record.commit, try projections.event(record, in: t)))
       return .proceed
     }
     guard events.count == sequences.count else {

@@ -114,6 +114,11 @@ extension Projections {
     }
     try remove(existence.row.identifier, &t)
     try reorder(number, from: try standing(of: number, in: t), to: .absent, &t)
+    let identifier = existence.row.identifier
+    let departedKey: InlineArray<3, UInt64> = [
+      identifier.high.bigEndian, identifier.low.bigEndian, number.bigEndian,
+    ]
+    try t.put(departedKey.span.bytes, RawSpan(), in: departed)
     try t.delete(number, in: details)
     try t.delete(number, in: assets)
   }

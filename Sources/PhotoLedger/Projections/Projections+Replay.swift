@@ -22,11 +22,13 @@ extension Projections {
   /// - Parameters:
   ///   - cursor: stands before the first of them.
   ///   - sequences: the events that are wanted, from the first on.
+  ///   - skipped: those that are set aside, with the reasons.
   ///   - progress: is given the last event carried out, every ``reportInterval`` events, and says whether to go on.
-  /// - Throws: ``LibraryError`` `.corrupted` if the log lacks one of them or does not agree with itself,
-  ///   `.userCancelled` if `progress` stops.
+  /// - Throws: ``LibraryError`` `.corrupted` if the log lacks one of them, `.userCancelled` if `progress` stops;
+  ///   `UnreadableEvent` for one that cannot be carried out.
   func replay(
-    _ cursor: inout EventCursor, _ sequences: ClosedRange<UInt64>, in t: inout WriteTransaction,
+    _ cursor: inout EventCursor, _ sequences: ClosedRange<UInt64>, settingAside skipped: [UInt64: String] = [:],
+    in t: inout WriteTransaction,
     progress: (UInt64) -> Bool = { _ in true }
   ) throws {
     t.gather(unread)
@@ -34,7 +36,7 @@ extension Projections {
       guard let record = try cursor.next(), record.sequence == sequence else {
         throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
       }
-      try apply(try Event(record), sequence: sequence, commit: record.commit, in: &t)
+      try carryOut(record, settingAside: skipped, in: &t)
       guard sequence % Self.reportInterval == 0 || sequence == sequences.upperBound else { continue }
       guard progress(sequence) else {
         throw LibraryError(.userCancelled, "The replay was stopped at event \(sequence).")
@@ -47,11 +49,13 @@ extension Projections {
   /// - Parameters:
   ///   - environment: the store of these projections.
   ///   - head: the last event that is wanted.
+  ///   - skipped: the events that are set aside, with the reasons.
   ///   - batch: how many events share a transaction; the outcome does not depend on it.
   ///   - progress: is given the last event carried out, and says whether to go on.
   package func replay(
     _ log: EventLog, through head: UInt64, from source: borrowing ReadTransaction, into environment: LMDB.Environment,
-    batch: Int = replayBatch, progress: (UInt64) -> Bool = { _ in true }
+    settingAside skipped: [UInt64: String] = [:], batch: Int = replayBatch,
+    progress: (UInt64) -> Bool = { _ in true }
   ) throws {
     precondition(batch > 0, "A batch holds at least one event.")
     var done: UInt64 = 0
@@ -59,7 +63,7 @@ extension Projections {
       let wanted = (done + 1)...min(head, done + UInt64(batch))
       try environment.write { t in
         var cursor = try log.cursor(after: wanted.lowerBound - 1, in: source)
-        try replay(&cursor, wanted, in: &t, progress: progress)
+        try replay(&cursor, wanted, settingAside: skipped, in: &t, progress: progress)
       }
       done = wanted.upperBound
     }

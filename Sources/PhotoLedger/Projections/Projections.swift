@@ -27,6 +27,8 @@ package import LMDB
 //                 asset (8)
 //   origins       SHA-256 of an origin (32) asset (8)    nothing
 //   history       object (8) sequence (8)                nothing
+//   departed      identifier (16) asset (8)              nothing
+//   aside         sequence (8)                           why the event could not be carried out, as text
 //   order.…       word of a date (8) asset (8)           nothing       (StoredOrders.swift; one for each)
 //
 // `members` is the manual order; `containers` answers "where does this stand". They are each other's inverse. `history`
@@ -36,7 +38,9 @@ package import LMDB
 //
 // Containers are albums and folders (numbers in `collections`), selections (in `clients`) and picks (in `picks`). A
 // selection has no order of its own: a member's key is its number. `sightings` is the history as a client that does
-// not see everything may know it: the commits that touched its view, counted from 1 (Sightings.swift).
+// not see everything may know it: the commits that touched its view, counted from 1 (Sightings.swift). `departed` finds
+// what was purged, so that its history need not be looked for in the whole log. `aside` is empty but in a library whose
+// owner let events be set aside that this program cannot carry out (UnreadableEvents.swift).
 
 /// The databases of the projections.
 package struct Projections: Sendable {
@@ -56,6 +60,8 @@ package struct Projections: Sendable {
   let sightings: Database
   let settings: Database
   let history: Database
+  let departed: Database
+  let aside: Database
   /// The stored orders, as ``StoredOrder/all`` lists them.
   let orders: [Database]
 
@@ -63,6 +69,7 @@ package struct Projections: Sendable {
   package static let names = [
     "assets", "details", "collections", "identifiers", "members", "containers", "content", "pairing", "bursts",
     "origins", "clients", "clientNames", "picks", "sightings", "settings", "history",
+    "departed", "aside",
   ] + StoredOrder.all.map(\.name)
 
   /// How many databases a store with projections has room for: theirs, the log's, and some to come.
@@ -86,19 +93,21 @@ package struct Projections: Sendable {
     sightings = try environment.database("sightings")
     settings = try environment.database("settings")
     history = try environment.database("history")
+    departed = try environment.database("departed")
+    aside = try environment.database("aside")
     var orders: [Database] = []
     for order in StoredOrder.all { orders.append(try environment.database(order.name)) }
     self.orders = orders
   }
 
   /// The databases that carrying out events writes and never reads, so that a replay may gather what goes there.
-  var unread: [Database] { [identifiers, content, pairing, bursts, origins, history] + orders }
+  var unread: [Database] { [identifiers, content, pairing, bursts, origins, history, departed] + orders }
 
   /// All databases, in the order of ``names``.
   package var all: [Database] {
     [
       assets, details, collections, identifiers, members, containers, content, pairing, bursts, origins, clients,
-      clientNames, picks, sightings, settings, history,
+      clientNames, picks, sightings, settings, history, departed, aside,
     ] + orders
   }
 }
@@ -205,6 +214,18 @@ extension Projections {
     guard let value = try t.value(for: key.span.bytes, in: identifiers) else { return nil }
     guard value.byteCount == 9 else { throw corruption("the identifier \(identifier.uuidString)") }
     return (value.number(at: 1), value.unsafeLoad(as: UInt8.self) == ObjectKind.asset.rawValue)
+  }
+
+  /// The number of the last asset with an identifier that was purged; nil if none was.
+  /// - Complexity: O(log n).
+  func departed(_ identifier: LocalIdentifier, in t: borrowing some Reading) throws -> ObjectNumber? {
+    var last: ObjectNumber?
+    let prefix = pairKey(identifier.high, identifier.low)
+    try t.forEach(in: departed, prefix: prefix.span.bytes, reverse: true) { (key, _) throws(LMDBError) in
+      last = key.number(at: 16)
+      return .stop
+    }
+    return last
   }
 
   /// The place of a child in a container.

@@ -7,6 +7,7 @@ import PhotoLedger
 // a sentence and an exit status.
 
 extension Command {
+  private static let settingAside = Option("set-aside", "note events that cannot be carried out, and go on without them")
   private static let hashing = Option("content", "read and hash every file of a photo or video too")
 
   static let verify = Command(
@@ -57,15 +58,21 @@ extension Command {
 
   static let rebuild = Command(
     words: ["rebuild"], summary: "drop everything that is derived and make it again from the log",
-    options: .opening,
-    notes: "Readers see what was there or what is new, never a half; a rebuild that is stopped changes nothing.",
+    options: .opening + [settingAside],
+    notes: """
+      Readers see what was there or what is new, never a half; a rebuild that is stopped changes nothing. An event \
+      that this program does not know, or that makes no sense, ends it with a sentence that names the event. With \
+      --set-aside such an event is noted and passed over: `stat` counts it, `verify` and `log` show it, and every \
+      later rebuild tries it again.
+      """,
     example: "rebuild"
   ) { invocation in
     let interruption = Interruption()
-    return try invocation.withLibrary { library in
+    let policy: UnreadableEventPolicy = invocation.has(settingAside) ? .setAside : .stop
+    return try invocation.withLibrary(unreadableEvents: policy) { library in
       var bar = ProgressBar()
       defer { bar.clear() }
-      try library.rebuild { progress in
+      try library.rebuild(unreadableEvents: policy) { progress in
         bar.show(progress.phase, done: Int(progress.done), total: progress.total.map { Int($0) })
         return !interruption.isRequested
       }
@@ -87,6 +94,7 @@ private func text(_ found: Verification) -> String {
     text += "\(TextLayout.counted(Int(found.checkpointCount), "checkpoint")) compared; the log fits.\n"
   }
   for path in found.missingResources { text += "missing: \(TextLayout.printable(path))\n" }
+  for event in found.setAside { text += TextLayout.printable("\(event)") + "\n" }
   text += found.defect.map { "NOT SOUND at \($0.place): \($0.description)\n" } ?? "The library is sound.\n"
   return text
 }
@@ -101,6 +109,8 @@ extension JSON {
       "entryCount": .integer(Int64(found.entryCount)),
       "resourceCount": .integer(Int64(found.resourceCount)),
       "checkpointCount": .integer(Int64(found.checkpointCount)),
+      "setAside": .list(
+        found.setAside.map { ["sequence": .integer(Int64(clamping: $0.sequence)), "reason": .text($0.reason)] }),
       "missingResources": .list(found.missingResources.map { .text($0) }),
       "chain": .text(found.chain),
       "defect": found.defect.map { ["place": .text($0.place), "description": .text($0.description)] } ?? .null,

@@ -126,12 +126,22 @@ struct Invocation: Sendable {
   ///
   /// About a client that nobody has decided about yet, the person at the terminal is asked; without one nobody is, and
   /// that is told.
-  /// - Parameter isTelling: whether it is told here, and not by the body.
-  func withLibrary<R>(isTelling: Bool = true, _ body: (PhotoLibrary) throws -> R) throws -> R {
+  /// - Parameters:
+  ///   - isTelling: whether it is told here, and not by the body.
+  ///   - policy: what is done with events that cannot be carried out, if the library has to be brought up to date.
+  func withLibrary<R>(
+    isTelling: Bool = true, unreadableEvents policy: UnreadableEventPolicy = .stop, _ body: (PhotoLibrary) throws -> R
+  ) throws -> R {
     let url = try libraryURL()
     let client = try self.client()
     let moment = try self.moment()
-    let library = try PhotoLibrary(at: url)
+    var bar = ProgressBar()
+    defer { bar.clear() }
+    let library = try PhotoLibrary(at: url, unreadableEvents: policy) { progress in
+      bar.show("bringing the library up to date", done: Int(progress.done), total: progress.total.map { Int($0) })
+      return true
+    }
+    bar.clear()
     defer { library.close() }
     guard let client else { return try body(try moment?.view(of: library) ?? library) }
     let view = try moment?.view(of: library.as(client)) ?? library.as(client)

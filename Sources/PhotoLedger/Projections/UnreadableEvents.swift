@@ -1,0 +1,97 @@
+import EventLog
+import LMDB
+
+// Events that cannot be carried out.
+//
+// An event can be beyond this program: of an unknown type or version, of bytes that make no sense, or of a change of
+// something that is not as the event says. Whoever passes it over tells another history than the log, so there are two
+// ways, and the owner chooses:
+//
+//     stop        (the default) whatever reads the event ends with a sentence that names it; nothing is changed
+//     set aside   a rebuild notes the event and why in `aside`, and goes on without it. From then on every reader
+//                 takes it for one that changed nothing, `log` shows it as set aside, `stat` counts it and `verify`
+//                 lists it. The next rebuild tries it again: a newer program may know it
+//
+// Refused: to take an unknown type for one that changes nothing, as a rule. A skipped fact is not seen until an answer
+// is wrong.
+
+/// What a rebuild does with an event that it cannot carry out.
+public enum UnreadableEventPolicy: Sendable, Hashable {
+  /// It ends with a sentence that names the event, and nothing is changed.
+  case stop
+  /// It notes the event and why, and goes on without it.
+  case setAside
+}
+
+/// An event that was set aside.
+public struct SetAsideEvent: Sendable, Hashable, CustomStringConvertible {
+  /// The place of the event in the log, from 1.
+  public let sequence: UInt64
+  /// Why it could not be carried out, as a sentence.
+  public let reason: String
+  /// Both, as a sentence.
+  public var description: String { "Event \(sequence) is set aside: \(reason)" }
+}
+
+/// How a replay stops at an event that it cannot carry out.
+struct UnreadableEvent: Error {
+  var sequence: UInt64
+  var failure: LibraryError
+}
+
+extension LibraryError {
+  /// Whether an event that cannot be carried out may be the cause.
+  fileprivate var isAboutEvents: Bool { code == .newerThanProgram || code == .corrupted }
+}
+
+extension Projections {
+  /// The most events that one rebuild sets aside: each begins the replay again.
+  static let asideLimit = 64
+
+  /// The event of a record, as every reader of a stretch of the log takes it: one that was set aside changed nothing.
+  /// - Throws: ``LibraryError`` `.newerThanProgram` or `.corrupted`, which name the event.
+  /// - Complexity: O(1) unless events are set aside; then O(log n).
+  func event<T: TransactionReading & ~Copyable>(
+    _ record: borrowing StoredEvent, in t: borrowing T
+  ) throws -> Event {
+    try reasonAside(record.sequence, in: t) == nil ? Event(record) : .nothingChanged
+  }
+
+  /// Why an event is set aside; nil if it is not.
+  /// - Complexity: O(1) unless events are set aside; then O(log n).
+  func reasonAside(_ sequence: UInt64, in t: borrowing some Reading) throws -> String? {
+    guard try t.count(of: aside) > 0 else { return nil }
+    let key: InlineArray<1, UInt64> = [sequence.bigEndian]
+    return try t.bytes(for: key.span.bytes, in: aside).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Every event that is set aside, in the order of the log.
+  func setAside(in t: borrowing some Reading) throws -> [SetAsideEvent] {
+    var events: [SetAsideEvent] = []
+    try t.forEach(in: aside) { (key, value) throws(LMDBError) in
+      let reason = value.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+      events.append(SetAsideEvent(sequence: key.number(at: 0), reason: reason))
+      return .proceed
+    }
+    return events
+  }
+
+  /// Carries a record out, or notes that it is set aside.
+  /// - Parameter skipped: the events that are set aside, with the reasons.
+  /// - Throws: ``UnreadableEvent`` if it cannot be carried out.
+  func carryOut(
+    _ record: borrowing StoredEvent, settingAside skipped: [UInt64: String], in t: inout WriteTransaction
+  ) throws {
+    let sequence = record.sequence
+    if let reason = skipped[sequence] {
+      let key: InlineArray<1, UInt64> = [sequence.bigEndian]
+      let text = Array(reason.utf8)
+      return try t.put(key.span.bytes, text.span.bytes, in: aside)
+    }
+    do {
+      try apply(try Event(record), sequence: sequence, commit: record.commit, in: &t)
+    } catch let failure as LibraryError where failure.isAboutEvents && record.payload != nil {
+      throw UnreadableEvent(sequence: sequence, failure: failure)
+    }
+  }
+}

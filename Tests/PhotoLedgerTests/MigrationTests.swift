@@ -1,0 +1,192 @@
+import EventLog
+import Foundation
+import LMDB
+import PhotoLedger
+import StoreMigrations
+import TestSupport
+import Testing
+
+// Stores of every format that was ever published, opened by this program.
+//
+//     v1-first    20 November 2026: assets, albums, folders; nine projections      migrated.dump: what it comes to
+//     v1          22 November 2026: clients, words, edits, smart albums; sixteen    v2/library.dump is what it comes to
+//
+// A fixture is a dump, from which the store is made again, byte for byte. PHOTOLEDGER_RECORD=1 writes migrated.dump anew;
+// that is right only as long as the format of now is unpublished.
+
+@Suite("Migrations", .serialized)
+struct MigrationTests {
+  static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Migrations/Fixtures")
+  private static let isRecording = ProcessInfo.processInfo.environment["PHOTOLEDGER_RECORD"] == "1"
+
+  static let old = ["v1-first", "v1"]
+
+  private static func fixture(_ path: String) throws -> String {
+    try String(contentsOf: fixtures.appending(path: path), encoding: .utf8)
+  }
+
+  /// Makes the store of a dump.
+  static func restore(_ version: String, at library: URL) throws {
+    try FileManager.default.createDirectory(at: library.appending(path: "store"), withIntermediateDirectories: true)
+    let environment = try LMDB.Environment.store(ofLibrary: library.path)
+    for section in try fixture("\(version)/library.dump").split(separator: "\n\n") {
+      let lines = section.split(separator: "\n")
+      let name = String(try #require(lines.first).dropFirst().dropLast())
+      let numbered = ["events", "commits", "assets", "details", "collections", "clients", "picks"].contains(name)
+      let database = try environment.database(name, integerKeys: numbered)
+      try environment.write { t in
+        for line in lines.dropFirst() where !line.hasPrefix(" ") {
+          let parts = line.split(separator: " ")
+          let key = try #require(FormatDump.bytes(hex: parts[0]))
+          let value = try #require(parts.count > 2 ? FormatDump.bytes(hex: parts[2]) : [])
+          try t.put(key.span.bytes, value.span.bytes, in: database)
+        }
+      }
+    }
+    try environment.close()
+  }
+
+  private static func dump(_ library: URL) throws -> String {
+    let environment = try LMDB.Environment.store(ofLibrary: library.path)
+    return try FormatDump.text(of: environment)
+  }
+
+  /// The first lines that differ.
+  private static func difference(_ found: String, _ wanted: String) -> String? {
+    let (ours, theirs) = (found.split(separator: "\n"), wanted.split(separator: "\n"))
+    if ours == theirs { return nil }
+    let index = zip(ours, theirs).enumerated().first { $1.0 != $1.1 }?.offset ?? min(ours.count, theirs.count)
+    return "line \(index + 1): \(ours.dropFirst(index).first ?? "(end)") is not \(theirs.dropFirst(index).first ?? "(end)")"
+  }
+
+  @Test("a store of an older format is brought up to this one when it is opened, and gives the bytes that are frozen")
+  func migrates() throws {
+    for version in Self.old {
+      let folder = try TemporaryFolder()
+      let url = folder.place("library")
+      try Self.restore(version, at: url)
+      var phases: Set<String> = []
+      let library = try PhotoLibrary(at: url, environment: .seeded(9)) { progress in
+        phases.insert(progress.phase)
+        return true
+      }
+      let found = try Self.dump(url)
+      let expected = version == "v1" ? "v2/library.dump" : "\(version)/migrated.dump"
+      if Self.isRecording, version != "v1" {
+        try Data(found.utf8).write(to: Self.fixtures.appending(path: expected))
+      }
+      #expect(Self.difference(found, try Self.fixture(expected)) == nil, "\(version)")
+      #expect(phases == ["rebuild"])
+      let verification = try library.verify(scratch: folder.url)
+      #expect(verification.isSound || verification.defect?.place.contains("resources") == true)
+      try library.performChangesAndWait { $0.createAlbum(title: "after") }
+      library.close()
+      // The second opening has nothing to do.
+      let again = try PhotoLibrary(at: url, environment: .seeded(9)) { _ in
+        Issue.record("A library of the current format was migrated.")
+        return true
+      }
+      again.close()
+    }
+  }
+
+  @Test("no event was changed by a newer format: the log of the same library is the same", arguments: ["v1"])
+  func sameLog(version: String) throws {
+    #expect(try Self.fixture("\(version)/library.log") == Self.fixture("v2/library.log"))
+  }
+
+  @Test("the events of every version that was ever written are read, and come to the frozen projections", arguments: old)
+  func readsLogs(version: String) throws {
+    struct Logged: Codable {
+      var sequence: UInt64
+      var type: String
+      var version: UInt32
+      var payload: String
+    }
+    let lines = try Self.fixture("\(version)/library.log").split(separator: "\n")
+    #expect(lines.count > 50)
+    var reshaped: Set<String> = []
+    for line in lines {
+      let logged = try JSONDecoder().decode(Logged.self, from: Data(line.utf8))
+      let payload = try #require(FormatDump.bytes(hex: logged.payload))
+      let event = try Event(
+        type: logged.type, version: logged.version, sequence: logged.sequence, payload: payload.span.bytes)
+      #expect(event.type == logged.type, "event \(logged.sequence)")
+      if FormatDump.hex(event.payload()) == logged.payload { continue }
+      // Of the first form, which holds the files of an asset otherwise.
+      reshaped.insert(logged.type)
+      let written = event.payload()
+      #expect(
+        try Event(type: logged.type, version: 1, sequence: logged.sequence, payload: written.span.bytes) == event)
+    }
+    #expect(reshaped == (version == "v1" ? [] : ["asset.created", "asset.purged", "assets.edited"]))
+  }
+
+  @Test("a migration that is stopped or killed has not happened, and the next opening begins it again", arguments: old)
+  func interrupted(version: String) async throws {
+    let folder = try TemporaryFolder()
+    let url = folder.place("library")
+    try Self.restore(version, at: url)
+    let stopped = #expect(throws: LibraryError.self) {
+      try PhotoLibrary(at: url, environment: .seeded(9)) { _ in false }
+    }
+    #expect(stopped?.code == .userCancelled)
+    await #expect(processExitsWith: .signal(SIGKILL)) { [path = url.path as String] in
+      _ = try PhotoLibrary(at: URL(filePath: path), environment: .seeded(9)) { _ in
+        kill(getpid(), SIGKILL)
+        return true
+      }
+    }
+    let environment = try LMDB.Environment.store(ofLibrary: url.path)
+    let meta = try environment.database("store.meta")
+    #expect(try environment.read { t in try t.bytes(for: Array("format".utf8), in: meta) } == [0, 0, 0, 0, 0, 0, 0, 1])
+    let library = try PhotoLibrary(at: url, environment: .seeded(9))
+    defer { library.close() }
+    #expect(try environment.read { t in try t.bytes(for: Array("format".utf8), in: meta) } == [0, 0, 0, 0, 0, 0, 0, 2])
+    #expect(try library.fetchAssets().count > 0)
+  }
+
+  @Test("an altered event ends a migration with a sentence, and nothing is changed")
+  func altered() throws {
+    let folder = try TemporaryFolder()
+    let url = folder.place("library")
+    try Self.restore("v1", at: url)
+    do {
+      let environment = try LMDB.Environment.store(ofLibrary: url.path)
+      let events = try environment.database("events", integerKeys: true)
+      try environment.write { t in
+        var record = try #require(try t.bytes(for: 30, in: events))
+        record[record.count - 1] ^= 1
+        try t.put(30, record, in: events)
+      }
+      try environment.close()
+    }
+    let before = try Self.dump(url)
+    let error = #expect(throws: LibraryError.self) { try PhotoLibrary(at: url) }
+    #expect(error?.code == .corrupted && error?.description.contains("vent 30") == true)
+    let after = try Self.dump(url)
+    #expect(Self.difference(after, before) == nil)
+  }
+
+  @Test("a store without steps to this format, and a newer one, are refused with a sentence", arguments: [0, 3, 99] as [UInt8])
+  func refused(format: UInt8) throws {
+    let folder = try TemporaryFolder()
+    let url = folder.place("library")
+    try Self.restore("v1", at: url)
+    do {
+      let environment = try LMDB.Environment.store(ofLibrary: url.path)
+      let meta = try environment.database("store.meta")
+      try environment.write { t in try t.put(Array("format".utf8), [0, 0, 0, 0, 0, 0, 0, format], in: meta) }
+      try environment.close()
+    }
+    let error = #expect(throws: LibraryError.self) { try PhotoLibrary(at: url) }
+    #expect(error?.code == (format == 0 ? .notALibrary : .newerThanProgram))
+    #expect(error?.description.contains("format \(format), this program knows 2") == true)
+  }
+
+  @Test("the steps lead from each published format to the next, without a gap")
+  func steps() {
+    #expect(StoreStep.published.map(\.from) == Array(1..<StoreFormat.current))
+  }
+}

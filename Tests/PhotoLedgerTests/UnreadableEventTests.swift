@@ -1,0 +1,197 @@
+import EventLog
+import Foundation
+import LMDB
+import PhotoLedger
+import StoreMigrations
+import TestSupport
+import Testing
+
+/// Events that this program cannot carry out, and events of an older version.
+@Suite("Unreadable events")
+struct UnreadableEventTests {
+  /// What is wrong with an event that somebody appended.
+  enum Poison: CaseIterable {
+    case unknownType, newerVersion, olderVersion, noMap, unknownField, mismatch
+
+    var code: LibraryError.Code {
+      switch self {
+      case .unknownType, .newerVersion: .newerThanProgram
+      default: .corrupted
+      }
+    }
+
+    func event(_ asset: UInt64) -> (type: String, version: UInt32, payload: CBOR) {
+      switch self {
+      case .unknownType: ("asset.dreamt", 1, .map([]))
+      case .newerVersion: ("nothing.changed", 2, .map([]))
+      case .olderVersion: ("nothing.changed", 0, .map([]))
+      case .noMap: ("nothing.changed", 1, .array([]))
+      case .unknownField: ("nothing.changed", 1, .map([.init(.unsigned(1), .null)]))
+      // The asset is no favourite, and so can become none.
+      case .mismatch:
+        (
+          "assets.edited", 1,
+          .map([
+            .init(
+              .unsigned(1),
+              .array([
+                .array([.unsigned(asset), .array([.array([.unsigned(1), .bool(true), .bool(false)])])])
+              ]))
+          ])
+        )
+      }
+    }
+  }
+
+  /// A library into whose log somebody appended a commit.
+  private struct Scene {
+    let made: TemporaryLibrary
+    let asset: LocalIdentifier
+    let sequence: UInt64
+
+    init(_ event: (UInt64) -> (type: String, version: UInt32, payload: CBOR)) throws {
+      made = try TemporaryLibrary()
+      asset = try #require(
+        LocalIdentifier(try made.library.performChangesAndWait { $0.createAsset(.invented(1)) }.created[0]))
+      let environment = try LMDB.Environment.store(ofLibrary: made.url.path)
+      let log = try EventLog(in: environment)
+      let (type, version, payload) = event(try environment.read { t in try log.head(t).sequence })
+      sequence = try environment.write { t in
+        let information = CommitInformation(time: 1_760_000_000_000_000, client: "owner", cause: "x", process: "other")
+        var appender = try log.begin(information, in: &t)
+        let sequence = try appender.append(
+          type: type, version: version, payload: payload.encoded, salt: Salt(1, 2), in: &t)
+        _ = try appender.finish(in: &t)
+        return sequence
+      }
+    }
+
+    var library: PhotoLibrary { made.library }
+  }
+
+  private static func failure(_ body: () throws -> Void) -> LibraryError? {
+    do { try body() } catch { return error as? LibraryError }
+    return nil
+  }
+
+  @Test("whatever reads an event that it cannot carry out stops with a sentence that names it", arguments: Poison.allCases)
+  func stops(poison: Poison) throws {
+    let scene = try Scene(poison.event)
+    let name = "\(scene.sequence)"
+    let environment = try LMDB.Environment.store(ofLibrary: scene.made.url.path)
+    let before = try StoreDump(environment)
+    let rebuild = Self.failure { try scene.library.rebuild() }
+    #expect(rebuild?.code == poison.code && rebuild?.description.contains(name) == true, "\(String(describing: rebuild))")
+    #expect(try StoreDump(environment).difference(from: before) == nil)
+    let defect = try scene.library.verify(scratch: scene.made.folder.url).defect
+    #expect(defect?.place == "event \(scene.sequence)")
+    if poison == .mismatch { return }
+    let log = Self.failure { try scene.library.forEachLogEntry { _ in true } }
+    #expect(log?.code == poison.code && log?.description.contains(name) == true)
+    let old = try scene.library.earliestToken
+    let history = Self.failure { _ = try scene.library.fetchPersistentChanges(since: old) }
+    #expect(history?.code == poison.code && history?.description.contains(name) == true)
+  }
+
+  @Test(
+    "an event that a rebuild sets aside is shown by log, stat and verify, and changes nothing", arguments: Poison.allCases)
+  func setAside(poison: Poison) throws {
+    let scene = try Scene(poison.event)
+    let library = scene.library
+    let before = try library.fetchAssets().map(\.id)
+    try library.rebuild(unreadableEvents: .setAside)
+    let found = try library.verify(scratch: scene.made.folder.url)
+    #expect(found.isSound && found.setAside.map(\.sequence) == [scene.sequence])
+    #expect(found.setAside.allSatisfy { $0.reason.contains("\(scene.sequence)") || poison == .mismatch })
+    #expect(try library.statistics().setAsideCount == 1)
+    var sentences: [String] = []
+    try library.forEachLogEntry { entry in
+      if entry.sequence == scene.sequence { sentences.append(entry.sentence) }
+      return true
+    }
+    #expect(sentences.count == 1 && sentences[0].hasPrefix("Set aside: "))
+    #expect(try library.fetchAssets().map(\.id) == before)
+    let old = try library.earliestToken
+    #expect(try library.fetchPersistentChanges(since: old).count > 1)
+    // Set aside once, it stays so, and the library goes on.
+    try library.rebuild()
+    try library.performChangesAndWait { $0.setFavorite(true, for: [scene.asset]) }
+    #expect(try library.asset(scene.asset.uuidString)?.isFavorite == true)
+    #expect(try library.verify(scratch: scene.made.folder.url).isSound)
+    #expect(try library.statistics().setAsideCount == 1)
+  }
+
+  @Test("an event that was set aside is carried out by a program that knows it")
+  func comesBack() throws {
+    let scene = try Scene(Poison.olderVersion.event)
+    try scene.library.rebuild(unreadableEvents: .setAside)
+    #expect(try scene.library.statistics().setAsideCount == 1)
+    let step = EventUpcaster.Step(type: "nothing.changed", from: 0) { ("nothing.changed", $0) }
+    try Event.$upcaster.withValue(EventUpcaster(steps: [step])) {
+      try scene.library.rebuild()
+      #expect(try scene.library.statistics().setAsideCount == 0)
+      #expect(try scene.library.verify(scratch: scene.made.folder.url).isSound)
+    }
+  }
+
+  // MARK: Older versions
+
+  /// A step that turns an invented older edit, `{0: asset, 1: is favourite}`, into one of today.
+  private static let invented = EventUpcaster(steps: [
+    EventUpcaster.Step(type: "asset.liked", from: 0) { (payload) throws(EventUpcastError) in
+      guard case .map(let pairs) = payload, case .unsigned? = pairs.first?.value, case .bool(let on)? = pairs.last?.value
+      else { throw EventUpcastError("the like is none") }
+      let change = CBOR.array([.unsigned(1), .bool(!on), .bool(on)])
+      let edit = CBOR.array([pairs[0].value, .array([change])])
+      return ("assets.edited", .map([.init(.unsigned(1), .array([edit]))]))
+    }
+  ])
+
+  @Test("an event of an older version is the same to a rebuild, a state of the past, the log and the audit")
+  func onePath() throws {
+    let scene = try Scene { ("asset.liked", 0, .map([.init(.unsigned(0), .unsigned($0)), .init(.unsigned(1), .bool(true))])) }
+    let library = scene.library
+    let name = scene.asset.uuidString
+    try Event.$upcaster.withValue(Self.invented) {
+      try library.rebuild()
+      #expect(try library.asset(name)?.isFavorite == true)
+      #expect(try library.verify(scratch: scene.made.folder.url).isSound)
+      let before = try library.fetchAssets()
+      try library.performChangesAndWait { $0.setFavorite(false, for: [scene.asset]) }
+      #expect(before[0].isFavorite)
+      #expect(try library.asset(name)?.isFavorite == false)
+      var values: [LogValue] = []
+      try library.forEachPropertyChange(of: name) { change in
+        if change.property == "isFavorite" { values += [change.old, change.new] }
+        return true
+      }
+      #expect(values == [.bool(false), .bool(true), .bool(true), .bool(false)])
+      var sentences: [String] = []
+      var filter = LogFilter()
+      filter.object = scene.asset
+      try library.forEachLogEntry(filter) { entry in
+        sentences.append(entry.sentence)
+        return true
+      }
+      #expect(sentences.count == 3 && sentences[1].contains("isFavorite"))
+    }
+    #expect(Self.failure { try library.rebuild() }?.code == .corrupted)
+  }
+
+  @Test("steps are taken one after the other, and a missing or refusing one is told")
+  func steps() throws {
+    let upcaster = EventUpcaster(steps: [
+      .init(type: "a", from: 1) { ("a", .array([$0])) }, .init(type: "a", from: 2) { ("b", .array([$0, .null])) },
+      .init(type: "b", from: 3) { (_) throws(EventUpcastError) in throw EventUpcastError("no") },
+    ])
+    let start = VersionedEvent(type: "a", version: 1, payload: .unsigned(7))
+    #expect(try upcaster.upcast(start, to: 1) == start)
+    let third = VersionedEvent(type: "b", version: 3, payload: .array([.array([.unsigned(7)]), .null]))
+    #expect(try upcaster.upcast(start, to: 3) == third)
+    #expect(throws: EventUpcastError("no")) { try upcaster.upcast(start, to: 4) }
+    let other = VersionedEvent(type: "c", version: 1, payload: .null)
+    let error = #expect(throws: EventUpcastError.self) { try upcaster.upcast(other, to: 2) }
+    #expect(error?.reason.contains("version 1 of the type c") == true)
+    #expect(throws: EventUpcastError.self) { try EventUpcaster.published.upcast(start, to: 2) }
+  }
+}
