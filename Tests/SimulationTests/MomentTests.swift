@@ -50,10 +50,10 @@ struct MomentTests {
     }
     // Some snapshots, and a tail without.
     try await history.run(commits: 850)
-    for record in records.suffix(30) { try check(record, in: owner, "with a tail") }
+    for record in records.suffix(10) { try check(record, in: owner, "with a tail") }
     try owner.makeSnapshots()
     try owner.makeSnapshots(spacing: 23)
-    for record in random.some(30, of: records) { try check(record, in: owner, "with snapshots that went on") }
+    for record in random.some(10, of: records) { try check(record, in: owner, "with snapshots that went on") }
     var crossings = 0
     for _ in 0..<400 {
       crossings += try checkDifference(random.one(of: records), random.one(of: records), owner, &random) ? 1 : 0

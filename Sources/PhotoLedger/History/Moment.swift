@@ -6,8 +6,8 @@ import Synchronization
 // A library at a moment.
 //
 // `library.at(…)` is a view as `library.as(…)` is one: the same engine, and a moment beside the name of who looks.
-// Every reading function asks the store for the state at the view's moment, which is now where there is none; every changing
-// one refuses. Nothing is read when the view is made but where the moment is.
+// Every reading function asks the store for the state at the view's moment, which is now where there is none; every
+// changing one refuses. Nothing is read when the view is made but where the moment is.
 //
 // A moment is a commit, since only commits were ever seen by anybody: a sequence inside one stands for the whole of it.
 // A date stands for the last commit that was made at or before it by its own time. Clocks are set back now and then, so

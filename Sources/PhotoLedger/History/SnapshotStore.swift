@@ -24,8 +24,8 @@ import Synchronization
 // levels: O(spacing + k log(n / spacing)) for k objects touched since, however often each was.
 //
 // Invariant: the entries of a joined stretch are exactly the objects up to its beginning that its events touched, in
-// the state of its beginning, and no others. The last event that stretches reach is named with its chain hash, which stands
-// for all events before it: stretches of another history are not used.
+// the state of its beginning, and no others. The last event that stretches reach is named with its chain hash, which
+// stands for all events before it: stretches of another history are not used.
 //
 // They lie in an LMDB store of their own beside the library's, are made when somebody asks for it and never by a
 // commit, and can be dropped at any time: nothing but them is lost, and no answer depends on them. What erases payloads
