@@ -41,8 +41,11 @@ struct MomentQuestions {
   let earlier: [String: Token]
   let rows: RowNumbers
 
-  /// Every question that a view's client can ask, with the answer.
-  func answers(of view: PhotoLibrary) throws -> [String: MomentAnswer] {
+  /// What a view's client is shown of everything.
+  func everything(of view: PhotoLibrary) throws -> MomentAnswer { try answer(view.fetchAssets()) }
+
+  /// Every fetch that a view's client can make, and every other question, with the answer.
+  func answers(of view: PhotoLibrary, fetchesOnly: Bool = false) throws -> [String: MomentAnswer] {
     var answers: [String: MomentAnswer] = [:]
     func ask(_ question: String, _ answer: () throws -> MomentAnswer) throws {
       do {
@@ -63,15 +66,14 @@ struct MomentQuestions {
         }
       }
     }
+    try ask("status") { try status(view) }
+    if fetchesOnly { return answers }
     try ask("sections") { try sections(view) }
     try ask("key assets and counts") { try keyAssets(view) }
     try ask("smart albums") { try answer(view.fetchCollections(with: .smartAlbum)) }
     try ask("assets by identifier") { try found(view) }
     try ask("files and words") { try details(view) }
     try ask("identifiers across libraries") { try cloud(view) }
-    try ask("status") {
-      .text(try AccessLevel.allCases.map { "\(try view.authorizationStatus(for: $0))" }.joined(separator: " "))
-    }
     try ask("history") { try history(view) }
     try ask("statistics") { try statistics(view) }
     if isOwner { try ask("clients") { try clients(view) } }
@@ -86,6 +88,10 @@ struct MomentQuestions {
   private func answer(_ result: FetchResult<PhotoCollection>) throws -> MomentAnswer {
     let objects = try result.objects(at: 0..<result.count)
     return .objects(objects.map(\.id), rows: objects.map { rows.number(of: $0.row) })
+  }
+
+  private func status(_ view: PhotoLibrary) throws -> MomentAnswer {
+    .text(try AccessLevel.allCases.map { "\(try view.authorizationStatus(for: $0))" }.joined(separator: " "))
   }
 
   private func sections(_ view: PhotoLibrary) throws -> MomentAnswer {
