@@ -406,6 +406,22 @@ struct UndoRuleTests {
     #expect(commit.causation == commit.undone?.description)
   }
 
+  @Test("what an undo takes out and brings back is written and read as its own types, and each is the other's inverse")
+  func encoding() throws {
+    let row = AssetRow(number: 7, identifier: LocalIdentifier(high: 1, low: 2), addedDate: Date(microseconds: 5))
+    var existence = AssetExistence(
+      row: row, details: AssetDetails(resources: [.invented(1)]),
+      places: [ContainerPlace(container: 3, key: OrderKey(rawValue: 9))])
+    existence.isByUndo = true
+    let events = [(Event.assetPurged(existence), "asset.unmade"), (.assetCreated(existence), "asset.returned")]
+    for (event, type) in events {
+      #expect(event.type == type && event.inverse.inverse == event && event.inverse.type != type)
+      // The row names its number, whatever the sequence.
+      let payload = event.payload()
+      #expect(try Event(type: type, version: 1, sequence: 99, payload: payload.span.bytes) == event)
+    }
+  }
+
   @Test("a long list of commits is told as far as 256 bytes go, and the rest is counted")
   func longList() throws {
     let commits = stride(from: UInt64(1_000_000), to: 1_001_000, by: 2).map { $0 }
