@@ -60,7 +60,7 @@ struct StorageFormatTests {
     }
   }
 
-  @Test("the library has an event of every type that is decided")
+  @Test("the library has an event of every type that is decided, but for the two of an undo")
   func hasEveryType() throws {
     let types = Set(try LoggedEvent.all().map(\.type))
     #expect(

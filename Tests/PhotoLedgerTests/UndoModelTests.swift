@@ -49,6 +49,30 @@ struct UndoModelTests {
     #expect(try history.library.verify(scratch: history.made.folder.url).defect == nil)
   }
 
+  @Test("the histories that are drawn hold everything that an undo takes back, and what it does")
+  func coverage() throws {
+    var types: Set<String> = []
+    for seed in 1...8 as ClosedRange<UInt64> {
+      let history = try UndoHistory(seed: seed)
+      for round in 0..<60 {
+        try history.step()
+        if round % 6 == 5 { try Self.goBack(history, to: max(0, history.moments.count - 1 - history.draw(1..<9))) }
+      }
+      #expect(history.moments.count > 30, "Hardly a block of seed \(seed) was carried out.")
+      try history.library.forEachLogEntry { entry in
+        types.insert(entry.type)
+        return true
+      }
+    }
+    let wanted: Set<String> = [
+      "asset.created", "asset.purged", "asset.unmade", "asset.returned", "assets.edited", "assets.trashed",
+      "assets.restored", "collection.created", "collection.edited", "content.inserted", "content.removed",
+      "content.moved", "content.spread", "client.registered", "client.edited", "selection.granted",
+      "selection.withdrawn",
+    ]
+    #expect(wanted.subtracting(types).isEmpty)
+  }
+
   @Test("every follower of an undo is told exactly what it changed (CD-04)", arguments: 20...25 as ClosedRange<UInt64>)
   func followers(seed: UInt64) throws {
     let history = try UndoHistory(seed: seed)
