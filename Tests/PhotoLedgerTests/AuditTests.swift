@@ -332,7 +332,8 @@ struct AuditTests {
     let records = [event, change, member, access, interval]
     #expect(records.map { Self.value("schema", $0) } == Array(repeating: .integer(1), count: 5))
     #expect(
-      records.map { Self.value("record", $0) } == ["event", "change", "member", "access", "interval"].map(LogValue.text))
+      records.map { Self.value("record", $0) }
+        == ["event", "change", "member", "access", "interval"].map(LogValue.text))
   }
 }
 

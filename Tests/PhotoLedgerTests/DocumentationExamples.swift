@@ -329,7 +329,8 @@ enum Examples {
       let (added, removed) = (member.added?.commit.client, member.removed?.commit.client)
       print("\(member.label): in by \(added ?? "?"), out by \(removed ?? "nobody")")
     }
-    for interval in try library.accessIntervals(of: "com.example.gallery") where interval.object == photo.localIdentifier {
+    let intervals = try library.accessIntervals(of: "com.example.gallery")
+    for interval in intervals where interval.object == photo.localIdentifier {
       print("from \(interval.from.commit.date) to \(interval.to?.commit.date ?? .distantFuture)")
     }
     // end

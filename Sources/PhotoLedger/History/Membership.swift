@@ -27,7 +27,8 @@ public struct Membership: Sendable, Hashable {
 }
 
 extension PhotoLibrary {
-  /// Who put each member into an album or folder, when and why; and, if wanted, who took out what is not there any more.
+  /// Who put each member into an album or folder, when and why; and, if wanted, who took out what is not there any
+  /// more.
   ///
   /// Members that are hidden or in the trash keep their places and are listed.
   /// - Parameters:

@@ -146,7 +146,8 @@ extension AuditReader {
     for place in arranged.places {
       if arranged.container == number {
         let member = try spelling(place.child, t)
-        values.append(PropertyValues("members", .place("member", member, place.old), .place("member", member, place.new)))
+        let (old, new) = (LogValue.place("member", member, place.old), LogValue.place("member", member, place.new))
+        values.append(PropertyValues("members", old, new))
       } else if place.child == number {
         let before = try place.old.map { try self.values(entering: arranged.container, at: $0, t) } ?? []
         let after = try place.new.map { try self.values(entering: arranged.container, at: $0, t) } ?? []

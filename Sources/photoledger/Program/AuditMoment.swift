@@ -11,8 +11,10 @@ extension Invocation {
     if let written = WrittenDate(text) { return try library.token(ofDate: written.date) }
     guard text.hasPrefix("t1-") || text.hasPrefix("v1-") else {
       throw UsageError(
-        "--\(name) needs a token, the sequence of an event, or an instant such as 2024-05-31T18:30:00Z; '\(text)' is none."
-      )
+        """
+        --\(name) needs a token, the sequence of an event, or an instant such as 2024-05-31T18:30:00Z; \
+        '\(text)' is none.
+        """)
     }
     return try Token(text)
   }
