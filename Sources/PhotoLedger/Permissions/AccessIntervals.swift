@@ -112,8 +112,8 @@ extension PhotoLibrary {
   /// - Returns: the intervals in the order in which they began.
   /// - Throws: ``LibraryError`` `.identifierNotFound` for a client that the library never heard of,
   ///   `.accessUserDenied` for any client but the owner; what the store throws.
-  /// - Complexity: O(k + a log n) for the k events that touched the client, its selection, its picks and its albums, and
-  ///   the a albums of the library.
+  /// - Complexity: O(k + a log n) for the k events that touched the client, its selection, its picks and its albums,
+  ///   and the a albums of the library.
   public func accessIntervals(of name: String, at token: Token? = nil) throws -> [AccessInterval] {
     try checkIsOwner("see what others may see")
     return try store.reading { t in
