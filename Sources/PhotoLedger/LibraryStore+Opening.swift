@@ -130,8 +130,8 @@ extension LibraryStore {
 }
 
 extension StoreCore {
-  /// Takes the steps from an older format of the store to this one, in one transaction: a step that is cut short has not
-  /// happened, and one that another process has taken meanwhile is not taken again.
+  /// Takes the steps from an older format of the store to this one, in one transaction: a step that is cut short has
+  /// not happened, and one that another process has taken meanwhile is not taken again.
   fileprivate func take(
     _ steps: [StoreStep], _ policy: UnreadableEventPolicy, _ progress: (TaskProgress) -> Bool
   ) throws {

@@ -11,8 +11,8 @@ import Testing
 //     v1-first    20 November 2026: assets, albums, folders; nine projections      migrated.dump: what it comes to
 //     v1          22 November 2026: clients, words, edits, smart albums; sixteen    v2/library.dump is what it comes to
 //
-// A fixture is a dump, from which the store is made again, byte for byte. PHOTOLEDGER_RECORD=1 writes migrated.dump anew;
-// that is right only as long as the format of now is unpublished.
+// A fixture is a dump, from which the store is made again, byte for byte. PHOTOLEDGER_RECORD=1 writes migrated.dump
+// anew; that is right only as long as the format of now is unpublished.
 
 @Suite("Migrations", .serialized)
 struct MigrationTests {
@@ -57,7 +57,8 @@ struct MigrationTests {
     let (ours, theirs) = (found.split(separator: "\n"), wanted.split(separator: "\n"))
     if ours == theirs { return nil }
     let index = zip(ours, theirs).enumerated().first { $1.0 != $1.1 }?.offset ?? min(ours.count, theirs.count)
-    return "line \(index + 1): \(ours.dropFirst(index).first ?? "(end)") is not \(theirs.dropFirst(index).first ?? "(end)")"
+    let (line, other) = (ours.dropFirst(index).first ?? "(end)", theirs.dropFirst(index).first ?? "(end)")
+    return "line \(index + 1): \(line) is not \(other)"
   }
 
   @Test("a store of an older format is brought up to this one when it is opened, and gives the bytes that are frozen")
@@ -96,7 +97,7 @@ struct MigrationTests {
     #expect(try Self.fixture("\(version)/library.log") == Self.fixture("v2/library.log"))
   }
 
-  @Test("the events of every version that was ever written are read, and come to the frozen projections", arguments: old)
+  @Test("the events of every form that was ever written are read, and are written in that of now", arguments: old)
   func readsLogs(version: String) throws {
     struct Logged: Codable {
       var sequence: UInt64
@@ -169,7 +170,9 @@ struct MigrationTests {
     #expect(Self.difference(after, before) == nil)
   }
 
-  @Test("a store without steps to this format, and a newer one, are refused with a sentence", arguments: [0, 3, 99] as [UInt8])
+  @Test(
+    "a store without steps to this format, and a newer one, are refused with a sentence",
+    arguments: [0, 3, 99] as [UInt8])
   func refused(format: UInt8) throws {
     let folder = try TemporaryFolder()
     let url = folder.place("library")

@@ -74,14 +74,15 @@ struct UnreadableEventTests {
     return nil
   }
 
-  @Test("whatever reads an event that it cannot carry out stops with a sentence that names it", arguments: Poison.allCases)
+  @Test(
+    "whatever reads an event that it cannot carry out stops with a sentence that names it", arguments: Poison.allCases)
   func stops(poison: Poison) throws {
     let scene = try Scene(poison.event)
     let name = "\(scene.sequence)"
     let environment = try LMDB.Environment.store(ofLibrary: scene.made.url.path)
     let before = try StoreDump(environment)
     let rebuild = Self.failure { try scene.library.rebuild() }
-    #expect(rebuild?.code == poison.code && rebuild?.description.contains(name) == true, "\(String(describing: rebuild))")
+    #expect(rebuild?.code == poison.code && rebuild?.description.contains(name) == true, "\(poison)")
     #expect(try StoreDump(environment).difference(from: before) == nil)
     let defect = try scene.library.verify(scratch: scene.made.folder.url).defect
     #expect(defect?.place == "event \(scene.sequence)")
@@ -94,7 +95,8 @@ struct UnreadableEventTests {
   }
 
   @Test(
-    "an event that a rebuild sets aside is shown by log, stat and verify, and changes nothing", arguments: Poison.allCases)
+    "an event that a rebuild sets aside is shown by log, stat and verify, and changes nothing",
+    arguments: Poison.allCases)
   func setAside(poison: Poison) throws {
     let scene = try Scene(poison.event)
     let library = scene.library
@@ -139,7 +141,8 @@ struct UnreadableEventTests {
   /// A step that turns an invented older edit, `{0: asset, 1: is favourite}`, into one of today.
   private static let invented = EventUpcaster(steps: [
     EventUpcaster.Step(type: "asset.liked", from: 0) { (payload) throws(EventUpcastError) in
-      guard case .map(let pairs) = payload, case .unsigned? = pairs.first?.value, case .bool(let on)? = pairs.last?.value
+      guard case .map(let pairs) = payload, case .unsigned? = pairs.first?.value,
+        case .bool(let on)? = pairs.last?.value
       else { throw EventUpcastError("the like is none") }
       let change = CBOR.array([.unsigned(1), .bool(!on), .bool(on)])
       let edit = CBOR.array([pairs[0].value, .array([change])])
@@ -149,7 +152,9 @@ struct UnreadableEventTests {
 
   @Test("an event of an older version is the same to a rebuild, a state of the past, the log and the audit")
   func onePath() throws {
-    let scene = try Scene { ("asset.liked", 0, .map([.init(.unsigned(0), .unsigned($0)), .init(.unsigned(1), .bool(true))])) }
+    let scene = try Scene { asset in
+      ("asset.liked", 0, .map([.init(.unsigned(0), .unsigned(asset)), .init(.unsigned(1), .bool(true))]))
+    }
     let library = scene.library
     let name = scene.asset.uuidString
     try Event.$upcaster.withValue(Self.invented) {

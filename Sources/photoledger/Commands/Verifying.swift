@@ -7,7 +7,8 @@ import PhotoLedger
 // a sentence and an exit status.
 
 extension Command {
-  private static let settingAside = Option("set-aside", "note events that cannot be carried out, and go on without them")
+  private static let settingAside = Option(
+    "set-aside", "note events that cannot be carried out, and go on without them")
   private static let hashing = Option("content", "read and hash every file of a photo or video too")
 
   static let verify = Command(
