@@ -24,7 +24,9 @@ extension LibraryStore {
       let steps = try StoreFormat.check(environment, of: url.path)
       let log = try existingLog(in: environment, at: url)
       let known = try environment.read { t in try Self.identifier(of: log, t, at: url) }
-      let core = try StoreCore(environment, log, surroundings, identifier: known)
+      let projections = try existingProjections(in: environment, at: url, creating: !steps.isEmpty)
+      let core = StoreCore(
+        environment: environment, log: log, projections: projections, surroundings: surroundings, identifier: known)
       try core.take(steps, policy, progress)
       return try LibraryStore(url, core)
     }
@@ -37,6 +39,20 @@ extension LibraryStore {
     } catch {
       let reported = LibraryError(error)
       throw LibraryError(reported.code, "The library at \(url.path) cannot be opened. \(reported.description)")
+    }
+  }
+
+  /// The projections of a library that is there; those that an older format lacks are made.
+  private static func existingProjections(
+    in environment: LMDB.Environment, at url: URL, creating: Bool
+  ) throws -> Projections {
+    do {
+      return try Projections(in: environment, creates: creating)
+    } catch {
+      guard error.code == .notFound else { throw error }
+      throw LibraryError(
+        .corrupted,
+        "The library at \(url.path) cannot be opened: a table of its projections is missing; restore it from a backup.")
     }
   }
 

@@ -75,28 +75,29 @@ package struct Projections: Sendable {
   /// How many databases a store with projections has room for: theirs, the log's, and some to come.
   package static let databasesMax = 128
 
-  /// Opens the projections of a store, making those that are missing.
-  package init(in environment: LMDB.Environment) throws(LMDBError) {
-    assets = try environment.database("assets", integerKeys: true)
-    details = try environment.database("details", integerKeys: true)
-    collections = try environment.database("collections", integerKeys: true)
-    identifiers = try environment.database("identifiers")
-    members = try environment.database("members")
-    containers = try environment.database("containers")
-    content = try environment.database("content")
-    pairing = try environment.database("pairing")
-    bursts = try environment.database("bursts")
-    origins = try environment.database("origins")
-    clients = try environment.database("clients", integerKeys: true)
-    clientNames = try environment.database("clientNames")
-    picks = try environment.database("picks", integerKeys: true)
-    sightings = try environment.database("sightings")
-    settings = try environment.database("settings")
-    history = try environment.database("history")
-    departed = try environment.database("departed")
-    aside = try environment.database("aside")
+  /// Opens the projections of a store.
+  /// - Parameter creates: whether those that are missing are made, or `notFound` is thrown.
+  package init(in environment: LMDB.Environment, creates: Bool = true) throws(LMDBError) {
+    assets = try environment.database("assets", integerKeys: true, create: creates)
+    details = try environment.database("details", integerKeys: true, create: creates)
+    collections = try environment.database("collections", integerKeys: true, create: creates)
+    identifiers = try environment.database("identifiers", create: creates)
+    members = try environment.database("members", create: creates)
+    containers = try environment.database("containers", create: creates)
+    content = try environment.database("content", create: creates)
+    pairing = try environment.database("pairing", create: creates)
+    bursts = try environment.database("bursts", create: creates)
+    origins = try environment.database("origins", create: creates)
+    clients = try environment.database("clients", integerKeys: true, create: creates)
+    clientNames = try environment.database("clientNames", create: creates)
+    picks = try environment.database("picks", integerKeys: true, create: creates)
+    sightings = try environment.database("sightings", create: creates)
+    settings = try environment.database("settings", create: creates)
+    history = try environment.database("history", create: creates)
+    departed = try environment.database("departed", create: creates)
+    aside = try environment.database("aside", create: creates)
     var orders: [Database] = []
-    for order in StoredOrder.all { orders.append(try environment.database(order.name)) }
+    for order in StoredOrder.all { orders.append(try environment.database(order.name, create: creates)) }
     self.orders = orders
   }
 
