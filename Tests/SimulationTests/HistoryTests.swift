@@ -13,6 +13,12 @@ enum Seeds {
   static var commits: Int {
     ProcessInfo.processInfo.environment["PHOTOLEDGER_SIMULATION_COMMITS"].flatMap { Int($0) } ?? 2_600
   }
+
+  /// PHOTOLEDGER_SIMULATION_MOMENTS: about so many moments of one history are looked back at; 200 take a quarter of an
+  /// hour.
+  static var moments: Int {
+    ProcessInfo.processInfo.environment["PHOTOLEDGER_SIMULATION_MOMENTS"].flatMap { Int($0) } ?? 40
+  }
 }
 
 @Suite("Random histories")
