@@ -46,6 +46,9 @@ enum TwinQuestions {
     "as(_:)": "is how the client came to its view",
     "close()": "ends the run: what is told then is among the deliveries",
     "register(_:)": "is among the deliveries",
+    "defaultSnapshotSpacing": "is a constant",
+    "momentDate": "is nil but for a moment, and told with those",
+    "undo(_:onConflict:cause:key:)": "is `undoAndWait` without blocking",
     "unavailabilityReason": "is about the store's files, and is the reason why this process lost them",
     "changes(to:composingBeyond:)": "is among the deliveries",
     "performChanges(cause:key:_:)": "is `performChangesAndWait` without blocking; the visible steps go through it",
@@ -235,6 +238,23 @@ enum TwinQuestions {
       }
       return "\(told) \(try twin.view.fetchPersistentChanges(since: token, limit: 1).count)"
     },
+    .each("at(_:)", tokens) { twin, token in
+      let view = try twin.view.at(token)
+      return "\(view.momentDate as Any) \(try view.currentToken) \(try view.fetchAssets().told)"
+    },
+    .each("at(date:)", { _ in [.distantPast, Date(timeIntervalSince1970: 1_750_000_000), .distantFuture] }) {
+      twin, date in
+      let view = try twin.view.at(date: date)
+      return "\(try view.currentToken) \(try view.fetchAssets().told)"
+    },
+    .each("at(sequence:)", { _ in (0...40).map { UInt64($0) } }) { twin, sequence in
+      try twin.view.at(sequence: sequence).fetchAssets().told
+    },
+    .each("changeDetails(from:to:)", tokens) { twin, token in
+      let details = try twin.view.changeDetails(from: try twin.view.fetchAssets(), to: token)
+      let indexes = [details.removedIndexes, details.insertedIndexes, details.changedIndexes].map { $0.map(Array.init) }
+      return "\(indexes) \(details.moves) \(details.commits.count) \(details.fetchResultAfterChanges.told)"
+    },
     .each("shortenHistory(to:)", tokens) { twin, token in
       try twin.view.shortenHistory(to: token)
       return "done"
@@ -306,7 +326,20 @@ enum TwinQuestions {
       return "\(count) changes"
     },
     TwinQuestion("statistics()") { "\(try $0.view.statistics())" },
-    TwinQuestion("verify(scratch:hashingContent:progress:)") { "\(try $0.view.verify())" },
+    TwinQuestion("verify(scratch:hashingContent:against:progress:)") { "\(try $0.view.verify())" },
+    TwinQuestion("checkpoint(progress:)") { "\(try $0.view.checkpoint())" },
+    .each("inclusionProof(ofSequence:inFirst:includingRecord:)", { _ in [1, 5, 9999] as [UInt64] }) {
+      "\(try $0.view.inclusionProof(ofSequence: $1))"
+    },
+    TwinQuestion("consistencyProof(from:to:)") { "\(try $0.view.consistencyProof(from: 1, to: 2))" },
+    TwinQuestion("makeSnapshots(spacing:progress:)") { "\(try $0.view.makeSnapshots(spacing: 10))" },
+    TwinQuestion("snapshots()") { "\(String(describing: try $0.view.snapshots()))" },
+    TwinQuestion("dropSnapshots()") { twin in
+      try twin.view.dropSnapshots()
+      return "done"
+    },
+    .each("planUndo(_:onConflict:)", undoings) { "\(try $0.view.planUndo($1))" },
+    .each("undoAndWait(_:onConflict:cause:key:)", undoings) { "\(try $0.view.undoAndWait($1))" },
     TwinQuestion("rebuild(unreadableEvents:progress:)") { twin in
       try twin.view.rebuild()
       return "done"
@@ -320,6 +353,10 @@ enum TwinQuestions {
       return "\(count) entries"
     },
   ]
+
+  private static func undoings(_ twin: Twin) throws -> [UndoSelection] {
+    try tokens(twin).map { UndoSelection.commit($0) } + [UndoSelection(), .cause("import")]
+  }
 
   private static func filters(_ twin: Twin) -> [LogFilter] {
     ([nil] + twin.strangers.map(Optional.some)).map { id in
