@@ -55,6 +55,9 @@ struct StoredOrderTests {
         for order in ["creationDate", "creationDate:desc"] {
           var options = FetchOptions()
           options.sort = [try SortTerm(order, for: .asset)]
+          let asked = try made.library.fetchAssets(options, in: album)
+          let isKept = StoredOrder.answering(try asked.core.plan.query) != nil
+          #expect(isKept == (album?.albumSubtype != .smartAlbumRecentlyAdded), "Another fetch is answered than was meant.")
           let stored = try made.library.fetchAssets(options, in: album)
           options.sort.append(try SortTerm("addedDate", for: .asset))
           let expected = try made.library.fetchAssets(options, in: album).core.numbers

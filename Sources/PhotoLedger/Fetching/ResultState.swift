@@ -11,7 +11,7 @@ import Synchronization
 // section, a change.
 //
 //     fetch ──▶ begun: commit, count, first numbers ──── a question that needs the order ────▶ made: the tree
-//                                                     keys of now, later commits taken back
+//                                                     the stored keys; after a later commit, the rows as of this one
 //
 // Invariant: what a begun result answers is what it answers when it is made, and it is made as of its own commit,
 // however late. Refused: making it in the background, which takes a core from whoever draws the first screen.
