@@ -3,7 +3,7 @@ enum StoreRows {
   private static let names: [String] = [
     Creation.names, ["S10 creation, one commit of 1000 assets"], ColdStart.names, Fetching.rebuildNames,
     Fetching.questions.flatMap(Fetching.names), Observing.names, CatchingUp.names, LongAlbum.names, Memory.names,
-    Commits.names, UglyShapes.names,
+    Commits.names, UglyShapes.names, BackingUp.names,
   ].flatMap { $0 }
 
   static func measure(size: Int, into report: inout Report) throws {
@@ -18,5 +18,6 @@ enum StoreRows {
     try LongAlbum.measure(stage, into: &report)
     try Memory.measure(stage, into: &report)
     try UglyShapes.measure(stage, into: &report)
+    try BackingUp.measure(stage, into: &report)
   }
 }

@@ -18,7 +18,9 @@ extension LibraryStore {
       try StoreFormat.check(environment, of: url.path)
       let log = try EventLog(in: environment)
       let core = try environment.read { t in
-        try StoreCore(environment, log, surroundings, identifier: identifier(of: log, t, at: url))
+        var core = try StoreCore(environment, log, surroundings, identifier: identifier(of: log, t, at: url))
+        core.forks = try core.projections.forks(in: t)
+        return core
       }
       return try LibraryStore(url, core)
     }
@@ -72,7 +74,7 @@ extension LibraryStore {
   }
 
   /// Makes a folder and those above it, naming the one that cannot be made.
-  private static func makeFolder(_ path: String) throws(LibraryError) {
+  static func makeFolder(_ path: String) throws(LibraryError) {
     var made = ""
     for name in path.split(separator: "/") {
       made += "/\(name)"
@@ -84,13 +86,13 @@ extension LibraryStore {
 
   static func storePath(_ url: URL) -> String { url.path + "/store" }
 
-  private static var options: LMDB.Environment.Options {
+  static var options: LMDB.Environment.Options {
     var options = LMDB.Environment.Options()
     options.maxDatabases = 32
     return options
   }
 
-  private static func reporting<R>(_ body: () throws -> R) throws -> R {
+  static func reporting<R>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
     } catch {

@@ -44,6 +44,7 @@ import Testing
     "S14 catching up composed, a commit", "S15 album, remove 1000 in the middle, details",
     "S15 album, move the last to the front, bytes logged", "M1 memory of a second observer",
     "ugly, 100,000 of one instant, a change", "ugly, 68,811 removed and restored, commit to observer after",
+    "S20 backup, proved and durable",
   ]
 
   @Test("goals are named, and judged at long lists only")

@@ -97,6 +97,22 @@ extension Event {
     case .arranged(let arranged):
       (arranged.sentence(names), .object(arranged.fields(name)))
     case .nothingChanged: ("A block changed nothing.", .object([]))
+    case .assetErased(let erased):
+      (
+        "What the log told of \(counted(erased.numbers.count, "asset")) was erased.",
+        .object([
+          .init("assets", .list(erased.numbers.map { .text(name($0)) })),
+          .init("events", .list(erased.redactions.map { .integer(Int64(clamping: $0.sequence)) })),
+        ])
+      )
+    case .libraryForked(let fork):
+      (
+        "The library was forked from the one at '\(fork.origin)'.",
+        .object([
+          .init("identifier", .text(fork.identifier.uuidString)), .init("date", .date(fork.date)),
+          .init("origin", .text(fork.origin)),
+        ])
+      )
     case .clientRegistered(let row), .clientErased(let row):
       (
         "The client '\(row.name)' was registered.",
@@ -129,7 +145,7 @@ private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: [ObjectN
 
 extension LogValue {
   /// A property's value; enumerations and sets by the names that PhotoKit gives them.
-  fileprivate init(_ value: FieldValue, of field: AssetField) {
+  init(_ value: FieldValue, of field: AssetField) {
     switch value {
     case .null: self = .null
     case .bool(let value): self = .bool(value)
@@ -168,10 +184,13 @@ extension LogValue {
 }
 
 extension AssetExistence {
-  fileprivate var title: String { details.resources.first.map { "'\($0.originalFilename)'" } ?? "An asset" }
+  fileprivate var title: String {
+    details.resources.first.map { "'\($0.originalFilename)'" } ?? (row.isErased ? "An erased asset" : "An asset")
+  }
 
   fileprivate func fields(_ name: (ObjectNumber) -> String) -> [LogValue.Field] {
     var fields: [LogValue.Field] = [.init("asset", .text(name(row.number)))]
+    if row.isErased { fields.append(.init("isErased", .bool(true))) }
     for field in AssetField.allCases where row[field] != .null && row[field] != .bool(false) {
       fields.append(.init("\(field)", LogValue(row[field], of: field)))
     }
@@ -186,7 +205,7 @@ extension AssetExistence {
 
 extension AssetDetails {
   /// The same names in the same order for every asset.
-  fileprivate var fields: [LogValue.Field] {
+  var fields: [LogValue.Field] {
     [
       .init("resources", .list(resources.map { .object($0.fields) })),
       .init("caption", caption.map(LogValue.text) ?? .null),

@@ -82,7 +82,7 @@ private struct LogReader {
     }
     let type = record.type
     if let prefix = filter.typePrefix, !type.hasPrefix(prefix) { return nil }
-    guard record.payload != nil else {
+    guard record.content != nil else {
       return LogEntry(
         sequence: record.sequence, token: core.token(record.commit), commit: commit, type: type, objects: [],
         sentence: "The payload was erased.", details: .null)
@@ -90,7 +90,8 @@ private struct LogReader {
     let event = try Event(record)
     let touched = event.touched
     let known = try touched.reduce(into: [:]) { $0[$1] = try names.name(of: $1, t) }
-    let (sentence, details) = event.described(known)
+    var (sentence, details) = event.described(known)
+    if record.isErased { sentence += " Part of it was erased." }
     return LogEntry(
       sequence: record.sequence, token: core.token(record.commit), commit: commit, type: type,
       objects: distinct(touched).compactMap { known[$0]?.spelling }, sentence: sentence, details: details)

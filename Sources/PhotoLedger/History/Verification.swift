@@ -61,14 +61,24 @@ extension PhotoLibrary {
     progress: (TaskProgress) -> Bool = { _ in true }
   ) throws -> Verification {
     try checkIsOwner("verify the library")
+    var found = try verifyStore(scratch: scratch, progress: progress)
+    guard found.isSound else { return found }
+    return try store.reading { t in
+      try verifyResources(&found, hashesContent, t, progress)
+      return found
+    }
+  }
+
+  /// The same without the files of resources.
+  func verifyStore(
+    scratch: URL = FileManager.default.temporaryDirectory, progress: (TaskProgress) -> Bool
+  ) throws -> Verification {
     let folder = scratch.appending(path: "photoledger-verify-\(store.core.surroundings.random())")
     defer { try? FileManager.default.removeItem(at: folder) }
     return try store.reading { t in
       var found = try verifyLog(t, progress)
       guard found.isSound else { return found }
       try verifyProjections(&found, in: folder, t, progress)
-      guard found.isSound else { return found }
-      try verifyResources(&found, hashesContent, t, progress)
       return found
     }
   }
@@ -112,7 +122,9 @@ extension PhotoLibrary {
       found.defect = Verification.Defect(place: "replay", description: error.description)
       return
     }
-    for (name, (live, model)) in zip(Projections.names, zip(store.core.projections.all, replayed.all)) {
+    let names = Projections.names + [RedactionTable.name]
+    let stored = store.core.projections.all + [store.core.projections.redactions.database]
+    for (name, (live, model)) in zip(names, zip(stored, replayed.all + [replayed.redactions.database])) {
       let difference = try environment.read { other in
         try firstDifference(name, live, t, model, other, &found.entryCount)
       }
@@ -198,8 +210,10 @@ extension PhotoLibrary {
     try checkIsOwner("rebuild the library")
     let core = store.core
     try Self.reporting {
+      // In a transaction of its own, since the events below are read through it, in a snapshot; only a log that is
+      // found sound changes it.
+      try core.environment.write { t in if try core.deriveRedactions(&t) { try mendLog(&t) } }
       try core.environment.write { t in
-        try mendLog(&t)
         for database in core.projections.all { try t.clear(database) }
         // The events are read in a snapshot of their own, beside the pages that the transaction changes.
         try core.environment.read { source in

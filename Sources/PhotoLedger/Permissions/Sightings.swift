@@ -57,7 +57,7 @@ extension Projections {
     case .pickRecorded(let row): try addItself(row.client)
     case .arranged(let arranged): try viewers(of: arranged, t).forEach(add)
     case .libraryCreated, .assetCreated, .collectionErased, .clientErased, .pickErased, .historyShortened,
-      .nothingChanged:
+      .assetErased, .libraryForked, .nothingChanged:
       break
     }
     return found

@@ -2,7 +2,7 @@
 enum Commands {
   static let all: [Command] =
     reading + files + editing + assetEdits + wordEdits + burstEdits + albumEdits + smartAlbumEdits + folderEdits
-    + picking + clients + care
+    + picking + clients + copies + care
 
   private static let reading: [Command] = [
     .demo, .initialize, .import, .list, .sections, .show, .albums, .stat, .log, .watch, .apply, .history, .historyToken,
@@ -18,7 +18,11 @@ enum Commands {
   private static let clients: [Command] =
     [.clientList] + clientEdits + [.clientSelection, .clientAccess, .clientRequest]
 
-  private static let care: [Command] = [.verify, .verifyHere, .rebuild, .historyShorten]
+  private static let care: [Command] = [.verify, .verifyHere, .rebuild, .historyShorten, .erase, .compact]
+
+  private static let copies: [Command] = [
+    .backup, .restore, .restoreHere, .exportLog, .importLog, .importLogHere, .fork, .compare,
+  ]
 
   static let groups: [(title: String, names: [String])] = [
     ("Start:", ["demo", "init", "import"]),
@@ -33,6 +37,7 @@ enum Commands {
     ("Clients, and what they may see:", clients.map(\.name)),
     ("Change anything, from a program:", ["apply"]),
     ("Between libraries:", ["identifier cloud", "identifier local"]),
-    ("Care:", ["verify", "rebuild", "history shorten"]),
+    ("Copies of the library:", copies.filter { !$0.isInternal }.map(\.name)),
+    ("Care:", ["verify", "rebuild", "history shorten", "erase", "compact"]),
   ]
 }
