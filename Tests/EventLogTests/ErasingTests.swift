@@ -37,9 +37,14 @@ struct ErasingTests {
       try Self.fill(log)
       let head = try log.environment.read { t in try log.head(t) }
       try log.environment.write { t in
-        #expect(try log.erasePayload(of: 5, in: &t))
-        #expect(try !log.erasePayload(of: 5, in: &t))
-        #expect(throws: EventLogError.self) { try log.erasePayload(of: 50, in: &t) }
+        let (first, second) = (try log.erasePayload(of: 5, in: &t), try log.erasePayload(of: 5, in: &t))
+        #expect(first && !second)
+        do {
+          try log.erasePayload(of: 50, in: &t)
+          Issue.record("an event that is not there was erased")
+        } catch let error as EventLogError {
+          #expect(error.code == .corrupted)
+        }
       }
       try log.environment.read { t in
         guard let event = try log.event(at: 5, in: t) else {
@@ -57,7 +62,8 @@ struct ErasingTests {
         }
         let (isErased, bytes, version) = (event.isErased, event.contentBytes, event.contentVersion)
         #expect(isErased && bytes == [1, 2, 3] && version == 7)
-        #expect(try log.redactions.carrier(of: 5, in: t) == 9 && log.redactions.carrier(of: 4, in: t) == nil)
+        let carriers = (try log.redactions.carrier(of: 5, in: t), try log.redactions.carrier(of: 4, in: t))
+        #expect(carriers.0 == 9 && carriers.1 == nil)
         var cursor = try log.cursor(after: 3, in: t)
         var found: [[UInt8]?] = []
         while let event = try cursor.next() { found.append(event.isErased ? event.contentBytes : nil) }
@@ -136,7 +142,8 @@ struct ErasingTests {
           }
         }
         #expect(error?.storage == nil, "\(Self.damages[damage].name): \(String(describing: error))")
-        #expect(try other.environment.read { t in try other.head(t) } == .empty)
+        let head = try other.environment.read { t in try other.head(t) }
+        #expect(head == .empty)
       }
     }
   }
@@ -153,8 +160,12 @@ struct ErasingTests {
           for copy in copies { try importer.append(copy, in: &t) }
           var again = copies[3]
           (again.sequence, again.commit) = (10, 4)
-          let error = #expect(throws: EventLogError.self) { try importer.append(again, in: &t) }
-          #expect(error?.code == .keyUsed)
+          do {
+            try importer.append(again, in: &t)
+            Issue.record("the key was taken twice")
+          } catch let error as EventLogError {
+            #expect(error.code == .keyUsed)
+          }
         }
       }
     }

@@ -120,12 +120,13 @@ struct ErasureTests {
     let preview = try kept.library.erasurePreview(of: [kept.secret])
     #expect(preview[0].keptFiles.map(\.reason) == [.shared] && preview[0].removedFiles.count == 1)
     try kept.library.eraseAssets([kept.secret])
-    let asset = try #require(try kept.library.asset(try #require(copy).uuidString))
+    let made = try #require(copy)
+    let asset = try #require(try kept.library.asset(made.uuidString))
     let resource = try #require(try kept.library.resources(of: asset).first)
     #expect(try Data(contentsOf: kept.library.url(of: resource)) == KeptLibrary.photo)
     try kept.expectSound()
     // Both at once leave nothing.
-    try kept.library.eraseAssets([try #require(copy)])
+    try kept.library.eraseAssets([made])
     #expect(!FileManager.default.fileExists(atPath: kept.library.url(of: resource).path))
   }
 

@@ -212,12 +212,21 @@ package struct AssetErased: Equatable, Sendable {
     /// The version of the payload's format.
     package var version: UInt32
     package var payload: [UInt8]
+
+    package init(sequence: UInt64, version: UInt32, payload: [UInt8]) {
+      (self.sequence, self.version, self.payload) = (sequence, version, payload)
+    }
   }
 
   /// At most ``Event/objectLimit``.
   package var numbers: [ObjectNumber]
   /// Ascending by sequence; all of earlier events.
   package var redactions: [Redaction]
+
+  package init(numbers: [ObjectNumber], redactions: [Redaction]) {
+    self.numbers = numbers
+    self.redactions = redactions
+  }
 }
 
 /// Where a library begins to be another one than that which it was forked from.
@@ -227,6 +236,10 @@ package struct LibraryFork: Equatable, Sendable {
   package var date: Date
   /// Where the other library lay.
   package var origin: String
+
+  package init(identifier: LocalIdentifier, date: Date, origin: String) {
+    (self.identifier, self.date, self.origin) = (identifier, date, origin)
+  }
 }
 
 /// A value that was replaced by another.
