@@ -122,6 +122,11 @@ extension Environment {
     return true
   }
 
+  /// Makes sure that nobody uses a store, here or in another process.
+  ///
+  /// - Throws: `busy` if somebody does, `io` if there is no such directory.
+  public static func checkIsUnused(path: String) throws(LMDBError) { _ = try StoreUsage(of: path, alone: true) }
+
   private func databaseOfAnyKeys(_ name: String) throws(LMDBError) -> Database {
     do {
       return try database(name, create: false)

@@ -17,11 +17,10 @@ extension LibraryStore {
       let environment = try LMDB.Environment.open(path: storePath(url), options: options)
       try StoreFormat.check(environment, of: url.path)
       let log = try EventLog(in: environment)
-      let core = try environment.read { t in
-        var core = try StoreCore(environment, log, surroundings, identifier: identifier(of: log, t, at: url))
-        core.forks = try core.projections.forks(in: t)
-        return core
-      }
+      let identifier = try environment.read { t in try Self.identifier(of: log, t, at: url) }
+      var core = try StoreCore(environment, log, surroundings, identifier: identifier)
+      // A transaction sees the databases that were opened before it.
+      core.forks = try environment.read { [core] t in try core.projections.forks(in: t) }
       return try LibraryStore(url, core)
     }
   }

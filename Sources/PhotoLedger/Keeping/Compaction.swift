@@ -45,8 +45,14 @@ extension PhotoLibrary {
     at url: URL, sweepingResources sweepsResources: Bool = false, progress: (TaskProgress) -> Bool = { _ in true }
   ) throws -> CompactionReport {
     let url = url.standardizedFileURL
-    // Opened here for the sentence that says it is no library, and of which format.
-    try PhotoLibrary(at: url).closeForGood()
+    do {
+      try LMDB.Environment.checkIsUnused(path: LibraryStore.storePath(url))
+    } catch  where error.code == .busy {
+      throw inUse(url, error)
+    } catch {
+      // Opening says what is wrong, in words about a library.
+    }
+    try checkIsLibrary(url)
     var chain = ""
     do {
       let rewriting = try LMDB.Environment.rewrite(
@@ -70,18 +76,19 @@ extension PhotoLibrary {
       if sweepsResources { try sweep(url, &report, progress) }
       return report
     } catch let error as LMDBError where error.code == .busy {
-      throw LibraryError(
-        .conflict, "The library at \(url.path) cannot be compacted while it is in use: \(error.detail ?? "").")
+      throw inUse(url, error)
     } catch {
       throw LibraryError(error)
     }
   }
 
-  /// Ends the library and its environment, so that its files may be replaced.
-  func closeForGood() throws {
-    close()
-    do { try store.core.environment.close() } catch { throw LibraryError(error) }
+  private static func inUse(_ url: URL, _ error: LMDBError) -> LibraryError {
+    LibraryError(
+      .conflict, "The library at \(url.path) cannot be compacted while it is in use: \(error.detail ?? "it is open").")
   }
+
+  /// Opens a library and closes it again, for the sentence that says what is wrong with it.
+  private static func checkIsLibrary(_ url: URL) throws { try PhotoLibrary(at: url).close() }
 
   /// Removes the files of resources that no asset of a library ever named.
   private static func sweep(
