@@ -3,7 +3,7 @@ enum StoreRows {
   private static let names: [String] = [
     Creation.names, ["S10 creation, one commit of 1000 assets"], ColdStart.names, Fetching.rebuildNames,
     Fetching.questions.flatMap(Fetching.names), Observing.names, CatchingUp.names, LongAlbum.names, Memory.names,
-    Commits.names, Proofs.names, UglyShapes.names, Auditing.names, Undoing.names, LookingBack.names,
+    Commits.names, Proofs.names, UglyShapes.names, Auditing.names, Undoing.names, LookingBack.names, BackingUp.names,
   ].flatMap { $0 }
 
   static func measure(size: Int, into report: inout Report) throws {
@@ -22,5 +22,6 @@ enum StoreRows {
     try Auditing.measure(stage, into: &report)
     try Undoing.measure(stage, into: &report)
     try LookingBack.measure(stage, into: &report)
+    try BackingUp.measure(stage, into: &report)
   }
 }

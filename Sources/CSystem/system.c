@@ -18,6 +18,8 @@ int psys_rename_without_replacing(const char *from, const char *to) {
   return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u) == 0 ? 0 : errno;
 }
 
+int psys_sync_file_system(int descriptor) { return syscall(SYS_syncfs, descriptor) == 0 ? 0 : errno; }
+
 static atomic_uint generation;
 
 static void count_fork(void) { atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed); }

@@ -3,6 +3,7 @@
 //     events     sequence (integer)  → record             the truth; appended to only
 //     commits    number (integer)    → row of the commit   derived: lists commits without reading events
 //     keys       idempotency key     → number of commit    derived
+//     redactions sequence (integer)  → what stands for an erased payload, and which event brought it: derived
 //     log.meta   "format"            → 1
 //                "head"              → [sequence, commit, chain]
 //
@@ -62,6 +63,8 @@ public struct EventLog: Sendable {
   let commits: Database
   let keys: Database
   let meta: Database
+  /// What stands for erased payloads.
+  public let redactions: RedactionTable
 
   /// Opens the log in `environment`.
   ///
@@ -80,6 +83,7 @@ public struct EventLog: Sendable {
     commits = try Self.table("commits", integerKeys: true, in: environment, creates)
     keys = try Self.table("keys", in: environment, creates)
     meta = try Self.table("log.meta", in: environment, creates)
+    redactions = try storing { () throws(LMDBError) in try RedactionTable(in: environment) }
     let format = try environment.read(mapping: { EventLogError($0) }) { (t) throws(EventLogError) in
       try storedFormat(t)
     }
@@ -131,7 +135,12 @@ extension EventLog {
     let found: RawSpan?
     do { found = try t.value(for: sequence, in: events) } catch { throw EventLogError(error) }
     guard let found else { return nil }
-    return try Self.decode(found, sequence)
+    let event = try Self.decode(found, sequence)
+    guard event.isErased else { return event }
+    let row: RawSpan?
+    do { row = try t.value(for: sequence, in: redactions.database) } catch { throw EventLogError(error) }
+    guard let row else { return event }
+    return StoredEvent(event, substitute: RedactionTable.substitute(row), RedactionTable.version(row))
   }
 
   /// Calls `body` with each event after `sequence`, in order, at most `limit` of them, until it says stop.
@@ -175,7 +184,11 @@ extension EventLog {
   public func cursor<T: TransactionReading & ~Copyable>(
     after sequence: UInt64, in t: borrowing T
   ) throws(EventLogError) -> EventCursor {
-    do { return EventCursor(try t.cursor(in: events), after: sequence) } catch { throw EventLogError(error) }
+    do throws(LMDBError) {
+      return EventCursor(try t.cursor(in: events), try t.cursor(in: redactions.database), after: sequence)
+    } catch {
+      throw EventLogError(error)
+    }
   }
 
   /// The commit `number`; nil when there is none.
@@ -250,12 +263,14 @@ extension EventLog {
 /// Walks the events of a log in order.
 public struct EventCursor: ~Copyable, ~Escapable {
   private var cursor: Cursor
+  private var redactions: Cursor
   private let start: UInt64
   private var hasBegun = false
 
-  @_lifetime(copy cursor)
-  init(_ cursor: consuming Cursor, after sequence: UInt64) {
+  @_lifetime(copy cursor, copy redactions)
+  init(_ cursor: consuming Cursor, _ redactions: consuming Cursor, after sequence: UInt64) {
     self.cursor = cursor
+    self.redactions = redactions
     start = sequence
   }
 
@@ -271,7 +286,13 @@ public struct EventCursor: ~Copyable, ~Escapable {
     let entry: Entry?
     do { entry = try isFirst ? cursor.seek(atOrAfter: start + 1) : cursor.next() } catch { throw EventLogError(error) }
     guard let entry else { return nil }
-    return try EventLog.decode(entry.value, entry.integerKey)
+    let event = try EventLog.decode(entry.value, entry.integerKey)
+    guard event.isErased else { return event }
+    let row: Entry?
+    do { row = try redactions.seek(atOrAfter: event.sequence) } catch { throw EventLogError(error) }
+    guard let row, row.integerKey == event.sequence else { return event }
+    return StoredEvent(
+      event, substitute: RedactionTable.substitute(row.value), RedactionTable.version(row.value))
   }
 }
 

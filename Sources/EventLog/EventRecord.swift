@@ -119,15 +119,8 @@ enum EventRecord {
     record.restart(capacity: event.payload.count + 400)
     record.array(itemCount)
     let start = record.bytes.count
-    record.array(headerItemCount)
-    record.unsigned(place.sequence)
-    record.unsigned(place.commit)
-    record.unsigned(place.index)
-    record.bool(place.isLast)
-    record.integer(information.time)
-    record.text(event.type)
-    record.unsigned(UInt64(event.version))
-    if place.index == 0 { information.write(to: &record) } else { record.null() }
+    writeHeader(
+      place, time: information.time, event.type, event.version, place.index == 0 ? information : nil, into: &record)
     let header = start..<record.bytes.count
 
     let commitment = event.salt.withUnsafeBytes { salt in
@@ -143,5 +136,39 @@ enum EventRecord {
     record.digest(chain)
     record.check()
     return chain
+  }
+
+  static func writeHeader(
+    _ place: EventPlace, time: Int64, _ type: String, _ version: UInt32, _ information: CommitInformation?,
+    into record: inout CBORWriter
+  ) {
+    record.array(headerItemCount)
+    record.unsigned(place.sequence)
+    record.unsigned(place.commit)
+    record.unsigned(place.index)
+    record.bool(place.isLast)
+    record.integer(time)
+    record.text(type)
+    record.unsigned(UInt64(version))
+    if let information { information.write(to: &record) } else { record.null() }
+  }
+
+  /// Writes a record whose hashes are known; without salt and payload it is an erased one.
+  static func write(
+    _ header: RawSpan, _ commitment: SHA256Digest, content: (salt: [UInt8], payload: [UInt8])?, _ leaf: SHA256Digest,
+    _ chain: SHA256Digest, into record: inout CBORWriter
+  ) {
+    record.array(itemCount)
+    record.raw(header)
+    record.digest(commitment)
+    if let content {
+      record.bytes(content.salt)
+      record.bytes(content.payload)
+    } else {
+      record.null()
+      record.null()
+    }
+    record.digest(leaf)
+    record.digest(chain)
   }
 }

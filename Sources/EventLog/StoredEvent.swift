@@ -29,6 +29,10 @@ public struct StoredEvent: ~Escapable {
   public let header: RawSpan
   /// The salt of 16 bytes; nil when it was erased.
   public let salt: RawSpan?
+  /// What stands for a payload that was erased; nil for one that was not, and if nothing does.
+  public let substitute: RawSpan?
+  /// The version of the schema of `content`: of what stands for an erased payload, the one it was written in.
+  public let contentVersion: UInt32
   /// Where the type begins in the record.
   let typeOffset: Int
   private let encodedInformation: RawSpan
@@ -61,7 +65,31 @@ public struct StoredEvent: ~Escapable {
     }
     leaf = try reader.digest()
     chain = try reader.digest()
+    substitute = nil
+    contentVersion = version
     try reader.end()
+  }
+
+  /// The same event with what stands for its payload.
+  @_lifetime(copy event, copy substitute)
+  init(_ event: borrowing StoredEvent, substitute: RawSpan, _ version: UInt32) {
+    sequence = event.sequence
+    commit = event.commit
+    index = event.index
+    isLast = event.isLast
+    time = event.time
+    self.version = event.version
+    typeBytes = event.typeBytes
+    payload = event.payload
+    commitment = event.commitment
+    leaf = event.leaf
+    chain = event.chain
+    header = event.header
+    salt = event.salt
+    typeOffset = event.typeOffset
+    encodedInformation = event.encodedInformation
+    self.substitute = substitute
+    contentVersion = version
   }
 
   /// What happened; names the schema of the payload.
@@ -69,6 +97,21 @@ public struct StoredEvent: ~Escapable {
 
   /// Whether the payload was erased.
   public var isErased: Bool { payload == nil }
+
+  /// The payload, or what stands for it where it was erased; nil if nothing does.
+  public var content: RawSpan? {
+    @_lifetime(copy self)
+    get {
+      if let payload { return payload }
+      return substitute
+    }
+  }
+
+  /// A copy of the payload, or of what stands for it; nil if nothing does.
+  public var contentBytes: [UInt8]? {
+    guard let content else { return nil }
+    return content.withUnsafeBytes { [UInt8]($0) }
+  }
 
   /// A copy of the payload; nil when it was erased.
   public var payloadBytes: [UInt8]? {

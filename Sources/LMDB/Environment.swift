@@ -9,6 +9,7 @@
 //     a meta page that could not be written   every call fails with `panic` until `reopen()`
 //     a file that is none, or is cut short    FileHead, before LMDB maps it
 //     remote file systems                     statfs at open
+//     a file replaced under its users         StoreUsage: whoever replaces it must have it alone
 //
 // Never used: MDB_WRITEMAP (a wild write reaches the file, a full disk is SIGBUS), MDB_DUPSORT, nested transactions.
 
@@ -27,12 +28,15 @@ public final class Environment: Sendable {
   private let identity: FileIdentity
   private let opening = Monitor(())
 
-  private init(_ handle: OpaquePointer, path: String, options: Options, serial: UInt64, identity: FileIdentity) {
+  private init(
+    _ handle: OpaquePointer, _ usage: StoreUsage, path: String, options: Options, serial: UInt64,
+    identity: FileIdentity
+  ) {
     self.path = path
     self.options = options
     self.serial = serial
     self.identity = identity
-    gate = Gate(handle, path: path)
+    gate = Gate(handle, usage, path: path)
   }
 
   deinit {
@@ -44,18 +48,24 @@ public final class Environment: Sendable {
   /// Opens the store in the directory `path`, or gives the environment that has it open in this process.
   ///
   /// - Throws: `noStore`, `remoteFileSystem`, `invalidFile`, `versionMismatch`, `corrupted`, `permission`,
-  ///   `optionsDiffer`, `fileReplaced`, `openedInAnotherProcess`, `io`.
+  ///   `optionsDiffer`, `fileReplaced`, `openedInAnotherProcess`, `busy` while the store is rewritten, `io`.
   public static func open(path: String, options: Options = Options()) throws(LMDBError) -> Environment {
+    try open(path: path, options: options, as: nil)
+  }
+
+  /// The same for whoever has the store alone already.
+  static func open(path: String, options: Options, as user: StoreUsage?) throws(LMDBError) -> Environment {
     try prepareDirectory(path, options)
     let files = (data: path + "/data.mdb", lock: path + "/lock.mdb")
     let environment = try EnvironmentRegistry.shared.environment(dataFile: files.data, lockFile: files.lock) {
       (serial) throws(LMDBError) in
+      let usage = if let user { user } else { try StoreUsage(of: path, alone: false) }
       let handle = try openHandle(path, options)
       guard let identity = FileIdentity(path: files.data) else {
         mdb_env_close(handle)
         throw LMDBError(.noStore, "open", path: path)
       }
-      return (Environment(handle, path: path, options: options, serial: serial, identity: identity), identity)
+      return (Environment(handle, usage, path: path, options: options, serial: serial, identity: identity), identity)
     }
     try environment.gate.checkProcess("open")
     guard environment.options.agrees(with: options) else {
@@ -87,6 +97,7 @@ public final class Environment: Sendable {
   }
 
   private func openAgain(_ state: inout GateState) throws(LMDBError) {
+    state.usage = try StoreUsage(of: path, alone: false)
     let handle = try Self.openHandle(path, options)
     do throws(LMDBError) {
       guard FileIdentity(path: path + "/data.mdb") == identity else {
@@ -107,6 +118,7 @@ public final class Environment: Sendable {
     state.forgetIdleTransactions()
     if let handle = state.handle { mdb_env_close(handle) }
     state.handle = nil
+    state.usage = nil
   }
 }
 

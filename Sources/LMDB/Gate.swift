@@ -31,6 +31,8 @@ struct GateState {
   }
 
   var handle: OpaquePointer?
+  /// Tells whoever wants to replace the file that it is in use; nil while the files are closed.
+  var usage: StoreUsage?
   var slots: [Slot] = []
   /// Indexes of the slots that are not running; the one used last is at the end.
   var idle: [Int] = []
@@ -68,11 +70,12 @@ final class Gate: Sendable {
   let generation: UInt32
   private let keptTransactionsMax = 64
 
-  init(_ handle: OpaquePointer, path: String) {
+  init(_ handle: OpaquePointer, _ usage: StoreUsage, path: String) {
     self.path = path
     generation = psys_fork_generation()
     var state = GateState()
     state.handle = handle
+    state.usage = usage
     monitor = Monitor(state)
   }
 

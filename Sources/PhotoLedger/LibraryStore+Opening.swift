@@ -25,9 +25,11 @@ extension LibraryStore {
       let log = try existingLog(in: environment, at: url)
       let known = try environment.read { t in try Self.identifier(of: log, t, at: url) }
       let projections = try existingProjections(in: environment, at: url, creating: !steps.isEmpty)
-      let core = StoreCore(
+      var core = StoreCore(
         environment: environment, log: log, projections: projections, surroundings: surroundings, identifier: known)
       try core.take(steps, policy, progress)
+      // A transaction sees the databases that were opened before it.
+      core.forks = try environment.read { [core] t in try core.projections.forks(in: t) }
       return try LibraryStore(url, core)
     }
   }
@@ -106,7 +108,7 @@ extension LibraryStore {
   }
 
   /// Makes a folder and those above it, naming the one that cannot be made.
-  private static func makeFolder(_ path: String) throws(LibraryError) {
+  static func makeFolder(_ path: String) throws(LibraryError) {
     var made = ""
     for name in path.split(separator: "/") {
       made += "/\(name)"
@@ -118,13 +120,13 @@ extension LibraryStore {
 
   static func storePath(_ url: URL) -> String { url.path + "/store" }
 
-  private static var options: LMDB.Environment.Options {
+  static var options: LMDB.Environment.Options {
     var options = LMDB.Environment.Options()
     options.maxDatabases = Projections.databasesMax
     return options
   }
 
-  private static func reporting<R>(_ body: () throws -> R) throws -> R {
+  static func reporting<R>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
     } catch {

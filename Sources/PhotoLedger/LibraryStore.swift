@@ -27,11 +27,18 @@ struct StoreCore: Sendable {
   let identifier: LocalIdentifier
   /// What shortens the way back to an earlier moment; nil for a store that is no library's own.
   var snapshots: SnapshotStore?
+  /// Where the library began to be another one than that which it was forked from, oldest first; none for most.
+  var forks: [ForkPoint] = []
 
-  /// What tokens and results of this library bear, so that those of another are not taken for its own.
-  var mark: UInt64 { identifier.high ^ identifier.low }
+  /// What results of this library, and tokens of its views, bear, so that those of another are not taken for its own.
+  var mark: UInt64 { mark(of: .max) }
 
-  func token(_ commit: UInt64) -> Token { Token(library: mark, commit: commit) }
+  /// What the token of a commit bears: that of the library in which the commit was made.
+  func mark(of commit: UInt64) -> UInt64 {
+    forks.reduce(identifier.high ^ identifier.low) { mark, fork in commit > fork.commit ? mark ^ fork.mark : mark }
+  }
+
+  func token(_ commit: UInt64) -> Token { Token(library: mark(of: commit), commit: commit) }
 
   /// The state of a commit as a client may name it: by the commit if it sees everything, by its sighting if not.
   /// - Complexity: O(log² n).
@@ -87,12 +94,17 @@ extension StoreCore {
 }
 
 extension Event {
-  /// Reads the event of a record.
+  /// Reads the event of a record; where its payload was erased, what stands for it.
   package init(_ record: borrowing StoredEvent) throws {
-    guard let payload = record.payload else {
-      throw LibraryError(.corrupted, "The payload of event \(record.sequence) was erased, and it is needed.")
+    guard let payload = record.content else {
+      throw LibraryError(
+        .corrupted,
+        """
+        The payload of event \(record.sequence) was erased, and nothing that stands for it is found; \
+        run `verify`, then `rebuild`.
+        """)
     }
-    try self.init(type: record.type, version: record.version, sequence: record.sequence, payload: payload)
+    try self.init(type: record.type, version: record.contentVersion, sequence: record.sequence, payload: payload)
   }
 }
 
@@ -171,7 +183,7 @@ package final class LibraryStore: Sendable {
   func commit(
     of token: Token, for client: String, at moment: Moment? = nil, _ t: borrowing StoreReading
   ) throws -> UInt64 {
-    guard token.library == core.mark else {
+    guard token.library == (token.view == nil ? core.mark(of: token.position) : core.mark) else {
       throw LibraryError(.invalidToken, "The token \(token) belongs to another library.")
     }
     let permission = try permission(of: client, at: moment, t)

@@ -46,6 +46,7 @@ import Testing
     "proof checkpoint, an event", "proof inclusion, first of a process", "proof inclusion, later",
     "proof consistency, later", "S16 as of, open", "S16 as of, newest first", "S16 snapshots made, an event",
     "ugly, 100,000 of one instant, a change", "ugly, 68,811 removed and restored, commit to observer after",
+    "S20 backup, proved and durable",
   ]
 
   @Test("goals are named, and judged at long lists only")

@@ -12,7 +12,7 @@ package struct StoreDump: Equatable, Sendable {
 
   /// The databases whose keys are numbers.
   package static let numbered: Set<String> = [
-    "events", "commits", "assets", "details", "collections", "clients", "picks",
+    "events", "commits", "assets", "details", "collections", "clients", "picks", "redactions",
   ]
 
   /// Reads some or all databases of an environment.

@@ -142,7 +142,7 @@ extension Rule {
     "photoledger", "photoledger/Applying", "photoledger/Commands", "photoledger/Demo", "photoledger/Printing",
     "photoledger/Program", "PhotoLedger", "PhotoLedger/Events", "PhotoLedger/Projections", "PhotoLedger/Assets",
     "PhotoLedger/Albums", "PhotoLedger/Permissions", "PhotoLedger/Picking", "PhotoLedger/History",
-    "PhotoLedger/Fetching", "PhotoLedger/Changes", "PhotoLedger/Observation",
+    "PhotoLedger/Fetching", "PhotoLedger/Changes", "PhotoLedger/Observation", "PhotoLedger/Keeping",
   ]
 
   static let knownRoom = Rule(

@@ -25,6 +25,9 @@ int psys_clone_file(int destination, int source);
 /// EEXIST if something has it; EINVAL and ENOSYS mean that the file system or the kernel cannot tell.
 int psys_rename_without_replacing(const char *from, const char *to);
 
+/// syncfs: makes everything durable that was written to the file system of an open file. Returns 0 or an errno.
+int psys_sync_file_system(int descriptor);
+
 /// How many forks lie between the process that loaded this code and the running one. A handle that remembers the
 /// number at its birth knows, for the price of one load, that it is being used in a child. `getpid` would be a
 /// system call each time.

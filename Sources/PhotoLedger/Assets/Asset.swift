@@ -77,6 +77,8 @@ public struct Asset: Sendable, Identifiable {
   public var isRaw: Bool { row.flags.contains(.raw) }
   /// Whether the picture was taken with the camera on the screen's side.
   public var isSelfPortrait: Bool { row.flags.contains(.selfPortrait) }
+  /// Whether the library was made to forget it: a state before its purge still has its place, and nothing else of it.
+  public var isErased: Bool { row.flags.contains(.erased) }
 
   /// Whether every property of both values is the same.
   public func hasSameProperties(as other: Asset) -> Bool { row == other.row }

@@ -44,6 +44,8 @@ package struct AssetRow: Equatable, Sendable {
     package static let raw = Flags(rawValue: 16)
     /// A Live Photo whose video is not played.
     package static let stillPlayback = Flags(rawValue: 32)
+    /// What the log told of it was erased; rows of earlier states alone have this.
+    package static let erased = Flags(rawValue: 64)
   }
 
   package var number: ObjectNumber

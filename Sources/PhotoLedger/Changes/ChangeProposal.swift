@@ -30,6 +30,8 @@ public struct ChangeProposal: Sendable {
   public private(set) var restoredAssets: [LocalIdentifier] = []
   /// The assets that it removes for good.
   public private(set) var purgedAssets: [LocalIdentifier] = []
+  /// The assets that the library is to forget: their files, and what the log tells of them.
+  public private(set) var erasedAssets: [LocalIdentifier] = []
   /// The collections that it renames, deletes, or whose content it changes; nil stands for the top level.
   public private(set) var editedCollections: [LocalIdentifier?] = []
   /// The collections that it deletes.
@@ -41,6 +43,12 @@ public struct ChangeProposal: Sendable {
     self.client = client
     self.cause = cause
     for request in requests { take(request) }
+  }
+
+  init(erasing assets: [LocalIdentifier], client: String, cause: String?) {
+    self.client = client
+    self.cause = cause
+    erasedAssets = assets
   }
 
   private mutating func take(_ request: ChangeRequest) {
@@ -61,7 +69,7 @@ public struct ChangeProposal: Sendable {
       editedCollections.append(container.identifier)
     case .client(let name, _): editedClients.append(name)
     case .undo(let order): take(order)
-    case .shortenHistory: break
+    case .shortenHistory, .eraseAssets: break
     }
   }
 }

@@ -11,6 +11,8 @@ package enum ChangeRequest: Sendable {
   case trashAssets([LocalIdentifier])
   case restoreAssets([LocalIdentifier])
   case purgeAssets([LocalIdentifier])
+  /// Takes what the log tells of purged assets out of it.
+  case eraseAssets([ObjectNumber])
   case createCollection(PhotoCollection.Kind, title: String, SmartAlbumQuery?, as: LocalIdentifier)
   case setTitle(String, of: LocalIdentifier)
   case deleteCollections([LocalIdentifier])

@@ -17,7 +17,7 @@ extension Decider {
     case .full: return
     case .limited:
       switch request {
-      case .purgeAssets: throw permission.refusal(client, "remove assets for good")
+      case .purgeAssets, .eraseAssets: throw permission.refusal(client, "remove assets for good")
       case .shortenHistory: throw permission.refusal(client, "shorten the history")
       case .undo: throw permission.refusal(client, "take back what was done")
       default: return

@@ -15,6 +15,7 @@ import LMDB
 // same error as for an identifier that never was (AU-01).
 //
 //   Decider+Assets.swift        creation, edits, trash
+//   Decider+Erasing.swift       taking what was told of assets out of the log
 //   Decider+Editing.swift       edits of content
 //   Decider+Bursts.swift        who stands for a burst
 //   Decider+Collections.swift   albums and folders themselves
@@ -24,6 +25,7 @@ import LMDB
 
 /// Carries one change block out in a write transaction.
 struct Decider: ~Copyable {
+  let core: StoreCore
   let projections: Projections
   let log: EventLog
   /// The mark of the library, which results that are passed in must bear.
@@ -45,6 +47,7 @@ struct Decider: ~Copyable {
     core: StoreCore, resources: ResourceStore, date: Date, client: String, permission: Permission,
     appender: consuming EventAppender
   ) {
+    self.core = core
     self.client = client
     self.permission = permission
     projections = core.projections
@@ -67,6 +70,7 @@ struct Decider: ~Copyable {
     case .trashAssets(let identifiers): try setTrashed(date, identifiers, &t)
     case .restoreAssets(let identifiers): try setTrashed(nil, identifiers, &t)
     case .purgeAssets(let identifiers): try purge(identifiers, &t)
+    case .eraseAssets(let numbers): try erase(numbers, &t)
     case .createCollection(let kind, let title, let query, let identifier):
       try create(kind, title, query, as: identifier, &t)
     case .editContent(let identifier, let edit): try editContent(of: identifier, edit, &t)

@@ -65,6 +65,8 @@ package struct Delta: Sendable {
   package var context: [ObjectNumber: [ContainerPlace]] = [:]
   /// The clients whose permission to read was changed, or who came to be known.
   package var clients: [ObjectNumber: Replacement<AuthorizationStatus>] = [:]
+  /// The assets of which nothing is known any more: their rows here are not those that results were made of.
+  package var erasedAssets: Set<ObjectNumber> = []
   /// The commits it spans, oldest first.
   package var commits: [CommitSummary] = []
 
@@ -88,6 +90,7 @@ package struct Delta: Sendable {
     places.merge(next.places) { Placing(before: $0.before, after: $1.after) }
     context.merge(next.context) { $1 }
     clients.merge(next.clients) { Replacement(old: $0.old, new: $1.new) }
+    erasedAssets.formUnion(next.erasedAssets)
     commits.append(contentsOf: next.commits)
     return self
   }
@@ -113,8 +116,16 @@ package struct Delta: Sendable {
     delta.places = places.mapValues { Placing(before: $0.after, after: $0.before) }
     delta.context = context
     delta.clients = clients.mapValues(\.inverse)
+    delta.erasedAssets = erasedAssets
     delta.commits = commits
     return delta
+  }
+
+  /// Notes the assets whose rows tell nothing.
+  mutating func noteErased() {
+    for (number, touch) in assets where touch.before?.isErased ?? false || touch.after?.isErased ?? false {
+      erasedAssets.insert(number)
+    }
   }
 
   /// The place of a child in a container before and after, whether or not the delta rearranged it.

@@ -172,7 +172,7 @@ struct DeltaReader {
         if createdHere.contains(place.child) { move(place.child, in: arranged.container, to: place.new) }
       }
     case .libraryCreated, .collectionErased, .nothingChanged, .clientRegistered, .clientErased, .clientEdited,
-      .pickRecorded, .pickErased, .historyShortened:
+      .pickRecorded, .pickErased, .historyShortened, .assetErased, .libraryForked:
       break
     }
   }
@@ -236,6 +236,7 @@ struct DeltaReader {
       settle(unsettled, in: &delta)
     }
     delta.assets.setEach { number, touch in touch.before = assets[number] ?? nil }
+    delta.noteErased()
     delta.collections.setEach { number, touch in touch.before = collections[number] ?? nil }
   }
 
@@ -255,6 +256,7 @@ struct DeltaReader {
       delta.assets[number] = touch
       if delta.context[number] == nil { delta.context[number] = places[number] }
     }
+    delta.noteErased()
   }
 
   /// The objects of a commit that are not known to look different, with their rows after it.

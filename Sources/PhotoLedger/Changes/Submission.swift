@@ -23,6 +23,8 @@ struct Submission: Sendable {
   let key: String?
   /// What led to the block, for the log.
   var causation: String?
+  /// Whether whoever may refuse it has seen it already, as part of a larger whole.
+  var isConfirmed = false
 
   typealias Handler = @Sendable (Result<CommitReceipt, any Error>) -> Void
 
@@ -65,7 +67,7 @@ struct Submission: Sendable {
     let permission = try store.reading { t in try store.core.projections.permission(of: client, in: t) }
     guard permission.mayAdd else { throw permission.refusal(client, "change the library") }
     if permission.access != .full { try checkBytesAreKnown(to: permission.access) }
-    guard let confirmation = store.confirmation.withLock({ $0 }) else { return }
+    guard !isConfirmed, let confirmation = store.confirmation.withLock({ $0 }) else { return }
     guard confirmation.confirm(ChangeProposal(requests, client: client, cause: cause)) else {
       throw LibraryError(.userCancelled, "The change was refused by who was asked to confirm it; nothing was changed.")
     }

@@ -47,6 +47,10 @@ package enum Event: Equatable, Sendable {
   case pickErased(PickRow)
   /// The history before a commit is no longer told to clients (PH-06); the log itself keeps it.
   case historyShortened(Replacement<UInt64>)
+  /// Whatever the log told of some assets was taken out of it, and this is what stands there instead.
+  case assetErased(AssetErased)
+  /// The library was made as a fork of another one, whose history it shares up to the commit before.
+  case libraryForked(LibraryFork)
   /// A block was carried out and changed nothing; recorded so that its idempotency key is known.
   case nothingChanged
 
@@ -203,6 +207,44 @@ package struct ClientEdited: Equatable, Sendable {
   package init(number: ObjectNumber) { self.number = number }
 }
 
+/// Assets of which the log tells nothing any more but that they were there.
+package struct AssetErased: Equatable, Sendable {
+  /// What stands for the payload of one event.
+  package struct Redaction: Equatable, Sendable {
+    package var sequence: UInt64
+    /// The version of the payload's format.
+    package var version: UInt32
+    package var payload: [UInt8]
+
+    package init(sequence: UInt64, version: UInt32, payload: [UInt8]) {
+      (self.sequence, self.version, self.payload) = (sequence, version, payload)
+    }
+  }
+
+  /// At most ``Event/objectLimit``.
+  package var numbers: [ObjectNumber]
+  /// Ascending by sequence; all of earlier events.
+  package var redactions: [Redaction]
+
+  package init(numbers: [ObjectNumber], redactions: [Redaction]) {
+    self.numbers = numbers
+    self.redactions = redactions
+  }
+}
+
+/// Where a library begins to be another one than that which it was forked from.
+package struct LibraryFork: Equatable, Sendable {
+  /// Drawn for the fork: tokens of its own commits bear a mark of it.
+  package var identifier: LocalIdentifier
+  package var date: Date
+  /// Where the other library lay.
+  package var origin: String
+
+  package init(identifier: LocalIdentifier, date: Date, origin: String) {
+    (self.identifier, self.date, self.origin) = (identifier, date, origin)
+  }
+}
+
 /// A value that was replaced by another.
 package struct Replacement<Value: Equatable & Sendable>: Equatable, Sendable {
   package var old: Value
@@ -286,6 +328,8 @@ extension Event {
     case .pickRecorded(let row): .pickErased(row)
     case .pickErased(let row): .pickRecorded(row)
     case .historyShortened(let kept): .historyShortened(kept.inverse)
+    // Neither changes the state, and neither can be taken back.
+    case .assetErased, .libraryForked: .nothingChanged
     }
   }
 
@@ -294,7 +338,8 @@ extension Event {
   func forEachTouched(_ body: (ObjectNumber) throws -> Void) rethrows {
     switch self {
     case .nothingChanged: break
-    case .libraryCreated, .historyShortened: try body(rootFolder)
+    case .libraryCreated, .historyShortened, .libraryForked: try body(rootFolder)
+    case .assetErased(let erased): for number in erased.numbers { try body(number) }
     case .assetCreated(let existence), .assetPurged(let existence):
       try body(existence.row.number)
       for place in existence.places { try body(place.container) }

@@ -30,6 +30,8 @@ package import StoreMigrations
 //                                      prevents the alert (each [old, new]), 7 the level it asked for
 //   pick.recorded            1         0 number, 1 row
 //   history.shortened        1         1 the first commit that is told [old, new]
+//   asset.erased             1         1 numbers, 2 [sequence, version, payload] of what stands for others
+//   library.forked           1         1 identifier, 2 date, 3 where the other library lay
 //   nothing.changed          1         empty
 
 /// Why the bytes of a payload make no event.
@@ -56,6 +58,8 @@ extension Event {
     case .pickRecorded: "pick.recorded"
     case .pickErased: "pick.erased"
     case .historyShortened: "history.shortened"
+    case .assetErased: "asset.erased"
+    case .libraryForked: "library.forked"
     case .nothingChanged: "nothing.changed"
     }
   }
@@ -117,6 +121,8 @@ extension Event {
       fields.unsigned(0, row.number)
       fields.raw(1, row.encoded())
     case .historyShortened(let kept): fields.pair(1, kept) { $0.unsigned($1) }
+    case .assetErased(let erased): erased.write(to: &fields)
+    case .libraryForked(let fork): fork.write(to: &fields)
     case .nothingChanged: break
     }
     return fields.finish()
@@ -180,6 +186,8 @@ extension Event {
     case "pick.recorded": return .pickRecorded(try numbered(payload) { try PickRow(number: $0, reading: $1) })
     case "pick.erased": return .pickErased(try numbered(payload) { try PickRow(number: $0, reading: $1) })
     case "history.shortened": return .historyShortened(try readShortening(payload))
+    case "asset.erased": return .assetErased(try AssetErased(payload))
+    case "library.forked": return .libraryForked(try LibraryFork(payload))
     case "nothing.changed":
       try payload.forEachField { _, key in throw EventCodingError(sentence: "unknown field \(key).") }
       return .nothingChanged

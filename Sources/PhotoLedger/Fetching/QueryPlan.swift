@@ -139,6 +139,7 @@ extension QueryPlan {
     // Where its object stands is part of the result, whatever it shows.
     if case .containing = query.scope { return true }
     guard query.isOpen else { return false }
+    if isBlind(to: delta) { return true }
     let holders = Holders()
     switch query.entity {
     case .asset:

@@ -56,11 +56,11 @@ package struct ResultCore: Sendable {
     let touched: TouchedPositions
     switch order {
     case .narrow(let tree):
-      let (next, positions) = tree.advanced(by: plan.touches(by: delta, holders: holders))
+      let (next, positions) = tree.advanced(by: tree.touches(of: plan, by: delta, holders))
       after.order = .narrow(next)
       touched = positions
     case .wide(let tree):
-      let (next, positions) = tree.advanced(by: plan.touches(by: delta, holders: holders))
+      let (next, positions) = tree.advanced(by: tree.touches(of: plan, by: delta, holders))
       after.order = .wide(next)
       touched = positions
     }
@@ -74,7 +74,8 @@ package struct ResultCore: Sendable {
   /// Whether a delta touches the list, wherever it starts; to be asked only if ``isFollowedBackward``.
   /// - Complexity: O(k).
   func isTouched(by delta: Delta) -> Bool {
-    switch order {
+    if plan.isBlind(to: delta) { return true }
+    return switch order {
     case .narrow: plan.touches(by: delta, holders: holders, as: NarrowKey.self).contains(where: \.isTouch)
     case .wide: plan.touches(by: delta, holders: holders, as: WideKey.self).contains(where: \.isTouch)
     }
@@ -85,9 +86,9 @@ package struct ResultCore: Sendable {
   func positions(of delta: Delta, after: ResultCore) -> TouchedPositions {
     switch (order, after.order) {
     case (.narrow(let tree), .narrow(let later)):
-      tree.positions(of: plan.touches(by: delta, holders: holders), after: later)
+      tree.positions(of: tree.touches(of: plan, by: delta, holders, after: later), after: later)
     case (.wide(let tree), .wide(let later)):
-      tree.positions(of: plan.touches(by: delta, holders: holders), after: later)
+      tree.positions(of: tree.touches(of: plan, by: delta, holders, after: later), after: later)
     default: preconditionFailure("Two results of one query have keys of different widths.")
     }
   }

@@ -87,6 +87,22 @@ extension Event {
     case .arranged(let arranged):
       (arranged.sentence(names), .object(arranged.fields(name)))
     case .nothingChanged: ("A block changed nothing.", .object([]))
+    case .assetErased(let erased):
+      (
+        "What the log told of \(counted(erased.numbers.count, "asset")) was erased.",
+        .object([
+          .init("assets", .list(erased.numbers.map { .text(name($0)) })),
+          .init("events", .list(erased.redactions.map { .integer(Int64(clamping: $0.sequence)) })),
+        ])
+      )
+    case .libraryForked(let fork):
+      (
+        "The library was forked from the one at '\(fork.origin)'.",
+        .object([
+          .init("identifier", .text(fork.identifier.uuidString)), .init("date", .date(fork.date)),
+          .init("origin", .text(fork.origin)),
+        ])
+      )
     case .clientRegistered(let row), .clientErased(let row):
       (
         "The client '\(row.name)' was registered.",
@@ -158,10 +174,12 @@ extension LogValue {
 }
 
 extension AssetExistence {
-  fileprivate var title: String { details.resources.first.map { "'\($0.originalFilename)'" } ?? "An asset" }
+  fileprivate var title: String {
+    details.resources.first.map { "'\($0.originalFilename)'" } ?? (row.isErased ? "An erased asset" : "An asset")
+  }
 
   fileprivate func fields(_ name: (ObjectNumber) -> String) -> [LogValue.Field] {
-    [.init("asset", .text(name(row.number)))] + values
+    [.init("asset", .text(name(row.number)))] + (row.isErased ? [.init("isErased", .bool(true))] : []) + values
       + (places.isEmpty ? [] : [.init("containers", .list(places.map { .text(name($0.container)) }))])
   }
 

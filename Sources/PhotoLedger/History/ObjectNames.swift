@@ -56,7 +56,8 @@ struct ObjectNames {
 
 extension ObjectNames.Name {
   init(_ row: AssetRow, _ details: AssetDetails?) {
-    let label = details?.resources.first.map { "'\($0.originalFilename)'" } ?? "an asset"
+    let nameless = row.isErased ? "an erased asset" : "an asset"
+    let label = details?.resources.first.map { "'\($0.originalFilename)'" } ?? nameless
     self.init(spelling: row.identifier.spelled(as: .asset), type: .asset, label: label)
   }
 

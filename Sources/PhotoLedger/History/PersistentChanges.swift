@@ -219,7 +219,7 @@ private struct ChangeTally {
       for edit in edited.edits { update(edit.number) }
       for shift in edited.shifts where shift.by != 0 { update(shift.album) }
     case .libraryCreated, .collectionErased, .nothingChanged, .clientRegistered, .clientErased, .clientEdited,
-      .pickRecorded, .pickErased, .historyShortened:
+      .pickRecorded, .pickErased, .historyShortened, .assetErased, .libraryForked:
       break
     }
   }
@@ -262,7 +262,7 @@ private struct SelectionView {
     self.client = client
     projections = core.projections
     for later in try core.projections.history(of: client, after: sequence, in: t).reversed() {
-      guard let record = try core.log.event(at: later, in: t), record.payload != nil else { continue }
+      guard let record = try core.log.event(at: later, in: t), record.content != nil else { continue }
       switch try Event(record) {
       case .arranged(let arranged) where arranged.container == client:
         for place in arranged.places { selected[place.child] = place.old != nil }

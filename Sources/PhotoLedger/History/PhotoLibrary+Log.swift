@@ -104,7 +104,7 @@ private struct LogReader {
     let commit = try audit.commit(record.commit, t)
     guard filter.wants(commit) else { return nil }
     let token = audit.core.token(record.commit)
-    guard record.payload != nil else {
+    guard record.content != nil else {
       return LogEntry(
         sequence: record.sequence, token: token, commit: commit, type: type, objects: [],
         sentence: "The payload was erased.", details: .null)
@@ -117,7 +117,8 @@ private struct LogReader {
     let event = try Event(record)
     let touched = event.touched
     let known = try touched.reduce(into: [:]) { $0[$1] = try audit.name($1, t) }
-    let (sentence, details) = event.described(known)
+    var (sentence, details) = event.described(known)
+    if record.isErased { sentence += " Part of it was erased." }
     return LogEntry(
       sequence: record.sequence, token: token, commit: commit, type: type,
       objects: distinct(touched).compactMap { known[$0]?.spelling }, sentence: sentence, details: details)

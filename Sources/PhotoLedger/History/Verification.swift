@@ -69,14 +69,25 @@ extension PhotoLibrary {
     try checkIsNow("verify the library")
     try checkIsOwner("verify the library")
     for checkpoint in checkpoints { try store.core.checkOrigin(of: checkpoint) }
+    var found = try verifyStore(scratch: scratch, against: checkpoints, progress: progress)
+    guard found.isSound else { return found }
+    return try store.reading { t in
+      try verifyResources(&found, hashesContent, t, progress)
+      return found
+    }
+  }
+
+  /// The same without the files of resources.
+  func verifyStore(
+    scratch: URL = FileManager.default.temporaryDirectory, against checkpoints: [Checkpoint] = [],
+    progress: (TaskProgress) -> Bool
+  ) throws -> Verification {
     let folder = scratch.appending(path: "photoledger-verify-\(store.core.surroundings.random())")
     defer { try? FileManager.default.removeItem(at: folder) }
     return try store.reading { t in
       var found = try verifyLog(against: checkpoints, t, progress)
       guard found.isSound else { return found }
       try verifyProjections(&found, in: folder, t, progress)
-      guard found.isSound else { return found }
-      try verifyResources(&found, hashesContent, t, progress)
       return found
     }
   }
@@ -132,7 +143,9 @@ extension PhotoLibrary {
       found.defect = Verification.Defect(place: "replay", description: error.description)
       return
     }
-    for (name, (live, model)) in zip(Projections.names, zip(store.core.projections.all, replayed.all)) {
+    let names = Projections.names + [RedactionTable.name]
+    let stored = store.core.projections.all + [store.core.projections.redactions.database]
+    for (name, (live, model)) in zip(names, zip(stored, replayed.all + [replayed.redactions.database])) {
       let difference = try environment.read { other in
         try firstDifference(name, live, t, model, other, &found.entryCount)
       }

@@ -64,7 +64,8 @@ final class LiveQuery: Sendable {
       let isStep = isTouching || after.holders != state.core.holders
       state.core = after
       guard isStep else { return false }
-      state.last = LastStep(after: after, touched: touched, commits: delta.commits)
+      state.last = LastStep(
+        after: after, touched: touched, commits: delta.commits, isBlind: plan.isBlind(to: delta))
       state.steps.append(Step(commit: delta.to, isTouching: isTouching))
       if state.steps.count > Self.stepLimit { state.stepsReachBackTo = state.steps.removeFirst().commit }
       return isTouching
@@ -116,6 +117,8 @@ final class LastStep: Sendable {
   /// Where the touched objects stood and stand.
   let touched: TouchedPositions
   let commits: [CommitSummary]
+  /// Whether rows of erased assets led there, so that whoever came another way stands elsewhere (ErasedTouches.swift).
+  let isBlind: Bool
 
   /// Those who look differently are few; if not, each works out what it sees.
   private static let viewLimit = 4
@@ -123,7 +126,8 @@ final class LastStep: Sendable {
   /// What results of the owner's show of it, by how they show their query.
   private let views = Mutex<[StepView]>([])
 
-  init(after: ResultCore, touched: TouchedPositions, commits: [CommitSummary]) {
+  init(after: ResultCore, touched: TouchedPositions, commits: [CommitSummary], isBlind: Bool) {
+    self.isBlind = isBlind
     self.after = after
     self.touched = touched
     self.commits = commits

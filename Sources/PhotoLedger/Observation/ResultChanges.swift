@@ -61,6 +61,9 @@ final class Follower: Sendable {
     var query: LiveQuery?
     /// What is known of the way to the present, for an owner who is far behind.
     var arrival: Arrival?
+    /// Whether rows of erased assets led to what is held: then it may stand elsewhere than in the live query, whose
+    /// steps are not its own any more.
+    var isBlind = false
 
     var held: ResultCore { ahead ?? told.core }
     var commit: UInt64 { ahead?.commit ?? told.core.commit }
@@ -115,14 +118,15 @@ final class Follower: Sendable {
     try state.withLock { state in
       while let query = state.query {
         // The common case: who sees everything is told what the live query did last, which all share.
-        if state.arrival == nil, state.told.core.client == PhotoLibrary.owner,
-          case .next(let last) = query.outlook(after: state.commit)
+        if state.arrival == nil, !state.isBlind, state.told.core.client == PhotoLibrary.owner,
+          case .next(let last) = query.outlook(after: state.commit), last?.isBlind != true
         {
           guard let last else { return nil }
           let view = try last.ownersView(like: state.told, in: store)
           if let told = try tell(&state, view, last.commits) { return told }
         } else {
           guard let step = try next(&state, query) else { return nil }
+          state.isBlind = state.isBlind || step.isBlind
           let view = try StepView(of: step.touched, after: step.after.shown(like: state.told.core), in: store)
           if let told = try tell(&state, view, step.commits) { return told }
         }
@@ -156,7 +160,9 @@ final class Follower: Sendable {
     guard let steps else { return try catchUp(&state, with: current) }
     // Told from the live tree where possible, so that all followers of a query share it.
     if steps.isEmpty { return nil }
-    if steps.count == 1, let last { return Step(after: current, touched: last.touched, commits: last.commits) }
+    if steps.count == 1, let last, !last.isBlind, !state.isBlind {
+      return Step(after: current, touched: last.touched, commits: last.commits)
+    }
     // What is known to have left the result as it was need not be read.
     let start = steps[0].commit - 1
     if steps.count(where: \.isTouching) > backlogLimit {
@@ -230,6 +236,8 @@ struct Step: Sendable {
   /// Where the touched objects stood and stand.
   let touched: TouchedPositions
   let commits: [CommitSummary]
+  /// Whether rows of erased assets led there.
+  var isBlind = false
 }
 
 extension Step {
@@ -237,13 +245,15 @@ extension Step {
   /// - Complexity: O(k log n).
   init(from held: ResultCore, by delta: Delta) {
     let (after, touched) = held.advanced(by: delta)
-    self.init(after: after, touched: touched, commits: delta.commits)
+    self.init(after: after, touched: touched, commits: delta.commits, isBlind: held.plan.isBlind(to: delta))
   }
 
   /// What a delta did that led from a result to a known one, which is shared.
   /// - Complexity: O(k log n).
   init(from held: ResultCore, to after: ResultCore, by delta: Delta) {
-    self.init(after: after, touched: held.positions(of: delta, after: after), commits: delta.commits)
+    self.init(
+      after: after, touched: held.positions(of: delta, after: after), commits: delta.commits,
+      isBlind: held.plan.isBlind(to: delta))
   }
 }
 

@@ -130,11 +130,13 @@ final class Prompting: Sendable {
 
 extension LibraryStore {
   /// Carries out requests of the owner's, blocking the calling thread.
-  package func perform(_ requests: [ChangeRequest], as client: String = PhotoLibrary.owner, cause: String) throws
-    -> CommitReceipt
-  {
+  package func perform(
+    _ requests: [ChangeRequest], as client: String = PhotoLibrary.owner, cause: String?, isConfirmed: Bool = false
+  ) throws -> CommitReceipt {
     let answer = Answer()
-    Submission(store: self, requests: requests, client: client, cause: cause, key: nil).send { answer.give($0) }
+    Submission(
+      store: self, requests: requests, client: client, cause: cause, key: nil, isConfirmed: isConfirmed
+    ).send { answer.give($0) }
     return try answer.wait().get()
   }
 }

@@ -57,8 +57,8 @@ extension Projections {
     case .clientEdited(let edited): try addItself(edited.number)
     case .pickRecorded(let row): try addItself(row.client)
     case .arranged(let arranged): try viewers(of: arranged, t).forEach(add)
-    case .libraryCreated, .collectionErased, .clientErased, .pickErased, .historyShortened,
-      .nothingChanged:
+    case .libraryCreated, .collectionErased, .clientErased, .pickErased, .historyShortened, .assetErased,
+      .libraryForked, .nothingChanged:
       break
     }
     return found

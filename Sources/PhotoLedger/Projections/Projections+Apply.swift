@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 package import LMDB
 
@@ -36,6 +37,12 @@ extension Projections {
         try t.put(row.number, row.encoded().span.bytes, in: picks, mode: .insert)
         try update(client: row.client, &t) { (client) throws(RowMismatch) in client.pickCount += 1 }
       case .historyShortened(let kept): try shorten(kept, &t)
+      case .assetErased(let erased):
+        for redaction in erased.redactions {
+          try redactions.put(
+            redaction.sequence, redaction.payload, version: redaction.version, broughtBy: sequence, in: &t)
+        }
+      case .libraryForked(let fork): try note(fork, after: commit - 1, &t)
       case .nothingChanged: break
       case .clientErased, .pickErased: throw corruption("an event that is never logged, \(event.type)")
       }
@@ -84,6 +91,8 @@ extension Projections {
   /// What finds an asset by something else than its content: the burst it belongs to, and where it came from.
   private func indexKeys(of existence: AssetExistence) -> [(index: Database, name: [UInt8])] {
     var keys: [(index: Database, name: [UInt8])] = []
+    // Of an erased asset the row says that it was in some burst, and not in which.
+    if existence.row.isErased { return [] }
     if let burst = existence.row.burstIdentifier { keys.append((bursts, Self.pairingKey(burst))) }
     if let origin = existence.details.origin.flatMap({ CloudIdentifier(archivalStringValue: $0) }) {
       keys.append((origins, Self.pairingKey(origin.record)))
@@ -293,6 +302,12 @@ extension Projections {
     let value: InlineArray<1, UInt64> = [kept.new.bigEndian]
     let name = Self.firstToldName
     try t.put(name.span.bytes, value.span.bytes, in: settings)
+  }
+
+  private func note(_ fork: LibraryFork, after commit: UInt64, _ t: inout WriteTransaction) throws {
+    let known = try forks(in: t) + [ForkPoint(commit: commit, mark: fork.identifier.high ^ fork.identifier.low)]
+    let bytes = known.flatMap { point in withUnsafeBytes(of: pairKey(point.commit, point.mark)) { Array($0) } }
+    try t.put(Self.forksName, bytes, in: settings)
   }
 
   private func put(_ row: CollectionRow, _ t: inout WriteTransaction) throws(LMDBError) {

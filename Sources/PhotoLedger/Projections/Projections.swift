@@ -20,6 +20,7 @@ package import LMDB
 //   picks         number (8, native integer key)         CBOR: the row (PickRow)
 //   sightings     client (8) ordinal (8)                 commit (8)
 //   settings      "history"                              the first commit that history tells (8)
+//                 "forks"                                for each fork the last common commit (8) and a mark (8)
 //   content       SHA-256 (32) asset (8)                 nothing
 //   pairing       SHA-256 of a content identifier (32)   nothing
 //                 asset (8)
@@ -30,6 +31,9 @@ package import LMDB
 //   departed      identifier (16) asset (8)              nothing
 //   aside         sequence (8)                           why the event could not be carried out, as text
 //   order.…       word of a date (8) asset (8)           nothing       (StoredOrders.swift; one for each)
+//
+// `redactions`, which finds what stands for erased payloads, belongs to the log (EventLog+Erasing.swift): it is written
+// here, as everything that follows from an event, and read by the log.
 //
 // `members` is the manual order; `containers` answers "where does this stand". They are each other's inverse. `history`
 // holds every event that touched an object: the way back to the values of an earlier commit. `content` finds equal
@@ -64,6 +68,8 @@ package struct Projections: Sendable {
   let aside: Database
   /// The stored orders, as ``StoredOrder/all`` lists them.
   let orders: [Database]
+  /// What stands for erased payloads.
+  let redactions: RedactionTable
 
   /// The names of all projections' databases, in the order of the table above.
   package static let names = [
@@ -99,6 +105,7 @@ package struct Projections: Sendable {
     var orders: [Database] = []
     for order in StoredOrder.all { orders.append(try environment.database(order.name, create: creates)) }
     self.orders = orders
+    redactions = try RedactionTable(in: environment)
   }
 
   /// The databases that carrying out events writes and never reads, so that a replay may gather what goes there.
@@ -111,6 +118,12 @@ package struct Projections: Sendable {
       clientNames, picks, sightings, settings, history, departed, aside,
     ] + orders
   }
+}
+
+/// The last commit that a fork has in common with the library it was made from, and what marks its own ones.
+package struct ForkPoint: Sendable, Equatable {
+  package let commit: UInt64
+  package let mark: UInt64
 }
 
 /// The number of the root folder: the sequence of the event that created the library.
@@ -324,6 +337,17 @@ extension Projections {
     guard let value = try t.bytes(for: Self.firstToldName, in: settings) else { return 0 }
     guard value.count == 8 else { throw corruption("where its history begins") }
     return value.span.bytes.number(at: 0)
+  }
+
+  static let forksName = Array("forks".utf8)
+
+  /// Where the library began to be another one than that which it was forked from, oldest first.
+  func forks(in t: borrowing some Reading) throws -> [ForkPoint] {
+    guard let value = try t.bytes(for: Self.forksName, in: settings) else { return [] }
+    guard value.count % 16 == 0 else { throw corruption("what it was forked from") }
+    return stride(from: 0, to: value.count, by: 16).map { offset in
+      ForkPoint(commit: value.span.bytes.number(at: offset), mark: value.span.bytes.number(at: offset + 8))
+    }
   }
 
   func corruption(_ what: String) -> LibraryError {

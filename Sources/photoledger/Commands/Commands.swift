@@ -2,7 +2,7 @@
 enum Commands {
   static let all: [Command] =
     reading + files + editing + assetEdits + wordEdits + burstEdits + albumEdits + smartAlbumEdits + folderEdits
-    + picking + clients + audit + care + proof
+    + picking + clients + audit + copies + care + proof
 
   private static let reading: [Command] = [
     .demo, .initialize, .import, .list, .sections, .show, .albums, .stat, .log, .watch, .diff, .apply, .history,
@@ -21,7 +21,12 @@ enum Commands {
   private static let audit: [Command] = [.blame, .access]
 
   private static let care: [Command] = [
-    .undo, .verify, .verifyHere, .rebuild, .historyShorten, .snapshotsMake, .snapshotsShow, .snapshotsDrop,
+    .undo, .verify, .verifyHere, .rebuild, .historyShorten, .snapshotsMake, .snapshotsShow, .snapshotsDrop, .erase,
+    .compact,
+  ]
+
+  private static let copies: [Command] = [
+    .backup, .restore, .restoreHere, .exportLog, .importLog, .importLogHere, .fork, .compare,
   ]
 
   private static let proof: [Command] = [.checkpoint, .proveInclusion, .proveConsistency, .proveCheck]
@@ -42,6 +47,13 @@ enum Commands {
     ("Between libraries:", ["identifier cloud", "identifier local"]),
     ("Prove what happened:", proof.map(\.name)),
     ("Take back:", ["undo"]),
-    ("Care:", ["verify", "rebuild", "history shorten", "snapshots make", "snapshots show", "snapshots drop"]),
+    ("Copies of the library:", copies.filter { !$0.isInternal }.map(\.name)),
+    (
+      "Care:",
+      [
+        "verify", "rebuild", "history shorten", "snapshots make", "snapshots show", "snapshots drop", "erase",
+        "compact",
+      ]
+    ),
   ]
 }

@@ -41,6 +41,7 @@ extension JSON {
       "location": asset.location.map { JSON($0) } ?? .null,
       "isFavorite": .bool(asset.isFavorite),
       "isHidden": .bool(asset.isHidden),
+      "isErased": .bool(asset.isErased),
       "sourceType": .list(asset.sourceType.names.map { .text($0) }),
       "burstIdentifier": JSON(asset.burstIdentifier),
       "representsBurst": .bool(asset.representsBurst),

@@ -56,6 +56,12 @@ struct TerminalPrompt: PermissionPrompt {
     return askForAssets("Which more?", in: library) ?? []
   }
 
+  /// Asks whether something is to be done that cannot be taken back; only the word itself is a yes.
+  func confirms(_ sentences: [String], _ question: String) -> Bool {
+    for sentence in sentences { show(sentence) }
+    return ask("\(question) Type 'yes' to go on: ") == "yes"
+  }
+
   /// Asks until the answer names assets of the library; nil if it is empty.
   private func askForAssets(_ question: String, in library: PhotoLibrary) -> [LocalIdentifier]? {
     while let answer = ask("\(question) Identifiers of assets, or how many of those added last; Enter for none: ") {

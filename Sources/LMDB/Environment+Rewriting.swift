@@ -1,0 +1,159 @@
+import CLMDB
+import Glibc
+
+// Writing a store anew.
+//
+// LMDB never shrinks a file, and it never wipes: a page that was freed keeps its bytes until it is used again, and so
+// does the gap inside a page from which an entry was removed. `mdb_env_copy` with MDB_CP_COMPACT leaves freed pages
+// out, but copies pages whole, gaps included. Whoever must be sure that a deleted value is gone therefore puts every
+// entry into a new file:
+//
+//     store/data.mdb ── every entry, in order ──▶ store/rewriting/data.mdb ── rename ──▶ store/data.mdb
+//
+// Nobody may use the store meanwhile (StoreUsage), and LMDB's writer lock is held as well, for programs that know no
+// such lock. A process that is killed leaves either file whole under the name; what lies in `rewriting` is removed by
+// the
+// next one.
+
+/// What writing a store anew came to.
+public struct StoreRewriting: Sendable, Hashable {
+  /// The size of the data file before, bytes.
+  public let bytesBefore: Int
+  /// The size of the data file after, bytes.
+  public let bytesAfter: Int
+  /// How many entries there are, in all databases.
+  public let entryCount: UInt64
+}
+
+extension Environment {
+  /// How many bytes of entries share a transaction of the new file.
+  private static let rewritingBatchBytes = 32 << 20
+
+  /// Puts every entry of a store into a new data file, which takes the place of the old one: no free page is left, and
+  /// no byte of a value that was deleted.
+  ///
+  /// - Parameters:
+  ///   - path: the directory of the store, which nobody has open.
+  ///   - options: how it is opened; the same as always.
+  ///   - check: is given the old store and the new one before the old one is given up; what it throws leaves it.
+  ///   - progress: is given the entries done and how many there are; false stops, and the old file stays.
+  /// - Returns: the sizes; nil if `progress` stopped.
+  /// - Throws: `busy` if somebody has it open, `noStore`, `diskFull`, and what `check` throws.
+  /// - Complexity: O(n) in the bytes of all entries.
+  public static func rewrite(
+    path: String, options: Options = Options(), check: (Environment, Environment) throws -> Void = { _, _ in },
+    progress: (_ done: UInt64, _ total: UInt64) -> Bool = { _, _ in true }
+  ) throws -> StoreRewriting? {
+    let usage = try StoreUsage(of: path, alone: true)
+    let folder = path + "/rewriting"
+    removeStore(folder)
+    defer { removeStore(folder) }
+    var options = options
+    options.createsStore = false
+    let source = try open(path: path, options: options, as: usage)
+    try source.checkIsAlone()
+    options.createsStore = true
+    options.durability = .unsafeNoSync  // Synchronised once, before it takes its name.
+    options.mapSize = max(options.mapSize, try source.statistics().mapSize)
+    let target = try open(path: folder, options: options)
+    let databases = try source.databaseNames().map { name throws(LMDBError) in
+      let old = try source.databaseOfAnyKeys(name)
+      return (old, try target.database(name, integerKeys: old.hasIntegerKeys))
+    }
+    let result: StoreRewriting? = try source.write { t in
+      let total = try databases.reduce(UInt64(0)) { $0 + UInt64(try t.count(of: $1.0)) }
+      var done: UInt64 = 0
+      for (old, new) in databases {
+        guard
+          try copy(
+            old, of: t, to: new, in: target,
+            {
+              done += $0; return progress(done, total)
+            })
+        else { return nil }
+      }
+      try target.sync()
+      try check(source, target)
+      try target.close()
+      let before = try byteCount(path + "/data.mdb")
+      guard rename(folder + "/data.mdb", path + "/data.mdb") == 0 else {
+        throw LMDBError(code: errno, "rename", path: path)
+      }
+      return StoreRewriting(
+        bytesBefore: before, bytesAfter: try byteCount(path + "/data.mdb"), entryCount: total)
+    }
+    guard let result else {
+      try target.close()
+      return nil
+    }
+    try source.close()
+    // It tells of the old file; the next opener makes it anew.
+    unlink(path + "/lock.mdb")
+    try synchronizeDirectory(path)
+    return result
+  }
+
+  /// Copies the entries of a database; false if `progress`, which is given how many more there are, stopped.
+  private static func copy(
+    _ old: Database, of t: borrowing WriteTransaction, to new: Database, in target: Environment,
+    _ progress: (UInt64) -> Bool
+  ) throws -> Bool {
+    var start: [UInt8]? = []
+    while let from = start {
+      var next: [UInt8]?
+      var count: UInt64 = 0
+      try target.write { w in
+        (next, count) = (nil, 0)
+        var bytes = 0
+        try t.forEach(in: old, from: from.span.bytes) { (key, value) throws(LMDBError) in
+          guard bytes < rewritingBatchBytes else {
+            next = key.withUnsafeBytes { Array($0) }
+            return .stop
+          }
+          try w.put(key, value, in: new, mode: .append)
+          bytes += key.byteCount + value.byteCount
+          count += 1
+          return .proceed
+        }
+      }
+      guard progress(count) else { return false }
+      start = next
+    }
+    return true
+  }
+
+  /// Makes sure that nobody uses a store, here or in another process.
+  ///
+  /// - Throws: `busy` if somebody does, `io` if there is no such directory.
+  public static func checkIsUnused(path: String) throws(LMDBError) { _ = try StoreUsage(of: path, alone: true) }
+
+  private func databaseOfAnyKeys(_ name: String) throws(LMDBError) -> Database {
+    do {
+      return try database(name, create: false)
+    } catch {
+      guard error.code == .incompatibleDatabase else { throw error }
+      return try database(name, integerKeys: true, create: false)
+    }
+  }
+
+  /// Refuses when another process holds a reader slot: one of a program that does not say that it uses the store.
+  private func checkIsAlone() throws(LMDBError) {
+    try readerCheck()
+    let own = getpid()
+    if let reader = try statistics().readers.first(where: { $0.process != own }) {
+      throw LMDBError(.busy, "rewrite", path: path, detail: "process \(reader.process) has it open; end that first")
+    }
+  }
+
+  private static func byteCount(_ file: String) throws(LMDBError) -> Int {
+    var status = stat()
+    guard stat(file, &status) == 0 else { throw LMDBError(code: errno, "stat", path: file) }
+    return Int(status.st_size)
+  }
+
+  private static func removeStore(_ folder: String) {
+    unlink(folder + "/data.mdb")
+    unlink(folder + "/lock.mdb")
+    rmdir(folder)
+  }
+}

@@ -1,0 +1,33 @@
+import Glibc
+
+/// Says to other processes, and to the rest of this one, that a store is in use (flock on its directory).
+///
+/// LMDB's own locks cannot say it to us: they are fcntl locks on `lock.mdb`, and opening and closing that file here
+/// would drop those of this process. A lock of flock belongs to the descriptor, on the directory, which LMDB never
+/// opens. Users share the lock; whoever replaces the data file must be alone. The kernel drops it with the process.
+final class StoreUsage: Sendable {
+  private let descriptor: Int32
+
+  /// - Parameters:
+  ///   - path: the directory of the store.
+  ///   - alone: whether nobody else may use it.
+  /// - Throws: `busy` if somebody stands in the way; `io`, `permission`.
+  init(of path: String, alone: Bool) throws(LMDBError) {
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw LMDBError(code: errno, "open", path: path) }
+    while flock(descriptor, (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
+      let code = errno
+      if code == EINTR { continue }
+      close(descriptor)
+      guard code == EWOULDBLOCK else { throw LMDBError(code: code, "flock", path: path) }
+      throw LMDBError(
+        .busy, "open", path: path,
+        detail: alone
+          ? "it is open here or in another process, and can be rewritten only when nobody uses it; close it there"
+          : "it is being rewritten at this moment; try again when that has ended")
+    }
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+}

@@ -1,0 +1,22 @@
+import EventLog
+import Foundation
+import LMDB
+
+extension Decider {
+  /// Takes what the log tells of purged assets out of it, and records what stands there instead (Redaction.swift).
+  ///
+  /// The files are gone by now: whoever erases removes them first, since afterwards nothing names them.
+  mutating func erase(_ numbers: [ObjectNumber], _ t: inout WriteTransaction) throws {
+    let numbers = distinct(numbers)
+    precondition(numbers.count <= Event.objectLimit, "Assets are erased in runs of \(Event.objectLimit).")
+    for number in numbers {
+      guard try projections.asset(number, in: t) == nil else {
+        throw LibraryError(.changeNotSupported, "Asset \(number) is still in the library; purge it before erasing it.")
+      }
+    }
+    let redactions = try core.redactions(erasing: Set(numbers), t)
+    if redactions.isEmpty { return }
+    for erased in AssetErased.events(erasing: numbers, redactions) { try record(.assetErased(erased), &t) }
+    for redaction in redactions { try log.erasePayload(of: redaction.sequence, in: &t) }
+  }
+}

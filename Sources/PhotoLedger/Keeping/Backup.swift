@@ -1,0 +1,280 @@
+import EventLog
+public import Foundation
+import Glibc
+import LMDB
+
+// Backup and restore.
+//
+//     BACKUP/
+//       store/data.mdb      the log and the projections of one commit, compacted (mdb_env_copy in a read snapshot)
+//       resources/          the files, or nothing
+//       imports/            the reports of imports
+//       backup.json         which commit, which chain, and what is not there; written last
+//
+// A backup is made while the library is used. LMDB copies a snapshot, so the copy is of one commit; files are taken
+// after
+// it, so every file that the snapshot names is there, unless it was purged meanwhile or was missing before, and then
+// the
+// manifest says so. The log of the copy is proved from its first event before the folder takes its name, and so is
+// every
+// file that is copied: its name is its hash.
+//
+// A backup is itself a library, and can be looked at as one. Restoring proves it again, whole: log, projections and
+// files, against the manifest.
+//
+// Compacted copies leave free pages out, but take over the bytes that deleted entries left inside pages; after an
+// erasure, compact first (`compact(at:)`).
+
+/// What a backup holds.
+public struct BackupReport: Sendable, Hashable {
+  /// The directory.
+  public let url: URL
+  /// The state that it holds.
+  public let token: Token
+  /// The number of events in it.
+  public let eventCount: UInt64
+  /// The chain up to the last of them, in hexadecimal digits.
+  public let chain: String
+  /// What became of the files.
+  public let resources: ResourceTransfer
+}
+
+/// What stands in `backup.json`.
+struct BackupManifest: Codable {
+  static let name = "backup.json"
+  static let currentFormat = 1
+
+  var format = currentFormat
+  var library: String
+  var date: Date
+  var events: UInt64
+  var commits: UInt64
+  var chain: String
+  var resources: String
+  var files: Int
+  var bytes: UInt64
+  var damagedFiles: [String]
+  var missingFiles: [String]
+}
+
+extension PhotoLibrary {
+  /// Copies the library, as it is at one commit, to a new directory, while it is in use.
+  /// - Parameters:
+  ///   - url: a directory that does not exist.
+  ///   - resources: how the files of photos come along.
+  ///   - progress: is told how far it is; false stops, and nothing is left.
+  /// - Returns: what the backup holds; files that are missing or damaged here are left out and named.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.alreadyExists`, `.userCancelled`,
+  ///   `.corrupted` if the log of the copy does not prove itself, `.notEnoughSpace`, `.storage`.
+  /// - Complexity: O(bytes).
+  @discardableResult
+  public func backup(
+    to url: URL, resources: ResourceCopying = .copied, progress: (TaskProgress) -> Bool = { _ in true }
+  ) throws -> BackupReport {
+    try checkIsOwner("back the library up")
+    return try LibraryStore.reporting {
+      let folder = try UnfinishedFolder(becoming: url)
+      let head = try store.copyStore(to: folder, progress)
+      var transfer = ResourceTransfer()
+      try transfer.take(from: self.url.path, to: folder, resources, progress: progress)
+      try LibraryCopy.takeImports(from: self.url.path, to: folder)
+      try LibraryCopy.noteMissing(in: folder.path, &transfer)
+      let manifest = BackupManifest(
+        library: store.core.identifier.uuidString, date: store.core.surroundings.date(), events: head.sequence,
+        commits: head.commit, chain: head.chain.description, resources: resources.rawValue, files: transfer.fileCount,
+        bytes: transfer.byteCount, damagedFiles: transfer.damagedFiles, missingFiles: transfer.missingFiles)
+      try manifest.write(to: folder.path)
+      try folder.finish()
+      return BackupReport(
+        url: url, token: store.token(head.commit), eventCount: head.sequence, chain: head.chain.description,
+        resources: transfer)
+    }
+  }
+
+  /// Makes a library of a backup again, in a new directory: with the same events, the same chain and the same files.
+  ///
+  /// The backup is read and not changed. A damaged one can bring the process down, since LMDB ends on some damage: a
+  /// program restores in a child process.
+  /// - Parameters:
+  ///   - backup: a directory that ``backup(to:resources:progress:)`` made.
+  ///   - url: a directory that does not exist.
+  ///   - resources: how the files of photos come along.
+  ///   - skipsDamagedFiles: whether files that are not what their name says are left out; otherwise one of them ends
+  ///     the restoring.
+  ///   - environment: the clock, chance and the name of the process.
+  ///   - progress: is told how far it is; false stops, and nothing is left.
+  /// - Throws: ``LibraryError`` `.notALibrary` for what is no backup, `.alreadyExists`, `.corrupted` if it is not what
+  ///   its manifest says, `.newerThanProgram`, `.userCancelled`, `.notEnoughSpace`, `.storage`.
+  /// - Complexity: O(bytes), and O(n log n) in events.
+  @discardableResult
+  public static func restore(
+    from backup: URL, to url: URL, resources: ResourceCopying = .copied,
+    skippingDamagedFiles skipsDamagedFiles: Bool = false,
+    environment: LibraryEnvironment = .system, progress: (TaskProgress) -> Bool = { _ in true }
+  ) throws -> BackupReport {
+    try LibraryStore.reporting {
+      let backup = backup.standardizedFileURL
+      let manifest = try BackupManifest(in: backup.path)
+      let folder = try UnfinishedFolder(becoming: url)
+      try LibraryCopy.takeStoreFile(from: backup.path, to: folder)
+      let found = try LibraryCopy.proved(folder.path, environment, progress)
+      guard found.events == manifest.events, found.chain == manifest.chain else {
+        throw LibraryError(
+          .corrupted,
+          "\(backup.path) has \(found.events) events and the chain \(found.chain), and its manifest names others; "
+            + "it was changed after it was made, and is not restored.")
+      }
+      var transfer = ResourceTransfer()
+      try transfer.take(from: backup.path, to: folder, resources, progress: progress)
+      if let damaged = transfer.damagedFiles.first, !skipsDamagedFiles {
+        throw LibraryError(
+          .corrupted, "The file \(damaged) of the backup is not what its name says; restore without the damaged files.")
+      }
+      try LibraryCopy.takeImports(from: backup.path, to: folder)
+      try LibraryCopy.noteMissing(in: folder.path, &transfer)
+      try folder.finish()
+      return BackupReport(
+        url: url, token: found.token, eventCount: found.events, chain: found.chain, resources: transfer)
+    }
+  }
+}
+
+extension BackupManifest {
+  init(in folder: String) throws {
+    guard let bytes = FileManager.default.contents(atPath: "\(folder)/\(Self.name)") else {
+      throw LibraryError(
+        .notALibrary, "\(folder) holds no \(Self.name), so it is no backup; pass one that `backup` made.")
+    }
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .iso8601
+    do {
+      self = try decoder.decode(Self.self, from: bytes)
+    } catch {
+      throw LibraryError(.corrupted, "\(folder)/\(Self.name) cannot be read; the backup is damaged.")
+    }
+    guard format <= Self.currentFormat else {
+      throw LibraryError(
+        .newerThanProgram, "\(folder) is a backup of the format \(format), which is newer than this program.")
+    }
+  }
+
+  func write(to folder: String) throws {
+    let encoder = JSONEncoder()
+    encoder.dateEncodingStrategy = .iso8601
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    try encoder.encode(self).write(to: URL(filePath: "\(folder)/\(Self.name)"))
+  }
+}
+
+extension LibraryStore {
+  /// Copies the store into a folder that is to be a library, and proves the log of the copy.
+  func copyStore(
+    to folder: UnfinishedFolder, _ progress: (TaskProgress) -> Bool
+  ) throws -> EventLog.Head {
+    guard progress(TaskProgress(phase: "store", done: 0, total: nil)) else { throw LibraryCopy.stopped }
+    try core.environment.copy(to: folder.path + "/store", compacting: true)
+    return try LibraryCopy.withStore(in: folder.path) { environment in
+      try LibraryCopy.provedLog(EventLog(in: environment), in: environment, progress)
+    }
+  }
+}
+
+/// The steps by which a library is copied.
+enum LibraryCopy {
+  static var stopped: LibraryError { LibraryError(.userCancelled, "The copy was stopped; nothing is left of it.") }
+
+  /// Runs a body with the store of a library that is being made, and closes it.
+  static func withStore<R>(
+    in folder: String, _ options: LMDB.Environment.Options = LibraryStore.options,
+    _ body: (LMDB.Environment) throws -> R
+  ) throws -> R {
+    let path = "\(folder)/store"
+    let environment = try LMDB.Environment.open(path: path, options: options)
+    do {
+      let result = try body(environment)
+      try environment.close()
+      unlink("\(path)/lock.mdb")
+      return result
+    } catch {
+      // The folder is removed with what was wrong.
+      try? environment.close()
+      throw error
+    }
+  }
+
+  /// Proves a log from its first event and gives its end.
+  static func provedLog(
+    _ log: EventLog, in environment: LMDB.Environment, _ progress: (TaskProgress) -> Bool
+  ) throws -> EventLog.Head {
+    try environment.read { t in
+      let head = try log.head(t)
+      var isStopped = false
+      let found = try log.verify(in: t) { sequence in
+        isStopped = !progress(TaskProgress(phase: "log", done: sequence, total: head.sequence))
+        return isStopped ? .stop : .proceed
+      }
+      if isStopped { throw stopped }
+      if let defect = found.defect {
+        throw LibraryError(.corrupted, "The copy does not prove itself and was given up. \(defect.description)")
+      }
+      return head
+    }
+  }
+
+  /// Copies the data file of a store that nobody writes to.
+  static func takeStoreFile(from library: String, to folder: UnfinishedFolder) throws {
+    let path = "\(library)/store/data.mdb"
+    try folder.makeFolder("store")
+    guard access(path, R_OK) == 0 else {
+      throw LibraryError(.corrupted, "\(path) is not there or cannot be read; the backup is damaged.")
+    }
+    try FileManager.default.copyItem(atPath: path, toPath: "\(folder.path)/store/data.mdb")
+    guard chmod("\(folder.path)/store/data.mdb", 0o600) == 0 else {
+      throw LibraryError.store("\(folder.path)/store/data.mdb", "make writable", errno: errno)
+    }
+  }
+
+  /// Proves a library that is being made, whole.
+  static func proved(
+    _ folder: String, _ surroundings: LibraryEnvironment, _ progress: (TaskProgress) -> Bool
+  ) throws -> (events: UInt64, chain: String, token: Token) {
+    let library = try PhotoLibrary(at: URL(filePath: folder), environment: surroundings)
+    defer { library.close() }
+    let found = try library.verifyStore(progress: progress)
+    if let defect = found.defect {
+      throw LibraryError(.corrupted, "The copy does not prove itself and was given up. \(defect.description)")
+    }
+    let token = try library.currentToken
+    library.close()
+    try library.store.core.environment.close()
+    for name in ["lock.mdb", "changes"] { unlink("\(folder)/store/\(name)") }
+    return (found.eventCount, found.chain, token)
+  }
+
+  /// Copies the reports of imports.
+  static func takeImports(from library: String, to folder: UnfinishedFolder) throws {
+    let source = "\(library)/imports"
+    guard access(source, F_OK) == 0 else { return }
+    try FileManager.default.copyItem(atPath: source, toPath: "\(folder.path)/imports")
+  }
+
+  /// Names the library's files that assets of the copy have and that are not in it.
+  static func noteMissing(in folder: String, _ transfer: inout ResourceTransfer) throws {
+    transfer.missingFiles = try withStore(in: folder) { environment in
+      let projections = try Projections(in: environment)
+      var missing: [String] = []
+      try environment.read { t in
+        try t.forEach(in: projections.details, from: 0) { _, bytes in
+          for resource in try AssetDetails(encoded: bytes.withUnsafeBytes { Array($0) }).resources
+          where resource.storage == .library {
+            let digits = resource.sha256.hexadecimal
+            let name = "\(digits.prefix(2))/\(digits.dropFirst(2))"
+            if access("\(folder)/resources/\(name)", F_OK) != 0 { missing.append(name) }
+          }
+          return .proceed
+        }
+      }
+      return distinct(missing).sorted()
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import EventLog
+public import Foundation
+import Glibc
+import LMDB
+
+// Compacting: the store written anew without free space (Environment+Rewriting.swift), and on request the files removed
+// that no asset of the library ever named.
+//
+// Nobody may use the library meanwhile: a reader would go on with the old file, and a writer's commits would go with
+// it.
+// So this works on a directory and not on an open library. The new store is proved before it takes the old one's place:
+// its log from the first event, and that both end with the same one.
+
+/// What a compaction came to.
+public struct CompactionReport: Sendable, Hashable {
+  /// The bytes of the store's file before.
+  public let bytesBefore: Int
+  /// The bytes of the store's file after.
+  public let bytesAfter: Int
+  /// How many entries the store has.
+  public let entryCount: UInt64
+  /// The files of resources that no asset names and that were removed; empty unless that was asked for.
+  public internal(set) var sweptFiles: [String] = []
+  /// How many bytes those had.
+  public internal(set) var sweptBytes: UInt64 = 0
+  /// The chain of the log, which compacting leaves as it is, in hexadecimal digits.
+  public let chain: String
+}
+
+extension PhotoLibrary {
+  /// Writes the store of a library anew: without free space, and without a byte of what was erased or deleted.
+  ///
+  /// The library must not be open, here or in another process. If this fails or its process is killed, the store is the
+  /// old one or the new one, whole. It needs as much free space on the disk as the store has entries.
+  /// - Parameters:
+  ///   - url: the directory of the library.
+  ///   - sweepsResources: whether files of resources are removed that no asset of the library ever named, also before
+  ///     an edit: what a refused block or a purge could not remove.
+  ///   - progress: is told how far it is; false stops, and nothing was changed.
+  /// - Throws: ``LibraryError`` `.notALibrary`, `.conflict` if the library is open, `.userCancelled`, `.corrupted`,
+  ///   `.notEnoughSpace`, `.storage`.
+  /// - Complexity: O(bytes) of the store; O(n) in files and events where those are swept.
+  @discardableResult
+  public static func compact(
+    at url: URL, sweepingResources sweepsResources: Bool = false, progress: (TaskProgress) -> Bool = { _ in true }
+  ) throws -> CompactionReport {
+    let url = url.standardizedFileURL
+    do {
+      try LMDB.Environment.checkIsUnused(path: LibraryStore.storePath(url))
+    } catch  where error.code == .busy {
+      throw inUse(url, error)
+    } catch {
+      // Opening says what is wrong, in words about a library.
+    }
+    try checkIsLibrary(url)
+    var chain = ""
+    do {
+      let rewriting = try LMDB.Environment.rewrite(
+        path: LibraryStore.storePath(url), options: LibraryStore.options,
+        check: { old, new in
+          let head = try LibraryCopy.provedLog(EventLog(in: new), in: new, progress)
+          let log = try EventLog(in: old)
+          guard try old.read({ t in try log.head(t) }) == head else {
+            throw LibraryError(
+              .corrupted, "The store that was written anew does not end as the old one; nothing was changed.")
+          }
+          chain = head.chain.description
+        },
+        progress: { done, total in progress(TaskProgress(phase: "compact", done: done, total: total)) })
+      guard let rewriting else {
+        throw LibraryError(.userCancelled, "The compaction was stopped; nothing was changed.")
+      }
+      var report = CompactionReport(
+        bytesBefore: rewriting.bytesBefore, bytesAfter: rewriting.bytesAfter, entryCount: rewriting.entryCount,
+        chain: chain)
+      if sweepsResources { try sweep(url, &report, progress) }
+      return report
+    } catch let error as LMDBError where error.code == .busy {
+      throw inUse(url, error)
+    } catch {
+      throw LibraryError(error)
+    }
+  }
+
+  private static func inUse(_ url: URL, _ error: LMDBError) -> LibraryError {
+    LibraryError(
+      .conflict, "The library at \(url.path) cannot be compacted while it is in use: \(error.detail ?? "it is open").")
+  }
+
+  /// Opens a library and closes it again, for the sentence that says what is wrong with it.
+  private static func checkIsLibrary(_ url: URL) throws { try PhotoLibrary(at: url).close() }
+
+  /// Removes the files of resources that no asset of a library ever named.
+  private static func sweep(
+    _ url: URL, _ report: inout CompactionReport, _ progress: (TaskProgress) -> Bool
+  ) throws {
+    let library = try PhotoLibrary(at: url)
+    defer { library.close() }
+    let files = try ResourceTransfer.files(of: url.path)
+    // Under the writer's lock no block can name a file that is being looked at.
+    try library.store.core.environment.write { t in
+      let named = try library.store.core.namedContent(t)
+      for (index, file) in files.enumerated() {
+        guard progress(TaskProgress(phase: "sweep", done: UInt64(index), total: UInt64(files.count))) else { return }
+        guard !named.contains(file.filter { $0 != "/" }) else { continue }
+        let path = "\(url.path)/resources/\(file)"
+        var status = stat()
+        guard stat(path, &status) == 0, unlink(path) == 0 else {
+          throw LibraryError.store(path, "remove", errno: errno)
+        }
+        report.sweptFiles.append(file)
+        report.sweptBytes += UInt64(status.st_size)
+      }
+    }
+  }
+}
+
+extension StoreCore {
+  /// The contents that assets of the library name or named before an edit, as hexadecimal digits.
+  /// - Complexity: O(n) in events.
+  fileprivate func namedContent(_ t: borrowing WriteTransaction) throws -> Set<String> {
+    var named: Set<String> = []
+    try log.read(after: 0, in: t) { record in
+      guard record.type.hasPrefix("asset") else { return .proceed }
+      let event = try Event(record)
+      for number in event.touched where try t.value(for: number, in: projections.assets) != nil {
+        for resource in event.resources(of: number) { named.insert(resource.sha256.hexadecimal) }
+      }
+      return .proceed
+    }
+    return named
+  }
+}

@@ -1,0 +1,100 @@
+import EventLog
+public import Foundation
+import LMDB
+
+// The log out of a library, and into one (LogLine.swift has the form).
+//
+//     library ── export ──▶ lines ──▶ a new library with the same records, the same chain, and no files
+//                              └────▶ a follower: a library whose head is where the lines begin
+//
+// What comes in is hostile until it is proved: each line is bounded, each record proves itself and continues the one
+// before, each payload is an event of a type that this program knows, and the whole is carried out as a replay. A new
+// library has its name only after that; a follower takes all lines in one transaction, or none.
+
+extension PhotoLibrary {
+  /// Writes the log, or what follows a state, as JSON lines; the same log is the same text.
+  /// - Parameters:
+  ///   - token: the state after which to begin; nil: from the beginning.
+  ///   - write: is given each line without its line end.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.invalidToken`, `.corrupted`; what
+  ///   `write` throws.
+  /// - Complexity: O(bytes) of the events.
+  public func exportLog(after token: Token? = nil, _ write: (String) throws -> Void) throws {
+    try checkIsOwner("export the log")
+    try store.reading { t in
+      let log = store.core.log
+      let commit = try token.map { try store.commit(of: $0, for: client, t) } ?? 0
+      var after = EventLog.Head.empty
+      if commit > 0 {
+        guard let last = try log.commit(commit, in: t) else {
+          throw LibraryError(.corrupted, "The log has no row for commit \(commit); run `verify`.")
+        }
+        after = EventLog.Head(sequence: last.lastSequence, commit: commit, chain: last.chain)
+      }
+      try write(LogHeading(library: store.core.identifier, after: after, head: try log.head(t)).line)
+      try log.read(after: after.sequence, in: t) { record in
+        try write(try EventCopy(record).line)
+        return .proceed
+      }
+    }
+  }
+
+  /// Makes a library of an exported log, in a new directory; its files are missing until they are put beside it.
+  /// - Parameters:
+  ///   - url: a directory that does not exist.
+  ///   - environment: the clock, chance and the name of the process.
+  ///   - next: gives the next line without its line end; nil at the end.
+  ///   - progress: is told how far it is; false stops, and nothing is left.
+  /// - Returns: the state of the new library.
+  /// - Throws: ``LibraryError`` `.malformedRequest` or `.corrupted` with the number of the line, `.newerThanProgram`,
+  ///   `.alreadyExists`, `.userCancelled`, `.notEnoughSpace`, `.storage`; what `next` throws.
+  /// - Complexity: O(bytes), and O(n log n) in events.
+  @discardableResult
+  public static func importLog(
+    to url: URL, environment: LibraryEnvironment = .system, next: @escaping () throws -> [UInt8]?,
+    progress: (TaskProgress) -> Bool = { _ in true }
+  ) throws -> Token {
+    try LibraryStore.reporting {
+      let lines = LogLines(next)
+      let folder = try UnfinishedFolder(becoming: url)
+      try folder.makeFolder("store")
+      let heading = try lines.heading()
+      guard heading.after == .empty else {
+        throw LibraryError(
+          .conflict,
+          "The lines begin after event \(heading.after.sequence); append them to a library that ends there, "
+            + "or export the whole log.")
+      }
+      let token = try LogIntake.fill(folder.path, lines, heading, environment, progress)
+      try folder.finish()
+      return token
+    }
+  }
+
+  /// Takes in an exported stretch of the log that begins where this library ends.
+  /// - Parameters:
+  ///   - next: gives the next line without its line end; nil at the end.
+  ///   - progress: is told how far it is; false stops, and nothing is changed.
+  /// - Returns: the state afterwards.
+  /// - Throws: as ``importLog(to:environment:next:progress:)``; `.conflict` if the library is another one or ends
+  ///   elsewhere, `.accessUserDenied` for any client but the owner.
+  /// - Complexity: O(bytes), and O(k log n) for k events.
+  @discardableResult
+  public func appendLog(
+    next: @escaping () throws -> [UInt8]?, progress: (TaskProgress) -> Bool = { _ in true }
+  ) throws -> Token {
+    try checkIsOwner("append to the log")
+    return try LibraryStore.reporting {
+      let lines = LogLines(next)
+      let heading = try lines.heading()
+      guard heading.library == store.core.identifier else {
+        throw LibraryError(
+          .conflict, "The lines are of the library \(heading.library.uuidString), which is another one.")
+      }
+      let orphans = try LogIntake(store.core, heading).append(lines, progress)
+      store.signal.notify()
+      store.core.discard(orphans, from: store.resources)
+      return try currentToken
+    }
+  }
+}

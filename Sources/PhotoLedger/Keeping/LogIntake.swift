@@ -1,0 +1,267 @@
+import EventLog
+import Foundation
+import LMDB
+import StoreMigrations
+
+/// The lines of an exported log, counted and bounded.
+final class LogLines {
+  private let next: () throws -> [UInt8]?
+  /// The number of the last line that was read, from 1.
+  private(set) var number = 0
+
+  init(_ next: @escaping () throws -> [UInt8]?) { self.next = next }
+
+  /// The next line; nil at the end.
+  /// - Throws: ``LibraryError`` `.malformedRequest` for a line that is empty or too long; what the source throws.
+  func line() throws -> [UInt8]? {
+    guard let line = try next() else { return nil }
+    number += 1
+    guard !line.isEmpty, line.count <= LogLineLimits.byteCount else {
+      throw refusal(LogLineError("it is empty or longer than \(LogLineLimits.byteCount) bytes"))
+    }
+    return line
+  }
+
+  /// The first line.
+  func heading() throws -> LogHeading {
+    guard let line = try line() else {
+      throw LibraryError(.malformedRequest, "There are no lines; pass what `export` wrote.")
+    }
+    do { return try LogHeading(line) } catch { throw refusal(error) }
+  }
+
+  /// The next event, in form and of a type that this program knows; nil at the end.
+  func event() throws -> EventCopy? {
+    guard let line = try line() else { return nil }
+    do {
+      let event = try EventCopy(line: line)
+      if let payload = event.payload {
+        _ = try Event(
+          type: event.type, version: event.version, sequence: event.sequence, payload: payload.span.bytes)
+      }
+      return event
+    } catch {
+      throw refusal(error)
+    }
+  }
+
+  /// Why a line is refused, with its number.
+  func refusal(_ error: any Error, at line: Int? = nil) -> LibraryError {
+    let place = "Line \(line ?? number)"
+    switch error {
+    case let error as LogLineError: return LibraryError(.malformedRequest, "\(place) is refused: \(error.clause).")
+    case let error as EventLogError where error.storage == nil:
+      return LibraryError(.corrupted, "\(place) is refused. \(error.description)")
+    case let error as LibraryError: return LibraryError(error.code, "\(place) is refused. \(error.description)")
+    default: return LibraryError(error)
+    }
+  }
+}
+
+extension StoreCore {
+  /// The core of a store that is still empty.
+  init(filling environment: LMDB.Environment, _ surroundings: LibraryEnvironment, _ identifier: LocalIdentifier) throws
+  {
+    try self.init(environment, try EventLog(in: environment), surroundings, identifier: identifier)
+  }
+}
+
+/// Takes an exported log into a store.
+struct LogIntake {
+  private let core: StoreCore
+  private let heading: LogHeading
+
+  /// How many bytes of payloads share a transaction; a commit is never torn.
+  private static let batchBytes = 8 << 20
+  /// What a follower takes in at once, since it takes all or nothing.
+  private static let followerBytes = 1 << 30
+
+  init(_ core: StoreCore, _ heading: LogHeading) {
+    self.core = core
+    self.heading = heading
+  }
+
+  /// Whole commits, with the line of the first event.
+  private struct Batch {
+    var firstLine = 0
+    var events: [EventCopy] = []
+    var byteCount = 0
+  }
+
+  /// Reads whole commits until they have so many bytes; none at the end.
+  private func batch(_ lines: LogLines, upTo limit: Int) throws -> Batch {
+    var batch = Batch()
+    var (commitBytes, commitEvents) = (0, 0)
+    while let event = try lines.event() {
+      if batch.events.isEmpty { batch.firstLine = lines.number }
+      let bytes = (event.payload?.count ?? 0) + 256
+      (commitBytes, commitEvents) = (commitBytes + bytes, commitEvents + 1)
+      let limits = core.log.limits
+      guard commitBytes <= limits.commitBytes * 2, commitEvents <= limits.commitEvents else {
+        throw lines.refusal(LogLineError("commit \(event.commit) is longer than a commit can be"))
+      }
+      batch.events.append(event)
+      batch.byteCount += bytes
+      guard event.isLast else { continue }
+      (commitBytes, commitEvents) = (0, 0)
+      if batch.byteCount >= limit { return batch }
+    }
+    return batch
+  }
+
+  private func append(
+    _ batch: Batch, _ importer: inout EventImporter, _ lines: LogLines, _ t: inout WriteTransaction
+  ) throws {
+    for (offset, event) in batch.events.enumerated() {
+      guard let error = Self.failure(of: event, &importer, &t) else { continue }
+      throw error.storage == nil ? lines.refusal(error, at: batch.firstLine + offset) : LibraryError(error)
+    }
+    guard importer.isBetweenCommits else { throw cut(at: importer.head, lines) }
+  }
+
+  /// Why an event is not taken in; nil if it was.
+  private static func failure(
+    of event: EventCopy, _ importer: inout EventImporter, _ t: inout WriteTransaction
+  ) -> EventLogError? {
+    do throws(EventLogError) {
+      try importer.append(event, in: &t)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func cut(at head: EventLog.Head, _ lines: LogLines) -> LibraryError {
+    LibraryError(
+      .corrupted,
+      "The lines end at line \(lines.number) with event \(head.sequence), and the first one says that the log ends "
+        + "with event \(heading.head.sequence) and the chain \(heading.head.chain); lines are missing or too many.")
+  }
+
+  // MARK: A new store
+
+  /// Fills the store of a library that is being made, and gives the token of its state.
+  static func fill(
+    _ folder: String, _ lines: LogLines, _ heading: LogHeading, _ surroundings: LibraryEnvironment,
+    _ progress: (TaskProgress) -> Bool
+  ) throws -> Token {
+    var options = LibraryStore.options
+    options.durability = .unsafeNoSync  // Made durable as a whole, before the folder has its name.
+    return try LibraryCopy.withStore(in: folder, options) { store in
+      let core = try StoreCore(filling: store, surroundings, heading.library)
+      let token = try LogIntake(core, heading).fill(lines, progress)
+      try store.sync()
+      return token
+    }
+  }
+
+  private func fill(_ lines: LogLines, _ progress: (TaskProgress) -> Bool) throws -> Token {
+    let format = try StoreFormat(in: core.environment)
+    try core.environment.write { t in try format.note(in: &t) }
+    var head = EventLog.Head.empty
+    while true {
+      let batch = try self.batch(lines, upTo: Self.batchBytes)
+      if batch.events.isEmpty { break }
+      head = try core.environment.write { t in
+        var importer = try core.log.importer(in: t)
+        try append(batch, &importer, lines, &t)
+        return importer.head
+      }
+      guard progress(TaskProgress(phase: "log", done: head.sequence, total: heading.head.sequence)) else {
+        throw LibraryCopy.stopped
+      }
+    }
+    guard head == heading.head, head.sequence > 0 else { throw cut(at: head, lines) }
+    try core.environment.write { t in _ = try core.deriveRedactions(&t) }
+    try replay(through: head.sequence, progress)
+    return try core.environment.read { t in
+      guard let record = try core.log.event(at: rootFolder, in: t),
+        case .libraryCreated(heading.library, _) = try Event(record)
+      else { throw LibraryError(.corrupted, "The first event does not make the library that the first line names.") }
+      var core = core
+      core.forks = try core.projections.forks(in: t)
+      return core.token(head.commit)
+    }
+  }
+
+  private func replay(through head: UInt64, _ progress: (TaskProgress) -> Bool) throws {
+    let batch = UInt64(Projections.replayBatch)
+    do {
+      for start in stride(from: UInt64(1), through: head, by: Int(batch)) {
+        let wanted = start...min(head, start + batch - 1)
+        try core.environment.read { source in try carryOut(wanted, of: head, from: source, progress) }
+      }
+    } catch let error as LibraryError where error.code == .corrupted {
+      throw LibraryError(.corrupted, "The lines prove themselves, but they make no library. \(error.description)")
+    }
+  }
+
+  private func carryOut(
+    _ wanted: ClosedRange<UInt64>, of head: UInt64, from source: borrowing StoreReading,
+    _ progress: (TaskProgress) -> Bool
+  ) throws {
+    try core.environment.write { t in
+      var cursor = try core.log.cursor(after: wanted.lowerBound - 1, in: source)
+      try core.projections.replay(&cursor, wanted, in: &t) { done in
+        progress(TaskProgress(phase: "replay", done: done, total: head))
+      }
+    }
+  }
+
+  // MARK: A follower
+
+  /// Takes all lines in behind the head, or none; gives the resources that nothing may name any more.
+  func append(_ lines: LogLines, _ progress: (TaskProgress) -> Bool) throws -> [AssetResource] {
+    let batch = try self.batch(lines, upTo: Self.followerBytes)
+    guard try lines.line() == nil else {
+      throw LibraryError(
+        .limitExceeded, "More than \(Self.followerBytes) bytes cannot be taken in at once; export a shorter stretch.")
+    }
+    return try core.environment.write { t in
+      let head = try core.log.head(t)
+      guard head == heading.after else {
+        throw LibraryError(
+          .conflict,
+          """
+          The lines continue event \(heading.after.sequence) with the chain \(heading.after.chain), and the library \
+          ends with event \(head.sequence) and the chain \(head.chain).
+          """)
+      }
+      var importer = try core.log.importer(in: t)
+      try append(batch, &importer, lines, &t)
+      guard importer.head == heading.head else { throw cut(at: importer.head, lines) }
+      if batch.events.contains(where: { $0.payload == nil || $0.type == AssetErased.type }) {
+        try core.deriveRedactions(&t)
+      }
+      return try carryOut(batch.events, &t, progress)
+    }
+  }
+
+  private func carryOut(
+    _ events: [EventCopy], _ t: inout WriteTransaction, _ progress: (TaskProgress) -> Bool
+  ) throws -> [AssetResource] {
+    var orphans: [AssetResource] = []
+    for (index, copy) in events.enumerated() {
+      let event = try self.event(at: copy.sequence, t)
+      if case .assetErased(let erased) = event {
+        for number in erased.numbers { orphans += try core.erasable(number, t).resources }
+        for redaction in erased.redactions { try core.log.erasePayload(of: redaction.sequence, in: &t) }
+      }
+      try core.projections.apply(event, sequence: copy.sequence, commit: copy.commit, in: &t)
+      if case .assetPurged(let existence) = event {
+        orphans += try core.erasable(existence.row.number, t).resources
+      }
+      guard progress(TaskProgress(phase: "replay", done: UInt64(index + 1), total: UInt64(events.count))) else {
+        throw LibraryError(.userCancelled, "The intake was stopped; nothing was changed.")
+      }
+    }
+    return distinct(orphans)
+  }
+
+  private func event(at sequence: UInt64, _ t: borrowing WriteTransaction) throws -> Event {
+    guard let record = try core.log.event(at: sequence, in: t) else {
+      throw LibraryError(.corrupted, "Event \(sequence) was taken in and is not there.")
+    }
+    return try Event(record)
+  }
+}

@@ -1,0 +1,263 @@
+import EventLog
+import Foundation
+
+// The log as JSON lines.
+//
+//     {"format":"photoledger-log","version":1,"library":"…","after":{…},"head":{…}}                     first line
+//     {"sequence":1,"commit":1,"index":0,"isLast":true,"time":…,"type":"library.created","version":1,
+//      "information":{…},"commitment":"…","salt":"…","payload":"…","reads":"…","leaf":"…","chain":"…"}   each event
+//
+// Hashes and salt are hexadecimal digits, the payload is base64 (RFC 4648, section 4). `reads` says the same in the
+// diagnostic notation of CBOR (RFC 8949, section 8), for people; it is compared when a line is read, so that nobody is
+// shown something that is not there. An erased event has null for salt, payload and `reads`. The head stands in the
+// first line, so a text that was cut short is seen to be.
+//
+// The keys come in this order, and the same log is the same text, byte for byte. Reading takes any order and any
+// blanks,
+// but no key that is not listed: whoever adds something that is not proved is told so.
+
+/// The first line of an exported log.
+struct LogHeading: Equatable {
+  static let format = "photoledger-log"
+  static let version: UInt64 = 1
+
+  var library: LocalIdentifier
+  /// The end of the log before the first event that follows.
+  var after: EventLog.Head
+  /// The end of the log with the last one.
+  var head: EventLog.Head
+}
+
+/// Bounds of what is read: a line must hold the longest payload in base64 and in diagnostic notation.
+enum LogLineLimits {
+  static let byteCount = 160 << 20
+}
+
+extension LogHeading {
+  var line: String {
+    #"{"format":"\#(Self.format)","version":\#(Self.version),"library":"\#(library.uuidString)","#
+      + #""after":\#(Self.text(after)),"head":\#(Self.text(head))}"#
+  }
+
+  private static func text(_ head: EventLog.Head) -> String {
+    #"{"sequence":\#(head.sequence),"commit":\#(head.commit),"chain":"\#(head.chain)"}"#
+  }
+
+  private struct Form: Decodable {
+    struct End: Decodable {
+      var sequence: UInt64
+      var commit: UInt64
+      var chain: String
+
+      func head() throws -> EventLog.Head {
+        EventLog.Head(sequence: sequence, commit: commit, chain: try LogLineError.digest(chain, "chain"))
+      }
+    }
+
+    var format: String
+    var version: UInt64
+    var library: String
+    var after: End
+    var head: End
+  }
+
+  init(_ line: [UInt8]) throws {
+    let form: Form
+    do {
+      form = try LogLineError.decode(
+        line, keys: [["format", "version", "library", "after", "head"], ["sequence", "commit", "chain"]])
+    } catch let error as LogLineError {
+      throw LogLineError("it is not the first line of an exported log: \(error.clause)")
+    }
+    guard form.format == Self.format else {
+      throw LogLineError("the format is '\(form.format.prefix(40))', not \(Self.format)")
+    }
+    guard form.version <= Self.version else {
+      throw LibraryError(
+        .newerThanProgram, "The exported log has version \(form.version); this program reads up to \(Self.version).")
+    }
+    guard let library = LocalIdentifier(form.library) else {
+      throw LogLineError("'\(form.library.prefix(40))' is no identifier of a library")
+    }
+    self.init(library: library, after: try form.after.head(), head: try form.head.head())
+    guard head.sequence >= after.sequence, head.commit >= after.commit else {
+      throw LogLineError(
+        "the log ends at event \(head.sequence), before event \(after.sequence), after which it begins")
+    }
+  }
+}
+
+/// Why a line is no part of a log.
+struct LogLineError: Error {
+  /// A clause without its full stop.
+  let clause: String
+
+  init(_ clause: String) { self.clause = clause }
+
+  static func digest(_ text: String, _ name: String) throws -> SHA256Digest {
+    guard let digest = SHA256Digest(hexadecimal: text), digest.description == text else {
+      throw LogLineError("the \(name) is not 64 small hexadecimal digits")
+    }
+    return digest
+  }
+
+  /// Reads a line as an object that has no keys but some: those of the object, then those of objects inside.
+  static func decode<Form: Decodable>(_ line: [UInt8], keys: [Set<String>]) throws -> Form {
+    let known = keys.reduce(into: Set<String>()) { $0.formUnion($1) }
+    let decoder = JSONDecoder()
+    do {
+      let data = Data(line)
+      if let stranger = try decoder.decode(KeyList.self, from: data).keys.first(where: { !known.contains($0) }) {
+        throw LogLineError("the key '\(stranger.prefix(40))' is unknown")
+      }
+      return try decoder.decode(Form.self, from: data)
+    } catch let error as DecodingError {
+      throw LogLineError(clause(error))
+    }
+  }
+
+  private static func clause(_ error: DecodingError) -> String {
+    switch error {
+    case .keyNotFound(let key, _): "the key '\(key.stringValue)' is missing"
+    case .typeMismatch(_, let context), .valueNotFound(_, let context):
+      "'\(context.codingPath.map(\.stringValue).joined(separator: "."))' is of the wrong kind or out of range"
+    default: "it is no JSON object that can be read"
+    }
+  }
+
+  /// The keys of an object and of the objects inside.
+  private struct KeyList: Decodable {
+    var keys: [String] = []
+
+    private struct Key: CodingKey {
+      let stringValue: String
+      var intValue: Int? { nil }
+      init(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: Key.self)
+      for key in container.allKeys {
+        keys.append(key.stringValue)
+        if let inner = try? container.nestedContainer(keyedBy: Key.self, forKey: key) {
+          keys += inner.allKeys.map(\.stringValue)
+        }
+      }
+    }
+  }
+}
+
+// MARK: - Events
+
+extension EventCopy {
+  /// The event as a line, without the line end.
+  var line: String {
+    var text = #"{"sequence":\#(sequence),"commit":\#(commit),"index":\#(index),"isLast":\#(isLast),"time":\#(time),"#
+    text +=
+      #""type":\#(Self.quoted(type)),"version":\#(version),"information":\#(information.map(Self.text) ?? "null"),"#
+    text += #""commitment":"\#(commitment)","salt":\#(salt.map { "\"\($0.hexadecimal)\"" } ?? "null"),"#
+    text += #""payload":\#(payload.map { "\"\(Data($0).base64EncodedString())\"" } ?? "null"),"#
+    text += #""reads":\#(Self.reads(payload).map(Self.quoted) ?? "null"),"leaf":"\#(leaf)","chain":"\#(chain)"}"#
+    return text
+  }
+
+  private static func text(_ information: CommitInformation) -> String {
+    func optional(_ text: String?) -> String { text.map(quoted) ?? "null" }
+    return #"{"client":\#(quoted(information.client)),"cause":\#(quoted(information.cause)),"#
+      + #""process":\#(quoted(information.process)),"key":\#(optional(information.key)),"#
+      + #""causation":\#(optional(information.causation)),"correlation":\#(optional(information.correlation))}"#
+  }
+
+  /// What a payload says, in diagnostic notation; nil for one that was erased, or is no CBOR.
+  private static func reads(_ payload: [UInt8]?) -> String? {
+    guard let payload, let value = try? CBOR(decoding: payload.span.bytes) else { return nil }
+    return value.description
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+
+  private struct Form: Decodable {
+    struct Information: Decodable {
+      var client: String
+      var cause: String
+      var process: String
+      var key: String?
+      var causation: String?
+      var correlation: String?
+    }
+
+    var sequence: UInt64
+    var commit: UInt64
+    var index: UInt64
+    var isLast: Bool
+    var time: Int64
+    var type: String
+    var version: UInt32
+    var information: Information?
+    var commitment: String
+    var salt: String?
+    var payload: String?
+    var reads: String?
+    var leaf: String
+    var chain: String
+  }
+
+  /// Reads a line; proves nothing yet but that it is in form.
+  init(line: [UInt8]) throws {
+    let form: Form = try LogLineError.decode(
+      line,
+      keys: [
+        [
+          "sequence", "commit", "index", "isLast", "time", "type", "version", "information", "commitment", "salt",
+          "payload", "reads", "leaf", "chain",
+        ], ["client", "cause", "process", "key", "causation", "correlation"],
+      ])
+    let payload = try form.payload.map { text in
+      guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else {
+        throw LogLineError("the payload is no base64")
+      }
+      return Array(data)
+    }
+    let salt = try form.salt.map { text in
+      guard let salt = Self.bytes(hexadecimal: text) else {
+        throw LogLineError("the salt is not 32 hexadecimal digits")
+      }
+      return salt
+    }
+    self.init(
+      sequence: form.sequence, commit: form.commit, index: form.index, isLast: form.isLast, time: form.time,
+      type: form.type, version: form.version,
+      information: form.information.map { information in
+        CommitInformation(
+          time: form.time, client: information.client, cause: information.cause, process: information.process,
+          key: information.key, causation: information.causation, correlation: information.correlation)
+      }, commitment: try LogLineError.digest(form.commitment, "commitment"), salt: salt, payload: payload,
+      leaf: try LogLineError.digest(form.leaf, "leaf"), chain: try LogLineError.digest(form.chain, "chain"))
+    if let reads = form.reads, reads != Self.reads(payload) {
+      throw LogLineError("'reads' does not say what the payload says")
+    }
+  }
+
+  private static func bytes(hexadecimal text: String) -> [UInt8]? {
+    let digits = Array(text.utf8)
+    guard digits.count == 2 * 16 else { return nil }
+    let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { place in
+      UInt8(String(decoding: digits[place...place + 1], as: UTF8.self), radix: 16)
+    }
+    return bytes.count == 16 && bytes.hexadecimal == text ? bytes : nil
+  }
+}

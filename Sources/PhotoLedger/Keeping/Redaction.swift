@@ -1,0 +1,236 @@
+import EventLog
+import Foundation
+import LMDB
+
+// What stands for a payload after one of its assets was erased.
+//
+// An event may concern 256 assets and the counts of albums, so its payload cannot simply go: the rest of what it says
+// is
+// still true and still needed. What stands for it has the same structure, with everything taken out that tells of the
+// erased asset, and nothing else:
+//
+//     creation, purge      the row with number, identifier, the dates of commits, and how far it was visible; no files
+//     edits                none but those of such a date and of how far it was visible; counts of albums stay
+//     places               stay: they hold numbers alone
+//
+// How far an asset was visible (hidden, in the trash, behind its burst) stays because the counts of albums count on
+// it: a
+// state of the past must hold as many members as it says. So the rows go on to fit each other: every inverse, every
+// replay and every state of the past is worked out as before, and shows an asset without a word that says `isErased`.
+//
+// The identifier stays. It was drawn at random and tells nothing, and whoever audits the log can say what was erased.
+// So do the headers of commits, which are hashed: who, when, the cause and the idempotency key.
+//
+// What stands for a payload came in the payload of an event (`asset.erased`), which is chained like every other. When
+// another asset of the same event is erased later, that event's payload tells of it too; then it is itself erased, and
+// the new event brings what stands for both. The newest always wins:
+//
+//     17 assets.edited   [4, 5, 6]  ◀── 90 asset.erased {17: [–, 5, 6]}  ◀── 95 asset.erased {17: [–, –, 6], 90: {}}
+
+extension AssetRow {
+  /// What is known of the row's asset once it was erased.
+  var redacted: AssetRow {
+    var row = AssetRow(number: number, identifier: identifier, addedDate: addedDate)
+    row.flags = flags.intersection([.hidden, .representsBurst]).union(.erased)
+    row.modificationDate = modificationDate
+    row.trashedDate = trashedDate
+    row.burstSelection = burstSelection
+    row.burstIdentifier = burstIdentifier == nil ? nil : Self.erasedBurst
+    return row
+  }
+
+  /// Stands for the identifier of a burst that an erased asset was in.
+  static let erasedBurst = "erased"
+}
+
+extension AssetField {
+  /// Whether it tells no more than the header of a commit does, or the counts of albums count on it.
+  fileprivate var isKept: Bool {
+    switch self {
+    case .modificationDate, .isHidden, .trashedDate, .burstSelectionTypes, .representsBurst: true
+    default: false
+    }
+  }
+}
+
+extension AssetEdit {
+  fileprivate var redacted: AssetEdit {
+    AssetEdit(number: number, changes: changes.filter(\.field.isKept))
+  }
+}
+
+extension AssetExistence {
+  fileprivate var redacted: AssetExistence {
+    AssetExistence(row: row.redacted, details: AssetDetails(), places: places)
+  }
+}
+
+extension Event {
+  /// The event without what it tells of some assets.
+  func redacted(of numbers: Set<ObjectNumber>) -> Event {
+    switch self {
+    case .assetCreated(let existence) where numbers.contains(existence.row.number):
+      return .assetCreated(existence.redacted)
+    case .assetPurged(let existence) where numbers.contains(existence.row.number):
+      return .assetPurged(existence.redacted)
+    case .assetsEdited(var edited):
+      edited.edits = edited.edits.map { numbers.contains($0.number) ? $0.redacted : $0 }
+      return .assetsEdited(edited)
+    default: return self
+    }
+  }
+
+  /// The files of an asset that the event names.
+  func resources(of number: ObjectNumber) -> [AssetResource] {
+    switch self {
+    case .assetCreated(let existence) where existence.row.number == number: existence.details.resources
+    case .assetPurged(let existence) where existence.row.number == number: existence.details.resources
+    case .assetsEdited(let edited):
+      edited.edits.filter { $0.number == number }
+        .flatMap { ($0.details?.old.resources ?? []) + ($0.details?.new.resources ?? []) }
+    default: []
+    }
+  }
+}
+
+extension AssetErased {
+  /// At most this many bytes of redactions stand in one event, unless a single one is longer.
+  private static let byteLimit = 4 << 20
+
+  /// Events that together bring redactions, given in ascending order; at least one.
+  static func events(erasing numbers: [ObjectNumber], _ redactions: [Redaction]) -> [AssetErased] {
+    var events = [AssetErased(numbers: numbers, redactions: [])]
+    var byteCount = 0
+    for redaction in redactions {
+      if byteCount > 0, byteCount + redaction.payload.count > byteLimit {
+        events.append(AssetErased(numbers: numbers, redactions: []))
+        byteCount = 0
+      }
+      events[events.count - 1].redactions.append(redaction)
+      byteCount += redaction.payload.count
+    }
+    return events
+  }
+}
+
+// MARK: - Reading what has to go
+
+extension StoreCore {
+  /// What has to stand for the payloads that tell of some assets, ascending by sequence; for those too that brought
+  /// what
+  /// stands for one of them now.
+  /// - Complexity: O(k log n) for k events of the assets.
+  func redactions<T: TransactionReading & ~Copyable>(
+    erasing numbers: Set<ObjectNumber>, _ t: borrowing T
+  ) throws -> [AssetErased.Redaction] {
+    var found: [UInt64: AssetErased.Redaction] = [:]
+    var waiting: Set<UInt64> = []
+    for number in numbers { waiting.formUnion(try projections.history(of: number, in: t)) }
+    // An event that brings something for others comes after all of them, so in this order each is met when all that it
+    // no longer has to bring is known.
+    while let sequence = waiting.min() {
+      waiting.remove(sequence)
+      guard let redaction = try self.redaction(of: sequence, erasing: numbers, superseding: found, t) else {
+        continue
+      }
+      found[sequence] = redaction
+      if let carrier = try log.redactions.carrier(of: sequence, in: t) { waiting.insert(carrier) }
+    }
+    return found.values.sorted { $0.sequence < $1.sequence }
+  }
+
+  /// What has to stand for the payload of one event; nil if it may stay as it is.
+  /// - Parameter others: the events that a new one brings something for, so that this one no longer has to.
+  private func redaction<T: TransactionReading & ~Copyable>(
+    of sequence: UInt64, erasing numbers: Set<ObjectNumber>, superseding others: [UInt64: AssetErased.Redaction],
+    _ t: borrowing T
+  ) throws -> AssetErased.Redaction? {
+    let event = try self.event(at: sequence, t)
+    var redacted = event.redacted(of: numbers)
+    if case .assetErased(let erased) = event {
+      let kept = erased.redactions.filter { others[$0.sequence] == nil }
+      redacted = .assetErased(AssetErased(numbers: erased.numbers, redactions: kept))
+    }
+    return redacted == event
+      ? nil : AssetErased.Redaction(sequence: sequence, version: Event.version, payload: redacted.payload())
+  }
+
+  private func event<T: TransactionReading & ~Copyable>(at sequence: UInt64, _ t: borrowing T) throws -> Event {
+    guard let record = try log.event(at: sequence, in: t) else {
+      throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
+    }
+    return try Event(record)
+  }
+
+  /// The files that an asset ever named, and how many events still tell of it.
+  func erasable<T: TransactionReading & ~Copyable>(
+    _ number: ObjectNumber, _ t: borrowing T
+  ) throws -> (resources: [AssetResource], eventCount: Int) {
+    var resources: [AssetResource] = []
+    var eventCount = 0
+    for sequence in try projections.history(of: number, in: t) {
+      let event = try self.event(at: sequence, t)
+      if event.redacted(of: [number]) != event { eventCount += 1 }
+      resources += event.resources(of: number)
+    }
+    return (distinct(resources), eventCount)
+  }
+
+  /// Notes what stands for erased payloads anew, from the events that bring it, if the table says otherwise.
+  /// - Returns: whether it did.
+  /// - Complexity: O(n) in events, and in what stands for payloads.
+  @discardableResult
+  func deriveRedactions(_ t: inout WriteTransaction) throws -> Bool {
+    var bringing: [UInt64] = []
+    try log.read(after: 0, in: t) { record in
+      if record.type == AssetErased.type { bringing.append(record.sequence) }
+      return .proceed
+    }
+    var derived: [UInt64: (carrier: UInt64, redaction: AssetErased.Redaction)] = [:]
+    for carrier in bringing.reversed() {
+      // What the table says of it is what is in question.
+      for redaction in try brought(by: carrier, derived[carrier]?.redaction, t).redactions
+      where derived[redaction.sequence] == nil && redaction.sequence < carrier {
+        derived[redaction.sequence] = (carrier, redaction)
+      }
+    }
+    let rows = derived.mapValues { carrier, redaction in
+      RedactionTable.row(redaction.payload, version: redaction.version, broughtBy: carrier)
+    }
+    if try holds(rows, t) { return false }
+    try t.clear(log.redactions.database)
+    for (sequence, row) in rows.sorted(by: { $0.key < $1.key }) {
+      try t.put(sequence, row, in: log.redactions.database)
+    }
+    return true
+  }
+
+  /// What an event says that brings what stands for others; where it was erased itself, what a later one brought for
+  /// it.
+  private func brought(
+    by carrier: UInt64, _ later: AssetErased.Redaction?, _ t: borrowing WriteTransaction
+  ) throws -> AssetErased {
+    guard let record = try log.event(at: carrier, in: t) else {
+      throw LibraryError(.corrupted, "The log lacks event \(carrier); run `verify`.")
+    }
+    let version = record.isErased ? later?.version : record.version
+    guard let payload = record.payloadBytes ?? later?.payload, let version else {
+      throw LibraryError(.corrupted, "The payload of event \(carrier) was erased, and no later event brings another.")
+    }
+    let event = try Event(type: record.type, version: version, sequence: carrier, payload: payload.span.bytes)
+    guard case .assetErased(let erased) = event else { preconditionFailure("The event is of the type that was asked.") }
+    return erased
+  }
+
+  /// Whether the table of redactions has these rows and no other.
+  private func holds(_ rows: [UInt64: [UInt8]], _ t: borrowing WriteTransaction) throws -> Bool {
+    guard try t.count(of: log.redactions.database) == rows.count else { return false }
+    for (sequence, row) in rows where try t.bytes(for: sequence, in: log.redactions.database) != row { return false }
+    return true
+  }
+}
+
+extension AssetErased {
+  /// The name of the event's type in the log.
+  static let type = "asset.erased"
+}

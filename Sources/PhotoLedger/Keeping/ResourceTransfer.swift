@@ -1,0 +1,165 @@
+import CSystem
+import EventLog
+import Foundation
+import Glibc
+
+// The files of resources on their way into another library: a backup, what is restored from one, a fork.
+//
+//     copied     blocks shared where the file system can (FICLONE), else copied; hashed in either case
+//     shared     blocks shared, else a second name for the same file (link), else copied
+//     left       nothing: the other library finds its files missing, which is a state
+//
+// A second name is as good as a copy here: a file of resources is read-only, is never written in place, and a purge
+// removes a name. All files are taken, not only those that assets name now: what an edit replaced is still wanted by
+// whoever takes the edit back.
+
+/// How the bytes of photos come along when a library is copied.
+public enum ResourceCopying: String, Sendable, CaseIterable {
+  /// Every file is copied, and its hash compared with its name.
+  case copied
+  /// Files share their blocks or are linked where the file system can, and are copied elsewhere.
+  case shared
+  /// Files stay behind; the copy knows them as missing.
+  case left
+}
+
+/// What became of the files of resources.
+public struct ResourceTransfer: Sendable, Hashable {
+  /// How many files there are in the copy.
+  public internal(set) var fileCount = 0
+  /// How many bytes these have.
+  public internal(set) var byteCount: UInt64 = 0
+  /// How many of the files were linked rather than copied.
+  public internal(set) var linkedCount = 0
+  /// Files whose content is not what their name says; they were left out.
+  public internal(set) var damagedFiles: [String] = []
+  /// Files that an asset of the copy names and that are not in it.
+  public internal(set) var missingFiles: [String] = []
+}
+
+extension ResourceTransfer {
+  /// Takes the files of a library over into a folder that is to be one.
+  /// - Parameters:
+  ///   - source: the library's directory.
+  ///   - target: the directory being filled.
+  ///   - way: how.
+  ///   - progress: is given the files done and how many there are; false stops.
+  /// - Throws: ``LibraryError`` `.userCancelled` if `progress` stops, `.notEnoughSpace`, `.storage`.
+  /// - Complexity: O(bytes) where they are copied, O(files) where they are shared.
+  mutating func take(
+    from source: String, to target: UnfinishedFolder, _ way: ResourceCopying,
+    progress: (TaskProgress) -> Bool
+  ) throws {
+    try target.makeFolder("resources")
+    guard way != .left else { return }
+    let files = try Self.files(of: source)
+    var folders: Set<Substring> = []
+    for (index, file) in files.enumerated() {
+      guard progress(TaskProgress(phase: "resources", done: UInt64(index), total: UInt64(files.count))) else {
+        throw LibraryError(.userCancelled, "The copy was stopped; nothing is left of it.")
+      }
+      let folder = file.prefix(2)
+      if folders.insert(folder).inserted { try target.makeFolder("resources/\(folder)") }
+      try take("\(source)/resources/\(file)", named: file, to: "\(target.path)/resources/\(file)", way)
+    }
+    _ = progress(TaskProgress(phase: "resources", done: UInt64(files.count), total: UInt64(files.count)))
+  }
+
+  /// The files of a library, as `ab/cdef…`, in order.
+  static func files(of library: String) throws -> [String] {
+    let root = "\(library)/resources"
+    guard access(root, F_OK) == 0 else { return [] }
+    let manager = FileManager.default
+    return try reporting {
+      try manager.contentsOfDirectory(atPath: root).filter { $0.isHexadecimal(2) }.sorted().flatMap { folder in
+        try manager.contentsOfDirectory(atPath: "\(root)/\(folder)").filter { $0.isHexadecimal(62) }.sorted()
+          .map { "\(folder)/\($0)" }
+      }
+    }
+  }
+
+  private static func reporting<R>(_ body: () throws -> R) throws -> R {
+    do { return try body() } catch { throw LibraryError(error) }
+  }
+
+  private mutating func take(_ path: String, named name: String, to copy: String, _ way: ResourceCopying) throws {
+    let source = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    // One that is not there any more was purged while the copy was made.
+    if source < 0 && errno == ENOENT { return }
+    guard source >= 0 else { throw LibraryError.store(path, "open", errno: errno) }
+    defer { close(source) }
+    let target = Self.make(copy)
+    guard target >= 0 else { throw LibraryError.store(copy, "make", errno: errno) }
+    defer { close(target) }
+    let isClone = psys_clone_file(target, source) == 0
+    if way == .shared {
+      if isClone { return note(try Self.byteCount(source, path)) }
+      unlink(copy)
+      if link(path, copy) == 0 {
+        linkedCount += 1
+        return note(try Self.byteCount(source, path))
+      }
+      // Another file system, or one that links no files.
+      return try take(path, named: name, to: copy, .copied)
+    }
+    let (digest, count) = try Self.copy(from: source, path, to: isClone ? nil : target, copy)
+    guard digest.hexadecimal == name.filter({ $0 != "/" }) else {
+      unlink(copy)
+      return damagedFiles.append(path)
+    }
+    note(count)
+  }
+
+  private mutating func note(_ bytes: UInt64) {
+    fileCount += 1
+    byteCount += bytes
+  }
+
+  private static func byteCount(_ descriptor: Int32, _ path: String) throws(LibraryError) -> UInt64 {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw LibraryError.store(path, "examine", errno: errno) }
+    return UInt64(status.st_size)
+  }
+
+  /// Reads a file to its end, and writes what it reads unless that is there already.
+  /// - Returns: the digest of what was read, and how many bytes that was.
+  private static func copy(
+    from source: Int32, _ path: String, to target: Int32?, _ copy: String
+  ) throws(LibraryError) -> (digest: [UInt8], byteCount: UInt64) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBufferByteCount, alignment: 64)
+    defer { buffer.deallocate() }
+    posix_fadvise(source, 0, 0, POSIX_FADV_SEQUENTIAL)
+    var hash = SHA256()
+    var total: UInt64 = 0
+    while true {
+      let count = read(source, buffer.baseAddress, buffer.count)
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else { throw LibraryError.store(path, "read", errno: errno) }
+      if count == 0 { return (hash.digest().bytes, total) }
+      let chunk = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      hash.update(chunk)
+      if let target { try write(chunk, to: target, copy) }
+      total += UInt64(count)
+    }
+  }
+
+  private static func make(_ path: String) -> Int32 { open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o444) }
+
+  private static func write(
+    _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ path: String
+  ) throws(LibraryError) {
+    var written = 0
+    while written < bytes.count {
+      let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+      if count > 0 { written += count } else if errno != EINTR { throw LibraryError.store(path, "write", errno: errno) }
+    }
+  }
+}
+
+extension String {
+  /// Whether the text is so many small hexadecimal digits.
+  fileprivate func isHexadecimal(_ count: Int) -> Bool {
+    utf8.count == count
+      && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (0x61...0x66).contains($0) }
+  }
+}

@@ -1,0 +1,82 @@
+import CSystem
+import Foundation
+import Glibc
+import Synchronization
+
+// A folder that has its name only when it is whole.
+//
+//     parent/.NAME.photoledger-4711.1   being filled; removed with this value, or by the next one if the process died
+//     parent/NAME                       whole, durable, and never in the place of something else
+
+/// Numbers the folders that this process makes.
+private let folderCount = Atomic(0)
+
+/// A folder being filled under another name, beside the one it will have.
+///
+/// Its owner ends with ``finish()``; whoever lets go of it before has given up.
+final class UnfinishedFolder {
+  let path: String
+  private let final: String
+  private let parent: String
+  private var isPlaced = false
+
+  /// Makes the folder, and removes what a process that is gone left under such a name.
+  /// - Throws: ``LibraryError`` `.alreadyExists` if something has the final name, `.notEnoughSpace`, `.storage`.
+  init(becoming url: URL) throws(LibraryError) {
+    let url = url.standardizedFileURL.absoluteURL
+    let final = url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
+    let parent = url.deletingLastPathComponent().path
+    let prefix = ".\(url.lastPathComponent).photoledger-"
+    try Self.checkIsFree(final)
+    Self.removeLeftovers(prefix, in: parent)
+    let path = "\(parent)/\(prefix)\(getpid()).\(folderCount.add(1, ordering: .relaxed).newValue)"
+    guard mkdir(path, 0o755) == 0 else { throw LibraryError.store(path, "make the folder", errno: errno) }
+    (self.path, self.final, self.parent) = (path, final, parent)
+  }
+
+  deinit { if !isPlaced { Self.remove(path) } }
+
+  private static func checkIsFree(_ path: String) throws(LibraryError) {
+    var status = stat()
+    guard lstat(path, &status) != 0 else {
+      throw LibraryError(
+        .alreadyExists, "\(path) exists already, and nothing is put in its place; name a new directory.")
+    }
+  }
+
+  /// Makes a folder inside, unless it is there.
+  func makeFolder(_ name: String) throws(LibraryError) {
+    guard mkdir("\(path)/\(name)", 0o755) == 0 || errno == EEXIST else {
+      throw LibraryError.store("\(path)/\(name)", "make the folder", errno: errno)
+    }
+  }
+
+  /// Makes everything inside durable, and gives the folder its name.
+  /// - Throws: ``LibraryError`` `.alreadyExists` if something has taken the name meanwhile, `.storage`.
+  func finish() throws(LibraryError) {
+    try Self.withFolder(path) { psys_sync_file_system($0) }
+    let code = psys_rename_without_replacing(path, final)
+    if code == EEXIST || code == ENOTEMPTY { try Self.checkIsFree(final) }
+    guard code == 0 else { throw LibraryError.store(final, "rename a finished folder to", errno: code) }
+    isPlaced = true
+    try Self.withFolder(parent) { fsync($0) == 0 ? 0 : errno }
+  }
+
+  private static func withFolder(_ path: String, _ body: (Int32) -> Int32) throws(LibraryError) {
+    let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard number >= 0 else { throw LibraryError.store(path, "open the folder", errno: errno) }
+    defer { close(number) }
+    let code = body(number)
+    guard code == 0 else { throw LibraryError.store(path, "make durable", errno: code) }
+  }
+
+  /// What cannot be removed stays, under a name that says what it is; the next attempt tries again.
+  private static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
+
+  private static func removeLeftovers(_ prefix: String, in parent: String) {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] where name.hasPrefix(prefix) {
+      guard let owner = pid_t(name.dropFirst(prefix.count).prefix { $0 != "." }), owner > 0 else { continue }
+      if kill(owner, 0) != 0 && errno == ESRCH { remove("\(parent)/\(name)") }
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import PhotoLedger
+
+// A backup is made here; restoring one runs in a child of its own, as `verify` does: a backup may come from anywhere,
+// and a
+// data file that is damaged below what can be told brings LMDB down.
+
+extension Command {
+  private static let resources = Option(
+    "resources", "HOW", "copy the files of photos (copied), share them (shared), or leave them (left)")
+  private static let destination = Option("to", "DIR", "the new library; nothing may be there")
+  private static let source = Operand("DIR", "the directory that `backup` made")
+  private static let childName = "restore-here"
+  private static let skipping = Option("skip-damaged", "leave files out that are not what they should be")
+
+  static let backup = Command(
+    words: ["backup"], summary: "copy the library as it is at one commit, while it is in use",
+    operands: [Operand("DIR", "the directory of the backup; nothing may be there")],
+    options: .opening + [resources, .json],
+    notes: """
+      The log of the copy is proved, and each copied file hashed, before the directory has its
+      name; a backup that is stopped leaves nothing. Files are copied if --resources is left out.
+      Missing and damaged files are named, and are no reason for exit status 1.
+      """,
+    example: "backup /media/disk/photos-2026-11-22"
+  ) { invocation in
+    let interruption = Interruption()
+    let way = try invocation.resourceCopying()
+    let url = invocation.directory(invocation.operands[0])
+    return try invocation.withLibrary { library in
+      let report = try invocation.showingProgress(interruption) { progress in
+        try library.backup(to: url, resources: way, progress: progress)
+      }
+      try invocation.print(report)
+      return .done
+    }
+  }
+
+  static let restore = Command(
+    words: ["restore"], summary: "make a library of a backup again, with the same chain",
+    operands: [source],
+    options: [destination, resources, skipping, .json],
+    notes: """
+      Log, derived entries and files are proved before the new library has its name, in a child
+      process, so that a damaged backup cannot bring this one down. The backup is not changed.
+      """,
+    example: "restore /media/disk/photos-2026-11-22 --to ~/Pictures/library"
+  ) { invocation in
+    guard let target = invocation.text(destination.name) else { throw UsageError("'restore' needs --to DIR.") }
+    _ = try invocation.resourceCopying()
+    var words = [childName, invocation.operands[0], "--to", target]
+    if let way = invocation.text(resources.name) { words += ["--resources", way] }
+    for option in [skipping, .json] where invocation.has(option) { words.append("--\(option.name)") }
+    return try invocation.runInChild(words, "the backup")
+  }
+
+  static let restoreHere = Command(
+    words: [childName], summary: "restore in this very process", operands: [source],
+    options: .opening + [destination, resources, skipping, .json], example: "restore-here DIR --to DIR",
+    isInternal: true
+  ) { invocation in
+    let interruption = Interruption()
+    let way = try invocation.resourceCopying()
+    let target = invocation.directory(invocation.text(destination.name) ?? "")
+    let report = try invocation.showingProgress(interruption) { progress in
+      try PhotoLibrary.restore(
+        from: invocation.directory(invocation.operands[0]), to: target, resources: way,
+        skippingDamagedFiles: invocation.has(skipping), progress: progress)
+    }
+    try invocation.print(report)
+    return .done
+  }
+}
+
+extension Invocation {
+  func directory(_ path: String) -> URL { URL(filePath: path, directoryHint: .isDirectory) }
+
+  /// How `--resources` says that files come along.
+  fileprivate func resourceCopying() throws -> ResourceCopying {
+    guard let text = text("resources") else { return .copied }
+    guard let way = ResourceCopying(rawValue: text) else {
+      let names = ResourceCopying.allCases.map(\.rawValue).joined(separator: ", ")
+      throw UsageError("--resources needs one of \(names); '\(text)' is none.")
+    }
+    return way
+  }
+
+  /// Runs a body with what shows its progress and asks to stop when a signal came.
+  func showingProgress<R>(_ interruption: Interruption, _ body: ((TaskProgress) -> Bool) throws -> R) throws -> R {
+    let bar = SharedProgressBar()
+    defer { bar.clear() }
+    return try body { progress in
+      bar.show(progress.phase, done: Int(progress.done), total: progress.total.map { Int($0) })
+      return !interruption.isRequested
+    }
+  }
+
+  /// Runs this program again, and turns a signal that ended it into a sentence.
+  func runInChild(_ words: [String], _ what: String) throws -> ExitStatus {
+    // A Ctrl-C reaches the child as well, which cleans up; this one waits for it.
+    let interruption = Interruption()
+    try output.flush()
+    let end = try ChildRun.run(words)
+    switch end {
+    case .exited(let status): return ExitStatus(rawValue: status) ?? .failed
+    case .signalled(let number):
+      let name = String(cString: strsignal(number))
+      Output.tell(
+        interruption.isRequested
+          ? "Stopped by signal \(number) (\(name)); nothing was made."
+          : "The child was ended by signal \(number) (\(name)) while it read \(what), which is damaged below what can "
+            + "be told; nothing was made.")
+      return .failed
+    }
+  }
+
+  fileprivate func print(_ report: BackupReport) throws {
+    if printsJSON { return try output.line(JSON(report)) }
+    let files = TextLayout.counted(report.resources.fileCount, "file")
+    try output.line(
+      "\(TextLayout.counted(Int(report.eventCount), "event")) and \(files) "
+        + "(\(TextLayout.bytes(report.resources.byteCount))) in \(report.url.path)")
+    try output.line("chain \(report.chain)")
+    for path in report.resources.missingFiles { try output.line("missing: \(TextLayout.printable(path))") }
+    for path in report.resources.damagedFiles { try output.line("damaged: \(TextLayout.printable(path))") }
+  }
+}
+
+extension JSON {
+  fileprivate init(_ report: BackupReport) {
+    self = .object(
+      [
+        Member("directory", .text(report.url.path)), Member("token", .text(report.token.description)),
+        Member("eventCount", .integer(Int64(clamping: report.eventCount))), Member("chain", .text(report.chain)),
+      ] + Self.members(report.resources))
+  }
+
+  /// What became of the files.
+  static func members(_ transfer: ResourceTransfer) -> [Member] {
+    [
+      Member("fileCount", .integer(Int64(transfer.fileCount))),
+      Member("byteCount", .integer(Int64(clamping: transfer.byteCount))),
+      Member("linkedCount", .integer(Int64(transfer.linkedCount))),
+      Member("missingFiles", .list(transfer.missingFiles.map { .text($0) })),
+      Member("damagedFiles", .list(transfer.damagedFiles.map { .text($0) })),
+    ]
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import PhotoLedger
+
+// The log out and in, as JSON lines. What comes in is read in a child of its own, like every file from elsewhere; a
+// follower's own store is opened there too.
+
+extension Command {
+  private static let destination = Option("to", "DIR", "make a new library there; nothing may be there")
+  private static let source = Operand("FILE", .optional, "what `export` wrote; standard input if left out")
+  private static let childName = "import-log-here"
+  private static let appending = Option("append", "append the lines to --library, which must end where they begin")
+
+  static let exportLog = Command(
+    words: ["export"], summary: "write the log as JSON lines, every record whole",
+    options: .opening + [Option("after", "TOKEN", "only what follows the state of a token")],
+    notes: """
+      The first line says where the log begins and ends; each further line is one event with
+      its header, hashes, salt and payload. The same log is the same text, byte for byte.
+      """,
+    example: "export > library.log"
+  ) { invocation in
+    let token = try invocation.text("after").map { try Token($0) }
+    return try invocation.withLibrary { library in
+      try library.exportLog(after: token) { line in try invocation.output.line(line) }
+      return .done
+    }
+  }
+
+  static let importLog = Command(
+    words: ["import-log"], summary: "make a library of an exported log, or append what it goes on with",
+    operands: [source],
+    options: .opening + [destination, appending, .json],
+    notes: """
+      Every line is proved; one that is not ends the import with its number, and nothing is
+      left. A new library has the same chain, and misses its files until they are put beside
+      it. Prints the token of the state afterwards.
+      """,
+    example: "import-log library.log --to ~/Pictures/again"
+  ) { invocation in
+    guard invocation.has(appending) != (invocation.text(destination.name) != nil) else {
+      throw UsageError("'import-log' needs either --to DIR or --append.")
+    }
+    var words = [childName] + invocation.operands
+    if let path = invocation.text(destination.name) { words += ["--to", path] }
+    if invocation.has(appending) { words += ["--append", "--library", try invocation.libraryURL().path] }
+    if let client = try invocation.client() { words += ["--as", client] }
+    if invocation.printsJSON { words.append("--json") }
+    return try invocation.runInChild(words, "the store")
+  }
+
+  static let importLogHere = Command(
+    words: [childName], summary: "import a log in this very process", operands: [source],
+    options: .opening + [destination, appending, .json], example: "import-log-here --to DIR", isInternal: true
+  ) { invocation in
+    let interruption = Interruption()
+    let source = try LogSource(invocation.operands.first, interruption)
+    let token = try invocation.showingProgress(interruption) { progress in
+      guard let path = invocation.text(destination.name) else {
+        return try invocation.withLibrary { library in
+          try library.appendLog(next: source.next, progress: progress)
+        }
+      }
+      if let client = try invocation.client(), client != PhotoLibrary.owner {
+        throw LibraryError(
+          .accessUserDenied, "The client '\(client)' may not make libraries; only their owner may.")
+      }
+      return try PhotoLibrary.importLog(to: invocation.directory(path), next: source.next, progress: progress)
+    }
+    try invocation.output.line(
+      invocation.printsJSON ? JSON.object([.init("token", .text(token.description))]).description : token.description)
+    return .done
+  }
+}
+
+/// The lines of a file or of standard input.
+private final class LogSource {
+  private var reader: LineReader
+  private let interruption: Interruption
+  private let file: FileHandle?
+  private static let lineByteLimit = 192 << 20
+
+  init(_ path: String?, _ interruption: Interruption) throws {
+    self.interruption = interruption
+    guard let path, path != "-" else {
+      file = nil
+      reader = LineReader(descriptor: STDIN_FILENO, limit: Self.lineByteLimit)
+      return
+    }
+    guard let opened = FileHandle(forReadingAtPath: path) else {
+      throw LibraryError(.malformedRequest, "\(path) cannot be read; pass a file that `export` wrote.")
+    }
+    file = opened
+    reader = LineReader(descriptor: opened.fileDescriptor, limit: Self.lineByteLimit)
+  }
+
+  func next() throws -> [UInt8]? {
+    let line = try reader.next(orUntil: interruption.descriptor)
+    guard !interruption.isRequested else {
+      throw LibraryError(.userCancelled, "The import was stopped; nothing was made.")
+    }
+    switch line {
+    case nil: return nil
+    case .bytes(let bytes): return bytes
+    case .tooLong:
+      throw LibraryError(
+        .malformedRequest, "A line is longer than \(Self.lineByteLimit >> 20) MiB; it is no exported log.")
+    }
+  }
+}

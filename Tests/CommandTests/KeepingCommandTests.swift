@@ -1,0 +1,187 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Keeping and forgetting on the command line")
+struct KeepingCommandTests {
+  private static func chain(_ sandbox: Sandbox, _ library: String? = nil) throws -> String {
+    let words = ["stat", "--json"] + (library.map { ["--library", $0] } ?? [])
+    return try #require(try sandbox.run(words).objects().first?["chain"] as? String)
+  }
+
+  private static func path(_ sandbox: Sandbox, _ name: String) -> String { sandbox.folder.appending(path: name).path }
+
+  private static func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+  @Test("a backup restores to a library with the same chain and the same assets")
+  func backup() throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(3)
+    let (backup, restored) = (Self.path(sandbox, "backup"), Self.path(sandbox, "restored"))
+    let made = try sandbox.run(["backup", backup, "--json"]).objects()
+    let chain = try Self.chain(sandbox)
+    #expect(made.first?["chain"] as? String == chain && made.first?["fileCount"] as? Int == 3)
+    let again = try sandbox.run(["restore", backup, "--to", restored, "--resources", "shared", "--json"])
+    #expect(again.status == 0 && again.errors.isEmpty, "\(again.errors)")
+    #expect(try again.objects().first?["chain"] as? String == chain)
+    #expect(try Self.chain(sandbox, restored) == chain)
+    #expect(try sandbox.identifiers(["--library", restored]).sorted() == assets.sorted())
+    #expect(try sandbox.run(["verify", "--content", "--library", restored]).status == 0)
+    let twice = try sandbox.run(["backup", backup])
+    #expect(twice.status == 1 && twice.errors.contains("exists already"))
+    let other = try sandbox.run(["backup", Self.path(sandbox, "b"), "--as", "com.example.app"])
+    #expect(other.status == 1 && other.errors.contains("only the library's owner"))
+  }
+
+  @Test(
+    "a damaged backup is refused with a sentence and status 1, and nothing is made", arguments: [0, 100, 5000, 40_000])
+  func damagedBackup(length: Int) throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(40)
+    let (backup, restored) = (Self.path(sandbox, "backup"), Self.path(sandbox, "restored"))
+    #expect(try sandbox.run(["backup", backup]).status == 0)
+    let file = URL(filePath: backup).appending(path: "store/data.mdb")
+    let bytes = try Data(contentsOf: file)
+    #expect(bytes.count > length)
+    try bytes.prefix(length).write(to: file)
+    let result = try sandbox.run(["restore", backup, "--to", restored])
+    #expect(result.status == 1 && result.errors.hasSuffix(".\n") && result.output.isEmpty, "\(result.errors)")
+    #expect(!Self.isThere(restored))
+    // What a child that died left is taken away by the next attempt.
+    try bytes.write(to: file)
+    #expect(try sandbox.run(["restore", backup, "--to", restored]).status == 0)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: sandbox.folder.path).sorted() == [
+        "backup", "library", "restored",
+      ])
+  }
+
+  @Test("the log is exported and imported, and exports as the same text; a bad line is named")
+  func logLines() throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(3)
+    let token = try sandbox.run(["history", "token"]).lines[0]
+    let exported = try sandbox.run(["export"])
+    #expect(exported.status == 0)
+    let again = Self.path(sandbox, "again")
+    let imported = try sandbox.run(["import-log", "--to", again], input: exported.output)
+    #expect(imported.status == 0 && imported.lines == [token], "\(imported.errors)")
+    #expect(try sandbox.run(["export", "--library", again]).output == exported.output)
+    #expect(try sandbox.run(["favorite", sandbox.identifiers()[0]]).status == 0)
+    let rest = try sandbox.run(["export", "--after", token])
+    let appended = try sandbox.run(["import-log", "--append", "--library", again], input: rest.output)
+    #expect(appended.status == 0, "\(appended.errors)")
+    #expect(try sandbox.run(["export", "--library", again]).output == sandbox.run(["export"]).output)
+    var lines = exported.lines
+    lines[2] = lines[2].replacing("\"version\":1", with: "\"version\":0")
+    let file = sandbox.folder.appending(path: "lines")
+    try Data(lines.joined(separator: "\n").utf8).write(to: file)
+    let refused = try sandbox.run(["import-log", file.path, "--to", Self.path(sandbox, "refused")])
+    #expect(refused.status == 1 && refused.errors.contains("Line 3 "), "\(refused.errors)")
+    #expect(!Self.isThere(Self.path(sandbox, "refused")))
+    let missing = try sandbox.run(["import-log", Self.path(sandbox, "none"), "--to", Self.path(sandbox, "refused")])
+    #expect(missing.status == 1 && missing.errors.contains("cannot be read"))
+  }
+
+  @Test("an erasure asks first, says what goes, and after a compaction nothing is found")
+  func erase() throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(3)
+    #expect(try sandbox.run(["caption", assets[1], "Zanzibar"]).status == 0)
+    let chain = try Self.chain(sandbox)
+    let unasked = try sandbox.run(["erase", assets[1]])
+    #expect(unasked.status == 2 && unasked.errors.contains("needs --yes"))
+    let dry = try sandbox.run(["erase", assets[1], "--dry-run", "--json"])
+    #expect(try dry.objects().first?["originalFilenames"] as? [String] == ["IMG_1.jpg"])
+    #expect(try dry.objects().first?["eventCount"] as? Int == 2)
+    #expect(try Self.chain(sandbox) == chain)
+    let erased = try sandbox.run(["erase", assets[1], "--yes", "--json", "--cause", "asked by mail"])
+    #expect(erased.status == 0, "\(erased.errors)")
+    #expect(try erased.objects().count == 2)
+    #expect(try sandbox.run(["log", "--cause", "asked by mail", "--json"]).output.contains("asset.erased"))
+    let before = try Self.chain(sandbox)
+    let compacted = try sandbox.run(["compact", "--sweep", "--json"])
+    #expect(compacted.status == 0, "\(compacted.errors)")
+    #expect(try compacted.objects().first?["chain"] as? String == before)
+    let store = try Data(contentsOf: URL(filePath: sandbox.library + "/store/data.mdb"))
+    for word in ["Zanzibar", "IMG_1.jpg"] { #expect(store.range(of: Data(word.utf8)) == nil, "\(word)") }
+    #expect(store.range(of: Data("IMG_2.jpg".utf8)) != nil)
+    #expect(try sandbox.run(["verify", "--content"]).status == 0)
+    let unknown = try sandbox.run(["erase", "00000000-0000-4000-8000-000000000000", "--yes"])
+    #expect(unknown.status == 1 && unknown.errors.contains("never had"))
+  }
+
+  @Test("a library that another process has open is not compacted")
+  func inUse() throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(2)
+    let watching = try Running(sandbox, ["watch"])
+    _ = try watching.line()
+    let refused = try sandbox.run(["compact"])
+    #expect(refused.status == 1 && refused.errors.contains("while it is in use"), "\(refused.errors)")
+    #expect(try sandbox.run(["favorite", sandbox.identifiers()[0]]).status == 0)
+    _ = try watching.line()
+    _ = try watching.finish(interrupting: true)
+    #expect(try sandbox.run(["compact"]).status == 0)
+  }
+
+  /// When a compaction is killed, by what is seen of it in the folder.
+  enum Moment: CaseIterable { case begun, writing, renamed }
+
+  @Test("a compaction that is killed leaves the old store or the new one, whole", arguments: Moment.allCases)
+  func killed(moment: Moment) throws {
+    let sandbox = try Sandbox()
+    for _ in 0..<3 { _ = try sandbox.makeAssets(60) }
+    let chain = try Self.chain(sandbox)
+    let store = sandbox.library + "/store"
+    func status(_ name: String) -> stat? {
+      var status = stat()
+      return stat("\(store)/\(name)", &status) == 0 ? status : nil
+    }
+    for _ in 0..<5 {
+      let inode = try #require(status("data.mdb")).st_ino
+      let running = try Running(sandbox, ["compact"])
+      while running.child.isRunning {
+        let isReached =
+          switch moment {
+          case .begun: status("rewriting") != nil
+          case .writing: (status("rewriting/data.mdb")?.st_size ?? 0) > 65_536
+          case .renamed: status("data.mdb").map { $0.st_ino != inode } ?? false
+          }
+        if isReached { kill(running.child.identifier, SIGKILL) }
+      }
+      _ = try running.finish()
+      #expect(try sandbox.run(["verify", "--content"]).status == 0)
+      #expect(try Self.chain(sandbox) == chain)
+    }
+    #expect(try sandbox.run(["compact"]).status == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: store).contains("rewriting") == false)
+    #expect(try Self.chain(sandbox) == chain)
+  }
+
+  @Test("a rehearsal in a fork is told object by object, and leaves the first library as it was")
+  func fork() throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(3)
+    let place = Self.path(sandbox, "fork")
+    let chain = try Self.chain(sandbox)
+    let forked = try sandbox.run(["fork", place, "--json"]).objects()
+    #expect(forked.first?["fileCount"] as? Int == 3)
+    #expect(forked.first?["commonToken"] as? String == (try sandbox.run(["history", "token"]).lines[0]))
+    #expect(try sandbox.run(["favorite", assets[0], "--library", place]).status == 0)
+    #expect(try sandbox.run(["trash", assets[1], "--library", place]).status == 0)
+    #expect(try sandbox.run(["purge", assets[1], "--library", place]).status == 0)
+    let compared = try sandbox.run(["compare", sandbox.library, "--library", place, "--json"])
+    #expect(compared.status == 0, "\(compared.errors)")
+    let lines = try compared.objects()
+    #expect(lines.map { $0["kind"] as? String } == ["changed", "removed", nil])
+    #expect(lines[0]["localIdentifier"] as? String == assets[0] && lines[1]["localIdentifier"] as? String == assets[1])
+    let change = try #require((lines[0]["changes"] as? [String: Any])?["isFavorite"] as? [String: Any])
+    #expect(change["old"] as? Bool == false && change["new"] as? Bool == true)
+    #expect(lines[2]["commitCount"] as? Int == 4 && lines[2]["otherCommitCount"] as? Int == 0)
+    #expect(try sandbox.run(["compare", sandbox.library, "--library", place]).lines.count == 3)
+    #expect(try Self.chain(sandbox) == chain)
+    #expect(try sandbox.run(["verify", "--content"]).status == 0)
+    #expect(try sandbox.identifiers().count == 3)
+  }
+}

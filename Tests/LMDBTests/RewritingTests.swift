@@ -1,0 +1,130 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LMDB
+
+@Suite("Rewriting a store")
+struct RewritingTests {
+  private static let secret = Array("a value that nobody may read again".utf8)
+
+  /// A store with numbers and texts, of which some were deleted.
+  private static func make(_ path: String) throws {
+    let environment = try Environment.open(path: path)
+    let numbers = try environment.database("numbers", integerKeys: true)
+    let texts = try environment.database("texts")
+    try environment.write { t in
+      for number in UInt64(0)..<500 { try t.put(number, number == 77 ? secret : Array("\(number)".utf8), in: numbers) }
+      for number in 0..<500 {
+        try t.put(Array("key \(number)".utf8), Array(repeating: UInt8(number % 251), count: 300), in: texts)
+      }
+      try t.put(Array("secret".utf8), secret + Array(repeating: 1, count: 9000), in: texts)
+    }
+    try environment.write { t in
+      _ = try t.delete(77, in: numbers)
+      _ = try t.delete(Array("secret".utf8), in: texts)
+    }
+    try environment.close()
+  }
+
+  private static func holds(_ bytes: [UInt8], in file: String) throws -> Bool {
+    try Data(contentsOf: URL(filePath: file)).range(of: Data(bytes)) != nil
+  }
+
+  @Test("no byte of a deleted value is left, and every entry is as it was")
+  func rewrites() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.place("store").path
+    try Self.make(path)
+    #expect(try Self.holds(Self.secret, in: path + "/data.mdb"))
+    let before = try Self.dump(path)
+    var told: [UInt64] = []
+    let done = try #require(
+      try Environment.rewrite(path: path) { done, total in
+        told.append(done)
+        return done <= total
+      })
+    #expect(try !Self.holds(Self.secret, in: path + "/data.mdb"))
+    #expect(try Self.dump(path).difference(from: before) == nil)
+    #expect(done.entryCount == 999 && told.last == 999)
+    #expect(done.bytesAfter < done.bytesBefore)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == ["data.mdb", "lock.mdb"])
+  }
+
+  @Test("a store that is open is not rewritten, and is open again afterwards as it was")
+  func open() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.place("store").path
+    try Self.make(path)
+    let environment = try Environment.open(path: path)
+    let error = #expect(throws: LMDBError.self) { try Environment.rewrite(path: path) }
+    #expect(error?.code == .busy)
+    let numbers = try environment.database("numbers", integerKeys: true)
+    #expect(try environment.read { t in try t.count(of: numbers) } == 499)
+    try environment.close()
+    #expect(try Environment.rewrite(path: path) != nil)
+  }
+
+  @Test("a store cannot be opened while somebody has it alone")
+  func alone() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.place("store").path
+    try Self.make(path)
+    let usage = try StoreUsage(of: path, alone: true)
+    let error = #expect(throws: LMDBError.self) { try Environment.open(path: path) }
+    #expect(error?.code == .busy)
+    withExtendedLifetime(usage) {}
+  }
+
+  @Test("what is stopped, or fails its check, leaves the old store and nothing else", arguments: [true, false])
+  func stopped(byProgress: Bool) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.place("store").path
+    try Self.make(path)
+    let before = try Data(contentsOf: URL(filePath: path + "/data.mdb"))
+    if byProgress {
+      #expect(try Environment.rewrite(path: path) { _, _ in false } == nil)
+    } else {
+      struct Refused: Error {}
+      #expect(throws: Refused.self) { try Environment.rewrite(path: path, check: { _, _ in throw Refused() }) }
+    }
+    #expect(try Data(contentsOf: URL(filePath: path + "/data.mdb")) == before)
+    #expect(!FileManager.default.fileExists(atPath: path + "/rewriting"))
+  }
+
+  @Test("what a killed rewriting left is removed by the next one")
+  func leftovers() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.place("store").path
+    try Self.make(path)
+    try FileManager.default.createDirectory(atPath: path + "/rewriting", withIntermediateDirectories: true)
+    try Data("half a file".utf8).write(to: URL(filePath: path + "/rewriting/data.mdb"))
+    #expect(try Environment.rewrite(path: path) != nil)
+    #expect(!FileManager.default.fileExists(atPath: path + "/rewriting"))
+  }
+
+  private static func dump(_ path: String) throws -> Dump {
+    let environment = try Environment.open(path: path)
+    defer { try? environment.close() }
+    return try Dump(environment)
+  }
+
+  /// The entries of both databases.
+  private struct Dump {
+    var entries: [[[UInt8]]] = []
+
+    init(_ environment: Environment) throws {
+      for (name, isNumbered) in [("numbers", true), ("texts", false)] {
+        let database = try environment.database(name, integerKeys: isNumbered, create: false)
+        try environment.read { t in
+          try t.forEach(in: database) { (key, value) throws(LMDBError) in
+            entries.append([key.withUnsafeBytes { Array($0) }, value.withUnsafeBytes { Array($0) }])
+            return .proceed
+          }
+        }
+      }
+    }
+
+    func difference(from other: Dump) -> String? { entries == other.entries ? nil : "the entries differ" }
+  }
+}

@@ -1,0 +1,159 @@
+import EventLog
+import Foundation
+import LMDB
+import PhotoLedger
+import TestSupport
+import Testing
+
+@Suite("Backup and restore")
+struct BackupTests {
+  private static func names(_ url: URL) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
+  }
+
+  @Test(
+    "a backup of a library in use restores to the same chain, the same entries and the same files",
+    arguments: ResourceCopying.allCases)
+  func roundTrip(way: ResourceCopying) async throws {
+    let kept = try await KeptLibrary.make()
+    let backup = kept.folder.place("backup")
+    var phases: Set<String> = []
+    let report = try kept.library.backup(to: backup, resources: way) { progress in
+      phases.insert(progress.phase)
+      return true
+    }
+    let head = try kept.head()
+    let dump = try kept.dump()
+    #expect(report.chain == head.chain.description && report.eventCount == head.sequence)
+    #expect(report.token == (try kept.library.currentToken))
+    #expect(report.resources.fileCount == (way == .left ? 0 : 4))
+    #expect(report.resources.missingFiles.count == (way == .left ? 4 : 0))
+    #expect(phases.isSuperset(of: way == .left ? ["store"] : ["store", "resources"]))
+    try await kept.small.change { $0.setFavorite(true, for: [kept.twin]) }
+    let restored = kept.folder.place("restored")
+    let again = try PhotoLibrary.restore(from: backup, to: restored, resources: way)
+    #expect(again.chain == report.chain && again.token == report.token)
+    let library = try PhotoLibrary(at: restored)
+    defer { library.close() }
+    let found = try library.verify(scratch: kept.folder.url, hashingContent: true)
+    #expect(found.isSound && found.chain == report.chain)
+    #expect(found.missingResources.isEmpty == (way != .left))
+    #expect(try StoreDump(Environment.store(ofLibrary: restored.path)).difference(from: dump) == nil)
+    // Both go on alone.
+    try library.performChangesAndWait { $0.setFavorite(true, for: [kept.other]) }
+    try kept.expectSound()
+  }
+
+  @Test("nothing is put in the place of something, and a backup that is stopped leaves nothing")
+  func refusals() async throws {
+    let kept = try await KeptLibrary.make()
+    let backup = kept.folder.place("backup")
+    for stop in ["store", "resources"] {
+      let error = #expect(throws: LibraryError.self) {
+        try kept.library.backup(to: backup) { $0.phase != stop }
+      }
+      #expect(error?.code == .userCancelled)
+      #expect(try Self.names(kept.folder.url) == ["library"], "\(stop)")
+    }
+    try kept.library.backup(to: backup)
+    let before = try Self.names(backup)
+    #expect(before == ["backup.json", "resources", "store"])
+    #expect(throws: LibraryError.self) { try kept.library.backup(to: backup) }
+    #expect(throws: LibraryError.self) { try PhotoLibrary.restore(from: backup, to: kept.url) }
+    #expect(throws: LibraryError.self) { try kept.app.backup(to: kept.folder.place("another")) }
+    let noBackup = #expect(throws: LibraryError.self) {
+      try PhotoLibrary.restore(from: kept.url, to: kept.folder.place("another"))
+    }
+    #expect(noBackup?.code == .notALibrary)
+    #expect(try Self.names(kept.folder.url) == ["backup", "library"])
+  }
+
+  @Test(
+    "a file that is missing or altered is named; a backup with an altered one is not restored unless it is left out"
+  )
+  func damagedFiles() async throws {
+    let kept = try await KeptLibrary.make()
+    let asset = try #require(try kept.library.asset(kept.secret.uuidString))
+    let paths = try kept.library.resources(of: asset).map { kept.library.url(of: $0).path }
+    chmod(paths[0], 0o644)
+    try Data("other bytes".utf8).write(to: URL(filePath: paths[0]))
+    try FileManager.default.removeItem(atPath: paths[1])
+    let first = try kept.library.backup(to: kept.folder.place("first"))
+    #expect(first.resources.damagedFiles == [paths[0]] && first.resources.missingFiles.count == 2)
+    let other = try #require(try kept.library.asset(kept.other.uuidString))
+    let name = kept.library.url(of: try #require(try kept.library.resources(of: other).first)).path
+      .dropFirst(kept.url.path.count)
+    let copy = kept.folder.place("first").path + name
+    chmod(copy, 0o644)
+    try Data("rotten".utf8).write(to: URL(filePath: copy))
+    let error = #expect(throws: LibraryError.self) {
+      try PhotoLibrary.restore(from: kept.folder.place("first"), to: kept.folder.place("again"))
+    }
+    #expect(error?.code == .corrupted && error?.description.contains(copy) == true)
+    #expect(try Self.names(kept.folder.url) == ["first", "library"])
+    let report = try PhotoLibrary.restore(
+      from: kept.folder.place("first"), to: kept.folder.place("again"), skippingDamagedFiles: true)
+    #expect(report.resources.damagedFiles == [copy] && report.resources.missingFiles.count == 3)
+  }
+
+  /// What is done to a backup, and whether the store opens at all.
+  enum Harm: CaseIterable { case noManifest, garbledManifest, newerManifest, otherChain, noStore, noFile, event, row }
+
+  private static func inflict(_ harm: Harm, on backup: URL) throws {
+    let manifest = backup.appending(path: "backup.json")
+    let text = try String(contentsOf: manifest, encoding: .utf8)
+    switch harm {
+    case .noManifest: try FileManager.default.removeItem(at: manifest)
+    case .garbledManifest: try Data(text.dropLast(20).utf8).write(to: manifest)
+    case .newerManifest: try Data(text.replacing("\"format\" : 1", with: "\"format\" : 2").utf8).write(to: manifest)
+    case .otherChain:
+      let chain = try #require(text.firstMatch(of: /"chain" : "(.)/))
+      try Data(text.replacing(chain.output.0, with: "\"chain\" : \"\(chain.output.1 == "0" ? 1 : 0)").utf8).write(
+        to: manifest)
+    case .noStore: try FileManager.default.removeItem(at: backup.appending(path: "store"))
+    case .noFile: try Data("no LMDB file".utf8).write(to: backup.appending(path: "store/data.mdb"))
+    case .event, .row:
+      let environment = try Environment.store(ofLibrary: backup.path)
+      let name = harm == .event ? "events" : "details"
+      let database = try environment.database(name, integerKeys: true, create: false)
+      try environment.write { t in
+        var first: UInt64?
+        try t.forEach(in: database, from: 2) { (key, _) throws(LMDBError) in
+          first = key
+          return .stop
+        }
+        let key = try #require(first)
+        var value = try #require(try t.bytes(for: key, in: database))
+        value[value.count / 2] ^= 1
+        try t.put(key, value, in: database)
+      }
+      try environment.close()
+    }
+  }
+
+  @Test(
+    "a backup that is not what its manifest says is refused with a sentence, and nothing is made",
+    arguments: Harm.allCases)
+  func damagedBackup(harm: Harm) async throws {
+    let kept = try await KeptLibrary.make()
+    let backup = kept.folder.place("backup")
+    try kept.library.backup(to: backup, resources: .left)
+    try Self.inflict(harm, on: backup)
+    let error = #expect(throws: LibraryError.self) {
+      try PhotoLibrary.restore(from: backup, to: kept.folder.place("restored"), resources: .left)
+    }
+    #expect(error?.description.hasSuffix(".") == true)
+    #expect(try Self.names(kept.folder.url) == ["backup", "library"])
+  }
+
+  @Test("what a process that died left of a backup is removed by the next one")
+  func leftovers() async throws {
+    let kept = try await KeptLibrary.make()
+    let gone = try ChildRun(URL(filePath: "/bin/true"), [])
+    gone.end()
+    let left = kept.folder.place(".backup.photoledger-\(gone.identifier).1")
+    try FileManager.default.createDirectory(at: left, withIntermediateDirectories: true)
+    try kept.library.backup(to: kept.folder.place("backup"))
+    #expect(!FileManager.default.fileExists(atPath: left.path))
+  }
+}

@@ -1,0 +1,250 @@
+import EventLog
+import Foundation
+import LMDB
+import PhotoLedger
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Erasure")
+struct ErasureTests {
+  @Test("after an erasure the chain and the projections verify, and a rebuild gives the same bytes")
+  func verifies() async throws {
+    let kept = try await KeptLibrary.make()
+    let before = try kept.head()
+    let report = try kept.library.eraseAssets([kept.secret], cause: "a request")
+    #expect(report.assets.map(\.id) == [kept.secret])
+    #expect(report.assets[0].originalFilenames == ["ZNZ_0001.HEIC", "ZNZ_0001.MOV"])
+    #expect(report.assets[0].removedFiles.count == 2 && report.assets[0].keptFiles.isEmpty)
+    #expect(report.assets[0].eventCount == 3, "the creation and two edits tell of it")
+    #expect(try kept.library.currentToken == report.token)
+    try kept.expectSound()
+    let environment = try Environment.store(ofLibrary: kept.url.path)
+    let log = try EventLog(in: environment)
+    let verified = try environment.read { t in try log.verify(in: t) }
+    #expect(verified.defect == nil && verified.erasedCount == 4, "with the purge")
+    let old = try environment.read { t in try log.commit(before.commit, in: t)?.chain }
+    #expect(old == before.chain, "a chain that was written down goes on to hold")
+    let dump = try kept.dump()
+    try kept.library.rebuild()
+    #expect(try kept.dump().difference(from: dump) == nil)
+    #expect(try kept.library.asset(kept.secret.uuidString) == nil)
+    let other = try #require(try kept.library.asset(kept.other.uuidString))
+    #expect(other.rating == .four)
+    #expect(try kept.library.extendedMetadata(of: other).caption == "words about plain")
+  }
+
+  @Test("after a compaction no file of the library has a trace of the asset")
+  func leavesNoTrace() async throws {
+    let kept = try await KeptLibrary.make()
+    let found = try kept.tracesFound()
+    for trace in ["Zanzibar", "ZNZ_0001.HEIC", "xylophone", "burst-of-zanzibar"] {
+      #expect(found.contains { $0.contains(trace) }, "the search finds \(trace) while it is there")
+    }
+    try kept.library.eraseAssets([kept.secret])
+    let head = try kept.head()
+    try kept.close()
+    let report = try PhotoLibrary.compact(at: kept.url)
+    #expect(try kept.tracesFound() == [])
+    #expect(report.chain == head.chain.description)
+    let again = try PhotoLibrary(at: kept.url)
+    #expect(try again.verify(scratch: kept.folder.url, hashingContent: true).isSound)
+    try again.rebuild()
+    #expect(try again.verify(scratch: kept.folder.url).isSound)
+    #expect(try again.asset(kept.twin.uuidString)?.isHidden == true)
+    again.close()
+  }
+
+  @Test("a state of the past shows the asset in its place, erased, and albums hold as many as they count")
+  func past() async throws {
+    let kept = try await KeptLibrary.make()
+    let held = try kept.library.fetchAssets()
+    let album = try #require(try kept.library.fetchCollections().first)
+    let members = try kept.library.fetchAssets(FetchOptions(), in: album)
+    #expect(held.contains { $0.id == kept.secret } && album.estimatedAssetCount == members.count)
+    try kept.library.eraseAssets([kept.secret])
+    let erased = try #require(held.first { $0.id == kept.secret })
+    #expect(erased.isErased && erased.mediaType == .unknown && erased.location == nil && erased.creationDate == nil)
+    #expect(!erased.isFavorite && erased.rating == .unset)
+    #expect(try kept.library.resources(of: erased).isEmpty)
+    #expect(try kept.library.extendedMetadata(of: erased).caption == nil)
+    #expect(held.filter { $0.id != kept.secret }.allSatisfy { !$0.isErased })
+    #expect(members.map(\.id).contains(kept.secret))
+    let now = try #require(try kept.library.collection(album.localIdentifier))
+    #expect(try kept.library.fetchAssets(FetchOptions(), in: now).count == now.estimatedAssetCount)
+  }
+
+  @Test("who follows a result over an erasure is told exactly what left it, near or far behind", arguments: [0, 8])
+  func followers(backlog: Int) async throws {
+    let kept = try await KeptLibrary.make()
+    let image = MediaType.image
+    let four = AssetRating.four
+    let queries: [FetchResult<Asset>] = [
+      try kept.library.fetchAssets(sortedBy: [SortDescriptor(\.creationDate)]),
+      try kept.library.fetchAssets(where: #Predicate { $0.mediaType == image }),
+      try kept.library.fetchAssets(
+        where: #Predicate { $0.rating == four }, sortedBy: [SortDescriptor(\.modificationDate, order: .reverse)]),
+      try kept.app.fetchAssets(sortedBy: [SortDescriptor(\.creationDate, order: .reverse)]),
+    ]
+    for held in queries { #expect(held.contains { $0.id == kept.secret }) }
+    // Events between that touch the asset and are told from the log only after it was erased.
+    try await kept.small.change { $0.setFavorite(false, for: [kept.secret, kept.other]) }
+    try await kept.small.change { $0.setHidden(true, for: [kept.secret]) }
+    try await kept.small.change { $0.setHidden(false, for: [kept.secret]) }
+    try kept.library.eraseAssets([kept.secret])
+    let end = try kept.library.performChangesAndWait { $0.setFavorite(true, for: [kept.other]) }
+    for (index, held) in queries.enumerated() {
+      let library = index == 3 ? kept.app : kept.library
+      var told = library.changes(to: held, composingBeyond: backlog).makeAsyncIterator()
+      var list = held.map(\.id)
+      while list.contains(kept.secret) {
+        let change = try #require(try await told.next())
+        #expect(change.fetchResultBeforeChanges.map(\.id) == list, "query \(index)")
+        list = change.fetchResultAfterChanges.map(\.id)
+      }
+      #expect(!list.isEmpty, "query \(index)")
+    }
+    #expect(end.token > queries[0].token)
+  }
+
+  @Test("a file that another asset has too stays, and the report says so")
+  func shared() async throws {
+    let kept = try await KeptLibrary.make()
+    var copy: LocalIdentifier?
+    try await kept.small.change { block in
+      copy = block.createAsset(
+        AssetCreation(
+          mediaType: .image,
+          resources: [ResourceDraft(type: .photo, source: .data(KeptLibrary.photo), originalFilename: "copy.jpg")]))
+    }
+    let preview = try kept.library.erasurePreview(of: [kept.secret])
+    #expect(preview[0].keptFiles.map(\.reason) == [.shared] && preview[0].removedFiles.count == 1)
+    try kept.library.eraseAssets([kept.secret])
+    let made = try #require(copy)
+    let asset = try #require(try kept.library.asset(made.uuidString))
+    let resource = try #require(try kept.library.resources(of: asset).first)
+    #expect(try Data(contentsOf: kept.library.url(of: resource)) == KeptLibrary.photo)
+    try kept.expectSound()
+    // Both at once leave nothing.
+    try kept.library.eraseAssets([made])
+    #expect(!FileManager.default.fileExists(atPath: kept.library.url(of: resource).path))
+  }
+
+  @Test(
+    "assets whose events were erased before for another are erased from what stands there, and all goes on to verify")
+  func oneAfterTheOther() async throws {
+    let kept = try await KeptLibrary.make()
+    try kept.library.eraseAssets([kept.secret])
+    try kept.library.eraseAssets([kept.other])
+    try kept.expectSound()
+    try await kept.small.change { $0.setFavorite(true, for: [kept.twin]) }
+    try kept.library.eraseAssets([kept.twin])
+    try kept.expectSound()
+    let environment = try Environment.store(ofLibrary: kept.url.path)
+    let dump = try kept.dump()
+    // What stands for payloads is found again from the events alone.
+    let redactions = try environment.database(RedactionTable.name, integerKeys: true)
+    #expect(try environment.read { t in try t.count(of: redactions) } > 4)
+    try environment.write { t in try t.clear(redactions) }
+    #expect(try !kept.library.verify(scratch: kept.folder.url).isSound)
+    try kept.library.rebuild()
+    #expect(try kept.dump().difference(from: dump) == nil)
+    try kept.expectSound()
+    try kept.close()
+    try PhotoLibrary.compact(at: kept.url)
+    for path in try kept.files() {
+      let content = try Data(contentsOf: kept.url.appending(path: path))
+      for word in ["words about", "plain.jpg", "twin.jpg", "Zanzibar"] {
+        #expect(content.range(of: Data(word.utf8)) == nil, "\(path) holds \(word)")
+      }
+    }
+  }
+
+  @Test("a purged asset is erased by its identifier, and erasing again changes nothing")
+  func purgedBefore() async throws {
+    let kept = try await KeptLibrary.make()
+    try await kept.small.change { $0.deleteAssets([kept.secret]) }
+    try await kept.small.change { $0.purgeAssets([kept.secret]) }
+    let preview = try kept.library.erasurePreview(of: [kept.secret])
+    #expect(preview[0].wasPurged && preview[0].eventCount == 4)
+    try kept.library.eraseAssets([kept.secret])
+    let head = try kept.head()
+    let again = try kept.library.eraseAssets([kept.secret])
+    #expect(again.assets[0].eventCount == 0)
+    #expect(try kept.head() == head)
+    try kept.expectSound()
+  }
+
+  @Test("the log names the erased asset, says that part was erased, and tells nothing of it")
+  func log() async throws {
+    let kept = try await KeptLibrary.make()
+    try kept.library.eraseAssets([kept.secret], cause: "a request")
+    var filter = LogFilter()
+    filter.object = kept.secret
+    var entries: [LogEntry] = []
+    try kept.library.forEachLogEntry(filter) { entry in
+      entries.append(entry)
+      return true
+    }
+    let name = kept.secret.spelled(as: .asset)
+    #expect(
+      entries.first?.type == "asset.created"
+        && entries.first?.sentence == "An erased asset was added. Part of it was erased.")
+    #expect(entries.last?.type == "asset.erased" && entries.last?.objects == [name])
+    #expect(entries.last?.commit.cause == "a request")
+    #expect(entries.allSatisfy { $0.objects.contains(name) })
+    let text = entries.map { "\($0.sentence) \($0.details)" }.joined()
+    for word in ["Zanzibar", "ZNZ", "xylophone", "\(KeptLibrary.latitude)"] { #expect(!text.contains(word)) }
+  }
+
+  /// Refuses everything, and keeps what it was asked.
+  private final class Refusal: ChangeConfirmation {
+    let asked = Mutex<[ChangeProposal]>([])
+    func confirm(_ proposal: ChangeProposal) -> Bool {
+      asked.withLock { $0.append(proposal) }
+      return false
+    }
+  }
+
+  @Test("whoever confirms changes sees an erasure and may refuse it, and only the owner may ask for one (CB-12)")
+  func refused() async throws {
+    let kept = try await KeptLibrary.make()
+    let dump = try kept.dump()
+    let refusal = Refusal()
+    try kept.library.setChangeConfirmation(refusal)
+    let error = #expect(throws: LibraryError.self) { try kept.library.eraseAssets([kept.secret], cause: "why") }
+    #expect(error?.code == .userCancelled)
+    let asked = refusal.asked.withLock { $0 }
+    #expect(asked.map(\.erasedAssets) == [[kept.secret]] && asked.map(\.cause) == ["why"])
+    try kept.library.setChangeConfirmation(nil)
+    #expect(throws: LibraryError.self) { try kept.app.eraseAssets([kept.secret]) }
+    let unknown = try #require(LocalIdentifier("00000000-0000-4000-8000-000000000000"))
+    let missing = #expect(throws: LibraryError.self) { try kept.library.eraseAssets([kept.secret, unknown]) }
+    #expect(missing?.code == .identifierNotFound)
+    #expect(try kept.dump().difference(from: dump) == nil)
+  }
+
+  @Test("the lines of import reports about the asset, its duplicates and its sidecar are blanked, and no other")
+  func importReports() async throws {
+    let kept = try await KeptLibrary.make()
+    let name = kept.secret.spelled(as: .asset)
+    let other = kept.other.spelled(as: .asset)
+    let lines = [
+      #"{"import":"20261122T110447Z-5D6A2B4C"}"#, #"{"asset":"\#(name)","outcome":"asset","path":"/p/ZNZ_0001.HEIC"}"#,
+      #"{"outcome":"sidecar","path":"/p/ZNZ_0001.xmp"}"#, #"{"outcome":"sidecar","path":"/p/ZNZ_0001.HEIC.xmp"}"#,
+      #"{"of":"/p/ZNZ_0001.HEIC","outcome":"duplicate","path":"/q/ZNZ_0001 (1).HEIC"}"#,
+      #"{"asset":"\#(other)","outcome":"asset","path":"/p/ZNZ.jpg"}"#, #"{"outcome":"sidecar","path":"/p/ZNZ.xmp"}"#,
+    ]
+    let folder = kept.url.appending(path: "imports")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let file = folder.appending(path: "one.jsonl")
+    let text = lines.joined(separator: "\n") + "\n"
+    try Data(text.utf8).write(to: file)
+    #expect(try kept.library.eraseAssets([kept.secret]).importLineCount == 4)
+    let after = try String(contentsOf: file, encoding: .utf8)
+    #expect(after.utf8.count == text.utf8.count)
+    let left = after.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    let blank = #"{"outcome":"erased"}"#
+    #expect(left == [lines[0], blank, blank, blank, blank, lines[5], lines[6]])
+  }
+}

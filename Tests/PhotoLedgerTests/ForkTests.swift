@@ -1,0 +1,160 @@
+import EventLog
+import Foundation
+import LMDB
+import PhotoLedger
+import TestSupport
+import Testing
+
+@Suite("Forks and compactions")
+struct ForkTests {
+  /// The bytes of every file, by path.
+  private static func bytes(_ kept: KeptLibrary) throws -> [String: Data] {
+    try kept.files().filter { !$0.hasSuffix("lock.mdb") }.reduce(into: [:]) { files, path in
+      files[path] = try Data(contentsOf: kept.url.appending(path: path))
+    }
+  }
+
+  @Test("nothing that happens in a fork changes a byte of the first library")
+  func isolated() async throws {
+    let kept = try await KeptLibrary.make()
+    kept.library.close()
+    try Environment.store(ofLibrary: kept.url.path).close()
+    let first = try PhotoLibrary(at: kept.url)
+    let before = try Self.bytes(kept)
+    let place = kept.folder.place("fork")
+    let report = try first.fork(to: place)
+    #expect(report.resources.fileCount == 4 && report.resources.missingFiles.isEmpty)
+    let fork = try PhotoLibrary(at: place)
+    let asset = try #require(try fork.asset(kept.other.uuidString))
+    let data = ContentEditingOutputFixture.bytes
+    try fork.performChangesAndWait { block in
+      block.setFavorite(true, for: [kept.other, kept.twin])
+      block.addResources(
+        [ResourceDraft(type: .alternatePhoto, source: .data(data), originalFilename: "edit.jpg")], to: asset.id)
+      block.deleteAssets([kept.secret])
+    }
+    try fork.performChangesAndWait { $0.purgeAssets([kept.secret]) }
+    try fork.eraseAssets([kept.twin])
+    try fork.rebuild()
+    fork.close()
+    try Environment.store(ofLibrary: place.path).close()
+    try PhotoLibrary.compact(at: place, sweepingResources: true)
+    #expect(try Self.bytes(kept) == before)
+    #expect(try first.verify(scratch: kept.folder.url, hashingContent: true).missingResources.isEmpty)
+    first.close()
+  }
+
+  @Test("tokens of the common past are good in both, and those of either's own commits in it alone")
+  func tokens() async throws {
+    let kept = try await KeptLibrary.make()
+    let past = try kept.library.currentToken
+    let place = kept.folder.place("fork")
+    let report = try kept.library.fork(to: place)
+    let fork = try PhotoLibrary(at: place)
+    defer { fork.close() }
+    #expect(report.commonToken == past)
+    #expect(try fork.currentToken == report.token)
+    let own = try fork.performChangesAndWait { $0.createAlbum(title: "Rehearsal") }.token
+    let firsts = try kept.library.performChangesAndWait { $0.createAlbum(title: "Real") }.token
+    #expect(own != firsts && !own.isComparable(to: firsts))
+    for library in [kept.library, fork] { _ = try library.fetchPersistentChanges(since: past) }
+    #expect(throws: LibraryError.self) { try fork.fetchPersistentChanges(since: firsts) }
+    #expect(throws: LibraryError.self) { try kept.library.fetchPersistentChanges(since: own) }
+    #expect(try fork.fetchPersistentChanges(since: own).isEmpty)
+    #expect(try fork.verify(scratch: kept.folder.url).isSound)
+    let nested = try fork.fork(to: kept.folder.place("nested"))
+    let second = try PhotoLibrary(at: kept.folder.place("nested"))
+    defer { second.close() }
+    #expect(try second.fetchPersistentChanges(since: own).count == 1)
+    #expect(Set([past, own, firsts, nested.token].map(\.library)).count == 4)
+  }
+
+  @Test("a comparison tells what a rehearsal created, changed and removed, object by object")
+  func compares() async throws {
+    let kept = try await KeptLibrary.make()
+    let place = kept.folder.place("fork")
+    try kept.library.fork(to: place)
+    let fork = try PhotoLibrary(at: place)
+    defer { fork.close() }
+    let album = try #require(try fork.fetchCollections().first)
+    var made: [LocalIdentifier] = []
+    try fork.performChangesAndWait { block in
+      block.setTitle("Isle", of: album.id)
+      block.album(album.id).remove([kept.other])
+      made = [block.createAsset(.invented(7)), block.createAlbum(title: "New")]
+      block.album(made[1]).add([kept.other, made[0]])
+      var changes = AssetChanges()
+      changes.caption = .set("other words")
+      block.edit([kept.other], changes)
+      block.setFavorite(true, for: [kept.twin])
+      block.setFavorite(false, for: [kept.twin])
+      block.deleteAssets([kept.secret])
+    }
+    try fork.performChangesAndWait { $0.purgeAssets([kept.secret]) }
+    try kept.library.performChangesAndWait { $0.setFavorite(true, for: [kept.twin]) }
+    var told: [String: ObjectDifference] = [:]
+    let comparison = try fork.compare(with: kept.library) { difference in
+      #expect(told.updateValue(difference, forKey: difference.localIdentifier) == nil)
+      return true
+    }
+    #expect(comparison.commitCount == 3 && comparison.otherCommitCount == 1)
+    #expect(comparison.counts == [.created: 2, .changed: 3, .removed: 1])
+    #expect(told[made[0].spelled(as: .asset)]?.kind == .created)
+    #expect(told[kept.secret.spelled(as: .asset)]?.kind == .removed)
+    let other = try #require(told[kept.other.spelled(as: .asset)])
+    #expect(
+      other.changes.first { $0.property == "caption" }.map { [$0.old, $0.new] } == [
+        .text("words about plain"), .text("other words"),
+      ])
+    let isle = try #require(told[album.localIdentifier])
+    #expect(
+      isle.changes.first { $0.property == "localizedTitle" }.map { [$0.old, $0.new] } == [
+        .text("Island"), .text("Isle"),
+      ])
+    #expect(Set(isle.removed) == Set([kept.other, kept.secret].map { $0.spelled(as: .asset) }))
+    let new = try #require(told[made[1].spelled(as: .album)])
+    #expect(new.kind == .created && new.added.count == 2)
+    // The other way round: what the first library has done since.
+    var back: [ObjectDifference] = []
+    try kept.library.compare(with: fork) {
+      back.append($0); return true
+    }
+    #expect(back.map(\.localIdentifier) == [kept.twin.spelled(as: .asset)])
+  }
+
+  @Test("libraries that have nothing in common are not compared")
+  func strangers() async throws {
+    let kept = try await KeptLibrary.make()
+    let other = try TemporaryLibrary(.seeded(99))
+    let error = #expect(throws: LibraryError.self) { try kept.library.compare(with: other.library) { _ in true } }
+    #expect(error?.code == .conflict)
+  }
+
+  @Test("a library that is open is not compacted, here or in another process; a stopped compaction changes nothing")
+  func inUse() async throws {
+    let kept = try await KeptLibrary.make()
+    let error = #expect(throws: LibraryError.self) { try PhotoLibrary.compact(at: kept.url) }
+    #expect(error?.code == .conflict)
+  }
+
+  @Test("a sweep removes the files that no asset ever named, and no other")
+  func sweeps() async throws {
+    let kept = try await KeptLibrary.make()
+    let garbage = kept.url.appending(path: "resources/ab/" + String(repeating: "c", count: 62))
+    try FileManager.default.createDirectory(at: garbage.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data("garbage".utf8).write(to: garbage)
+    try kept.close()
+    #expect(throws: LibraryError.self) { try PhotoLibrary.compact(at: kept.url) { _ in false } }
+    let plain = try PhotoLibrary.compact(at: kept.url)
+    #expect(plain.sweptFiles.isEmpty && FileManager.default.fileExists(atPath: garbage.path))
+    let report = try PhotoLibrary.compact(at: kept.url, sweepingResources: true)
+    #expect(report.sweptFiles.count == 1 && report.sweptBytes == 7)
+    let library = try PhotoLibrary(at: kept.url)
+    defer { library.close() }
+    #expect(try library.verify(scratch: kept.folder.url, hashingContent: true).missingResources.isEmpty)
+  }
+}
+
+private enum ContentEditingOutputFixture {
+  static let bytes = Data("the bytes of an edit".utf8)
+}

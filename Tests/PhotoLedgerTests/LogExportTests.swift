@@ -1,0 +1,143 @@
+import EventLog
+import Foundation
+import LMDB
+import PhotoLedger
+import TestSupport
+import Testing
+
+@Suite("The log as JSON lines")
+struct LogExportTests {
+  private static func lines(_ library: PhotoLibrary, after token: Token? = nil) throws -> [String] {
+    var lines: [String] = []
+    try library.exportLog(after: token) { lines.append($0) }
+    return lines
+  }
+
+  private static func source(_ lines: [String]) -> () throws -> [UInt8]? {
+    var rest = lines[...]
+    return { rest.popFirst().map { Array($0.utf8) } }
+  }
+
+  @Test(
+    "an exported log makes a library with the same records and entries, and exports as the same text",
+    arguments: [false, true])
+  func roundTrip(erases: Bool) async throws {
+    let kept = try await KeptLibrary.make()
+    if erases {
+      try kept.library.eraseAssets([kept.secret])
+      try kept.library.eraseAssets([kept.other])
+    }
+    let lines = try Self.lines(kept.library)
+    #expect(lines.count == Int(try kept.head().sequence) + 1)
+    let again = kept.folder.place("again")
+    let token = try PhotoLibrary.importLog(to: again, next: Self.source(lines))
+    #expect(token == (try kept.library.currentToken))
+    let library = try PhotoLibrary(at: again)
+    defer { library.close() }
+    #expect(try library.currentToken == token)
+    #expect(try Self.lines(library) == lines)
+    #expect(try StoreDump(Environment.store(ofLibrary: again.path)).difference(from: kept.dump()) == nil)
+    #expect(try library.verify(scratch: kept.folder.url).isSound)
+  }
+
+  @Test("a line is read by other tools: JSON with the record's parts, and the payload in words")
+  func form() async throws {
+    let kept = try await KeptLibrary.make()
+    let lines = try Self.lines(kept.library)
+    let heading = try #require(try JSONSerialization.jsonObject(with: Data(lines[0].utf8)) as? [String: Any])
+    #expect(heading["format"] as? String == "photoledger-log")
+    let first = try #require(try JSONSerialization.jsonObject(with: Data(lines[1].utf8)) as? [String: Any])
+    #expect(first["type"] as? String == "library.created" && first["sequence"] as? Int == 1)
+    #expect((first["information"] as? [String: Any])?["client"] as? String == "owner")
+    #expect(lines[2...].contains { $0.contains("Sunset in Zanzibar") })
+  }
+
+  @Test("a follower takes in what an export goes on with, and is refused everything else")
+  func follower() async throws {
+    let kept = try await KeptLibrary.make()
+    let start = try kept.library.currentToken
+    let first = try Self.lines(kept.library)
+    let place = kept.folder.place("follower")
+    try PhotoLibrary.importLog(to: place, next: Self.source(first))
+    let follower = try PhotoLibrary(at: place)
+    defer { follower.close() }
+    let held = try follower.fetchAssets()
+    try await kept.small.change { $0.setFavorite(true, for: [kept.twin]) }
+    try kept.library.eraseAssets([kept.secret])
+    let rest = try Self.lines(kept.library, after: start)
+    let whole = #expect(throws: LibraryError.self) {
+      try PhotoLibrary.importLog(to: kept.folder.place("part"), next: Self.source(rest))
+    }
+    #expect(whole?.code == .conflict)
+    let dump = try StoreDump(Environment.store(ofLibrary: place.path))
+    for bad in [Array(rest.dropLast()), [rest[0]], rest + [rest[1]], first] {
+      #expect(throws: LibraryError.self) { try follower.appendLog(next: Self.source(bad)) }
+      #expect(try StoreDump(Environment.store(ofLibrary: place.path)).difference(from: dump) == nil)
+    }
+    #expect(throws: LibraryError.self) { try follower.as("com.example.app").appendLog(next: Self.source(rest)) }
+    let token = try follower.appendLog(next: Self.source(rest))
+    #expect(token == (try kept.library.currentToken))
+    #expect(try StoreDump(Environment.store(ofLibrary: place.path)).difference(from: kept.dump()) == nil)
+    #expect(try follower.verify(scratch: kept.folder.url).isSound)
+    #expect(held.first { $0.id == kept.secret }?.isErased == true)
+    let again = #expect(throws: LibraryError.self) { try follower.appendLog(next: Self.source(rest)) }
+    #expect(again?.code == .conflict)
+  }
+
+  /// A way to spoil lines, and what the sentence must name.
+  private static let harms: [(name: String, spoil: @Sendable ([String]) -> [String], sentence: String)] = [
+    ("none", { _ in [] }, "no lines"), ("no heading", { Array($0.dropFirst()) }, "Line 1 "),
+    ("no JSON", { $0.spoiled(5) { _ in "{" } }, "Line 6 "), ("empty line", { $0.spoiled(5) { _ in "" } }, "Line 6 "),
+    ("a line less", { Array($0[..<4] + $0[5...]) }, "Line 5 "),
+    ("cut short", { Array($0.dropLast()) }, "lines are missing"),
+    ("two lines swapped", { [$0[0], $0[2], $0[1]] + $0[3...] }, "Line 2 "),
+    ("a line twice", { Array($0[..<6] + $0[5...]) }, "Line 7 "),
+    ("a key more", { $0.spoiled(3) { $0.replacing("{\"sequence\"", with: "{\"a\":1,\"sequence\"") } }, "Line 4 "),
+    ("a key less", { $0.spoiled(3) { $0.replacing(/"index":\d+,/, with: "") } }, "Line 4 "),
+    (
+      "a huge number", { $0.spoiled(3) { $0.replacing(/"index":\d+/, with: "\"index\":99999999999999999999999") } },
+      "Line 4 "
+    ),
+    ("a negative number", { $0.spoiled(3) { $0.replacing(/"index":\d+/, with: "\"index\":-1") } }, "Line 4 "),
+    (
+      "another client", { $0.spoiled(2) { $0.replacing("\"client\":\"owner\"", with: "\"client\":\"0wner\"") } },
+      "Line 3 "
+    ),
+    ("another payload", { $0.spoiled(4) { $0.replacing("\"payload\":\"o", with: "\"payload\":\"p") } }, "Line 5 "),
+    ("words that are not there", { $0.spoiled(2) { $0.replacing("Sunset", with: "Sunrise") } }, "Line 3 "),
+    ("a wrong chain", { $0.spoiled(5) { $0.replacing("\"chain\":\"", with: "\"chain\":\"0") } }, "Line 6 "),
+    (
+      "another head", { $0.spoiled(0) { $0.replacing("\"head\":{\"sequence\":", with: "\"head\":{\"sequence\":9") } },
+      "missing or too many"
+    ),
+    ("another library", { $0.spoiled(0) { $0.replacing(/"library":"../, with: "\"library\":\"00") } }, "names"),
+    ("a newer version", { $0.spoiled(0) { $0.replacing("\"version\":1", with: "\"version\":2") } }, "up to 1"),
+    (
+      "a new type", { $0.spoiled(6) { $0.replacing(/"type":"[a-z.]*"/, with: "\"type\":\"asset.teleported\"") } },
+      "Line 7 "
+    ),
+  ]
+
+  @Test("lines that are not what was exported are refused with their number, and leave nothing", arguments: 0..<20)
+  func hostile(index: Int) async throws {
+    #expect(Self.harms.count == 20)
+    let harm = Self.harms[index]
+    let kept = try await KeptLibrary.make()
+    let lines = try Self.lines(kept.library)
+    let spoiled = harm.spoil(lines)
+    #expect(spoiled != lines, "\(harm.name) spoils something")
+    let error = #expect(throws: LibraryError.self, "\(harm.name)") {
+      try PhotoLibrary.importLog(to: kept.folder.place("again"), next: Self.source(spoiled))
+    }
+    #expect(error?.description.contains(harm.sentence) == true, "\(harm.name): \(error?.description ?? "")")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: kept.folder.url.path) == ["library"])
+  }
+}
+
+extension [String] {
+  fileprivate func spoiled(_ index: Int, _ body: (String) -> String) -> [String] {
+    var lines = self
+    lines[index] = body(lines[index])
+    return lines
+  }
+}
