@@ -87,8 +87,13 @@ extension PhotoLibrary {
       .conflict, "The library at \(url.path) cannot be compacted while it is in use: \(error.detail ?? "it is open").")
   }
 
-  /// Opens a library and closes it again, for the sentence that says what is wrong with it.
-  private static func checkIsLibrary(_ url: URL) throws { try PhotoLibrary(at: url).close() }
+  /// Opens a library that nobody uses and closes it again, for the sentence that says what is wrong with it.
+  private static func checkIsLibrary(_ url: URL) throws {
+    let library = try PhotoLibrary(at: url)
+    library.close()
+    // At once: what still holds the store a moment longer, a thread that ends, would stand in the way.
+    try library.store.core.environment.close()
+  }
 
   /// Removes the files of resources that no asset of a library ever named.
   private static func sweep(

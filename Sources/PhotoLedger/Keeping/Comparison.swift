@@ -185,10 +185,10 @@ private struct DifferenceTeller {
   private mutating func collection(
     _ number: ObjectNumber, _ places: [(key: Delta.Member, value: Delta.Placing)], _ t: borrowing StoreReading
   ) throws -> ObjectDifference? {
+    // Selections and picks are containers too, and no objects; a collection keeps its row when it is deleted.
+    guard let row = try store.core.projections.collection(number, in: t) else { return nil }
     let before = try store.collectionRow(number, at: start, t)
     let after = try store.collectionRow(number, at: end, t)
-    // Selections and picks are containers too, and no objects.
-    guard let row = after ?? before else { return nil }
     let was = before.map { $0.deletedDate == nil } ?? false
     let isThere = after.map { $0.deletedDate == nil } ?? false
     guard let kind = kind(was, isThere) else { return nil }

@@ -240,28 +240,44 @@ struct LogIntake {
   private func carryOut(
     _ events: [EventCopy], _ t: inout WriteTransaction, _ progress: (TaskProgress) -> Bool
   ) throws -> [AssetResource] {
-    var orphans: [AssetResource] = []
-    for (index, copy) in events.enumerated() {
-      let event = try self.event(at: copy.sequence, t)
-      if case .assetErased(let erased) = event {
-        for number in erased.numbers { orphans += try core.erasable(number, t).resources }
-        for redaction in erased.redactions { try core.log.erasePayload(of: redaction.sequence, in: &t) }
-      }
-      try core.projections.apply(event, sequence: copy.sequence, commit: copy.commit, in: &t)
-      if case .assetPurged(let existence) = event {
+    var first = events.first?.sequence ?? 1
+    var orphans = try erase(events, &t)
+    if events.contains(where: { $0.payload == nil || $0.type == AssetErased.type }) {
+      // The rows of an erased asset are here still those of before; they become what the log gives now.
+      for database in core.projections.all { try t.clear(database) }
+      first = 1
+    }
+    let last = events.last?.sequence ?? 0
+    var sequence = first
+    while sequence <= last {
+      let (event, commit) = try self.event(at: sequence, t)
+      try core.projections.apply(event, sequence: sequence, commit: commit, in: &t)
+      if sequence >= events[0].sequence, case .assetPurged(let existence) = event {
         orphans += try core.erasable(existence.row.number, t).resources
       }
-      guard progress(TaskProgress(phase: "replay", done: UInt64(index + 1), total: UInt64(events.count))) else {
+      guard progress(TaskProgress(phase: "replay", done: sequence, total: last)) else {
         throw LibraryError(.userCancelled, "The intake was stopped; nothing was changed.")
       }
+      sequence += 1
     }
     return distinct(orphans)
   }
 
-  private func event(at sequence: UInt64, _ t: borrowing WriteTransaction) throws -> Event {
+  /// Takes out of this log what the events that came in erase, and gives the files that it named.
+  private func erase(_ events: [EventCopy], _ t: inout WriteTransaction) throws -> [AssetResource] {
+    var orphans: [AssetResource] = []
+    for copy in events where copy.type == AssetErased.type {
+      guard case .assetErased(let erased) = try self.event(at: copy.sequence, t).event else { continue }
+      for number in erased.numbers { orphans += try core.erasable(number, t).resources }
+      for redaction in erased.redactions { try core.log.erasePayload(of: redaction.sequence, in: &t) }
+    }
+    return orphans
+  }
+
+  private func event(at sequence: UInt64, _ t: borrowing WriteTransaction) throws -> (event: Event, commit: UInt64) {
     guard let record = try core.log.event(at: sequence, in: t) else {
       throw LibraryError(.corrupted, "Event \(sequence) was taken in and is not there.")
     }
-    return try Event(record)
+    return (try Event(record), record.commit)
   }
 }
