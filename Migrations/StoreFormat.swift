@@ -5,7 +5,9 @@ public import LMDB
 //
 //     format 1   as the first published libraries had it
 //        │       projections are made anew: they gain `departed` and `aside`, and lose what is left of earlier layouts
-//     format 2   as this program reads and writes it
+//     format 2
+//        │       gains the table `redactions`, and events that erase assets and begin forks
+//     format 3   as this program reads and writes it
 //
 // A store carries the number of its format beside the log. A program opens stores of its own format; an older store is
 // brought up by the steps between, all of them in one transaction, at the end of which the new number is noted: so a
@@ -33,6 +35,8 @@ public struct StoreStep: Sendable, Hashable {
   public enum Work: Sendable, Hashable {
     /// The projections are dropped and made again from the log.
     case remakesProjections
+    /// Tables that the format adds are made, empty.
+    case makesTables
   }
 
   /// The format that the step begins with.
@@ -48,14 +52,15 @@ public struct StoreStep: Sendable, Hashable {
       from: 1, work: .remakesProjections,
       summary: """
         Objects that are gone are found by their identifier, and events that cannot be read may be set aside.
-        """)
+        """),
+    StoreStep(from: 2, work: .makesTables, summary: "Assets may be erased from the log, and libraries forked."),
   ]
 }
 
 /// The number of a store's format.
 public struct StoreFormat: Sendable {
   /// The format that this program reads and writes.
-  public static let current: UInt64 = 2
+  public static let current: UInt64 = 3
 
   private static let name = "store.meta"
   private static let key = Array("format".utf8)

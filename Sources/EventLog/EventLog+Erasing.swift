@@ -44,11 +44,14 @@ public struct RedactionTable: Sendable {
   /// Rows by sequence: the carrier (8), the version of the schema (4), both with the highest byte first; the bytes.
   public let database: Database
 
-  /// Opens the table in a store, making it if it is missing.
+  /// Opens the table in a store.
   ///
+  /// - Parameters:
+  ///   - environment: the store.
+  ///   - creates: whether it is made if it is missing, or `notFound` is thrown.
   /// - Throws: what a write throws.
-  public init(in environment: Environment) throws(LMDBError) {
-    database = try environment.database(Self.name, integerKeys: true)
+  public init(in environment: Environment, creates: Bool = true) throws(LMDBError) {
+    database = try environment.database(Self.name, integerKeys: true, create: creates)
   }
 
   /// The part of a row that stands for the payload.

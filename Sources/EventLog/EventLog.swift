@@ -83,7 +83,9 @@ public struct EventLog: Sendable {
     commits = try Self.table("commits", integerKeys: true, in: environment, creates)
     keys = try Self.table("keys", in: environment, creates)
     meta = try Self.table("log.meta", in: environment, creates)
-    redactions = try storing { () throws(LMDBError) in try RedactionTable(in: environment) }
+    do { redactions = try RedactionTable(in: environment, creates: creates) } catch {
+      throw Self.failure(of: RedactionTable.name, error, creates)
+    }
     let format = try environment.read(mapping: { EventLogError($0) }) { (t) throws(EventLogError) in
       try storedFormat(t)
     }
@@ -96,9 +98,13 @@ public struct EventLog: Sendable {
     _ name: String, integerKeys: Bool = false, in environment: Environment, _ creates: Bool
   ) throws(EventLogError) -> Database {
     do { return try environment.database(name, integerKeys: integerKeys, create: creates) } catch {
-      guard !creates, error.code == .notFound else { throw EventLogError(error) }
-      throw EventLogError(.corrupted, "the table \(name) is missing")
+      throw failure(of: name, error, creates)
     }
+  }
+
+  private static func failure(of name: String, _ error: LMDBError, _ creates: Bool) -> EventLogError {
+    guard !creates, error.code == .notFound else { return EventLogError(error) }
+    return EventLogError(.corrupted, "the table \(name) is missing")
   }
 
   /// The end of the log in this snapshot.

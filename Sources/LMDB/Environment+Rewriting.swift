@@ -12,8 +12,7 @@ import Glibc
 //
 // Nobody may use the store meanwhile (StoreUsage), and LMDB's writer lock is held as well, for programs that know no
 // such lock. A process that is killed leaves either file whole under the name; what lies in `rewriting` is removed by
-// the
-// next one.
+// the next one.
 
 /// What writing a store anew came to.
 public struct StoreRewriting: Sendable, Hashable {

@@ -21,7 +21,7 @@ struct KeepingCommandTests {
     let made = try sandbox.run(["backup", backup, "--json"]).objects()
     let chain = try Self.chain(sandbox)
     #expect(made.first?["chain"] as? String == chain && made.first?["fileCount"] as? Int == 3)
-    let again = try sandbox.run(["restore", backup, "--to", restored, "--resources", "shared", "--json"])
+    let again = try sandbox.run(["restore-backup", backup, "--to", restored, "--resources", "shared", "--json"])
     #expect(again.status == 0 && again.errors.isEmpty, "\(again.errors)")
     #expect(try again.objects().first?["chain"] as? String == chain)
     #expect(try Self.chain(sandbox, restored) == chain)
@@ -44,12 +44,12 @@ struct KeepingCommandTests {
     let bytes = try Data(contentsOf: file)
     #expect(bytes.count > length)
     try bytes.prefix(length).write(to: file)
-    let result = try sandbox.run(["restore", backup, "--to", restored])
+    let result = try sandbox.run(["restore-backup", backup, "--to", restored])
     #expect(result.status == 1 && result.errors.hasSuffix(".\n") && result.output.isEmpty, "\(result.errors)")
     #expect(!Self.isThere(restored))
     // What a child that died left is taken away by the next attempt.
     try bytes.write(to: file)
-    #expect(try sandbox.run(["restore", backup, "--to", restored]).status == 0)
+    #expect(try sandbox.run(["restore-backup", backup, "--to", restored]).status == 0)
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: sandbox.folder.path).sorted() == [
         "backup", "library", "restored",

@@ -49,7 +49,7 @@ struct UsageTests {
       (["client", "authorize", "a", "--level", "all"], "'all' is neither"),
       (["client", "request"], "needs --as NAME"),
       (["client", "grant", "a"], "needs ASSET…"),
-      (["history", "--limit", "0"], "above 0"), (["restore", "A"], "needs --to DIR"),
+      (["history", "--limit", "0"], "above 0"), (["restore-backup", "A"], "needs --to DIR"),
       (["backup", "A", "--resources", "some"], "'some' is none"), (["import-log"], "either --to DIR or --append"),
       (["import-log", "--to", "A", "--append"], "either --to DIR or --append"), (["erase"], "needs ASSET…"),
     ])
@@ -100,7 +100,7 @@ struct UsageTests {
 
   @Test("every command that opens a library can run as a client")
   func asClient() {
-    for command in Commands.all where !["demo", "init", "prove check", "restore"].contains(command.name) {
+    for command in Commands.all where !["demo", "init", "prove check", "restore-backup"].contains(command.name) {
       let names = Set(command.options.map(\.name))
       #expect(names.isSuperset(of: ["library", "as"]), "\(command.name)")
     }

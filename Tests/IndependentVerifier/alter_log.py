@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Alters the log of a library as somebody with a hex editor would, for tests of what finds it.
 
-    alter_log.py LIBRARY erase N | flip N BYTE BIT | remove N | swap N M | rewrite N
+    alter_log.py LIBRARY erase N | flip N BYTE BIT | remove N | swap N M | rewrite N | redact | unredact
 
 `rewrite` changes the payload of event N and recomputes every hash from there on, and the head with them: the log is sound
-in itself, and only a checkpoint that was kept elsewhere shows it.
+in itself, and only a checkpoint that was kept elsewhere shows it. `redact` alters what stands for the first payload that was
+erased, `unredact` removes it.
 """
 
 import sys
@@ -61,6 +62,16 @@ def main():
         elif operation == "swap":
             transaction.put(key(numbers[0]), records[1], db=events)
             transaction.put(key(numbers[1]), records[0], db=events)
+        elif operation in ("redact", "unredact"):
+            redactions = environment.open_db(b"redactions", txn=transaction, create=False, integerkey=True)
+            cursor = transaction.cursor(redactions)
+            if not cursor.first():
+                sys.exit("nothing was erased")
+            number, row = cursor.item()
+            if operation == "unredact":
+                transaction.delete(number, db=redactions)
+            else:
+                transaction.put(number, row[:-1] + bytes([row[-1] ^ 1]), db=redactions)
         elif operation == "rewrite":
             rewrite(transaction, events, commits, meta, numbers[0])
         else:

@@ -106,14 +106,14 @@ class Tree:
 class Library:
     """The databases of a store, read in one transaction that takes no lock."""
 
-    INTEGER_KEYS = {"events", "commits"}
+    INTEGER_KEYS = {"events", "commits", "redactions"}
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
         environment = lmdb.open(str(self.path / "store"), readonly=True, lock=False, max_dbs=64, create=False)
         with environment.begin() as transaction:
             self.tables = {}
-            for name in ("store.meta", "log.meta", "events", "commits", "keys"):
+            for name in ("store.meta", "log.meta", "events", "commits", "keys", "redactions"):
                 database = environment.open_db(
                     name.encode(), txn=transaction, create=False, integerkey=name in self.INTEGER_KEYS
                 )
@@ -128,7 +128,8 @@ class Log:
     """The log, recomputed."""
 
     def __init__(self, library):
-        self.erased = 0
+        self.erased = []
+        self.erasing = {}
         self.leaves = []
         self.chains = [ZERO]
         self.commit_of = [0]
@@ -151,7 +152,7 @@ class Log:
         for digest in (commitment, leaf, chain):
             demand(isinstance(digest, bytes) and len(digest) == 32, sequence, "a digest has not 32 bytes")
         if salt is None and payload is None:
-            self.erased += 1
+            self.erased.append(sequence)
         else:
             whole = isinstance(salt, bytes) and len(salt) == 16 and isinstance(payload, bytes)
             demand(whole, sequence, "salt and payload are neither whole nor erased")
@@ -159,6 +160,8 @@ class Log:
             value = decode(payload, sequence, "the payload")
             if sequence == 1:
                 self.identifier = value[1]
+            if isinstance(header, list) and len(header) == 8 and header[5] == "asset.erased":
+                self.erasing[sequence] = value
         demand(sha(b"\x00", encode(header), commitment) == leaf, sequence, "header and commitment do not give the leaf")
         demand(sha(b"\x02", self.chains[-1], leaf) == chain, sequence, "the chain does not continue")
         self.take_header(sequence, header, chain)
@@ -202,7 +205,8 @@ class Log:
     def check_tables(self, library):
         head = {b"format": encode(1), b"head": encode([self.size, self.commit_of[-1], self.chains[-1]])}
         demand(dict(library.tables["log.meta"]) == head, None, "the stored head is not that of the last event")
-        demand(dict(library.tables["store.meta"]) == {b"format": bytes(7) + b"\x02"}, None, "the format is not 2")
+        demand(dict(library.tables["store.meta"]) == {b"format": bytes(7) + b"\x03"}, None, "the format is not 3")
+        self.check_redactions(library)
         for name, stored, wanted in (
             ("commits", dict(library.numbered("commits")), self.commits),
             ("keys", dict(library.tables["keys"]), self.keys),
@@ -210,6 +214,35 @@ class Log:
             for key, (value, event) in wanted.items():
                 demand(stored.get(key) == value, event, f"the table {name} does not follow from the events")
             demand(len(stored) == len(wanted), None, f"the table {name} has a row too many")
+
+
+    def check_redactions(self, library):
+        """What stands for an erased payload is what the newest event that brings something for it says."""
+        wanted = {}
+        for carrier in reversed(self.erasing_events()):
+            value = self.erasing.get(carrier)
+            if value is None:
+                demand(carrier in wanted, carrier, "the payload was erased, and no later event brings another")
+                value = decode(wanted[carrier][12:], carrier, "what stands for the payload")
+            for sequence, version, payload in value.get(2, []):
+                demand(sequence < carrier, carrier, "it brings something for a later event")
+                row = carrier.to_bytes(8, "big") + version.to_bytes(4, "big") + payload
+                wanted.setdefault(sequence, row)
+        stored = dict(library.numbered("redactions"))
+        for sequence, row in wanted.items():
+            decode(row[12:], sequence, "what stands for the payload")
+            demand(stored.get(sequence) == row, sequence, "the table redactions does not follow from the events")
+        demand(len(stored) == len(wanted), None, "the table redactions has a row too many")
+        for sequence in self.erased:
+            demand(sequence in wanted, sequence, "the payload was erased, and nothing stands for it")
+
+    def erasing_events(self):
+        """The events that bring something for others, in their order, those among them that were erased too."""
+        return [
+            sequence
+            for sequence, record in enumerate(self.records, 1)
+            if decode(record, sequence, "the record")[0][5] == "asset.erased"
+        ]
 
 
 def check_checkpoint(log, tree, origin, path):
@@ -265,7 +298,7 @@ def verify(path, checkpoints=(), proofs=()):
     return {
         "origin": origin,
         "events": log.size,
-        "erased": log.erased,
+        "erased": len(log.erased),
         "commits": len(log.commits),
         "keys": len(log.keys),
         "chain": log.chains[-1].hex(),

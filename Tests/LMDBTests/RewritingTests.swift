@@ -39,11 +39,13 @@ struct RewritingTests {
     #expect(try Self.holds(Self.secret, in: path + "/data.mdb"))
     let before = try Self.dump(path)
     var told: [UInt64] = []
-    let done = try #require(
-      try Environment.rewrite(path: path) { done, total in
+    let rewriting = try Environment.rewrite(
+      path: path,
+      progress: { done, total in
         told.append(done)
         return done <= total
       })
+    let done = try #require(rewriting)
     #expect(try !Self.holds(Self.secret, in: path + "/data.mdb"))
     #expect(try Self.dump(path).difference(from: before) == nil)
     #expect(done.entryCount == 999 && told.last == 999)
@@ -83,7 +85,8 @@ struct RewritingTests {
     try Self.make(path)
     let before = try Data(contentsOf: URL(filePath: path + "/data.mdb"))
     if byProgress {
-      #expect(try Environment.rewrite(path: path) { _, _ in false } == nil)
+      let rewriting = try Environment.rewrite(path: path, progress: { _, _ in false })
+      #expect(rewriting == nil)
     } else {
       struct Refused: Error {}
       #expect(throws: Refused.self) { try Environment.rewrite(path: path, check: { _, _ in throw Refused() }) }

@@ -19,7 +19,7 @@ enum FormatDump {
   }
 
   /// The names of all databases, the log's first.
-  static let names = ["store.meta", "log.meta", "events", "commits", "keys"] + Projections.names
+  static let names = ["store.meta", "log.meta", "events", "commits", "keys"] + Projections.names + [RedactionTable.name]
 
   /// The lines of one database.
   static func lines(of name: String, in environment: LMDB.Environment) throws -> [String] {
@@ -43,7 +43,9 @@ enum FormatDump {
   }
 
   /// The databases whose keys are numbers.
-  private static let numbered: Set = ["events", "commits", "assets", "details", "collections", "clients", "picks"]
+  private static let numbered: Set = [
+    "events", "commits", "assets", "details", "collections", "clients", "picks", RedactionTable.name,
+  ]
 
   /// Puts the entries of a dump into a store.
   static func restore(_ dump: String, into environment: LMDB.Environment) throws {
@@ -77,20 +79,27 @@ enum FormatDump {
           .joined(separator: "'s key ") + " is commit \(try diagnostic(value))"
       ]
     case "assets": try readingOfAsset(key, value)
+    case RedactionTable.name:
+      [
+        "event \(littleEndian(key)): event \(bigEndian(value, 0)) brought "
+          + "\(try diagnostic(Array(value.dropFirst(12)))), version \(bigEndian(value, 4) & 0xFFFF_FFFF)"
+      ]
     case "details", "collections", "clients", "picks": ["object \(littleEndian(key)): \(try diagnostic(value))"]
     default: [readingOfIndex(name, key, value)]
     }
   }
 
   private static func readingOfEvent(_ value: [UInt8]) throws -> [String] {
-    guard case .array(let parts) = try CBOR(decoding: value.span.bytes), parts.count == 6,
-      case .bytes(let payload) = parts[3]
-    else { throw DumpError(what: "an event is no array of 6") }
-    return [
-      "header     \(parts[0])", "commitment \(parts[1])", "salt       \(parts[2])",
-      "payload    h'\(hex(payload))'", "reads      \(try diagnostic(payload))", "leaf       \(parts[4])",
-      "chain      \(parts[5])",
-    ]
+    guard case .array(let parts) = try CBOR(decoding: value.span.bytes), parts.count == 6 else {
+      throw DumpError(what: "an event is no array of 6")
+    }
+    var lines = ["header     \(parts[0])", "commitment \(parts[1])", "salt       \(parts[2])"]
+    if case .bytes(let payload) = parts[3] {
+      lines += ["payload    h'\(hex(payload))'", "reads      \(try diagnostic(payload))"]
+    } else {
+      lines.append("payload    \(parts[3])")
+    }
+    return lines + ["leaf       \(parts[4])", "chain      \(parts[5])"]
   }
 
   private static func readingOfAsset(_ key: [UInt8], _ value: [UInt8]) throws -> [String] {

@@ -3,10 +3,10 @@ import Foundation
 import LMDB
 import PhotoLedger
 
-// The library that the fixtures of store formats 1 and 2 hold: one of every fact, in one order, from one seed.
+// The library that the fixtures of store formats 1 to 3 hold: one of every fact, in one order, from one seed.
 //
-// A change here makes another library than that of the fixtures of format 1, which are never recorded again: what a
-// later format needs is told by a library of its own.
+// A change here makes another library than that of the fixtures of older formats, which are never recorded again: what
+// a later format needs is told by a library of its own.
 
 /// The history that StorageFormat.md takes its examples from.
 struct FormatLibrary {

@@ -99,6 +99,10 @@ struct MomentRuleTests {
       { try $0.performChangesAndWait { _ = $0.createAlbum(title: "no") } },
       { try $0.shortenHistory(to: token) }, { try $0.rebuild() }, { _ = try $0.verify() },
       { _ = try $0.beginPicking() }, { try $0.register(PromptObserver()) }, { try $0.makeSnapshots() },
+      { try $0.eraseAssets([]) }, { _ = try $0.erasurePreview(of: []) }, { try $0.appendLog(next: { nil }) },
+      { try $0.exportLog { _ in } }, { try $0.backup(to: URL(filePath: "/nonexistent/library")) },
+      { try $0.fork(to: URL(filePath: "/nonexistent/library")) },
+      { view in try view.compare(with: view) { _ in true } },
     ]
     for call in calls {
       do {

@@ -5,11 +5,13 @@ import PhotoLedger
 import TestSupport
 import Testing
 
-// The fixtures of store format 2, under Migrations/Fixtures/v2, and what they prove:
+// The fixtures of store format 3, under Migrations/Fixtures/v3, and what they prove:
 //
 //     library.dump   every database of a small seeded library      today's program writes the same bytes
 //     library.log    its events, a JSON object a line              today's program reads them, and replays them to the
 //                                                                  projections that are frozen in library.dump
+//     kept.dump      the same of a library with undos and an       (KeptFormatLibrary.swift)
+//     kept.log       erased asset
 //     StorageFormat.md quotes library.dump, line by line. What older fixtures prove is in MigrationTests.swift.
 //
 // PHOTOLEDGER_RECORD=1 writes both files anew. Once a version has been published, its fixtures are never recorded
@@ -19,7 +21,7 @@ import Testing
 struct StorageFormatTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
-  private static let fixtures = root.appending(path: "Migrations/Fixtures/v2")
+  private static let fixtures = root.appending(path: "Migrations/Fixtures/v3")
   private static let isRecording = ProcessInfo.processInfo.environment["PHOTOLEDGER_RECORD"] == "1"
 
   private static func fixture(_ name: String) throws -> String {
@@ -35,46 +37,51 @@ struct StorageFormatTests {
     var payload: String
     var record: String
 
-    static func all() throws -> [LoggedEvent] {
-      try StorageFormatTests.fixture("library.log").split(separator: "\n").map {
+    static func all(_ name: String = "library") throws -> [LoggedEvent] {
+      try StorageFormatTests.fixture("\(name).log").split(separator: "\n").map {
         try JSONDecoder().decode(LoggedEvent.self, from: Data($0.utf8))
       }
     }
   }
 
-  @Test("a library of one seed has the bytes that are frozen")
-  func writesFormat() throws {
+  static let libraries = ["library", "kept"]
+
+  @Test("a library of one seed has the bytes that are frozen", arguments: libraries)
+  func writesFormat(name: String) throws {
     try withFolder { folder in
-      let library = try FormatLibrary.make(at: folder.appending(path: "library"))
+      let url = folder.appending(path: "library")
+      let library = try name == "kept" ? KeptFormatLibrary.make(at: url) : FormatLibrary.make(at: url)
       defer { library.close() }
       let environment = try FormatDump.environment(folder.path + "/library/store")
       let dump = try FormatDump.text(of: environment)
       let log = try Self.log(of: environment)
       if Self.isRecording {
         try FileManager.default.createDirectory(at: Self.fixtures, withIntermediateDirectories: true)
-        try Data(dump.utf8).write(to: Self.fixtures.appending(path: "library.dump"))
-        try Data(log.utf8).write(to: Self.fixtures.appending(path: "library.log"))
+        try Data(dump.utf8).write(to: Self.fixtures.appending(path: "\(name).dump"))
+        try Data(log.utf8).write(to: Self.fixtures.appending(path: "\(name).log"))
       }
-      try expectSame(dump, try Self.fixture("library.dump"), "library.dump")
-      try expectSame(log, try Self.fixture("library.log"), "library.log")
+      try expectSame(dump, try Self.fixture("\(name).dump"), "\(name).dump")
+      try expectSame(log, try Self.fixture("\(name).log"), "\(name).log")
     }
   }
 
-  @Test("the library has an event of every type that is decided, but for the two of an undo")
+  @Test("the libraries have an event of every type that is decided, but for that of a fork")
   func hasEveryType() throws {
-    let types = Set(try LoggedEvent.all().map(\.type))
+    let types = Set(try Self.libraries.flatMap { try LoggedEvent.all($0).map(\.type) })
+    #expect(types.union(["library.forked"]) == Set(LogFilter.knownTypes))
     #expect(
       types == [
         "library.created", "asset.created", "asset.purged", "assets.edited", "assets.trashed", "assets.restored",
         "collection.created", "collection.edited", "content.inserted", "content.removed", "content.moved",
         "content.replaced", "content.spread", "nothing.changed", "client.registered", "client.edited",
         "selection.granted", "selection.withdrawn", "selection.picked", "pick.recorded", "history.shortened",
+        "asset.unmade", "asset.returned", "asset.erased",
       ])
   }
 
-  @Test("the frozen payloads are read, and written as they were")
-  func readsPayloads() throws {
-    for logged in try LoggedEvent.all() {
+  @Test("the frozen payloads are read, and written as they were", arguments: libraries)
+  func readsPayloads(name: String) throws {
+    for logged in try LoggedEvent.all(name) where !logged.payload.isEmpty {
       let payload = try #require(FormatDump.bytes(hex: logged.payload))
       let event = try Event(
         type: logged.type, version: logged.version, sequence: logged.sequence, payload: payload.span.bytes)
@@ -98,6 +105,28 @@ struct StorageFormatTests {
         }
       }
       for name in Projections.names {
+        let replayed = try FormatDump.lines(of: name, in: environment)
+        try expectSame(replayed.joined(separator: "\n"), frozen[name] ?? "", name)
+      }
+    }
+  }
+
+  @Test("the frozen logs replay to the frozen projections, with what stands for erased payloads", arguments: libraries)
+  func replaysLog(name: String) throws {
+    let dump = try Self.fixture("\(name).dump")
+    let frozen = try Self.sections(of: dump)
+    try withFolder { folder in
+      let stored = try FormatDump.environment(folder.path + "/stored")
+      try FormatDump.restore(dump, into: stored)
+      let environment = try FormatDump.environment(folder.path + "/replayed")
+      let projections = try Projections(in: environment)
+      let log = try EventLog(in: stored)
+      try stored.read { t in
+        let verified = try log.verify(in: t)
+        #expect(verified.defect == nil && (verified.erasedCount > 0) == (name == "kept"))
+        try projections.replay(log, through: try log.head(t).sequence, from: t, into: environment)
+      }
+      for name in Projections.names + [RedactionTable.name] {
         let replayed = try FormatDump.lines(of: name, in: environment)
         try expectSame(replayed.joined(separator: "\n"), frozen[name] ?? "", name)
       }

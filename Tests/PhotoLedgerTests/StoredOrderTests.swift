@@ -57,7 +57,7 @@ struct StoredOrderTests {
           options.sort = [try SortTerm(order, for: .asset)]
           let asked = try made.library.fetchAssets(options, in: album)
           let isKept = StoredOrder.answering(try asked.core.plan.query) != nil
-          #expect(isKept == (album?.albumSubtype != .smartAlbumRecentlyAdded), "Another fetch is answered than was meant.")
+          #expect(isKept == (album?.albumSubtype != .smartAlbumRecentlyAdded), "Another fetch is answered.")
           let stored = try made.library.fetchAssets(options, in: album)
           options.sort.append(try SortTerm("addedDate", for: .asset))
           let expected = try made.library.fetchAssets(options, in: album).core.numbers

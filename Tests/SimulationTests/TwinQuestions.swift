@@ -44,6 +44,9 @@ enum TwinQuestions {
     "owner": "is a constant",
     "create(at:environment:)": "makes another library",
     "as(_:)": "is how the client came to its view",
+    "restore(from:to:resources:skippingDamagedFiles:environment:progress:)": "makes another library",
+    "importLog(to:environment:next:progress:)": "makes another library",
+    "compact(at:sweepingResources:progress:)": "is asked of a directory, by whoever may write its files",
     "close()": "ends the run: what is told then is among the deliveries",
     "register(_:)": "is among the deliveries",
     "defaultSnapshotSpacing": "is a constant",
@@ -340,6 +343,24 @@ enum TwinQuestions {
     },
     .each("planUndo(_:onConflict:)", undoings) { "\(try $0.view.planUndo($1))" },
     .each("undoAndWait(_:onConflict:cause:key:)", undoings) { "\(try $0.view.undoAndWait($1))" },
+    TwinQuestion("backup(to:resources:progress:)") { "\(try $0.view.backup(to: nowhere))" },
+    TwinQuestion("fork(to:progress:)") { "\(try $0.view.fork(to: nowhere))" },
+    TwinQuestion("exportLog(after:_:)") { twin in
+      var lines: [String] = []
+      try twin.view.exportLog { lines.append($0) }
+      return lines.joined(separator: " ")
+    },
+    TwinQuestion("appendLog(next:progress:)") { "\(try $0.view.appendLog(next: { nil }))" },
+    TwinQuestion("compare(with:_:)") { twin in
+      var count = 0
+      let found = try twin.view.compare(with: twin.view) { _ in
+        count += 1
+        return true
+      }
+      return "\(count) of \(found)"
+    },
+    .each("erasurePreview(of:)", identifiers) { "\(try $0.view.erasurePreview(of: [$1]))" },
+    .each("eraseAssets(_:cause:)", identifiers) { "\(try $0.view.eraseAssets([$1]))" },
     TwinQuestion("rebuild(unreadableEvents:progress:)") { twin in
       try twin.view.rebuild()
       return "done"
@@ -353,6 +374,13 @@ enum TwinQuestions {
       return "\(count) entries"
     },
   ]
+
+  /// Where nothing is ever made.
+  private static let nowhere = URL(filePath: "/nonexistent/library")
+
+  private static func identifiers(_ twin: Twin) -> [LocalIdentifier] {
+    twin.named.values.sorted { $0.uuidString < $1.uuidString } + twin.strangers
+  }
 
   private static func undoings(_ twin: Twin) throws -> [UndoSelection] {
     try tokens(twin).map { UndoSelection.commit($0) } + [UndoSelection(), .cause("import")]

@@ -328,8 +328,7 @@ extension Decider {
   ) throws -> [AssetResource] {
     var named = details.resources
     for sequence in try projections.history(of: row.number, in: t) where sequence < appender.previousHead.sequence + 1 {
-      guard let record = try log.event(at: sequence, in: t), record.payload != nil,
-        case .assetsEdited(let edited) = try Event(record)
+      guard let record = try log.event(at: sequence, in: t), case .assetsEdited(let edited) = try Event(record)
       else { continue }
       for edit in edited.edits where edit.number == row.number { named += edit.details?.old.resources ?? [] }
     }

@@ -123,9 +123,11 @@ struct UndoComposition: Sendable {
   private(set) var places: [Delta.Member: PlaceNet<OrderKey>] = [:]
   private(set) var clients: [ObjectNumber: ClientNet] = [:]
   private(set) var firstTold: Net<UInt64>?
-  /// The picks and the clients that were recorded: neither is taken back.
+  /// The picks and the clients that were recorded; neither is taken back.
   private(set) var picks: [PickRow] = []
   private(set) var registered: [ClientRow] = []
+  /// How many assets were erased: none comes back.
+  private(set) var erasedCount = 0
   /// The commits of which something was taken in, ascending.
   private(set) var commits: [UInt64] = []
   /// The events before the first chosen one: keys that were spread earlier concern nobody here.
@@ -168,6 +170,7 @@ struct UndoComposition: Sendable {
     case .clientRegistered(let row) where wants(row.number): registered.append(row)
     case .clientEdited(let edited) where wants(edited.number): add(edited)
     case .pickRecorded(let row) where wants(row.number) || wants(row.client): picks.append(row)
+    case .assetErased(let erased): erasedCount += erased.numbers.count { wants($0) }
     case .historyShortened(let kept) where wanted == nil: firstTold.note(kept.old, kept.new)
     default: break
     }

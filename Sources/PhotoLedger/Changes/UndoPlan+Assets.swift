@@ -92,6 +92,12 @@ extension UndoJudge {
       _ = overrides(change, .goneSince, isForcible: false, "The identifier of \(subject.phrase) was taken since.")
       return nil
     }
+    if existence.row.isErased {
+      _ = overrides(
+        change, .goneSince, isForcible: false,
+        "Nothing of \(subject.phrase) can come back: it was erased, with its bytes and what the log told of it.")
+      return nil
+    }
     let missing = missingFiles(of: existence.details.resources)
     if !missing.isEmpty {
       let sentence = """

@@ -166,6 +166,9 @@ struct UndoJudge {
     for row in composition.registered {
       plan.report.kept.append("The client '\(row.name)' stays known to the library.")
     }
+    if composition.erasedCount > 0 {
+      plan.report.kept.append("What was erased stays so: \(composition.erasedCount) of the library's assets.")
+    }
     for pick in composition.picks {
       let name = try projections.client(pick.client, in: t)?.name ?? ""
       plan.report.kept.append(

@@ -121,7 +121,7 @@ struct AuditReader {
     return last == LibraryStore.now ? all : Array(all.prefix { $0 <= last })
   }
 
-  /// An event with who, when and why; the event is nil where its payload was erased.
+  /// An event with who, when and why; of one whose payload was erased, what stands for it. Nil if nothing does.
   mutating func event(
     at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> (origin: AuditOrigin, event: Event?) {
@@ -130,6 +130,6 @@ struct AuditReader {
     }
     let origin = AuditOrigin(
       sequence: sequence, token: core.token(record.commit), commit: try commit(record.commit, t), type: record.type)
-    return (origin, record.payload == nil ? nil : try Event(record))
+    return (origin, record.content == nil ? nil : try Event(record))
   }
 }

@@ -31,11 +31,11 @@ public struct LogFilter: Sendable {
 
   /// The types of event that this version of the library records, in the order of their names.
   public static let knownTypes: [String] = [
-    "asset.created", "asset.purged", "asset.returned", "asset.unmade", "assets.edited", "assets.restored",
-    "assets.trashed", "client.edited", "client.registered", "collection.created", "collection.edited",
-    "content.inserted", "content.moved", "content.removed", "content.replaced", "content.spread",
-    "history.shortened", "library.created", "nothing.changed", "pick.recorded", "selection.granted",
-    "selection.picked", "selection.withdrawn",
+    "asset.created", "asset.erased", "asset.purged", "asset.returned", "asset.unmade", "assets.edited",
+    "assets.restored", "assets.trashed", "client.edited", "client.registered", "collection.created",
+    "collection.edited", "content.inserted", "content.moved", "content.removed", "content.replaced",
+    "content.spread", "history.shortened", "library.created", "library.forked", "nothing.changed", "pick.recorded",
+    "selection.granted", "selection.picked", "selection.withdrawn",
   ]
 
   /// Whether a kind, as ``kinds`` takes it, is one of a type of event that this version records.

@@ -48,7 +48,7 @@ struct ObjectNames {
       return Name(
         spelling: "pick \(number)", type: nil, label: "a pick of '\(name)'", client: name, isPick: true)
     }
-    guard let record = try core.log.event(at: number, in: t), record.payload != nil else { return nil }
+    guard let record = try core.log.event(at: number, in: t) else { return nil }
     if case .assetCreated(let existence) = try Event(record) { return Name(existence.row, existence.details) }
     return nil
   }

@@ -163,7 +163,7 @@ struct PastReader {
       case .clientRegistered(let row), .clientErased(let row): try client(row.number, event.inverse, t)
       case .clientEdited(let edited): try client(edited.number, event.inverse, t)
       case .pickRecorded(let row), .pickErased(let row): try client(row.client, event.inverse, t)
-      case .libraryCreated, .historyShortened, .nothingChanged: break
+      case .libraryCreated, .libraryForked, .historyShortened, .assetErased, .nothingChanged: break
       }
     } catch let mismatch as RowMismatch {
       throw core.projections.corruption("the \(mismatch.field) of object \(mismatch.number)")

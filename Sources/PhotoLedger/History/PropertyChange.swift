@@ -95,6 +95,8 @@ extension AuditReader {
   ) throws -> [PropertyValues] {
     switch event {
     case .libraryCreated(_, let date): return [PropertyValues("creationDate", .null, .date(date))]
+    case .libraryForked(let fork): return [PropertyValues("forkedFrom", .null, .text(fork.origin))]
+    case .assetErased: return [PropertyValues("isErased", .bool(false), .bool(true))]
     case .historyShortened(let kept):
       return [PropertyValues("firstCommit", .commit(kept.old), .commit(kept.new))]
     case .assetCreated(let existence): return try values(ofCreated: existence, number, t)

@@ -12,12 +12,9 @@ import LMDB
 //       backup.json         which commit, which chain, and what is not there; written last
 //
 // A backup is made while the library is used. LMDB copies a snapshot, so the copy is of one commit; files are taken
-// after
-// it, so every file that the snapshot names is there, unless it was purged meanwhile or was missing before, and then
-// the
-// manifest says so. The log of the copy is proved from its first event before the folder takes its name, and so is
-// every
-// file that is copied: its name is its hash.
+// after it, so every file that the snapshot names is there, unless it was purged meanwhile or was missing before, and
+// then the manifest says so. The log of the copy is proved from its first event before the folder takes its name, and
+// so is every file that is copied: its name is its hash.
 //
 // A backup is itself a library, and can be looked at as one. Restoring proves it again, whole: log, projections and
 // files, against the manifest.
@@ -71,6 +68,7 @@ extension PhotoLibrary {
   public func backup(
     to url: URL, resources: ResourceCopying = .copied, progress: (TaskProgress) -> Bool = { _ in true }
   ) throws -> BackupReport {
+    try checkIsNow("back the library up")
     try checkIsOwner("back the library up")
     return try LibraryStore.reporting {
       let folder = try UnfinishedFolder(becoming: url)

@@ -7,9 +7,8 @@ import LMDB
 // that no asset of the library ever named.
 //
 // Nobody may use the library meanwhile: a reader would go on with the old file, and a writer's commits would go with
-// it.
-// So this works on a directory and not on an open library. The new store is proved before it takes the old one's place:
-// its log from the first event, and that both end with the same one.
+// it. So this works on a directory and not on an open library. The new store is proved before it takes the old one's
+// place: its log from the first event, and that both end with the same one.
 
 /// What a compaction came to.
 public struct CompactionReport: Sendable, Hashable {
@@ -121,18 +120,23 @@ extension PhotoLibrary {
 }
 
 extension StoreCore {
-  /// The contents that assets of the library name or named before an edit, as hexadecimal digits.
+  /// The contents that assets of the library name or named before an edit, as hexadecimal digits; also of those that an
+  /// undo took out, since taking that undo back brings them back with their files.
   /// - Complexity: O(n) in events.
   fileprivate func namedContent(_ t: borrowing WriteTransaction) throws -> Set<String> {
-    var named: Set<String> = []
+    var named: [ObjectNumber: Set<String>] = [:]
     try log.read(after: 0, in: t) { record in
       guard record.type.hasPrefix("asset") else { return .proceed }
-      let event = try Event(record)
-      for number in event.touched where try t.value(for: number, in: projections.assets) != nil {
-        for resource in event.resources(of: number) { named.insert(resource.sha256.hexadecimal) }
+      let event = try projections.event(record, in: t)
+      if case .assetPurged(let existence) = event, !existence.isByUndo {
+        named[existence.row.number] = nil
+        return .proceed
+      }
+      for number in event.touched {
+        for resource in event.resources(of: number) { named[number, default: []].insert(resource.sha256.hexadecimal) }
       }
       return .proceed
     }
-    return named
+    return named.values.reduce(into: []) { $0.formUnion($1) }
   }
 }

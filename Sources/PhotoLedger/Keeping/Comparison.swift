@@ -75,6 +75,7 @@ extension PhotoLibrary {
   public func compare(
     with other: PhotoLibrary, _ body: (ObjectDifference) throws -> Bool
   ) throws -> LibraryComparison {
+    try checkIsNow("compare libraries")
     try checkIsOwner("compare libraries")
     try other.checkIsOwner("compare libraries")
     let (commit, sequence) = try commonCommit(with: other)

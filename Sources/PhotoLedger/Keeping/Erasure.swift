@@ -6,17 +6,16 @@ import Synchronization
 
 // Forgetting an asset for good.
 //
-//     preview ─▶ whoever may refuse ─▶ trash and purge ─▶ files removed ─▶ log: payloads out, asset.erased in ─▶
-// reports
-//                                      one commit          and looked for    one commit for 256 assets
+//     preview ─▶ whoever may refuse ─▶ trash and purge ─▶ files removed ─▶ log: payloads out, asset.erased in ─┐
+//                                      one commit          and looked for   one commit for 256 assets          │
+//                                                               reports of imports ◀─ snapshots of the past ◀──┘
 //
 // The order is that of knowledge: the log names the files, so they go before the log forgets them, and the reports of
 // imports, which nothing here needs, go last. Each step finds done what an earlier attempt did, so an erasure that was
 // cut short is asked for again and goes on.
 //
 // What it reaches is this library. A backup made before, a fork that shares the file, an export, another program's
-// copy,
-// and the free space of the store until it is compacted still have what was erased.
+// copy, and the free space of the store until it is compacted still have what was erased.
 
 /// What erasing one asset takes, or took.
 public struct ErasedAsset: Sendable, Hashable {
@@ -68,6 +67,7 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.identifierNotFound`.
   /// - Complexity: O(k log n) for k events of the assets; O(n) in events where one was purged.
   public func erasurePreview(of assets: [LocalIdentifier]) throws -> [ErasedAsset] {
+    try checkIsNow("erase assets")
     try checkIsOwner("erase assets")
     return try store.reading { t in
       let subjects = try erasureSubjects(assets, t)
@@ -79,10 +79,8 @@ extension PhotoLibrary {
   /// what the log tells of them out of it, and blanks the lines of import reports that name them.
   ///
   /// The chain and every proof go on to hold; states of the past show an asset that says ``Asset/isErased``. The bytes
-  /// of
-  /// old values stay in the store's free space until ``compact(at:sweepingResources:progress:)`` has run. An erasure
-  /// that
-  /// failed on the way may be asked for again and goes on.
+  /// of old values stay in the store's free space until ``compact(at:sweepingResources:progress:)`` has run. An erasure
+  /// that failed on the way may be asked for again and goes on.
   /// - Parameters:
   ///   - assets: assets of the library, purged ones included.
   ///   - cause: why, for the log, which keeps it.
@@ -104,6 +102,8 @@ extension PhotoLibrary {
     for run in subjects.map(\.number).inRuns(of: Event.objectLimit) {
       _ = try store.perform([.eraseAssets(Array(run))], cause: cause, isConfirmed: true)
     }
+    // They hold states of before, which nothing may tell any more.
+    try dropSnapshots()
     let lines = try ImportTraces(library: url).erase(subjects.map(\.identifier))
     return ErasureReport(assets: preview, importLineCount: lines, token: try currentToken)
   }

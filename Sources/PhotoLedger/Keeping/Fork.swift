@@ -9,14 +9,12 @@ import LMDB
 //     fork      … 41 ── 42 ── library.forked ── …      the same 42 commits, then its own
 //
 // The fork has a copy of the store and the same files under second names (ResourceTransfer.swift). Files of resources
-// are
-// never written in place, so nothing that happens in one is seen by the other; a purge removes a name of its own.
+// are never written in place, so nothing that happens in one is seen by the other; a purge removes a name of its own.
 // Referenced files stay where they are, for both, and neither ever changes them.
 //
 // The first commit of the fork says what it is, and where it comes from. Both libraries have the same identifier and
-// the
-// same chain up to there, which is how `compare` finds what they have in common. Tokens of common commits are the same
-// in both; those of the fork's own commits bear a mark of the fork, so that neither library takes the other's.
+// the same chain up to there, which is how `compare` finds what they have in common. Tokens of common commits are the
+// same in both; those of the fork's own commits bear a mark of the fork, so that neither library takes the other's.
 
 /// What a fork came to.
 public struct ForkReport: Sendable, Hashable {
@@ -42,6 +40,7 @@ extension PhotoLibrary {
   /// - Complexity: O(bytes) of the store, O(n) in files.
   @discardableResult
   public func fork(to url: URL, progress: (TaskProgress) -> Bool = { _ in true }) throws -> ForkReport {
+    try checkIsNow("fork the library")
     try checkIsOwner("fork the library")
     return try LibraryStore.reporting {
       let folder = try UnfinishedFolder(becoming: url)

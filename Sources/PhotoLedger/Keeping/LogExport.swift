@@ -20,6 +20,7 @@ extension PhotoLibrary {
   ///   `write` throws.
   /// - Complexity: O(bytes) of the events.
   public func exportLog(after token: Token? = nil, _ write: (String) throws -> Void) throws {
+    try checkIsNow("export the log")
     try checkIsOwner("export the log")
     try store.reading { t in
       let log = store.core.log
@@ -83,6 +84,7 @@ extension PhotoLibrary {
   public func appendLog(
     next: @escaping () throws -> [UInt8]?, progress: (TaskProgress) -> Bool = { _ in true }
   ) throws -> Token {
+    try checkIsNow("append to the log")
     try checkIsOwner("append to the log")
     return try LibraryStore.reporting {
       let lines = LogLines(next)

@@ -13,8 +13,7 @@ import Foundation
 // first line, so a text that was cut short is seen to be.
 //
 // The keys come in this order, and the same log is the same text, byte for byte. Reading takes any order and any
-// blanks,
-// but no key that is not listed: whoever adds something that is not proved is told so.
+// blanks, but no key that is not listed: whoever adds something that is not proved is told so.
 
 /// The first line of an exported log.
 struct LogHeading: Equatable {

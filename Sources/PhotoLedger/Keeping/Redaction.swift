@@ -5,17 +5,15 @@ import LMDB
 // What stands for a payload after one of its assets was erased.
 //
 // An event may concern 256 assets and the counts of albums, so its payload cannot simply go: the rest of what it says
-// is
-// still true and still needed. What stands for it has the same structure, with everything taken out that tells of the
-// erased asset, and nothing else:
+// is still true and still needed. What stands for it has the same structure, with everything taken out that tells of
+// the erased asset, and nothing else:
 //
-//     creation, purge      the row with number, identifier, the dates of commits, and how far it was visible; no files
+//     existence            the row with number, identifier, the dates of commits, and how far it was visible; no files
 //     edits                none but those of such a date and of how far it was visible; counts of albums stay
 //     places               stay: they hold numbers alone
 //
-// How far an asset was visible (hidden, in the trash, behind its burst) stays because the counts of albums count on
-// it: a
-// state of the past must hold as many members as it says. So the rows go on to fit each other: every inverse, every
+// How far an asset was visible (hidden, in the trash, behind its burst) stays because the counts of albums count on it:
+// a state of the past must hold as many members as it says. So the rows go on to fit each other: every inverse, every
 // replay and every state of the past is worked out as before, and shows an asset without a word that says `isErased`.
 //
 // The identifier stays. It was drawn at random and tells nothing, and whoever audits the log can say what was erased.
@@ -61,7 +59,9 @@ extension AssetEdit {
 
 extension AssetExistence {
   fileprivate var redacted: AssetExistence {
-    AssetExistence(row: row.redacted, details: AssetDetails(), places: places)
+    var existence = self
+    (existence.row, existence.details) = (row.redacted, AssetDetails())
+    return existence
   }
 }
 
@@ -117,8 +117,7 @@ extension AssetErased {
 
 extension StoreCore {
   /// What has to stand for the payloads that tell of some assets, ascending by sequence; for those too that brought
-  /// what
-  /// stands for one of them now.
+  /// what stands for one of them now.
   /// - Complexity: O(k log n) for k events of the assets.
   func redactions<T: TransactionReading & ~Copyable>(
     erasing numbers: Set<ObjectNumber>, _ t: borrowing T
@@ -181,6 +180,22 @@ extension StoreCore {
   /// - Complexity: O(n) in events, and in what stands for payloads.
   @discardableResult
   func deriveRedactions(_ t: inout WriteTransaction) throws -> Bool {
+    let rows = try redactionRows(t)
+    if try holds(rows, t) { return false }
+    try t.clear(log.redactions.database)
+    for (sequence, row) in rows.sorted(by: { $0.key < $1.key }) {
+      try t.put(sequence, row, in: log.redactions.database)
+    }
+    return true
+  }
+
+  /// Whether what stands for erased payloads is what the events that bring it say.
+  /// - Complexity: O(n) in events, and in what stands for payloads.
+  func derivesRedactions<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws -> Bool {
+    try holds(redactionRows(t), t)
+  }
+
+  private func redactionRows<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws -> [UInt64: [UInt8]] {
     var bringing: [UInt64] = []
     try log.read(after: 0, in: t) { record in
       if record.type == AssetErased.type { bringing.append(record.sequence) }
@@ -194,21 +209,15 @@ extension StoreCore {
         derived[redaction.sequence] = (carrier, redaction)
       }
     }
-    let rows = derived.mapValues { carrier, redaction in
+    return derived.mapValues { carrier, redaction in
       RedactionTable.row(redaction.payload, version: redaction.version, broughtBy: carrier)
     }
-    if try holds(rows, t) { return false }
-    try t.clear(log.redactions.database)
-    for (sequence, row) in rows.sorted(by: { $0.key < $1.key }) {
-      try t.put(sequence, row, in: log.redactions.database)
-    }
-    return true
   }
 
   /// What an event says that brings what stands for others; where it was erased itself, what a later one brought for
   /// it.
-  private func brought(
-    by carrier: UInt64, _ later: AssetErased.Redaction?, _ t: borrowing WriteTransaction
+  private func brought<T: TransactionReading & ~Copyable>(
+    by carrier: UInt64, _ later: AssetErased.Redaction?, _ t: borrowing T
   ) throws -> AssetErased {
     guard let record = try log.event(at: carrier, in: t) else {
       throw LibraryError(.corrupted, "The log lacks event \(carrier); run `verify`.")
@@ -223,7 +232,9 @@ extension StoreCore {
   }
 
   /// Whether the table of redactions has these rows and no other.
-  private func holds(_ rows: [UInt64: [UInt8]], _ t: borrowing WriteTransaction) throws -> Bool {
+  private func holds<T: TransactionReading & ~Copyable>(
+    _ rows: [UInt64: [UInt8]], _ t: borrowing T
+  ) throws -> Bool {
     guard try t.count(of: log.redactions.database) == rows.count else { return false }
     for (sequence, row) in rows where try t.bytes(for: sequence, in: log.redactions.database) != row { return false }
     return true

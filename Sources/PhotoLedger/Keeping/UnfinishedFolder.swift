@@ -7,6 +7,8 @@ import Synchronization
 //
 //     parent/.NAME.photoledger-4711.1   being filled; removed with this value, or by the next one if the process died
 //     parent/NAME                       whole, durable, and never in the place of something else
+//
+// A scratch folder is one that is never finished.
 
 /// Numbers the folders that this process makes.
 private let folderCount = Atomic(0)
@@ -25,13 +27,25 @@ final class UnfinishedFolder {
   init(becoming url: URL) throws(LibraryError) {
     let url = url.standardizedFileURL.absoluteURL
     let final = url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
-    let parent = url.deletingLastPathComponent().path
-    let prefix = ".\(url.lastPathComponent).photoledger-"
     try Self.checkIsFree(final)
-    Self.removeLeftovers(prefix, in: parent)
+    parent = url.deletingLastPathComponent().path
+    path = try Self.make(url.lastPathComponent, in: parent)
+    self.final = final
+  }
+
+  /// Makes a folder for what is needed for a while only, and removes what a process that is gone left under its name.
+  /// - Throws: ``LibraryError`` `.notEnoughSpace`, `.storage`.
+  init(scratch name: String, in parent: String) throws(LibraryError) {
+    (self.parent, final) = (parent, "\(parent)/\(name)")
+    path = try Self.make(name, in: parent)
+  }
+
+  private static func make(_ name: String, in parent: String) throws(LibraryError) -> String {
+    let prefix = ".\(name).photoledger-"
+    removeLeftovers(prefix, in: parent)
     let path = "\(parent)/\(prefix)\(getpid()).\(folderCount.add(1, ordering: .relaxed).newValue)"
     guard mkdir(path, 0o755) == 0 else { throw LibraryError.store(path, "make the folder", errno: errno) }
-    (self.path, self.final, self.parent) = (path, final, parent)
+    return path
   }
 
   deinit { if !isPlaced { Self.remove(path) } }

@@ -172,7 +172,7 @@ extension LibraryStore {
     var found: Set<ObjectNumber> = []
     for past in try core.projections.history(of: asset, in: t) where past <= sequence {
       guard let record = try core.log.event(at: past, in: t), record.type == "selection.picked",
-        record.payload != nil, case .arranged(let arranged) = try Event(record),
+        case .arranged(let arranged) = try Event(record),
         let pick = try core.projections.pick(arranged.container, in: t)
       else { continue }
       found.insert(pick.client)

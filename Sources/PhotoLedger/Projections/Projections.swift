@@ -105,7 +105,7 @@ package struct Projections: Sendable {
     var orders: [Database] = []
     for order in StoredOrder.all { orders.append(try environment.database(order.name, create: creates)) }
     self.orders = orders
-    redactions = try RedactionTable(in: environment)
+    redactions = try RedactionTable(in: environment, creates: creates)
   }
 
   /// The databases that carrying out events writes and never reads, so that a replay may gather what goes there.

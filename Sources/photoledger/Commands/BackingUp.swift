@@ -2,8 +2,7 @@ import Foundation
 import PhotoLedger
 
 // A backup is made here; restoring one runs in a child of its own, as `verify` does: a backup may come from anywhere,
-// and a
-// data file that is damaged below what can be told brings LMDB down.
+// and a data file that is damaged below what can be told brings LMDB down.
 
 extension Command {
   private static let resources = Option(
@@ -37,16 +36,16 @@ extension Command {
   }
 
   static let restore = Command(
-    words: ["restore"], summary: "make a library of a backup again, with the same chain",
+    words: ["restore-backup"], summary: "make a library of a backup again, with the same chain",
     operands: [source],
     options: [destination, resources, skipping, .json],
     notes: """
       Log, derived entries and files are proved before the new library has its name, in a child
       process, so that a damaged backup cannot bring this one down. The backup is not changed.
       """,
-    example: "restore /media/disk/photos-2026-11-22 --to ~/Pictures/library"
+    example: "restore-backup /media/disk/photos-2026-11-22 --to ~/Pictures/library"
   ) { invocation in
-    guard let target = invocation.text(destination.name) else { throw UsageError("'restore' needs --to DIR.") }
+    guard let target = invocation.text(destination.name) else { throw UsageError("'restore-backup' needs --to DIR.") }
     _ = try invocation.resourceCopying()
     var words = [childName, invocation.operands[0], "--to", target]
     if let way = invocation.text(resources.name) { words += ["--resources", way] }
