@@ -38,7 +38,7 @@ final class RawLMDB {
     do { try FileManager.default.removeItem(at: folder) } catch { print("\(folder.path) is left: \(error)") }
   }
 
-  private static func check(_ code: Int32, _ call: String) throws {
+  static func check(_ code: Int32, _ call: String) throws {
     if code != 0 { throw Failure(code, call) }
   }
 

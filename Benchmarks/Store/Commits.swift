@@ -14,11 +14,16 @@ enum Commits {
     "\(ways[2]), floor: LMDB", "\(ways[2]), floor: fdatasync", "\(ways[2]), log alone",
     "\(ways[2]), log alone, to fdatasync", "\(ways[2]), with its projections", "\(ways[3]), floor: LMDB", ways[3],
   ]
+  /// What the tables need, whoever fills them.
+  static let samePuts = [
+    "\(ways[1]), floor: LMDB, the same puts", "\(ways[1]), to the same puts",
+    "\(ways[2]), with its projections, floor: LMDB, the same puts", "\(ways[2]), with its projections, to the same puts",
+  ]
 
   static func measure(_ stage: Stage, into report: inout Report) throws {
     if report.wantsAny(names[0], names[1]) { try logAlone(stage, into: &report) }
-    if report.wantsAny(names[2], names[3]) { try withProjections(stage, into: &report) }
-    guard report.wantsAny(of: Array(names[4...])) else { return }
+    if report.wantsAny(of: Array(names[2...3] + samePuts[..<2])) { try withProjections(stage, into: &report) }
+    guard report.wantsAny(of: Array(names[4...] + samePuts[2...])) else { return }
     try durable(stage, into: &report)
   }
 
@@ -100,10 +105,15 @@ enum Commits {
       var touch = Touch(stage.shown)
       let before = try StoreReader(library).head().commit
       let repetitions = report.repetitions * 30
+      let folder = try stage.copyStore(onDisk: false)
+      defer { stage.remove(folder) }
+      let puts = try SamePuts(folder.appending(path: "store"), isDurable: false)
+      var other = Seeded(13)
       let samples = try Turns.measure(
         repetitions,
         { try floor.put(UInt64.random(in: 1...UInt64(stage.size), using: &random), value) },
-        { try library.commit(touch.inPlace()) })
+        { try library.commit(touch.inPlace()) },
+        { try puts.commit(UInt64.random(in: 2...UInt64(stage.size), using: &other)) })
       guard try StoreReader(library).head().commit == before + UInt64(repetitions) + 1 else {
         throw WrongAnswer(description: "The library lost a commit.")
       }
@@ -111,6 +121,9 @@ enum Commits {
       report.add(
         names[3], size: stage.size, caches: .warm, samples[1], comparedWith: samples[0].quantile(0.5),
         goal: .atMost(3))
+      report.add(samePuts[0], size: stage.size, caches: .warm, samples[2])
+      report.add(
+        samePuts[1], size: stage.size, caches: .warm, samples[1], comparedWith: samples[2].quantile(0.5))
     }
   }
 
@@ -123,17 +136,25 @@ enum Commits {
       let record = try log.lastRecord()
       let floor = try RawLMDB(stage.path("floor"), isDurable: true)
       let file = try RawFile(stage.path("file"))
+      let copy = try stage.copyStore(onDisk: true)
+      defer { stage.remove(copy) }
+      let puts = try SamePuts(copy.appending(path: "store"), isDurable: true)
+      var random = Seeded(13)
       var touch = Touch(stage.shown)
       let repetitions = report.repetitions * 3
       let samples = try Turns.measure(
         repetitions, { try floor.append(1, record) }, { try file.append(record) }, { try log.commit(1) },
-        { try library.commit(touch.inPlace()) }, { try floor.append(1000, record) }, { try log.commit(1000) })
+        { try library.commit(touch.inPlace()) }, { try floor.append(1000, record) }, { try log.commit(1000) },
+        { try puts.commit(UInt64.random(in: 2...UInt64(stage.size), using: &random)) })
       let (lmdb, disk, many) = (samples[0].quantile(0.5), samples[1].quantile(0.5), samples[4].quantile(0.5))
       report.add(names[4], size: stage.size, caches: .warm, samples[0])
       report.add(names[5], size: stage.size, caches: .warm, samples[1])
       report.add(names[6], size: stage.size, caches: .warm, samples[2], comparedWith: lmdb, goal: .atMost(1.25))
       report.add(names[7], size: stage.size, caches: .warm, samples[2], comparedWith: disk)
       report.add(names[8], size: stage.size, caches: .warm, samples[3], comparedWith: lmdb, goal: .atMost(1.25))
+      report.add(samePuts[2], size: stage.size, caches: .warm, samples[6])
+      report.add(
+        samePuts[3], size: stage.size, caches: .warm, samples[3], comparedWith: samples[6].quantile(0.5))
       report.add(names[9], size: stage.size, caches: .warm, samples[4])
       report.add(names[10], size: stage.size, caches: .warm, samples[5], comparedWith: many, goal: .atMost(1.7))
       try log.end()

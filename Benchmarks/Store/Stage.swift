@@ -135,16 +135,25 @@ final class Stage {
   /// The same without opening the copy.
   func withCopiedFiles(onDisk: Bool = false, _ body: (URL) throws -> Void) throws {
     close()
+    let folder = try copyStore(onDisk: onDisk)
+    defer { remove(folder) }
+    try body(folder)
+  }
+
+  /// Copies the files of the library, which is closed; whoever asks removes them.
+  func copyStore(onDisk: Bool) throws -> URL {
     copies += 1
     let folder = onDisk ? path("copy-\(copies)") : try memoryPath("copy-\(copies)")
     // The file alone: the folder also holds a named pipe, and what a copy of that would wait for never comes.
     let file = "store/data.mdb"
     try FileManager.default.createDirectory(at: folder.appending(path: "store"), withIntermediateDirectories: true)
     try FileManager.default.copyItem(at: diskFolder.appending(path: file), to: folder.appending(path: file))
-    defer {
-      do { try FileManager.default.removeItem(at: folder) } catch { print("\(folder.path) is left: \(error)") }
-    }
-    try body(folder)
+    return folder
+  }
+
+  /// Removes a copy.
+  func remove(_ folder: URL) {
+    do { try FileManager.default.removeItem(at: folder) } catch { print("\(folder.path) is left: \(error)") }
   }
 
   /// The bytes of the store's file.
