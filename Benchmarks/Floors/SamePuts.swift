@@ -3,8 +3,8 @@ import Foundation
 
 /// The puts of a commit that edits one asset, and nothing else, by LMDB's own calls on a copy of a library's store.
 ///
-/// What is left of a commit's cost when nobody decides, encodes, hashes or hands over: the pages that the store's tables
-/// need. The rows are of the usual sizes, and their bytes make no sense, so the copy is no library afterwards.
+/// What is left of a commit's cost when nobody decides, encodes, hashes or hands over: the pages that the store's
+/// tables need. The rows are of the usual sizes, and their bytes make no sense, so the copy is no library afterwards.
 final class SamePuts {
   private let environment: OpaquePointer
   private var tables: [UInt32] = []

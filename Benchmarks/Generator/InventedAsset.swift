@@ -36,6 +36,26 @@ struct InventedAsset {
     return isLive ? .photoLive : []
   }
 
+  /// Whether its content is edited later on: a still picture, and as many of them as make up the share of all assets.
+  var isEdited: Bool {
+    guard !isVideo, !isLive, !isTrashed, burst == nil else { return false }
+    var random = Seeded(UInt64(index) &+ 1 << 40)
+    return Double.random(in: 0..<1, using: &random) < LibraryShape.editedShare / Self.shareOfStills
+  }
+
+  /// Stills that are neither Live Photos nor of a burst, of all assets; measured on invented libraries.
+  private static let shareOfStills = 0.62
+
+  /// What edits it.
+  var edit: ContentEdit {
+    let recipe = AdjustmentData(formatIdentifier: "com.example.editor", formatVersion: "1", data: Data([1]))
+    let rendered = AssetResource(
+      type: .fullSizePhoto, originalFilename: "FullSizeRender.jpg", uniformTypeIdentifier: "public.jpeg",
+      dataSize: 900_000, sha256: hash(of: 2), pixelWidth: size.width, pixelHeight: size.height,
+      storage: .referenced(path: "/photos/edits/\(index).jpg"))
+    return ContentEdit(adjustmentData: recipe, rendered: [.stored(rendered)])
+  }
+
   /// Whether an ordinary fetch shows it in the end.
   var isVisible: Bool { !isHidden && !isTrashed && (burst == nil || representsBurst) }
 

@@ -26,8 +26,10 @@ enum LibraryShape {
 
   /// What is marked as a favourite; anything from 0 to 0.15 was heard of.
   static let favouriteShare = 0.03
-  /// What is hidden.
+  /// What is hidden. What others archive has no state of its own in PhotoKit, so nothing is archived here.
   static let hiddenShare = 0.005
+  /// What was edited after it was taken.
+  static let editedShare = 0.03
   /// Live Photos, of a camera's stills.
   static let liveShare = 0.6
   /// What has a place, of a camera's pictures; 0.48 in YFCC100M, more on phones.

@@ -17,7 +17,8 @@ enum Commits {
   /// What the tables need, whoever fills them.
   static let samePuts = [
     "\(ways[1]), floor: LMDB, the same puts", "\(ways[1]), to the same puts",
-    "\(ways[2]), with its projections, floor: LMDB, the same puts", "\(ways[2]), with its projections, to the same puts",
+    "\(ways[2]), with its projections, floor: LMDB, the same puts",
+    "\(ways[2]), with its projections, to the same puts",
   ]
 
   static func measure(_ stage: Stage, into report: inout Report) throws {

@@ -16,6 +16,8 @@ final class Stage {
   let size: Int
   /// The assets, in the order of their addition, as they were drawn.
   private let drawn: [(identifier: LocalIdentifier, isTrashed: Bool)]
+  /// Those whose content is edited once they are all there, with what edits them.
+  private let edits: [(identifier: LocalIdentifier, edit: ContentEdit)]
   /// Those that an ordinary fetch shows, once the library is furnished.
   let shown: [LocalIdentifier]
   /// Where the library on the disk lies.
@@ -50,6 +52,7 @@ final class Stage {
     diskFolder = root.appending(path: "library")
     let library = try PhotoLibrary.create(at: diskFolder, environment: .seeded(Self.seed))
     var (made, shown): ([(identifier: LocalIdentifier, isTrashed: Bool)], [LocalIdentifier]) = ([], [])
+    var edits: [(identifier: LocalIdentifier, edit: ContentEdit)] = []
     made.reserveCapacity(size)
     var invented = InventedLibrary(count: size, seed: Self.seed)
     while made.count < size {
@@ -57,8 +60,10 @@ final class Stage {
       let identifiers = try block(library, chunk)
       made += zip(chunk, identifiers).map { ($1, $0.isTrashed) }
       shown += zip(chunk, identifiers).filter(\.0.isVisible).map(\.1)
+      edits += zip(chunk, identifiers).filter(\.0.isEdited).map { ($1, $0.edit) }
     }
     drawn = made
+    self.edits = edits
     self.shown = shown
     opened = library
   }
@@ -81,9 +86,16 @@ final class Stage {
     return made
   }
 
-  /// Puts what is to be there into the trash, and makes albums of neighbours.
+  /// Edits what is to be edited, puts what is to be there into the trash, and makes albums of neighbours.
   func furnish() throws {
     let library = try library()
+    for start in stride(from: 0, to: edits.count, by: Self.blockSize) {
+      try library.performChangesAndWait(cause: "edits") { change in
+        for (asset, edit) in edits[start..<min(start + Self.blockSize, edits.count)] {
+          change.editContent(of: asset, edit)
+        }
+      }
+    }
     let trashed = drawn.filter(\.isTrashed).map(\.identifier)
     if !trashed.isEmpty { try library.performChangesAndWait(cause: "tidy") { $0.deleteAssets(trashed) } }
     var random = Seeded(Self.seed)

@@ -20,6 +20,11 @@ int psys_rename_without_replacing(const char *from, const char *to) {
 
 int psys_sync_file_system(int descriptor) { return syscall(SYS_syncfs, descriptor) == 0 ? 0 : errno; }
 
+void psys_begin_writing_out(int descriptor) {
+  // 2 is SYNC_FILE_RANGE_WRITE. What cannot be begun early is written by the sync that waits for it.
+  (void)syscall(SYS_sync_file_range, descriptor, 0L, 0L, 2u);
+}
+
 static atomic_uint generation;
 
 static void count_fork(void) { atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed); }

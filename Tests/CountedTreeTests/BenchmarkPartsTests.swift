@@ -78,7 +78,7 @@ import Testing
     let shares: [(Double, Double)] = [
       (share(\.isFavorite), LibraryShape.favouriteShare), (share(\.isVideo), LibraryShape.videoShare),
       (share { $0.origin == .screen }, LibraryShape.screenshotShare),
-      (share { $0.origin == .messenger }, LibraryShape.messengerShare),
+      (share { $0.origin == .messenger }, LibraryShape.messengerShare), (share(\.isEdited), LibraryShape.editedShare),
     ]
     for (found, wanted) in shares { #expect(abs(found - wanted) < wanted / 5, "\(found) instead of \(wanted)") }
     let bursts = Dictionary(grouping: assets.filter { $0.burst != nil }) { $0.burst }

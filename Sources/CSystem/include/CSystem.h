@@ -28,6 +28,10 @@ int psys_rename_without_replacing(const char *from, const char *to);
 /// syncfs: makes everything durable that was written to the file system of an open file. Returns 0 or an errno.
 int psys_sync_file_system(int descriptor);
 
+/// sync_file_range: lets the kernel begin to write a file out, and does not wait: a hint, so that a later sync finds
+/// less to do.
+void psys_begin_writing_out(int descriptor);
+
 /// How many forks lie between the process that loaded this code and the running one. A handle that remembers the
 /// number at its birth knows, for the price of one load, that it is being used in a child. `getpid` would be a
 /// system call each time.

@@ -38,19 +38,35 @@ public struct LocalIdentifier: Hashable, Sendable {
 
   /// The UUID in capitals, without a suffix.
   public var uuidString: String {
-    var text = ""
-    text.reserveCapacity(36)
-    for index in 0..<32 {
-      if index == 8 || index == 12 || index == 16 || index == 20 { text.append("-") }
-      let word = index < 16 ? high : low
-      let nibble = Int((word >> UInt64(60 - (index % 16) * 4)) & 15)
-      text.unicodeScalars.append(Unicode.Scalar(UInt8(nibble < 10 ? 48 + nibble : 55 + nibble)))
-    }
-    return text
+    String(unsafeUninitializedCapacity: Self.spellingCount) { spell(into: $0) }
   }
 
   /// The whole spelling for an object of a kind.
-  package func spelled(as kind: ObjectKind) -> String { uuidString + kind.suffix }
+  package func spelled(as kind: ObjectKind) -> String {
+    let suffix = kind.suffix.utf8
+    return String(unsafeUninitializedCapacity: Self.spellingCount + suffix.count) { text in
+      let count = spell(into: text)
+      return count + UnsafeMutableBufferPointer(rebasing: text[count...]).update(fromContentsOf: suffix)
+    }
+  }
+
+  private static let spellingCount = 36
+
+  /// Writes the UUID in capitals; gives how many bytes that are. A commit spells the name of everything it creates.
+  private func spell(into text: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    var end = 0
+    for index in 0..<32 {
+      if index == 8 || index == 12 || index == 16 || index == 20 {
+        text[end] = UInt8(ascii: "-")
+        end += 1
+      }
+      let word = index < 16 ? high : low
+      let nibble = UInt8(truncatingIfNeeded: word >> UInt64(60 - (index % 16) * 4)) & 15
+      text[end] = nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") - 10 + nibble
+      end += 1
+    }
+    return end
+  }
 }
 
 /// The kinds of object that an identifier can name.

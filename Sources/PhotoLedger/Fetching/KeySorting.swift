@@ -82,6 +82,18 @@ struct GatheredKeys<Key: PlannedKey> {
     keys.append(key)
   }
 
+  init() {}
+
+  /// The keys of parts, one behind the other.
+  init(joining parts: [GatheredKeys<Key>]) {
+    keys.reserveCapacity(parts.reduce(0) { $0 + $1.keys.count })
+    for part in parts {
+      guard let first = part.keys.first else { continue }
+      isSorted = isSorted && part.isSorted && keys.last.map { $0 < first } ?? true
+      keys.append(contentsOf: part.keys)
+    }
+  }
+
   /// The keys, ascending.
   consuming func sorted() -> [Key] {
     var keys = keys

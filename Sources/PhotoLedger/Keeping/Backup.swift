@@ -258,21 +258,25 @@ enum LibraryCopy {
 
   /// Names the library's files that assets of the copy have and that are not in it.
   static func noteMissing(in folder: String, _ transfer: inout ResourceTransfer) throws {
+    let present = Set(
+      try ResourceTransfer.files(of: folder).compactMap { SHA256Digest(hexadecimal: $0.filter { $0 != "/" }) })
     transfer.missingFiles = try withStore(in: folder) { environment in
       let projections = try Projections(in: environment)
-      var missing: [String] = []
-      try environment.read { t in
-        try t.forEach(in: projections.details, from: 0) { _, bytes in
-          for resource in try AssetDetails(encoded: bytes.withUnsafeBytes { Array($0) }).resources
-          where resource.storage == .library {
-            let digits = resource.sha256.hexadecimal
-            let name = "\(digits.prefix(2))/\(digits.dropFirst(2))"
-            if access("\(folder)/resources/\(name)", F_OK) != 0 { missing.append(name) }
-          }
+      return try environment.read { t in
+        // By content and asset; only for what is not there an asset has to say whether it was to be.
+        var absent: [(content: SHA256Digest, asset: ObjectNumber)] = []
+        try t.forEach(in: projections.content) { (key, _) throws(LMDBError) in
+          let content = SHA256Digest(key.extracting(first: SHA256Digest.byteCount))
+          if !present.contains(content) { absent.append((content, key.number(at: SHA256Digest.byteCount))) }
           return .proceed
         }
+        let missing = try absent.filter { content, asset in
+          try projections.details(asset, in: t)?.resources.contains {
+            $0.storage == .library && $0.sha256 == content.bytes
+          } ?? false
+        }
+        return distinct(missing.map { $0.content.description }).map { "\($0.prefix(2))/\($0.dropFirst(2))" }
       }
-      return distinct(missing).sorted()
     }
   }
 }

@@ -53,16 +53,45 @@ extension ResourceTransfer {
     try target.makeFolder("resources")
     guard way != .left else { return }
     let files = try Self.files(of: source)
-    var folders: Set<Substring> = []
-    for (index, file) in files.enumerated() {
-      guard progress(TaskProgress(phase: "resources", done: UInt64(index), total: UInt64(files.count))) else {
+    for folder in Set(files.map { $0.prefix(2) }) { try target.makeFolder("resources/\(folder)") }
+    let path = target.path
+    var done = 0
+    for batch in files.inRuns(of: Self.filesAtOnce).map(Array.init) {
+      guard progress(TaskProgress(phase: "resources", done: UInt64(done), total: UInt64(files.count))) else {
         throw LibraryError(.userCancelled, "The copy was stopped; nothing is left of it.")
       }
-      let folder = file.prefix(2)
-      if folders.insert(folder).inserted { try target.makeFolder("resources/\(folder)") }
-      try take("\(source)/resources/\(file)", named: file, to: "\(target.path)/resources/\(file)", way)
+      // Hashing is most of it, and several cores hash several files.
+      let outcomes = SeveralCores.map(batch.count) { index in
+        let name = "resources/\(batch[index])"
+        return try Self.take("\(source)/\(name)", named: batch[index], to: "\(path)/\(name)", way)
+      }
+      for outcome in outcomes { note(try outcome.get()) }
+      done += batch.count
     }
-    _ = progress(TaskProgress(phase: "resources", done: UInt64(files.count), total: UInt64(files.count)))
+    _ = progress(TaskProgress(phase: "resources", done: UInt64(done), total: UInt64(files.count)))
+  }
+
+  /// How many files are taken between two looks at whether to go on.
+  private static let filesAtOnce = 32
+
+  /// What became of one file.
+  private enum Taken: Sendable {
+    case copied(UInt64)
+    case linked(UInt64)
+    case damaged(String)
+    /// It is not there any more: it was purged while the copy was made.
+    case gone
+  }
+
+  private mutating func note(_ taken: Taken) {
+    switch taken {
+    case .copied(let bytes), .linked(let bytes):
+      if case .linked = taken { linkedCount += 1 }
+      fileCount += 1
+      byteCount += bytes
+    case .damaged(let path): damagedFiles.append(path)
+    case .gone: break
+    }
   }
 
   /// The files of a library, as `ab/cdef…`, in order.
@@ -82,10 +111,11 @@ extension ResourceTransfer {
     do { return try body() } catch { throw LibraryError(error) }
   }
 
-  private mutating func take(_ path: String, named name: String, to copy: String, _ way: ResourceCopying) throws {
+  private static func take(
+    _ path: String, named name: String, to copy: String, _ way: ResourceCopying
+  ) throws -> Taken {
     let source = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    // One that is not there any more was purged while the copy was made.
-    if source < 0 && errno == ENOENT { return }
+    if source < 0 && errno == ENOENT { return .gone }
     guard source >= 0 else { throw LibraryError.store(path, "open", errno: errno) }
     defer { close(source) }
     let target = Self.make(copy)
@@ -93,26 +123,19 @@ extension ResourceTransfer {
     defer { close(target) }
     let isClone = psys_clone_file(target, source) == 0
     if way == .shared {
-      if isClone { return note(try Self.byteCount(source, path)) }
+      if isClone { return .copied(try Self.byteCount(source, path)) }
       unlink(copy)
-      if link(path, copy) == 0 {
-        linkedCount += 1
-        return note(try Self.byteCount(source, path))
-      }
+      if link(path, copy) == 0 { return .linked(try Self.byteCount(source, path)) }
       // Another file system, or one that links no files.
       return try take(path, named: name, to: copy, .copied)
     }
     let (digest, count) = try Self.copy(from: source, path, to: isClone ? nil : target, copy)
     guard digest.hexadecimal == name.filter({ $0 != "/" }) else {
       unlink(copy)
-      return damagedFiles.append(path)
+      return .damaged(path)
     }
-    note(count)
-  }
-
-  private mutating func note(_ bytes: UInt64) {
-    fileCount += 1
-    byteCount += bytes
+    psys_begin_writing_out(target)
+    return .copied(count)
   }
 
   private static func byteCount(_ descriptor: Int32, _ path: String) throws(LibraryError) -> UInt64 {

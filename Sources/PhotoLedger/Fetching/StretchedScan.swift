@@ -1,0 +1,70 @@
+import LMDB
+
+// Judging every asset of the library on several cores.
+//
+// A fetch that no stored order answers looks at each row. The rows lie in the order of their numbers, so the numbers
+// are cut into stretches; whoever is free takes the next one, and the keys are joined in the order of the stretches, as
+// one walk would have given them.
+//
+//     numbers    first ────┼────────┼────────┼────────┼──── last
+//     one core       ▓▓▓▓▓▓▓▓                  ▓▓▓▓▓▓▓▓
+//     another                 ▓▓▓▓▓▓▓▓ ▓▓▓▓▓▓▓▓         ▓▓▓▓
+//
+// A transaction belongs to one thread, so each stretch has one of its own. Invariant: the keys are those of the
+// caller's snapshot. Whoever gets another snapshot, no reader's slot, or broken bytes leaves its stretch alone, and the caller
+// reads in its own transaction what is left, so it meets the same errors as in one walk.
+
+extension LibraryStore {
+  /// About how many rows a stretch has; to wake a thread for less takes longer than reading.
+  #if DEBUG
+    private static let stretchRows = 8
+  #else
+    private static let stretchRows = 16_384
+  #endif
+
+  /// The keys of all assets that a plan admits, in the order of their numbers.
+  /// - Complexity: O(n), on some of the machine's cores.
+  func scanAssets<Key: PlannedKey>(_ plan: QueryPlan, _ t: borrowing StoreReading) throws -> GatheredKeys<Key> {
+    let stretches = try assetStretches(t)
+    guard stretches.count > 1 else { return try stretches.first.map { try gather($0, plan, t) } ?? GatheredKeys() }
+    let snapshot = t.transactionID
+    let read = SeveralCores.map(stretches.count) { index in
+      try core.environment.read { t -> GatheredKeys<Key>? in
+        t.transactionID == snapshot ? try gather(stretches[index], plan, t) : nil
+      }
+    }
+    let parts = try zip(stretches, read).map { stretch, outcome in
+      // What failed aside fails here again, or does not matter.
+      if case .success(let keys?) = outcome { return keys }
+      return try gather(stretch, plan, t)
+    }
+    return GatheredKeys(joining: parts)
+  }
+
+  /// The numbers of all assets, cut into stretches.
+  private func assetStretches(_ t: borrowing StoreReading) throws -> [ClosedRange<ObjectNumber>] {
+    let assets = core.projections.assets
+    var cursor = try t.cursor(in: assets)
+    guard let first = try cursor.first()?.integerKey, let last = try cursor.last()?.integerKey else { return [] }
+    let count = UInt64(max(1, try t.count(of: assets) / Self.stretchRows))
+    let width = (last - first) / count + 1
+    return stride(from: first, through: last, by: UInt64.Stride(clamping: width)).map { start in
+      start...min(last, start + (width - 1))
+    }
+  }
+
+  private func gather<Key: PlannedKey>(
+    _ stretch: ClosedRange<ObjectNumber>, _ plan: QueryPlan, _ t: borrowing StoreReading
+  ) throws -> GatheredKeys<Key> {
+    var keys = GatheredKeys<Key>()
+    try t.forEach(in: core.projections.assets, from: stretch.lowerBound) { number, bytes in
+      guard number <= stretch.upperBound else { return .stop }
+      try bytes.withUnsafeBytes { bytes in
+        let row = try AssetView(number: number, bytes: bytes)
+        if plan.admits(row) { keys.append(plan.key(row, nil)) }
+      }
+      return .proceed
+    }
+    return keys
+  }
+}
