@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import PhotoLedger
+import StoreMigrations
 import TestSupport
 import Testing
 
@@ -77,7 +78,8 @@ struct LibraryOpeningTests {
     try PhotoLibrary.create(at: url).close()
     let environment = try LMDB.Environment.store(ofLibrary: url.path)
     let meta = try environment.database("store.meta")
-    try environment.write { t in try t.put(Array("format".utf8), [0, 0, 0, 0, 0, 0, 0, 3], in: meta) }
+    let next = UInt8(StoreFormat.current + 1)
+    try environment.write { t in try t.put(Array("format".utf8), [0, 0, 0, 0, 0, 0, 0, next], in: meta) }
     let newer = #expect(throws: LibraryError.self) { try PhotoLibrary(at: url) }
     #expect(newer?.code == .newerThanProgram && newer?.description.contains(url.path) == true)
     #expect(Self.code { _ = try PhotoLibrary.create(at: url) } == .alreadyExists)
