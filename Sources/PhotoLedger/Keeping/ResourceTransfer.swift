@@ -43,11 +43,12 @@ extension ResourceTransfer {
   ///   - source: the library's directory.
   ///   - target: the directory being filled.
   ///   - way: how.
+  ///   - provesAll: whether files that are shared are hashed too; those that are copied always are.
   ///   - progress: is given the files done and how many there are; false stops.
   /// - Throws: ``LibraryError`` `.userCancelled` if `progress` stops, `.notEnoughSpace`, `.storage`.
-  /// - Complexity: O(bytes) where they are copied, O(files) where they are shared.
+  /// - Complexity: O(bytes) where they are copied or hashed, O(files) where they are shared.
   mutating func take(
-    from source: String, to target: UnfinishedFolder, _ way: ResourceCopying,
+    from source: String, to target: UnfinishedFolder, _ way: ResourceCopying, provingAll provesAll: Bool = false,
     progress: (TaskProgress) -> Bool
   ) throws {
     try target.makeFolder("resources")
@@ -60,7 +61,8 @@ extension ResourceTransfer {
       }
       let folder = file.prefix(2)
       if folders.insert(folder).inserted { try target.makeFolder("resources/\(folder)") }
-      try take("\(source)/resources/\(file)", named: file, to: "\(target.path)/resources/\(file)", way)
+      let copy = "\(target.path)/resources/\(file)"
+      try take("\(source)/resources/\(file)", named: file, to: copy, way, provesAll)
     }
     _ = progress(TaskProgress(phase: "resources", done: UInt64(files.count), total: UInt64(files.count)))
   }
@@ -82,27 +84,30 @@ extension ResourceTransfer {
     do { return try body() } catch { throw LibraryError(error) }
   }
 
-  private mutating func take(_ path: String, named name: String, to copy: String, _ way: ResourceCopying) throws {
-    let source = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+  private mutating func take(
+    _ path: String, named name: String, to copy: String, _ way: ResourceCopying, _ provesAll: Bool
+  ) throws {
+    // What is no file has no content; a pipe would be waited for.
+    let source = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     // One that is not there any more was purged while the copy was made.
     if source < 0 && errno == ENOENT { return }
+    if source < 0 && errno == ELOOP { return damagedFiles.append(path) }
     guard source >= 0 else { throw LibraryError.store(path, "open", errno: errno) }
     defer { close(source) }
+    guard try Self.isFile(source, path) else { return damagedFiles.append(path) }
     let target = Self.make(copy)
     guard target >= 0 else { throw LibraryError.store(copy, "make", errno: errno) }
     defer { close(target) }
     let isClone = psys_clone_file(target, source) == 0
-    if way == .shared {
-      if isClone { return note(try Self.byteCount(source, path)) }
+    if way == .shared && !isClone {
       unlink(copy)
-      if link(path, copy) == 0 {
-        linkedCount += 1
-        return note(try Self.byteCount(source, path))
-      }
       // Another file system, or one that links no files.
-      return try take(path, named: name, to: copy, .copied)
+      guard link(path, copy) == 0 else { return try take(path, named: name, to: copy, .copied, provesAll) }
     }
-    let (digest, count) = try Self.copy(from: source, path, to: isClone ? nil : target, copy)
+    let isThere = isClone || way == .shared
+    if way == .shared && !isClone { linkedCount += 1 }
+    if way == .shared && !provesAll { return note(try Self.byteCount(source, path)) }
+    let (digest, count) = try Self.copy(from: source, path, to: isThere ? nil : target, copy)
     guard digest.hexadecimal == name.filter({ $0 != "/" }) else {
       unlink(copy)
       return damagedFiles.append(path)
@@ -113,6 +118,12 @@ extension ResourceTransfer {
   private mutating func note(_ bytes: UInt64) {
     fileCount += 1
     byteCount += bytes
+  }
+
+  private static func isFile(_ descriptor: Int32, _ path: String) throws(LibraryError) -> Bool {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw LibraryError.store(path, "examine", errno: errno) }
+    return status.st_mode & S_IFMT == S_IFREG
   }
 
   private static func byteCount(_ descriptor: Int32, _ path: String) throws(LibraryError) -> UInt64 {
