@@ -62,7 +62,8 @@ public struct StoreFormat: Sendable {
   /// The format that this program reads and writes.
   public static let current: UInt64 = 3
 
-  private static let name = "store.meta"
+  /// The name of the table that holds the number.
+  public static let name = "store.meta"
   private static let key = Array("format".utf8)
   private let database: Database
 
@@ -77,6 +78,13 @@ public struct StoreFormat: Sendable {
   public func note(in t: inout WriteTransaction) throws(LMDBError) {
     let bytes = (0..<8).map { UInt8(truncatingIfNeeded: Self.current >> (56 - 8 * $0)) }
     try t.put(Self.key, bytes, in: database)
+  }
+
+  /// Notes the first format, before tables of projections that a store has lost are made again, empty: whoever opens a
+  /// store of that format fills them from the log, whatever becomes of the one who made them.
+  /// - Throws: `LMDBError`.
+  public func noteMissingProjections(in t: inout WriteTransaction) throws(LMDBError) {
+    try t.put(Self.key, [0, 0, 0, 0, 0, 0, 0, 1], in: database)
   }
 
   /// The number that a transaction sees; nil if there is none.

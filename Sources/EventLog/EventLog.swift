@@ -94,6 +94,20 @@ public struct EventLog: Sendable {
     try create()
   }
 
+  /// The tables without which there is no log, since nothing says what stood in them.
+  public static let ownTableNames = ["events", "log.meta"]
+  /// The tables that follow from the events.
+  public static let derivedTableNames = ["commits", "keys", RedactionTable.name]
+
+  /// Makes those tables that follow from the events and are missing, empty; `rebuildDerivedTables` fills them.
+  ///
+  /// - Throws: what a write throws.
+  public static func makeDerivedTables(in environment: Environment) throws(LMDBError) {
+    _ = try environment.database("commits", integerKeys: true)
+    _ = try environment.database("keys")
+    _ = try RedactionTable(in: environment)
+  }
+
   private static func table(
     _ name: String, integerKeys: Bool = false, in environment: Environment, _ creates: Bool
   ) throws(EventLogError) -> Database {

@@ -44,6 +44,8 @@ extension Environment {
     progress: (_ done: UInt64, _ total: UInt64) -> Bool = { _, _ in true }
   ) throws -> StoreRewriting? {
     let usage = try StoreUsage(of: path, alone: true)
+    // The store closes before the old lock file is removed; who opened in between would share no lock with the next.
+    defer { withExtendedLifetime(usage) {} }
     let folder = path + "/rewriting"
     removeStore(folder)
     defer { removeStore(folder) }
@@ -126,7 +128,10 @@ extension Environment {
   /// - Throws: `busy` if somebody does, `io` if there is no such directory.
   public static func checkIsUnused(path: String) throws(LMDBError) { _ = try StoreUsage(of: path, alone: true) }
 
-  private func databaseOfAnyKeys(_ name: String) throws(LMDBError) -> Database {
+  /// The database `name`, whatever its keys are.
+  ///
+  /// - Throws: `notFound`, `databasesFull`.
+  public func databaseOfAnyKeys(_ name: String) throws(LMDBError) -> Database {
     do {
       return try database(name, create: false)
     } catch {

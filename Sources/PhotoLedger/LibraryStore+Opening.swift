@@ -42,7 +42,10 @@ extension LibraryStore {
       return try EventLog(in: environment, creates: false)
     } catch {
       let reported = LibraryError(error)
-      throw LibraryError(reported.code, "The library at \(url.path) cannot be opened. \(reported.description)")
+      let names = try? environment.databaseNames()
+      let isWhole = names.map { EventLog.ownTableNames.allSatisfy($0.contains) } ?? false
+      let advice = isWhole && !lacksNothing(names ?? []) ? " Run `rebuild`, which makes it again." : ""
+      throw LibraryError(reported.code, "The library at \(url.path) cannot be opened. \(reported.description)\(advice)")
     }
   }
 
@@ -56,7 +59,43 @@ extension LibraryStore {
       guard error.code == .notFound else { throw error }
       throw LibraryError(
         .corrupted,
-        "The library at \(url.path) cannot be opened: a table of its projections is missing; restore it from a backup.")
+        "The library at \(url.path) cannot be opened: a table of its projections is missing; run `rebuild`.")
+    }
+  }
+
+  private static let derivedTableNames = Projections.names + EventLog.derivedTableNames
+
+  private static func lacksNothing(_ names: [String]) -> Bool { Self.derivedTableNames.allSatisfy(names.contains) }
+
+  /// Makes the derived tables that a store lacks, empty, after noting that whoever opens it has to fill them. What
+  /// stands under names that no table has is such a table as it was, and is cleared: nothing would ever erase it.
+  /// - Returns: whether any was missing; false too where there is no store or no log, as opening tells.
+  static func makeMissingTables(_ url: URL) throws -> Bool {
+    let path = storePath(url.standardizedFileURL)
+    guard FileManager.default.fileExists(atPath: path + "/data.mdb") else { return false }
+    return try reporting {
+      var options = Self.options
+      options.createsStore = false
+      let environment = try LMDB.Environment.open(path: path, options: options)
+      _ = try StoreFormat.check(environment, of: url.path)
+      let names = try environment.databaseNames()
+      guard EventLog.ownTableNames.allSatisfy(names.contains), !lacksNothing(names) else { return false }
+      for name in EventLog.ownTableNames + [StoreFormat.name] {
+        // One that is there and is not found under its name: more is wrong than a table.
+        guard (try? environment.databaseOfAnyKeys(name)) != nil else { return false }
+      }
+      let format = try StoreFormat(in: environment)
+      let known = derivedTableNames + EventLog.ownTableNames + [StoreFormat.name]
+      let strangers = names.filter { !known.contains($0) }.compactMap { name in
+        try? environment.databaseOfAnyKeys(name)
+      }
+      try environment.write { t in
+        try format.noteMissingProjections(in: &t)
+        for stranger in strangers { try t.clear(stranger) }
+      }
+      try EventLog.makeDerivedTables(in: environment)
+      _ = try Projections(in: environment)
+      return true
     }
   }
 

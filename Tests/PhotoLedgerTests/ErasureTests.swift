@@ -247,4 +247,24 @@ struct ErasureTests {
     let blank = #"{"outcome":"erased"}"#
     #expect(left == [lines[0], blank, blank, blank, blank, lines[5], lines[6]])
   }
+
+  @Test("other imports' lines that tell of the asset's file are blanked; another asset of the same path keeps its own")
+  func importReportsOfOtherImports() async throws {
+    let kept = try await KeptLibrary.make()
+    let (name, other) = (kept.secret.spelled(as: .asset), kept.other.spelled(as: .asset))
+    let folder = kept.url.appending(path: "imports")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let interrupted = folder.appending(path: "a.jsonl")
+    let lines = [
+      #"{"outcome":"notReached","path":"/p/ZNZ_0001.HEIC"}"#, #"{"outcome":"notReached","path":"/p/other.HEIC"}"#,
+      #"{"asset":"\#(other)","outcome":"asset","path":"/p/ZNZ_0001.HEIC"}"#,
+    ]
+    try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: interrupted)
+    try Data(#"{"asset":"\#(name)","outcome":"asset","path":"/p/ZNZ_0001.HEIC"}"#.utf8)
+      .write(to: folder.appending(path: "b.jsonl"))
+    #expect(try kept.library.eraseAssets([kept.secret]).importLineCount == 2)
+    let left = try String(contentsOf: interrupted, encoding: .utf8).split(separator: "\n")
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+    #expect(left == [#"{"outcome":"erased"}"#, lines[1], lines[2]])
+  }
 }

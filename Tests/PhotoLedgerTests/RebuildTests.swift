@@ -2,6 +2,7 @@ import EventLog
 import Foundation
 import LMDB
 import PhotoLedger
+import Synchronization
 import TestSupport
 import Testing
 
@@ -70,5 +71,148 @@ struct RebuildTests {
     let before = try StoreDump(environment)
     #expect(throws: LibraryError.self) { try made.library.rebuild() }
     #expect(try StoreDump(environment).difference(from: before) == nil)
+  }
+
+  // MARK: The shadow
+
+  /// What is left of a shadow in a library's store.
+  private static func shadows(_ url: URL) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: url.path + "/store").filter { $0.hasPrefix(".shadow") }
+  }
+
+  /// What a replay of a library's log gives, table by table.
+  private static func expectReplayed(_ made: TemporaryLibrary) throws {
+    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
+    #expect(try shadows(made.url) == [])
+  }
+
+  /// A library whose projections say that it has no favourite, though its log says it has one.
+  private static func altered() throws -> (made: TemporaryLibrary, asset: LocalIdentifier, sound: StoreDump) {
+    let made = try TemporaryLibrary()
+    var asset: LocalIdentifier?
+    try made.library.performChangesAndWait { asset = $0.createAsset(.invented(1)) }
+    let id = try #require(asset)
+    try made.library.performChangesAndWait { $0.setFavorite(true, for: [id]) }
+    let environment = try LMDB.Environment.store(ofLibrary: made.url.path)
+    let sound = try StoreDump(environment)
+    let assets = try environment.database("assets", integerKeys: true)
+    let entry = try #require(sound.databases["assets"]?.first)
+    var row = entry.value
+    row[AssetRow.Layout.flags] ^= 1
+    try environment.write { t in try t.put(entry.key, row, in: assets) }
+    #expect(try made.library.asset(id.uuidString)?.isFavorite == false)
+    return (made, id, sound)
+  }
+
+  @Test("readers on another thread see the old rows until the swap, and the new ones after it")
+  func readers() throws {
+    let (made, asset, sound) = try Self.altered()
+    /// What a thread of its own reads now.
+    func seen() -> Bool? {
+      let answer = Mutex<Bool?>(nil)
+      let done = DispatchSemaphore(value: 0)
+      Thread {
+        let value = try? made.library.asset(asset.uuidString)?.isFavorite
+        answer.withLock { $0 = value }
+        done.signal()
+      }.start()
+      done.wait()
+      return answer.withLock { $0 }
+    }
+    var phases: [String] = []
+    try made.library.rebuild { progress in
+      phases.append(progress.phase)
+      #expect(seen() == false, "in \(progress.phase)")
+      return true
+    }
+    #expect(phases.contains("rebuild") && phases.last == "swap")
+    #expect(seen() == true)
+    #expect(try StoreDump(Environment.store(ofLibrary: made.url.path)).difference(from: sound) == nil)
+    #expect(try Self.shadows(made.url) == [])
+  }
+
+  @Test("commits that are made while the shadow is filled are in what takes its place", arguments: [1, 3, 1000])
+  func commitsMeanwhile(batch: Int) throws {
+    let (made, asset, _) = try Self.altered()
+    let other = try PhotoLibrary(at: made.url, environment: .seeded(2))
+    defer { other.close() }
+    var count = 0
+    try made.library.rebuild(batch: UInt64(batch)) { progress in
+      guard progress.phase == "rebuild", count < 12 else { return true }
+      count += 1
+      let library = count % 2 == 0 ? other : made.library
+      #expect(throws: Never.self) {
+        try library.performChangesAndWait { block in
+          let album = block.createAlbum(title: "\(count)")
+          block.album(album).add([asset, block.createAsset(.invented(count + 10))])
+        }
+      }
+      return true
+    }
+    #expect(batch == 1 ? count == 12 : count > 0)
+    #expect(try made.library.fetchAssets().count == count + 1)
+    #expect(try made.library.fetchCollections().count == count)
+    #expect(try made.library.asset(asset.uuidString)?.isFavorite == true)
+    try Self.expectReplayed(made)
+  }
+
+  @Test(
+    "an asset that is erased while the shadow is filled makes it begin again, and leaves no trace",
+    arguments: [4, 1000])
+  func erasedMeanwhile(batch: Int) async throws {
+    let kept = try await KeptLibrary.make()
+    var (isErased, begun) = (false, 0)
+    try kept.library.rebuild(batch: UInt64(batch)) { progress in
+      if progress.phase == "rebuild", progress.done <= UInt64(batch) || batch == 1000 { begun += 1 }
+      guard progress.phase == "rebuild", !isErased else { return true }
+      isErased = true
+      #expect(throws: Never.self) { try kept.library.eraseAssets([kept.secret]) }
+      return true
+    }
+    #expect(begun == 2, "it began again, once")
+    #expect(try kept.library.asset(kept.secret.uuidString) == nil)
+    try kept.expectSound()
+    #expect(try Self.shadows(kept.url) == [])
+    try kept.close()
+    try PhotoLibrary.compact(at: kept.url)
+    #expect(try kept.tracesFound() == [])
+  }
+
+  @Test("a rebuild that is stopped in any phase leaves the old projections and no shadow")
+  func stopped() throws {
+    let (made, asset, _) = try Self.altered()
+    let environment = try Environment.store(ofLibrary: made.url.path)
+    let before = try StoreDump(environment)
+    for phase in ["rebuild", "swap"] {
+      let error = #expect(throws: LibraryError.self) { try made.library.rebuild { $0.phase != phase } }
+      #expect(error?.code == .userCancelled, "in \(phase)")
+      #expect(try StoreDump(environment).difference(from: before) == nil, "in \(phase)")
+      #expect(try Self.shadows(made.url) == [])
+    }
+    try made.library.performChangesAndWait { $0.createAlbum(title: "goes on") }
+    #expect(try made.library.asset(asset.uuidString)?.isFavorite == false)
+  }
+
+  @Test(
+    "a rebuild that is killed leaves the old projections, and the next one removes what it left",
+    arguments: ["rebuild", "swap"])
+  func killed(phase: String) async throws {
+    let (made, asset, sound) = try Self.altered()
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = made.url.path as String, phase = phase as String] in
+      let library = try PhotoLibrary(at: URL(filePath: path))
+      try library.rebuild { progress in
+        if progress.phase == phase { kill(getpid(), SIGKILL) }
+        return true
+      }
+    }
+    #expect(try Self.shadows(made.url).count == 1)
+    #expect(try made.library.asset(asset.uuidString)?.isFavorite == false)
+    try made.library.performChangesAndWait { $0.createAlbum(title: "goes on") }
+    try made.library.rebuild()
+    #expect(try Self.shadows(made.url) == [])
+    #expect(try made.library.asset(asset.uuidString)?.isFavorite == true)
+    try Self.expectReplayed(made)
+    #expect(sound.databases["assets"]?.count == 1)
   }
 }

@@ -136,6 +136,23 @@ struct UnreadableEventTests {
     }
   }
 
+  @Test("files are not swept while an event is set aside, which may name some; compacting alone goes on")
+  func notSwept() throws {
+    let scene = try Scene(Poison.unknownType.event)
+    try scene.library.rebuild(unreadableEvents: .setAside)
+    let url = scene.made.url
+    let folder = url.appending(path: "resources/ab")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let file = folder.appending(path: String(repeating: "c", count: 62))
+    try Data("named by an event of tomorrow".utf8).write(to: file)
+    scene.library.close()
+    try LMDB.Environment.store(ofLibrary: url.path).close()
+    let error = #expect(throws: LibraryError.self) { try PhotoLibrary.compact(at: url, sweepingResources: true) }
+    #expect(error?.code == .changeNotSupported && error?.description.contains("Event \(scene.sequence)") == true)
+    try PhotoLibrary.compact(at: url)
+    #expect(FileManager.default.fileExists(atPath: file.path))
+  }
+
   // MARK: Older versions
 
   /// A step that turns an invented older edit, `{0: asset, 1: is favourite}`, into one of today.

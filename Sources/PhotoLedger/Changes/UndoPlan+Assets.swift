@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import LMDB
 
@@ -92,7 +93,8 @@ extension UndoJudge {
       _ = overrides(change, .goneSince, isForcible: false, "The identifier of \(subject.phrase) was taken since.")
       return nil
     }
-    if existence.row.isErased {
+    // What was composed may be older than an erasure.
+    if try existence.row.isErased || isErased(number, t) {
       _ = overrides(
         change, .goneSince, isForcible: false,
         "Nothing of \(subject.phrase) can come back: it was erased, with its bytes and what the log told of it.")
@@ -111,6 +113,13 @@ extension UndoJudge {
     if let burst = existence.row.burstIdentifier { plan.bursts.insert(burst) }
     plan.report.changes.append(change)
     return existence
+  }
+
+  /// Whether the log says of an asset that it was erased.
+  private func isErased<T: TransactionReading & ~Copyable>(_ number: ObjectNumber, _ t: borrowing T) throws -> Bool {
+    guard let record = try spreads.log.event(at: number, in: t), case .assetCreated(let existence) = try Event(record)
+    else { return false }
+    return existence.row.isErased
   }
 
   /// The names of the library's own files that are gone; empty if none is. What was only referenced nobody removed.

@@ -168,7 +168,7 @@ extension CBORReader {
   @_lifetime(self: copy self)
   mutating func identifier() throws -> LocalIdentifier {
     let span = try bytes(count: 16)
-    return LocalIdentifier(high: span.number(at: 0), low: span.number(at: 8))
+    return LocalIdentifier(high: try span.number(at: 0), low: try span.number(at: 8))
   }
 
   /// A number that must fit a smaller type.

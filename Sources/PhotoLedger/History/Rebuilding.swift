@@ -1,4 +1,5 @@
 import EventLog
+public import Foundation
 import LMDB
 import StoreMigrations
 
@@ -26,7 +27,8 @@ extension PhotoLibrary {
   /// - Parameters:
   ///   - policy: what is done with an event that cannot be carried out. One that an earlier rebuild set aside is tried
   ///     again, and stays aside if it still cannot.
-  ///   - progress: is told how far it is; false stops, and the projections stay as they were.
+  ///   - progress: is told how far it is; false stops, and the projections stay as they were. In the phase `swap` the
+  ///     writer's lock is held, so nothing may wait for a change there.
   /// - Throws: ``LibraryError`` `.corrupted` or `.newerThanProgram` if the log cannot be replayed, `.userCancelled` if
   ///   `progress` stops, `.notEnoughSpace`: it needs about as much space as the projections have.
   /// - Complexity: O(n log n) in events, again for each event that is set aside; writers wait for O(rows), which is the
@@ -38,31 +40,65 @@ extension PhotoLibrary {
     try checkIsOwner("rebuild the library")
     try store.core.remakeProjections(policy, progress: progress)
   }
+
+  /// Rebuilds the library in a directory, also one that cannot be opened because tables of projections, or of the log
+  /// that follow from the events, are missing: those are made again.
+  ///
+  /// A store whose tables were made, and whose rebuild was cut short, is rebuilt by whoever opens it next.
+  /// - Parameters:
+  ///   - url: the directory of the library.
+  ///   - environment: the clock, chance and the name of the process.
+  ///   - policy: what is done with an event that cannot be carried out; ``rebuild(unreadableEvents:progress:)`` has it.
+  ///   - progress: is told how far it is; false stops.
+  /// - Throws: ``LibraryError``: as ``rebuild(unreadableEvents:progress:)`` and opening do.
+  /// - Complexity: O(n log n) in events.
+  public static func rebuild(
+    at url: URL, environment: LibraryEnvironment = .system, unreadableEvents policy: UnreadableEventPolicy = .stop,
+    progress: (TaskProgress) -> Bool = { _ in true }
+  ) throws {
+    let wereMissing = try LibraryStore.makeMissingTables(url)
+    let library = try PhotoLibrary(at: url, environment: environment, unreadableEvents: policy, migrating: progress)
+    defer { library.close() }
+    // Whoever opens a store that lacked tables rebuilds it.
+    if !wereMissing { try library.rebuild(unreadableEvents: policy, progress: progress) }
+  }
+
+  /// Rebuilds with another size of the shadow's transactions, on which the outcome does not depend.
+  package func rebuild(batch: UInt64, progress: (TaskProgress) -> Bool) throws {
+    precondition(batch > 0, "A batch holds at least one event.")
+    try store.core.remakeProjections(.stop, batch: batch, progress: progress)
+  }
 }
 
 extension StoreCore {
+  /// The name of the folder in the store's that a shadow is filled in.
+  static let shadowName = "shadow"
+
   /// Makes every projection again from the log, and swaps them in by one transaction.
   /// - Parameters:
   ///   - policy: what is done with an event that cannot be carried out.
   ///   - isNeeded: asked before the work and inside the transaction; false: nothing is done, since another process has
   ///     done it.
   ///   - finish: what else belongs into the transaction.
+  ///   - batch: how many events are carried out in one transaction of the shadow; the outcome does not depend on it.
   ///   - progress: is told how far it is; false stops.
   func remakeProjections(
     _ policy: UnreadableEventPolicy, if isNeeded: (borrowing StoreReading) throws -> Bool = { _ in true },
-    finish: (inout WriteTransaction) throws -> Void = { _ in }, progress: (TaskProgress) -> Bool
+    finish: (inout WriteTransaction) throws -> Void = { _ in }, batch: UInt64 = Shadow.batch,
+    progress: (TaskProgress) -> Bool
   ) throws {
     do {
       guard try environment.read(isNeeded) else { return }
       try mendLog(progress)
-      // What was set aside before may go on being so; whether it must is found out anew.
-      let known = Set(try environment.read { t in try projections.setAside(in: t) }.map(\.sequence))
+      // What was set aside before may go on being so; whether it must is found out anew. A table of it that cannot be
+      // read is no reason not to make it again.
+      let known = Set(((try? environment.read { t in try projections.setAside(in: t) }) ?? []).map(\.sequence))
       var skipped: [UInt64: String] = [:]
       while true {
         do {
-          let shadow = try Shadow(of: self, settingAside: skipped)
+          let shadow = try Shadow(of: self, settingAside: skipped, batch: batch)
           defer { shadow.close() }
-          try shadow.fill(progress)
+          guard try shadow.fill(progress) else { continue }
           if try shadow.swapIn(if: isNeeded, finish: finish, progress) { return }
         } catch let unreadable as UnreadableEvent {
           let mayGo = policy == .setAside || known.contains(unreadable.sequence)
@@ -114,27 +150,30 @@ extension StoreCore {
 }
 
 /// The projections being made again, in a store of their own.
-private final class Shadow {
+final class Shadow {
   private let core: StoreCore
   private let folder: UnfinishedFolder
   private let environment: LMDB.Environment
   private let projections: Projections
   private let skipped: [UInt64: String]
+  private let batch: UInt64
   /// The last event that was carried out in the shadow.
   private var done: UInt64 = 0
+  /// The end of the log as of the last snapshot that events were read from. Assets that were erased up to there were so
+  /// for all that was read from it, and not for what was read before.
+  private var seen: UInt64 = 0
 
   /// How many events are carried out in one transaction of the shadow: enough that rows under keys as good as random
   /// meet neighbours when they are put in order.
-  private static let batch: UInt64 = 1 << 18
+  static let batch: UInt64 = 1 << 18
 
-  static var stopped: LibraryError {
+  fileprivate static var stopped: LibraryError {
     LibraryError(.userCancelled, "The rebuild was stopped; the projections are as they were.")
   }
 
-  init(of core: StoreCore, settingAside skipped: [UInt64: String]) throws {
-    self.core = core
-    self.skipped = skipped
-    folder = try UnfinishedFolder(scratch: "shadow", in: core.environment.path)
+  fileprivate init(of core: StoreCore, settingAside skipped: [UInt64: String], batch: UInt64) throws {
+    (self.core, self.skipped, self.batch) = (core, skipped, batch)
+    folder = try UnfinishedFolder(scratch: StoreCore.shadowName, in: core.environment.path)
     var options = LMDB.Environment.Options()
     options.maxDatabases = Projections.databasesMax
     options.durability = .unsafeNoSync  // What it is for is made durable by the swap.
@@ -143,26 +182,32 @@ private final class Shadow {
   }
 
   /// Lets go of the store; its folder goes with this value.
-  func close() {
+  fileprivate func close() {
     // A mapping that stays until the process ends is all that would be left.
     try? environment.close()
   }
 
   /// Carries the log out up to where it ends now.
-  func fill(_ progress: (TaskProgress) -> Bool) throws {
-    var head: UInt64
-    repeat {
-      head = try core.environment.read { source in
+  /// - Returns: false if assets were erased meanwhile, so that the shadow has to be made again.
+  fileprivate func fill(_ progress: (TaskProgress) -> Bool) throws -> Bool {
+    while true {
+      // The end of the log; nil if the shadow holds what it no longer says.
+      let head = try core.environment.read { source -> UInt64? in
         let head = try core.log.head(source).sequence
         guard done < head else { return head }
-        try carryOut(through: min(head, done + Self.batch), of: head, from: source, progress)
+        if done > 0, try erases(after: seen, source) { return nil }
+        seen = head
+        try carryOut(through: min(head, done + batch), of: head, phase: "rebuild", from: source, progress)
         return head
       }
-    } while done < head
+      guard let head else { return false }
+      if done >= head { return true }
+    }
   }
 
   private func carryOut(
-    through last: UInt64, of total: UInt64, from source: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
+    through last: UInt64, of total: UInt64, phase: String, from source: borrowing StoreReading,
+    _ progress: (TaskProgress) -> Bool
   ) throws {
     var isStopped = false
     let wanted = (done + 1)...last
@@ -170,7 +215,7 @@ private final class Shadow {
       try environment.write { t in
         var cursor = try core.log.cursor(after: done, in: source)
         try projections.replay(&cursor, wanted, settingAside: skipped, in: &t) { sequence in
-          isStopped = !progress(TaskProgress(phase: "rebuild", done: sequence, total: total))
+          isStopped = !progress(TaskProgress(phase: phase, done: sequence, total: total))
           return !isStopped
         }
       }
@@ -182,7 +227,7 @@ private final class Shadow {
 
   /// Puts the shadow's rows in the place of the library's.
   /// - Returns: false if assets were erased meanwhile, so that the shadow has to be made again; nothing was changed.
-  func swapIn(
+  fileprivate func swapIn(
     if isNeeded: (borrowing StoreReading) throws -> Bool, finish: (inout WriteTransaction) throws -> Void,
     _ progress: (TaskProgress) -> Bool
   ) throws -> Bool {
@@ -192,8 +237,8 @@ private final class Shadow {
         guard try isNeeded(source) else { return nil as Bool? }
         let head = try core.log.head(source).sequence
         if done == head { return true }
-        if try erases(after: done, source) { return false }
-        try carryOut(through: head, of: head, from: source, progress)
+        if try erases(after: seen, source) { return false }
+        try carryOut(through: head, of: head, phase: "swap", from: source, progress)
         return true
       }
       guard let isRight else { return true }

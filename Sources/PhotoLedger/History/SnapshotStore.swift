@@ -25,7 +25,8 @@ import Synchronization
 //
 // Invariant: the entries of a joined stretch are exactly the objects up to its beginning that its events touched, in
 // the state of its beginning, and no others. The last event that stretches reach is named with its chain hash, which
-// stands for all events before it: stretches of another history are not used.
+// stands for all events before it: stretches of another history are not used. Nor are those of a log from which less
+// was erased, which the number of erased payloads says: an erasure that was cut short may have left them.
 //
 // They lie in an LMDB store of their own beside the library's, are made when somebody asks for it and never by a
 // commit, and can be dropped at any time: nothing but them is lost, and no answer depends on them. What erases payloads
@@ -40,6 +41,7 @@ import Synchronization
 //   states      level (8) index (8) kind (8) object (8)                row, or nothing: it was not there
 //               level (8) index (8) 5 container (8) child (8)          order key (8), or nothing
 //   settings    "spacing", "format"                                    spacing (8), format of the entries (8)
+//               "erased"                                               how many payloads had been erased (8)
 
 /// Where the snapshots of a library lie.
 final class SnapshotStore: Sendable {
@@ -126,20 +128,37 @@ extension SnapshotStore.Opened {
   private static let spacingName = Array("spacing".utf8)
   private static let formatName = Array("format".utf8)
   /// Raised whenever the bytes of a row, or what an entry says, is changed: older snapshots are then made anew.
-  private static let format: UInt64 = 1
+  private static let format: UInt64 = 2
+  private static let erasedName = Array("erased".utf8)
 
   /// The spacing that was chosen; nil where nothing was made, or by a program that wrote other rows.
   func spacing(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64? {
-    guard let format = try t.value(for: Self.formatName.span.bytes, in: settings), format.number(at: 0) == Self.format,
+    guard let format = try t.value(for: Self.formatName.span.bytes, in: settings),
+      try format.number(at: 0) == Self.format,
       let spacing = try t.value(for: Self.spacingName.span.bytes, in: settings)
     else { return nil }
-    return spacing.number(at: 0)
+    return try spacing.number(at: 0)
   }
 
+  /// How many payloads the log had lost when the first of them was made; nil where nothing was made.
+  func erasedCount(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64? {
+    guard try spacing(t) != nil, let count = try t.value(for: Self.erasedName.span.bytes, in: settings) else {
+      return nil
+    }
+    return try count.number(at: 0)
+  }
+
+  /// How many payloads were erased from a log; each erasure erases some.
+  static func erasedCount(
+    of log: EventLog, _ store: borrowing some TransactionReading & ~Copyable
+  ) throws -> UInt64 { UInt64(try store.count(of: log.redactions.database)) }
+
   /// Drops everything, and chooses a spacing.
-  func begin(spacing: UInt64, _ w: inout WriteTransaction) throws {
+  func begin(spacing: UInt64, erased: UInt64, _ w: inout WriteTransaction) throws {
     for database in [stretches, states, settings] { try w.clear(database) }
-    for (name, value) in [(Self.spacingName, spacing), (Self.formatName, Self.format)] {
+    for (name, value) in [
+      (Self.spacingName, spacing), (Self.formatName, Self.format), (Self.erasedName, erased),
+    ] {
       let bytes: InlineArray<1, UInt64> = [value.bigEndian]
       try w.put(name.span.bytes, bytes.span.bytes, in: settings)
     }
@@ -153,7 +172,8 @@ extension SnapshotStore.Opened {
     guard let value = try t.value(for: key.span.bytes, in: stretches) else { return nil }
     guard value.byteCount == 56 else { throw Self.corruption }
     var stretch = Stretch(level: level, index: index)
-    (stretch.start, stretch.end, stretch.commit) = (value.number(at: 0), value.number(at: 8), value.number(at: 16))
+    (stretch.start, stretch.end) = (try value.number(at: 0), try value.number(at: 8))
+    stretch.commit = try value.number(at: 16)
     stretch.chain = SHA256Digest(value.extracting(24...))
     return stretch
   }
@@ -165,8 +185,8 @@ extension SnapshotStore.Opened {
   func count(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64 {
     var count: UInt64 = 0
     let prefix: InlineArray<1, UInt64> = [0]
-    try t.forEach(in: stretches, prefix: prefix.span.bytes, reverse: true) { (key, _) throws(LMDBError) in
-      count = key.number(at: 8) + 1
+    try t.forEach(in: stretches, prefix: prefix.span.bytes, reverse: true) { key, _ in
+      count = try key.number(at: 8) &+ 1
       return .stop
     }
     return count
@@ -179,7 +199,7 @@ extension SnapshotStore.Opened {
     from sequence: UInt64, to head: UInt64, _ log: EventLog, _ t: borrowing ReadTransaction,
     _ store: borrowing StoreReading
   ) throws -> [Stretch] {
-    guard try spacing(t) != nil else { return [] }
+    guard try erasedCount(t) == Self.erasedCount(of: log, store) else { return [] }
     let count = try count(t)
     let last = try prefixCount(count, t) { $0.end <= head }
     let first = try prefixCount(last, t) { $0.start < sequence }

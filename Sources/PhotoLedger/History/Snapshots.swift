@@ -71,6 +71,14 @@ extension PhotoLibrary {
     }
   }
 
+  /// Removes snapshots that were made before an erasure, which was then cut short.
+  func dropSnapshotsFromBeforeErasures() throws {
+    let snapshots = try store.snapshots
+    guard let erased = try snapshots.reading({ opened, t in try opened.erasedCount(t) }) else { return }
+    let isGood = try store.reading { t in try SnapshotStore.Opened.erasedCount(of: store.core.log, t) == erased }
+    if !isGood { try dropSnapshots() }
+  }
+
   private func summary(of opened: SnapshotStore.Opened) throws -> SnapshotSummary {
     do {
       let pages = try opened.environment.statistics()
@@ -107,22 +115,30 @@ private struct SnapshotMaker {
     let known = try opened.environment.read { s in try opened.spacing(s) }
     let spacing = wanted ?? known ?? UInt64(PhotoLibrary.defaultSnapshotSpacing)
     try core.environment.read { t in
-      try forgetOthers(spacing, t)
+      let erased = try SnapshotStore.Opened.erasedCount(of: core.log, t)
+      try forgetOthers(spacing, erased, t)
       let (last, count) = try opened.environment.read { s in
         let count = try opened.count(s)
         return (try count == 0 ? nil : opened.stretch(0, count - 1, s), count)
       }
       let missing = try places(after: last, count, spacing, t)
-      try writeStates(of: missing, spacing, t, progress)
-      try write(spacing: spacing) { w in for stretch in missing { try put(stretch, &w) } }
-      try join(spacing, progress)
+      let made = Made(spacing: spacing, erased: erased)
+      try writeStates(of: missing, made, t, progress)
+      try write(made) { w in for stretch in missing { try put(stretch, &w) } }
+      try join(made, progress)
     }
   }
 
+  /// What all stretches have in common.
+  private struct Made {
+    var spacing: UInt64
+    var erased: UInt64
+  }
+
   /// Drops stretches of another spacing, and those of another history.
-  private func forgetOthers(_ spacing: UInt64, _ t: borrowing StoreReading) throws {
+  private func forgetOthers(_ spacing: UInt64, _ erased: UInt64, _ t: borrowing StoreReading) throws {
     let isGood = try opened.environment.read { s in
-      guard try opened.spacing(s) == spacing else { return false }
+      guard try opened.spacing(s) == spacing, try opened.erasedCount(s) == erased else { return false }
       let count = try opened.count(s)
       guard count > 0 else { return true }
       guard let last = try opened.stretch(0, count - 1, s), let event = try core.log.event(at: last.end, in: t) else {
@@ -131,15 +147,16 @@ private struct SnapshotMaker {
       return event.chain == last.chain
     }
     if isGood { return }
-    try opened.environment.write { w in try opened.begin(spacing: spacing, &w) }
+    try opened.environment.write { w in try opened.begin(spacing: spacing, erased: erased, &w) }
   }
 
-  /// Writes, unless another process has begun to make snapshots of another spacing.
-  private func write(spacing: UInt64, _ body: (inout WriteTransaction) throws -> Void) throws {
+  /// Writes, unless another process has begun to make snapshots of another spacing, or after an erasure.
+  private func write(_ made: Made, _ body: (inout WriteTransaction) throws -> Void) throws {
     try opened.environment.write { w in
-      guard try opened.spacing(w) == spacing else {
+      guard try opened.spacing(w) == made.spacing, try opened.erasedCount(w) == made.erased else {
         throw LibraryError(
-          .operationInterrupted, "Another process makes snapshots with another spacing; make them when it has ended.")
+          .operationInterrupted,
+          "Another process makes snapshots with another spacing, or of a later state; make them when it has ended.")
       }
       try body(&w)
     }
@@ -169,7 +186,7 @@ private struct SnapshotMaker {
 
   /// Goes back over the stretches and keeps of each what it changed.
   private func writeStates(
-    of stretches: [Stretch], _ spacing: UInt64, _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
+    of stretches: [Stretch], _ made: Made, _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
   ) throws {
     guard let last = stretches.last else { return }
     let head = try core.log.head(t).sequence
@@ -181,7 +198,7 @@ private struct SnapshotMaker {
         throw LibraryError(.userCancelled, "The making of snapshots was stopped; those that were there are kept.")
       }
       let past = try past(before: stretch, from: state, t)
-      try write(spacing: spacing) { w in
+      try write(made) { w in
         // A making that was stopped may have left some.
         try removeEntries(of: stretch, &w)
         try put(past, of: stretch, &w)
@@ -200,7 +217,7 @@ private struct SnapshotMaker {
   // MARK: Joining
 
   /// Joins stretches by twos, level by level, where both are there.
-  private func join(_ spacing: UInt64, _ progress: (TaskProgress) -> Bool) throws {
+  private func join(_ made: Made, _ progress: (TaskProgress) -> Bool) throws {
     var level: UInt64 = 0
     var count = try opened.environment.read { s in try opened.count(s) }
     while count >= 2 {
@@ -217,23 +234,24 @@ private struct SnapshotMaker {
         guard progress(TaskProgress(phase: "snapshots", done: 0, total: nil)) else {
           throw LibraryError(.userCancelled, "The making of snapshots was stopped; those that were made are kept.")
         }
-        try join(halves.earlier, halves.later, spacing)
+        try join(halves.earlier, halves.later, made)
       }
     }
   }
 
-  private func join(_ earlier: Stretch, _ later: Stretch, _ spacing: UInt64) throws {
+  private func join(_ earlier: Stretch, _ later: Stretch, _ made: Made) throws {
     var joined = later
     (joined.level, joined.index, joined.start) = (later.level + 1, later.index / 2, earlier.start)
     let whole = joined
-    try write(spacing: spacing) { w in
+    try write(made) { w in
       try removeEntries(of: whole, &w)
       try opened.environment.read { s in
         // The earlier state of an object lays itself over the later one.
         for half in [later, earlier] {
           for kind in SnapshotStore.Kind.allCases {
             try opened.forEachEntry(kind, of: half, s) { key, value in
-              let isThere = key.number(at: 0) <= whole.start && (kind != .place || key.number(at: 8) <= whole.start)
+              let isThere =
+                try key.number(at: 0) <= whole.start && (kind != .place || key.number(at: 8) <= whole.start)
               if isThere { try put(value, kind, key, of: whole, &w) }
               return .proceed
             }

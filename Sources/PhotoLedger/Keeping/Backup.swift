@@ -40,6 +40,8 @@ public struct BackupReport: Sendable, Hashable {
 struct BackupManifest: Codable {
   static let name = "backup.json"
   static let currentFormat = 1
+  /// One that is longer was not written by this program: it names each missing file with 66 bytes.
+  fileprivate static let byteLimit: Int64 = 1 << 28
 
   var format = currentFormat
   var library: String
@@ -123,7 +125,7 @@ extension PhotoLibrary {
             + "it was changed after it was made, and is not restored.")
       }
       var transfer = ResourceTransfer()
-      try transfer.take(from: backup.path, to: folder, resources, progress: progress)
+      try transfer.take(from: backup.path, to: folder, resources, provingAll: true, progress: progress)
       if let damaged = transfer.damagedFiles.first, !skipsDamagedFiles {
         throw LibraryError(
           .corrupted, "The file \(damaged) of the backup is not what its name says; restore without the damaged files.")
@@ -139,7 +141,10 @@ extension PhotoLibrary {
 
 extension BackupManifest {
   init(in folder: String) throws {
-    guard let bytes = FileManager.default.contents(atPath: "\(folder)/\(Self.name)") else {
+    let path = "\(folder)/\(Self.name)"
+    guard let byteCount = LibraryCopy.byteCount(ofFile: path), byteCount <= Self.byteLimit,
+      let bytes = FileManager.default.contents(atPath: path)
+    else {
       throw LibraryError(
         .notALibrary, "\(folder) holds no \(Self.name), so it is no backup; pass one that `backup` made.")
     }
@@ -223,8 +228,8 @@ enum LibraryCopy {
   static func takeStoreFile(from library: String, to folder: UnfinishedFolder) throws {
     let path = "\(library)/store/data.mdb"
     try folder.makeFolder("store")
-    guard access(path, R_OK) == 0 else {
-      throw LibraryError(.corrupted, "\(path) is not there or cannot be read; the backup is damaged.")
+    guard byteCount(ofFile: path) != nil, access(path, R_OK) == 0 else {
+      throw LibraryError(.corrupted, "\(path) is no file, not there, or cannot be read; the backup is damaged.")
     }
     try FileManager.default.copyItem(atPath: path, toPath: "\(folder.path)/store/data.mdb")
     guard chmod("\(folder.path)/store/data.mdb", 0o600) == 0 else {
@@ -253,7 +258,19 @@ enum LibraryCopy {
   static func takeImports(from library: String, to folder: UnfinishedFolder) throws {
     let source = "\(library)/imports"
     guard access(source, F_OK) == 0 else { return }
-    try FileManager.default.copyItem(atPath: source, toPath: "\(folder.path)/imports")
+    try folder.makeFolder("imports")
+    for name in try FileManager.default.contentsOfDirectory(atPath: source)
+    where byteCount(ofFile: "\(source)/\(name)") != nil {
+      try FileManager.default.copyItem(atPath: "\(source)/\(name)", toPath: "\(folder.path)/imports/\(name)")
+    }
+  }
+
+  /// The length of what is a file itself; nil for a link, which leads out of the library, a pipe, which never ends, and
+  /// whatever else somebody may have put there.
+  static func byteCount(ofFile path: String) -> Int64? {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int64(status.st_size)
   }
 
   /// Names the library's files that assets of the copy have and that are not in it.

@@ -37,7 +37,7 @@ extension PhotoLibrary {
   ///     an edit: what a refused block or a purge could not remove.
   ///   - progress: is told how far it is; false stops, and nothing was changed.
   /// - Throws: ``LibraryError`` `.notALibrary`, `.conflict` if the library is open, `.userCancelled`, `.corrupted`,
-  ///   `.notEnoughSpace`, `.storage`.
+  ///   `.changeNotSupported` if files are to be swept and events are set aside, `.notEnoughSpace`, `.storage`.
   /// - Complexity: O(bytes) of the store; O(n) in files and events where those are swept.
   @discardableResult
   public static func compact(
@@ -51,7 +51,7 @@ extension PhotoLibrary {
     } catch {
       // Opening says what is wrong, in words about a library.
     }
-    try checkIsLibrary(url)
+    try checkIsLibrary(url, sweepsResources: sweepsResources)
     var chain = ""
     do {
       let rewriting = try LMDB.Environment.rewrite(
@@ -64,6 +64,8 @@ extension PhotoLibrary {
               .corrupted, "The store that was written anew does not end as the old one; nothing was changed.")
           }
           chain = head.chain.description
+          // A rebuild that was killed left rows there, perhaps of an asset that was erased since.
+          UnfinishedFolder.removeScratch(StoreCore.shadowName, in: LibraryStore.storePath(url))
         },
         progress: { done, total in progress(TaskProgress(phase: "compact", done: done, total: total)) })
       guard let rewriting else {
@@ -87,11 +89,26 @@ extension PhotoLibrary {
   }
 
   /// Opens a library that nobody uses and closes it again, for the sentence that says what is wrong with it.
-  private static func checkIsLibrary(_ url: URL) throws {
+  private static func checkIsLibrary(_ url: URL, sweepsResources: Bool) throws {
     let library = try PhotoLibrary(at: url)
+    defer { library.close() }
+    if sweepsResources { try library.checkAllEventsAreRead() }
+    try library.dropSnapshotsFromBeforeErasures()
     library.close()
     // At once: what still holds the store a moment longer, a thread that ends, would stand in the way.
     try library.store.core.environment.close()
+  }
+
+  /// Refuses where events are set aside: they may name files, and a later program may carry them out.
+  private func checkAllEventsAreRead() throws {
+    let aside = try store.reading { t in try store.core.projections.setAside(in: t) }
+    guard let first = aside.first else { return }
+    throw LibraryError(
+      .changeNotSupported,
+      """
+      Event \(first.sequence) is set aside and may name files, so none is swept; compact without it, or rebuild with a \
+      program that knows the event.
+      """)
   }
 
   /// Removes the files of resources that no asset of a library ever named.

@@ -4,7 +4,7 @@ import Glibc
 // The lines that the reports of imports have about erased assets (LIBRARY/imports/*.jsonl).
 //
 // A line that names an asset tells of its file's path; other lines tell of the same path: a duplicate of it, its
-// sidecar. All of them are overwritten where they stand, by a line of the same length, so that an import that is
+// sidecar, and in any report that it was not reached or passed over. All of them are overwritten where they stand, by a line of the same length, so that an import that is
 // writing the file at this moment goes on behind them. The lines that name the asset come last: they are how the others
 // are found, should this be cut short.
 //
@@ -35,31 +35,57 @@ struct ImportTraces {
     guard access(folder, F_OK) == 0 else { return 0 }
     let names = Set(assets.map { $0.spelled(as: .asset) })
     let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".jsonl") }.sorted()
+    let paths = try Set(files.flatMap { try Report(at: "\(folder)/\($0)", naming: names).paths })
     var count = 0
-    for file in files { count += try erase(names, in: "\(folder)/\(file)") }
+    // In all reports, before any line that names an asset goes.
+    for file in files where !paths.isEmpty {
+      let report = try Report(at: "\(folder)/\(file)", naming: names)
+      count += try report.overwrite(report.others(tellingOf: paths))
+    }
+    for file in files {
+      let report = try Report(at: "\(folder)/\(file)", naming: names)
+      count += try report.overwrite(report.naming.map(\.range))
+    }
     return count
   }
 
-  private func erase(_ names: Set<String>, in file: String) throws -> Int {
-    let bytes = try Data(contentsOf: URL(filePath: file))
-    let lines = Self.lines(of: bytes)
-    let naming = lines.filter { $0.line.asset.map(names.contains) ?? false }
-    let paths = Set(naming.compactMap(\.line.path))
-    if naming.isEmpty { return 0 }
-    let stems = Set(paths.map(Self.stem))
-    let others = lines.filter { _, line in
-      guard !(line.asset.map(names.contains) ?? false), let path = line.path else { return false }
-      if let original = line.of, paths.contains(original) { return true }
-      return line.outcome == "sidecar" && (stems.contains(Self.stem(path)) || paths.contains(Self.stem(path)))
+  /// A report, and its lines that name some assets; one at a time is held in memory.
+  private struct Report {
+    let file: String
+    let lines: [(range: Range<Int>, line: Line)]
+    let naming: [(range: Range<Int>, line: Line)]
+    /// The paths of the files that became those assets.
+    var paths: [String] { naming.compactMap(\.line.path) }
+
+    init(at file: String, naming names: Set<String>) throws {
+      self.file = file
+      lines = ImportTraces.lines(of: try Data(contentsOf: URL(filePath: file)))
+      naming = lines.filter { $0.line.asset.map(names.contains) ?? false }
     }
-    let descriptor = open(file, O_WRONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw LibraryError.store(file, "open", errno: errno) }
-    let opened = Descriptor(descriptor)
-    for part in [others, naming] {
-      for (range, _) in part { try Self.overwrite(range, in: opened.number, file) }
+
+    /// The lines that name no asset, and tell of what this report says of a file, or of a file of any report by its own
+    /// path. What became another asset under the same path, on another day, is that asset's.
+    func others(tellingOf known: Set<String>) -> [Range<Int>] {
+      let own = Set(paths)
+      let stems = Set(own.map(ImportTraces.stem))
+      return lines.filter { _, line in
+        guard line.asset == nil, let path = line.path else { return false }
+        if known.contains(path) || line.of.map(own.contains) ?? false { return true }
+        return line.outcome == "sidecar"
+          && (stems.contains(ImportTraces.stem(path)) || own.contains(ImportTraces.stem(path)))
+      }.map(\.range)
+    }
+
+    /// Blanks lines, and gives how many.
+    func overwrite(_ ranges: [Range<Int>]) throws -> Int {
+      if ranges.isEmpty { return 0 }
+      let descriptor = open(file, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+      guard descriptor >= 0 else { throw LibraryError.store(file, "open", errno: errno) }
+      let opened = Descriptor(descriptor)
+      for range in ranges { try ImportTraces.overwrite(range, in: opened.number, file) }
       guard fsync(opened.number) == 0 else { throw LibraryError.store(file, "make durable", errno: errno) }
+      return ranges.count
     }
-    return others.count + naming.count
   }
 
   private static func lines(of bytes: Data) -> [(range: Range<Int>, line: Line)] {

@@ -93,9 +93,14 @@ extension PhotoLibrary {
         throw LibraryError(
           .conflict, "The lines are of the library \(heading.library.uuidString), which is another one.")
       }
-      let orphans = try LogIntake(store.core, heading).append(lines, progress)
+      let taken = try LogIntake(store.core, heading).append(lines, progress)
       store.signal.notify()
-      store.core.discard(orphans, from: store.resources)
+      store.core.discard(taken.orphans, from: store.resources)
+      if !taken.erased.isEmpty {
+        // As where the assets were erased first: what lies beside the store tells of them too.
+        try dropSnapshots()
+        _ = try ImportTraces(library: url).erase(taken.erased)
+      }
       return try currentToken
     }
   }

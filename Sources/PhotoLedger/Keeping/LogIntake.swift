@@ -210,8 +210,16 @@ struct LogIntake {
 
   // MARK: A follower
 
-  /// Takes all lines in behind the head, or none; gives the resources that nothing may name any more.
-  func append(_ lines: LogLines, _ progress: (TaskProgress) -> Bool) throws -> [AssetResource] {
+  /// What a follower has to forget beside its store.
+  struct Taken {
+    /// The resources that nothing may name any more.
+    var orphans: [AssetResource] = []
+    /// The assets that were erased.
+    var erased: [LocalIdentifier] = []
+  }
+
+  /// Takes all lines in behind the head, or none.
+  func append(_ lines: LogLines, _ progress: (TaskProgress) -> Bool) throws -> Taken {
     let batch = try self.batch(lines, upTo: Self.followerBytes)
     guard try lines.line() == nil else {
       throw LibraryError(
@@ -239,9 +247,9 @@ struct LogIntake {
 
   private func carryOut(
     _ events: [EventCopy], _ t: inout WriteTransaction, _ progress: (TaskProgress) -> Bool
-  ) throws -> [AssetResource] {
+  ) throws -> Taken {
     var first = events.first?.sequence ?? 1
-    var orphans = try erase(events, &t)
+    var taken = try erase(events, &t)
     if events.contains(where: { $0.payload == nil || $0.type == AssetErased.type }) {
       // The rows of an erased asset are here still those of before; they become what the log gives now.
       for database in core.projections.all { try t.clear(database) }
@@ -252,26 +260,33 @@ struct LogIntake {
     while sequence <= last {
       let (event, commit) = try self.event(at: sequence, t)
       try core.projections.apply(event, sequence: sequence, commit: commit, in: &t)
-      if sequence >= events[0].sequence, case .assetPurged(let existence) = event {
-        orphans += try core.erasable(existence.row.number, t).resources
+      // What an undo takes out keeps its files, so that it can return.
+      if sequence >= events[0].sequence, case .assetPurged(let existence) = event, !existence.isByUndo {
+        taken.orphans += try core.erasable(existence.row.number, t).resources
       }
       guard progress(TaskProgress(phase: "replay", done: sequence, total: last)) else {
         throw LibraryError(.userCancelled, "The intake was stopped; nothing was changed.")
       }
       sequence += 1
     }
-    return distinct(orphans)
+    taken.orphans = distinct(taken.orphans)
+    return taken
   }
 
   /// Takes out of this log what the events that came in erase, and gives the files that it named.
-  private func erase(_ events: [EventCopy], _ t: inout WriteTransaction) throws -> [AssetResource] {
-    var orphans: [AssetResource] = []
+  private func erase(_ events: [EventCopy], _ t: inout WriteTransaction) throws -> Taken {
+    var taken = Taken()
     for copy in events where copy.type == AssetErased.type {
       guard case .assetErased(let erased) = try self.event(at: copy.sequence, t).event else { continue }
-      for number in erased.numbers { orphans += try core.erasable(number, t).resources }
+      for number in erased.numbers {
+        taken.orphans += try core.erasable(number, t).resources
+        if case .assetCreated(let existence) = try self.event(at: number, t).event {
+          taken.erased.append(existence.row.identifier)
+        }
+      }
       for redaction in erased.redactions { try core.log.erasePayload(of: redaction.sequence, in: &t) }
     }
-    return orphans
+    return taken
   }
 
   private func event(at sequence: UInt64, _ t: borrowing WriteTransaction) throws -> (event: Event, commit: UInt64) {

@@ -43,11 +43,12 @@ extension ResourceTransfer {
   ///   - source: the library's directory.
   ///   - target: the directory being filled.
   ///   - way: how.
+  ///   - provesAll: whether files that are shared are hashed too; those that are copied always are.
   ///   - progress: is given the files done and how many there are; false stops.
   /// - Throws: ``LibraryError`` `.userCancelled` if `progress` stops, `.notEnoughSpace`, `.storage`.
-  /// - Complexity: O(bytes) where they are copied, O(files) where they are shared.
+  /// - Complexity: O(bytes) where they are copied or hashed, O(files) where they are shared.
   mutating func take(
-    from source: String, to target: UnfinishedFolder, _ way: ResourceCopying,
+    from source: String, to target: UnfinishedFolder, _ way: ResourceCopying, provingAll provesAll: Bool = false,
     progress: (TaskProgress) -> Bool
   ) throws {
     try target.makeFolder("resources")
@@ -63,7 +64,7 @@ extension ResourceTransfer {
       // Hashing is most of it, and several cores hash several files.
       let outcomes = SeveralCores.map(batch.count) { index in
         let name = "resources/\(batch[index])"
-        return try Self.take("\(source)/\(name)", named: batch[index], to: "\(path)/\(name)", way)
+        return try Self.take("\(source)/\(name)", named: batch[index], to: "\(path)/\(name)", way, provesAll)
       }
       for outcome in outcomes { note(try outcome.get()) }
       done += batch.count
@@ -112,30 +113,41 @@ extension ResourceTransfer {
   }
 
   private static func take(
-    _ path: String, named name: String, to copy: String, _ way: ResourceCopying
+    _ path: String, named name: String, to copy: String, _ way: ResourceCopying, _ provesAll: Bool
   ) throws -> Taken {
-    let source = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    // What is no file has no content; a pipe would be waited for.
+    let source = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     if source < 0 && errno == ENOENT { return .gone }
+    if source < 0 && errno == ELOOP { return .damaged(path) }
     guard source >= 0 else { throw LibraryError.store(path, "open", errno: errno) }
     defer { close(source) }
+    guard try Self.isFile(source, path) else { return .damaged(path) }
     let target = Self.make(copy)
     guard target >= 0 else { throw LibraryError.store(copy, "make", errno: errno) }
     defer { close(target) }
     let isClone = psys_clone_file(target, source) == 0
-    if way == .shared {
-      if isClone { return .copied(try Self.byteCount(source, path)) }
+    let isLinked = way == .shared && !isClone
+    if isLinked {
       unlink(copy)
-      if link(path, copy) == 0 { return .linked(try Self.byteCount(source, path)) }
       // Another file system, or one that links no files.
-      return try take(path, named: name, to: copy, .copied)
+      guard link(path, copy) == 0 else { return try take(path, named: name, to: copy, .copied, provesAll) }
     }
-    let (digest, count) = try Self.copy(from: source, path, to: isClone ? nil : target, copy)
+    func taken(_ byteCount: UInt64) -> Taken { isLinked ? .linked(byteCount) : .copied(byteCount) }
+    if way == .shared && !provesAll { return taken(try byteCount(source, path)) }
+    let isThere = isClone || isLinked
+    let (digest, count) = try Self.copy(from: source, path, to: isThere ? nil : target, copy)
     guard digest.hexadecimal == name.filter({ $0 != "/" }) else {
       unlink(copy)
       return .damaged(path)
     }
-    psys_begin_writing_out(target)
-    return .copied(count)
+    if !isThere { psys_begin_writing_out(target) }
+    return taken(count)
+  }
+
+  private static func isFile(_ descriptor: Int32, _ path: String) throws(LibraryError) -> Bool {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw LibraryError.store(path, "examine", errno: errno) }
+    return status.st_mode & S_IFMT == S_IFREG
   }
 
   private static func byteCount(_ descriptor: Int32, _ path: String) throws(LibraryError) -> UInt64 {

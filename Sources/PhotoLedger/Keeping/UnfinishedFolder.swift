@@ -13,6 +13,10 @@ import Synchronization
 /// Numbers the folders that this process makes.
 private let folderCount = Atomic(0)
 
+/// The names of those that are being filled: another one with this process's number was left by an earlier process that
+/// had it, as every process of a container has that begins it.
+private let foldersBeingFilled = Mutex<Set<String>>([])
+
 /// A folder being filled under another name, beside the one it will have.
 ///
 /// Its owner ends with ``finish()``; whoever lets go of it before has given up.
@@ -41,14 +45,27 @@ final class UnfinishedFolder {
   }
 
   private static func make(_ name: String, in parent: String) throws(LibraryError) -> String {
-    let prefix = ".\(name).photoledger-"
+    let prefix = prefix(of: name)
+    let own = "\(prefix)\(getpid()).\(folderCount.add(1, ordering: .relaxed).newValue)"
+    let path = "\(parent)/\(own)"
     removeLeftovers(prefix, in: parent)
-    let path = "\(parent)/\(prefix)\(getpid()).\(folderCount.add(1, ordering: .relaxed).newValue)"
     guard mkdir(path, 0o755) == 0 else { throw LibraryError.store(path, "make the folder", errno: errno) }
+    foldersBeingFilled.withLock { _ = $0.insert(own) }
     return path
   }
 
-  deinit { if !isPlaced { Self.remove(path) } }
+  private static func prefix(of name: String) -> String { ".\(name).photoledger-" }
+
+  deinit {
+    if !isPlaced { Self.remove(path) }
+    let name = String(path.dropFirst(parent.count + 1))
+    foldersBeingFilled.withLock { _ = $0.remove(name) }
+  }
+
+  /// Removes what was left under the name of a scratch folder, by whomever; nobody may be using one.
+  static func removeScratch(_ name: String, in parent: String) {
+    removeLeftovers(prefix(of: name), in: parent, all: true)
+  }
 
   private static func checkIsFree(_ path: String) throws(LibraryError) {
     var status = stat()
@@ -87,10 +104,15 @@ final class UnfinishedFolder {
   /// What cannot be removed stays, under a name that says what it is; the next attempt tries again.
   private static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
-  private static func removeLeftovers(_ prefix: String, in parent: String) {
+  private static func removeLeftovers(_ prefix: String, in parent: String, all: Bool = false) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] where name.hasPrefix(prefix) {
       guard let owner = pid_t(name.dropFirst(prefix.count).prefix { $0 != "." }), owner > 0 else { continue }
-      if kill(owner, 0) != 0 && errno == ESRCH { remove("\(parent)/\(name)") }
+      if all || isLeft(name, by: owner) { remove("\(parent)/\(name)") }
     }
+  }
+
+  private static func isLeft(_ name: String, by owner: pid_t) -> Bool {
+    if owner == getpid() { return foldersBeingFilled.withLock { !$0.contains(name) } }
+    return kill(owner, 0) != 0 && errno == ESRCH
   }
 }

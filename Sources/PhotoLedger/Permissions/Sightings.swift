@@ -93,8 +93,8 @@ extension Projections {
   ) throws -> (ordinal: UInt64, commit: UInt64)? {
     var last: (ordinal: UInt64, commit: UInt64)?
     let prefix: InlineArray<1, UInt64> = [client.bigEndian]
-    try t.forEach(in: sightings, prefix: prefix.span.bytes, reverse: true) { (key, value) throws(LMDBError) in
-      last = (key.number(at: 8), value.number(at: 0))
+    try t.forEach(in: sightings, prefix: prefix.span.bytes, reverse: true) { key, value in
+      last = (try key.number(at: 8), try value.number(at: 0))
       return .stop
     }
     return last
@@ -132,9 +132,10 @@ extension Projections {
     let first = try sightingCount(of: client, through: commit, in: t) + 1
     let prefix: InlineArray<1, UInt64> = [client.bigEndian]
     let from = pairKey(client, first)
-    try t.forEach(in: sightings, from: from.span.bytes, prefix: prefix.span.bytes) { (key, value) throws(LMDBError) in
-      guard value.number(at: 0) <= limit, found.count < most else { return .stop }
-      found.append((key.number(at: 8), value.number(at: 0)))
+    try t.forEach(in: sightings, from: from.span.bytes, prefix: prefix.span.bytes) { key, value in
+      let commit = try value.number(at: 0)
+      guard commit <= limit, found.count < most else { return .stop }
+      found.append((try key.number(at: 8), commit))
       return .proceed
     }
     return found

@@ -259,10 +259,10 @@ extension Projections {
   /// then stays.
   private func remove(
     _ child: ObjectNumber, from container: ObjectNumber, _ key: OrderKey, _ t: inout WriteTransaction
-  ) throws(LMDBError) {
+  ) throws {
     let member = pairKey(container, key.rawValue)
     var isOwn = false
-    if let holder = try t.value(for: member.span.bytes, in: members) { isOwn = holder.number(at: 0) == child }
+    if let holder = try t.value(for: member.span.bytes, in: members) { isOwn = try holder.number(at: 0) == child }
     if isOwn { try t.delete(member.span.bytes, in: members) }
     let place = pairKey(child, container)
     try t.delete(place.span.bytes, in: containers)

@@ -146,9 +146,11 @@ func hashKey(_ hash: [UInt8], _ number: UInt64) -> InlineArray<5, UInt64> {
 }
 
 extension RawSpan {
-  /// The big-endian number at an offset.
-  func number(at offset: Int) -> UInt64 {
-    UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  /// The big-endian number at an offset of a row or key.
+  /// - Throws: ``LibraryError`` `.corrupted` if the bytes end before it does.
+  func number(at offset: Int) throws(LibraryError) -> UInt64 {
+    guard byteCount >= offset + 8 else { throw Projections.corruption("a row or key that is cut short") }
+    return UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }
 
@@ -189,7 +191,7 @@ extension Projections {
   package func client(named name: String, in t: borrowing some Reading) throws -> ClientRow? {
     guard let value = try t.bytes(for: Array(name.utf8), in: clientNames) else { return nil }
     guard value.count == 8 else { throw corruption("the client '\(name)'") }
-    let number = value.span.bytes.number(at: 0)
+    let number = try value.span.bytes.number(at: 0)
     guard let row = try client(number, in: t) else { throw corruption("client \(number)") }
     return row
   }
@@ -227,7 +229,7 @@ extension Projections {
     let key = pairKey(identifier.high, identifier.low)
     guard let value = try t.value(for: key.span.bytes, in: identifiers) else { return nil }
     guard value.byteCount == 9 else { throw corruption("the identifier \(identifier.uuidString)") }
-    return (value.number(at: 1), value.unsafeLoad(as: UInt8.self) == ObjectKind.asset.rawValue)
+    return (try value.number(at: 1), value.unsafeLoad(as: UInt8.self) == ObjectKind.asset.rawValue)
   }
 
   /// The number of the last asset with an identifier that was purged; nil if none was.
@@ -235,8 +237,8 @@ extension Projections {
   func departed(_ identifier: LocalIdentifier, in t: borrowing some Reading) throws -> ObjectNumber? {
     var last: ObjectNumber?
     let prefix = pairKey(identifier.high, identifier.low)
-    try t.forEach(in: departed, prefix: prefix.span.bytes, reverse: true) { (key, _) throws(LMDBError) in
-      last = key.number(at: 16)
+    try t.forEach(in: departed, prefix: prefix.span.bytes, reverse: true) { key, _ in
+      last = try key.number(at: 16)
       return .stop
     }
     return last
@@ -249,15 +251,16 @@ extension Projections {
     let key = pairKey(child, container)
     guard let value = try t.value(for: key.span.bytes, in: containers) else { return nil }
     guard value.byteCount == 8 else { throw corruption("the place of object \(child) in \(container)") }
-    return OrderKey(rawValue: value.number(at: 0))
+    return OrderKey(rawValue: try value.number(at: 0))
   }
 
   /// Every place that a child has.
   package func places(of child: ObjectNumber, in t: borrowing some Reading) throws -> [ContainerPlace] {
     var places: [ContainerPlace] = []
     let prefix: InlineArray<1, UInt64> = [child.bigEndian]
-    try t.forEach(in: containers, prefix: prefix.span.bytes) { (key, value) throws(LMDBError) in
-      places.append(ContainerPlace(container: key.number(at: 8), key: OrderKey(rawValue: value.number(at: 0))))
+    try t.forEach(in: containers, prefix: prefix.span.bytes) { key, value in
+      places.append(
+        ContainerPlace(container: try key.number(at: 8), key: OrderKey(rawValue: try value.number(at: 0))))
       return .proceed
     }
     return places
@@ -274,7 +277,7 @@ extension Projections {
     let prefix: InlineArray<1, UInt64> = [container.bigEndian]
     let from = pairKey(container, start?.rawValue ?? (backward ? .max : 0))
     try t.forEach(in: members, from: from.span.bytes, prefix: prefix.span.bytes, reverse: backward) { (key, value) in
-      try body(OrderKey(rawValue: key.number(at: 8)), value.number(at: 0)) ? .proceed : .stop
+      try body(OrderKey(rawValue: try key.number(at: 8)), try value.number(at: 0)) ? .proceed : .stop
     }
   }
 
@@ -306,8 +309,8 @@ extension Projections {
     under prefix: [UInt8], of database: Database, in t: borrowing some Reading
   ) throws -> [ObjectNumber] {
     var found: [ObjectNumber] = []
-    try t.forEach(in: database, prefix: prefix.span.bytes) { (key, _) throws(LMDBError) in
-      found.append(key.number(at: prefix.count))
+    try t.forEach(in: database, prefix: prefix.span.bytes) { key, _ in
+      found.append(try key.number(at: prefix.count))
       return .proceed
     }
     return found
@@ -322,9 +325,10 @@ extension Projections {
     var sequences: [UInt64] = []
     let prefix: InlineArray<1, UInt64> = [number.bigEndian]
     let from = pairKey(number, sequence + 1)
-    try t.forEach(in: history, from: from.span.bytes, prefix: prefix.span.bytes) { (key, _) throws(LMDBError) in
-      guard key.number(at: 8) <= last, sequences.count < most else { return .stop }
-      sequences.append(key.number(at: 8))
+    try t.forEach(in: history, from: from.span.bytes, prefix: prefix.span.bytes) { key, _ in
+      let sequence = try key.number(at: 8)
+      guard sequence <= last, sequences.count < most else { return .stop }
+      sequences.append(sequence)
       return .proceed
     }
     return sequences
@@ -336,7 +340,7 @@ extension Projections {
   func firstToldCommit(in t: borrowing some Reading) throws -> UInt64 {
     guard let value = try t.bytes(for: Self.firstToldName, in: settings) else { return 0 }
     guard value.count == 8 else { throw corruption("where its history begins") }
-    return value.span.bytes.number(at: 0)
+    return try value.span.bytes.number(at: 0)
   }
 
   static let forksName = Array("forks".utf8)
@@ -345,12 +349,14 @@ extension Projections {
   func forks(in t: borrowing some Reading) throws -> [ForkPoint] {
     guard let value = try t.bytes(for: Self.forksName, in: settings) else { return [] }
     guard value.count % 16 == 0 else { throw corruption("what it was forked from") }
-    return stride(from: 0, to: value.count, by: 16).map { offset in
-      ForkPoint(commit: value.span.bytes.number(at: offset), mark: value.span.bytes.number(at: offset + 8))
+    return try stride(from: 0, to: value.count, by: 16).map { offset in
+      ForkPoint(commit: try value.span.bytes.number(at: offset), mark: try value.span.bytes.number(at: offset + 8))
     }
   }
 
-  func corruption(_ what: String) -> LibraryError {
+  func corruption(_ what: String) -> LibraryError { Self.corruption(what) }
+
+  static func corruption(_ what: String) -> LibraryError {
     LibraryError(
       .corrupted, "The store contradicts itself about \(what); stop writing and run `verify`, then `rebuild`.")
   }

@@ -101,11 +101,11 @@ extension Projections {
 
   /// The keys of a stored order, ascending as a result sorted so has them.
   /// - Complexity: O(n) in the order, nothing judged and nothing sorted.
-  func keys(ofOrder index: Int, ascending: Bool, in t: borrowing some Reading) throws(LMDBError) -> [NarrowKey] {
+  func keys(ofOrder index: Int, ascending: Bool, in t: borrowing some Reading) throws -> [NarrowKey] {
     var keys: [NarrowKey] = []
     keys.reserveCapacity(try t.count(of: orders[index]))
-    try t.forEach(in: orders[index]) { (key, _) throws(LMDBError) in
-      keys.append(NarrowKey(word: key.number(at: 0), number: key.number(at: 8)))
+    try t.forEach(in: orders[index]) { key, _ in
+      keys.append(NarrowKey(word: try key.number(at: 0), number: try key.number(at: 8)))
       return .proceed
     }
     return ascending ? keys : Self.backward(keys)
@@ -116,26 +116,26 @@ extension Projections {
   /// - Complexity: O(m log n) for m objects.
   func firstNumbers(
     _ most: Int, ofOrder index: Int, ascending: Bool, in t: borrowing some Reading
-  ) throws(LMDBError) -> [ObjectNumber] {
+  ) throws -> [ObjectNumber] {
     var numbers: [ObjectNumber] = []
     var cursor = try t.cursor(in: orders[index])
     // Those of one date stand in ascending order either way, so the way back goes from date to date.
-    var date = try ascending ? cursor.first()?.key.number(at: 0) : cursor.last()?.key.number(at: 0)
+    var date = try ascending ? cursor.first()?.key.dateWord() : cursor.last()?.key.dateWord()
     while let word = date, numbers.count < most {
       let first = pairKey(word, 0)
       var holder = try cursor.seek(atOrAfter: first.span.bytes)?.key
       date = nil
       while let key = holder, numbers.count < most {
-        guard key.number(at: 0) == word else {
-          if ascending { date = key.number(at: 0) }
+        guard try key.dateWord() == word else {
+          if ascending { date = try key.dateWord() }
           break
         }
-        numbers.append(key.number(at: 8))
+        numbers.append(try key.number(at: 8))
         holder = try cursor.next()?.key
       }
       if !ascending {
         _ = try cursor.seek(atOrAfter: first.span.bytes)
-        date = try cursor.previous()?.key.number(at: 0)
+        date = try cursor.previous()?.key.dateWord()
       }
     }
     return numbers
@@ -155,5 +155,14 @@ extension Projections {
         end = start
       }
     }
+  }
+}
+
+extension RawSpan {
+  /// The word of the date in a key of a stored order. One of another length would stand beside its place, and who goes
+  /// from date to date would come back to it for ever.
+  fileprivate func dateWord() throws(LibraryError) -> UInt64 {
+    guard byteCount == 16 else { throw Projections.corruption("a key of a stored order") }
+    return try number(at: 0)
   }
 }

@@ -68,9 +68,9 @@ extension Projections {
   /// Every event that is set aside, in the order of the log.
   func setAside(in t: borrowing some Reading) throws -> [SetAsideEvent] {
     var events: [SetAsideEvent] = []
-    try t.forEach(in: aside) { (key, value) throws(LMDBError) in
+    try t.forEach(in: aside) { key, value in
       let reason = value.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-      events.append(SetAsideEvent(sequence: key.number(at: 0), reason: reason))
+      events.append(SetAsideEvent(sequence: try key.number(at: 0), reason: reason))
       return .proceed
     }
     return events

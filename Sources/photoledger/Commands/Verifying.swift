@@ -61,7 +61,8 @@ extension Command {
     words: ["rebuild"], summary: "drop everything that is derived and make it again from the log",
     options: .opening + [settingAside],
     notes: """
-      Readers see what was there or what is new, never a half; a rebuild that is stopped changes nothing. An event \
+      Readers see what was there or what is new, never a half; a rebuild that is stopped changes nothing. Tables of a
+      damaged store that are missing, and can be derived, are made again. An event \
       that this program does not know, or that makes no sense, ends it with a sentence that names the event. With \
       --set-aside such an event is noted and passed over: `stat` counts it, `verify` and `log` show it, and every \
       later rebuild tries it again.
@@ -70,15 +71,15 @@ extension Command {
   ) { invocation in
     let interruption = Interruption()
     let policy: UnreadableEventPolicy = invocation.has(settingAside) ? .setAside : .stop
-    return try invocation.withLibrary(unreadableEvents: policy) { library in
-      var bar = ProgressBar()
-      defer { bar.clear() }
-      try library.rebuild(unreadableEvents: policy) { progress in
-        bar.show(progress.phase, done: Int(progress.done), total: progress.total.map { Int($0) })
-        return !interruption.isRequested
-      }
-      return .done
+    if let client = try invocation.client(), client != PhotoLibrary.owner {
+      throw LibraryError(
+        .accessUserDenied, "The client '\(client)' may not rebuild the library; only the library's owner may.")
     }
+    let url = try invocation.libraryURL()
+    try invocation.showingProgress(interruption) { progress in
+      try PhotoLibrary.rebuild(at: url, unreadableEvents: policy, progress: progress)
+    }
+    return .done
   }
 }
 
