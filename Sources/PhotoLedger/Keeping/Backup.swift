@@ -282,9 +282,10 @@ enum LibraryCopy {
       return try environment.read { t in
         // By content and asset; only for what is not there an asset has to say whether it was to be.
         var absent: [(content: SHA256Digest, asset: ObjectNumber)] = []
-        try t.forEach(in: projections.content) { (key, _) throws(LMDBError) in
+        try t.forEach(in: projections.content) { key, _ in
+          let asset = try key.number(at: SHA256Digest.byteCount)
           let content = SHA256Digest(key.extracting(first: SHA256Digest.byteCount))
-          if !present.contains(content) { absent.append((content, key.number(at: SHA256Digest.byteCount))) }
+          if !present.contains(content) { absent.append((content, asset)) }
           return .proceed
         }
         let missing = try absent.filter { content, asset in
