@@ -46,6 +46,7 @@ enum TwinQuestions {
     "as(_:)": "is how the client came to its view",
     "restore(from:to:resources:skippingDamagedFiles:environment:progress:)": "makes another library",
     "importLog(to:environment:next:progress:)": "makes another library",
+    "rebuild(at:environment:unreadableEvents:progress:)": "is asked of a directory, by whoever may write its files",
     "compact(at:sweepingResources:progress:)": "is asked of a directory, by whoever may write its files",
     "close()": "ends the run: what is told then is among the deliveries",
     "register(_:)": "is among the deliveries",

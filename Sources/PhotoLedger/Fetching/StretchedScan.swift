@@ -11,8 +11,8 @@ import LMDB
 //     another                 ▓▓▓▓▓▓▓▓ ▓▓▓▓▓▓▓▓         ▓▓▓▓
 //
 // A transaction belongs to one thread, so each stretch has one of its own. Invariant: the keys are those of the
-// caller's snapshot. Whoever gets another snapshot, no reader's slot, or broken bytes leaves its stretch alone, and the caller
-// reads in its own transaction what is left, so it meets the same errors as in one walk.
+// caller's snapshot. Whoever gets another snapshot, no reader's slot, or broken bytes leaves its stretch alone, and the
+// caller reads in its own transaction what is left, so it meets the same errors as in one walk.
 
 extension LibraryStore {
   /// About how many rows a stretch has; to wake a thread for less takes longer than reading.
