@@ -62,7 +62,7 @@ struct TruncatedRowTests {
   }
 
   @Test(
-    "a row or key of any projection that is cut short is told as corruption to whoever asks, and a rebuild mends it",
+    "a row or key of any projection that is cut short is told as corruption by who reads it, and a rebuild mends it",
     arguments: Projections.names)
   func truncated(name: String) throws {
     let folder = try TemporaryFolder()
