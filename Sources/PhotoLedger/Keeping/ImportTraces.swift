@@ -4,9 +4,9 @@ import Glibc
 // The lines that the reports of imports have about erased assets (LIBRARY/imports/*.jsonl).
 //
 // A line that names an asset tells of its file's path; other lines tell of the same path: a duplicate of it, its
-// sidecar, and in any report that it was not reached or passed over. All of them are overwritten where they stand, by a line of the same length, so that an import that is
-// writing the file at this moment goes on behind them. The lines that name the asset come last: they are how the others
-// are found, should this be cut short.
+// sidecar, and in any report that it was not reached or passed over. All of them are overwritten where they stand, by a
+// line of the same length, so that an import that is writing the file at this moment goes on behind them. The lines
+// that name the asset come last: they are how the others are found, should this be cut short.
 //
 //     {"asset":"…/L0/001","outcome":"asset","path":"/p/a.jpg"}      {"outcome":"erased"}
 //     {"outcome":"sidecar","path":"/p/a.xmp"}                 ──▶   {"outcome":"erased"}
