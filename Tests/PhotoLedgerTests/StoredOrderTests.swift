@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import TestSupport
 import Testing
 
@@ -121,6 +122,23 @@ struct StoredOrderTests {
     #expect(change.fetchResultBeforeChanges.map(\.id) == before)
     #expect(change.fetchResultAfterChanges.map(\.id) == after)
     #expect(Set(list).isSubset(of: after))
+  }
+
+  @Test("as many first objects are read as were asked for, also where all have one date", arguments: [true, false])
+  func firstOfOneDate(ascending: Bool) throws {
+    let made = try TemporaryLibrary(.seeded(7))
+    let date = Date(timeIntervalSince1970: 1_000_000_000)
+    try made.library.performChangesAndWait { block in
+      for seed in 0..<20 { block.createAsset(.invented(seed, date: date)) }
+    }
+    let core = made.library.store.core
+    let (first, all) = try core.environment.read { t in
+      (
+        try core.projections.firstNumbers(7, ofOrder: 0, ascending: ascending, in: t),
+        try core.projections.keys(ofOrder: 0, ascending: ascending, in: t)
+      )
+    }
+    #expect(all.count == 20 && first == all.prefix(7).map(\.number))
   }
 
   @Test("those of one date keep their order when a result is turned round (FR-09)")
