@@ -7,10 +7,11 @@ struct Command {
   var repetitions = 31
   var json: String?
   var plots: String?
+  var leavesPeersOut = false
 
   static let help = """
     usage: benchmarks [--filter TEXT]… [--size N[,N…]] [--repetitions R] [--json FILE] [--plots FOLDER]
-                      [--help]
+                      [--without-peers] [--help]
 
       --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'structure', 'permission', 'S9' or 'ugly';
                          several times for rows of several kinds
@@ -18,6 +19,7 @@ struct Command {
       --repetitions R    measurements of each row; default 31, fewer where one takes long
       --json FILE        also writes every row as JSON
       --plots FOLDER     also draws rows over the length of the list and over the number of edits, as SVG
+      --without-peers    leaves other stores out where they were built in: most of the time of a large size
 
     Every answer is checked, change details by a full walk of the list before and after; a wrong one ends the run with
     status 1. A missed goal is marked, and does not.
@@ -46,6 +48,10 @@ struct Command {
   init(_ arguments: some Sequence<String>) throws {
     var rest = Array(arguments)[...]
     while let option = rest.popFirst() {
+      if option == "--without-peers" {
+        leavesPeersOut = true
+        continue
+      }
       guard Self.options.contains(option) else { throw Misuse(sentence: "There is no option \(option).") }
       guard let value = rest.popFirst() else { throw Misuse(sentence: "\(option) needs a value.") }
       switch option {
@@ -85,6 +91,7 @@ struct Command {
       if try runAsChild(Array(arguments)) { return }
       let command = try Command(arguments)
       var report = Report(filters: command.filters, repetitions: command.repetitions)
+      report.leavesPeersOut = command.leavesPeersOut
       report.printHeader()
       for size in command.sizes {
         try ListChanges.measure(size: size, into: &report)

@@ -25,6 +25,8 @@ struct Report {
   /// The texts of which a row's name contains one; none: every row is wanted.
   let filters: [String]
   let repetitions: Int
+  /// Whether rows of other stores are left out also where they were built in.
+  var leavesPeersOut = false
   private(set) var rows: [Row] = []
 
   init(filters: [String], repetitions: Int) {

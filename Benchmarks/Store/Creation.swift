@@ -19,7 +19,7 @@ enum Creation {
     #if PeerBenchmarks
       let folder = FileManager.default.temporaryDirectory
       let file = folder.appending(path: "photoledger-peer-\(ProcessInfo.processInfo.processIdentifier)-\(size).sqlite")
-      let peer = try SQLiteLibrary(at: file)
+      let peer = report.leavesPeersOut ? nil : try SQLiteLibrary(at: file)
       var (others, next) = (0.0, UInt64(2))
     #endif
     let stage = try Stage(size: size) { library, chunk in
@@ -28,6 +28,7 @@ enum Creation {
       own += time
       blocks.append(time)
       #if PeerBenchmarks
+        guard let peer else { return made }
         let reader = try StoreReader(library)
         let entries = try zip(chunk, made).enumerated().map { offset, pair in
           let number = next + UInt64(offset)
@@ -47,8 +48,8 @@ enum Creation {
     }
     var base: (time: Double, bytes: Int)?
     #if PeerBenchmarks
-      try peer.finish()
-      base = (others / Double(size), try peer.byteCount())
+      try peer?.finish()
+      base = try peer.map { (others / Double(size), try $0.byteCount()) }
       if isWanted, let base {
         report.add(names[0], size: size, caches: nil, Sample([others]), operations: size)
         report.add(names[2], size: size, bytes: base.bytes)
