@@ -132,13 +132,18 @@ struct StoredOrderTests {
       for seed in 0..<20 { block.createAsset(.invented(seed, date: date)) }
     }
     let core = made.library.store.core
-    let (first, all) = try core.environment.read { t in
-      (
-        try core.projections.firstNumbers(7, ofOrder: 0, ascending: ascending, in: t),
-        try core.projections.keys(ofOrder: 0, ascending: ascending, in: t)
-      )
+    var longest = 0
+    for index in StoredOrder.all.indices {
+      let (first, all) = try core.environment.read { t in
+        (
+          try core.projections.firstNumbers(7, ofOrder: index, ascending: ascending, in: t),
+          try core.projections.keys(ofOrder: index, ascending: ascending, in: t)
+        )
+      }
+      #expect(first == all.prefix(7).map(\.number), "\(StoredOrder.all[index].name)")
+      longest = max(longest, all.count)
     }
-    #expect(all.count == 20 && first == all.prefix(7).map(\.number))
+    #expect(longest > 7)
   }
 
   @Test("those of one date keep their order when a result is turned round (FR-09)")
