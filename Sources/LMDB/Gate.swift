@@ -6,7 +6,8 @@
 //     open ── drain asked ──▶ draining ── all out ──▶ the one who asked works, alone, under the lock ──▶ open | closed
 //               │                │
 //               │                └── time is up: `busy`, open again
-//               └── newcomers wait, except on a thread that is inside already: it would wait for itself
+//               └── newcomers wait, except on a thread that is inside already: it would wait for itself; and except
+//                   those for whom a reader waits that is inside (HeldSnapshot)
 //
 // Invariant: the pointer to the MDB_env is used only by somebody counted in `readers`, `writers` or `visitors`, or
 // under the lock. Whoever waits for LMDB's writer lock is counted as a writer: he would otherwise begin in the middle
@@ -88,14 +89,17 @@ final class Gate: Sendable {
   }
 
   /// Counts the caller in, when the gate is open.
+  ///
+  /// - Parameter holder: the slot of a reader who is inside and waits for the caller; the gate must let him in.
   func enter<R>(
-    _ role: Role, _ operation: String, _ body: (inout GateState, OpaquePointer) -> R
+    _ role: Role, _ operation: String, beside holder: Int? = nil, _ body: (inout GateState, OpaquePointer) -> R
   ) throws(LMDBError) -> R {
     try checkProcess(operation)
     let thread = psys_thread_id()
     let result = try monitor.wait { (state) throws(LMDBError) -> R? in
       guard let handle = state.handle else { throw LMDBError(.closed, operation, path: path) }
-      if state.isDraining && !state.isInside(thread) { return nil }
+      let isWaitedFor = state.isInside(thread) || holder.map { state.slots[$0].isRunning } ?? false
+      if state.isDraining && !isWaitedFor { return nil }
       switch role {
       case .reader: state.readers += 1
       case .writer:
@@ -169,8 +173,8 @@ extension Gate {
   /// Begins a read transaction, renewing a kept one when there is one (mdb_txn_begin, mdb_txn_renew).
   ///
   /// Throws `mapResized` or `readersFull` for the environment to answer.
-  func beginRead() throws(LMDBError) -> (transaction: OpaquePointer, slot: Int) {
-    let (slot, kept, handle) = try enter(.reader, "mdb_txn_begin") { state, handle in
+  func beginRead(beside holder: Int? = nil) throws(LMDBError) -> (transaction: OpaquePointer, slot: Int) {
+    let (slot, kept, handle) = try enter(.reader, "mdb_txn_begin", beside: holder) { state, handle in
       let slot: Int
       if let index = state.idle.popLast() {
         slot = index

@@ -132,6 +132,70 @@ struct MapGrowthTests {
     }
   }
 
+  @Test("threads that a reader waits for read his snapshot also while a growth waits for him")
+  func helpersOfReader() async throws {
+    try await withTemporaryDirectory { path in
+      var options = Self.small
+      options.drainSeconds = 2
+      let environment = try Environment.open(path: path, options: options)
+      let database = try environment.database("d")
+      try environment.write { t in try t.put([0], [0], in: database) }
+      let isFull = Atomic(false)
+      let wasGrown = Atomic(false)
+      let readCount = Atomic(0)
+      do {
+        let writer = Thread {
+          let grown: Void? = try? environment.write { t in
+            do {
+              for n in 0..<200 { try t.put(bigRow(n).key, bigRow(n).value, in: database) }
+            } catch {
+              isFull.store(true, ordering: .relaxed)
+              throw error
+            }
+          }
+          wasGrown.store(grown != nil, ordering: .relaxed)
+        }
+        let transaction = try environment.beginRead()
+        let held = transaction.held
+        writer.start()
+        #expect(try await eventually { isFull.load(ordering: .relaxed) })
+        // From about now on the growth waits; for a while there is a helper before it and after it began to.
+        let helper = Thread {
+          let end = ContinuousClock.now + .milliseconds(300)
+          while ContinuousClock.now < end {
+            let count = try? held.read { t in try t.count(of: database) }
+            if count == 1 { readCount.add(1, ordering: .relaxed) }
+          }
+        }
+        helper.start()
+        #expect(try await eventually { helper.isFinished })
+        #expect(try transaction.count(of: database) == 1)
+        _ = consume transaction
+        #expect(try await eventually { writer.isFinished })
+      }
+      let (isLarger, count) = (wasGrown.load(ordering: .relaxed), readCount.load(ordering: .relaxed))
+      #expect(isLarger, "the growth waited in vain for a reader who waited for a helper")
+      #expect(count > 10)
+    }
+  }
+
+  @Test("a held snapshot is read by others until a commit comes, and nothing newer is given in its place")
+  func heldSnapshotAges() throws {
+    try withTemporaryDirectory { path in
+      let environment = try Environment.open(path: path, options: Self.small)
+      let database = try environment.database("d")
+      try environment.write { t in try t.put([0], [0], in: database) }
+      let transaction = try environment.beginRead()
+      let held = transaction.held
+      #expect(try held.read { t in try t.count(of: database) } == 1)
+      let writer = Thread { try? environment.write { t in try t.put([1], [1], in: database) } }
+      writer.start()
+      while !writer.isFinished { sched_yield() }
+      #expect(try held.read { t in try t.count(of: database) } == nil)
+      #expect(try transaction.count(of: database) == 1)
+    }
+  }
+
   @Test("a read inside the write that is waited for does not wait for itself")
   func readInsideWrite() throws {
     try withTemporaryDirectory { path in

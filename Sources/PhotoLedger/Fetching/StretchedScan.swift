@@ -10,9 +10,9 @@ import LMDB
 //     one core       ▓▓▓▓▓▓▓▓                  ▓▓▓▓▓▓▓▓
 //     another                 ▓▓▓▓▓▓▓▓ ▓▓▓▓▓▓▓▓         ▓▓▓▓
 //
-// A transaction belongs to one thread, so each stretch has one of its own. Invariant: the keys are those of the
-// caller's snapshot. Whoever gets another snapshot, no reader's slot, or broken bytes leaves its stretch alone, and the
-// caller reads in its own transaction what is left, so it meets the same errors as in one walk.
+// A transaction belongs to one thread, so each stretch has one of its own (HeldSnapshot). Invariant: the keys are those
+// of the caller's snapshot. Whoever cannot have that, or meets broken bytes, leaves its stretch alone, and the caller
+// reads in its own transaction what is left, so it meets the same errors as in one walk.
 
 extension LibraryStore {
   /// About how many rows a stretch has; to wake a thread for less takes longer than reading.
@@ -27,11 +27,9 @@ extension LibraryStore {
   func scanAssets<Key: PlannedKey>(_ plan: QueryPlan, _ t: borrowing StoreReading) throws -> GatheredKeys<Key> {
     let stretches = try assetStretches(t)
     guard stretches.count > 1 else { return try stretches.first.map { try gather($0, plan, t) } ?? GatheredKeys() }
-    let snapshot = t.transactionID
+    let snapshot = t.held
     let read = SeveralCores.map(stretches.count) { index in
-      try core.environment.read { t -> GatheredKeys<Key>? in
-        t.transactionID == snapshot ? try gather(stretches[index], plan, t) : nil
-      }
+      try snapshot.read { t -> GatheredKeys<Key> in try gather(stretches[index], plan, t) }
     }
     let parts = try zip(stretches, read).map { stretch, outcome in
       // What failed aside fails here again, or does not matter.
