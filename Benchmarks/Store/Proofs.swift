@@ -22,21 +22,19 @@ enum Proofs {
     let first = try stopwatch.time { try library.inclusionProof(ofSequence: size / 2 + 1).check(against: [checkpoint]) }
     report.add(names[1], size: stage.size, caches: nil, Sample([first]))
     var random = Seeded(Stage.seed &+ 5)
-    let inclusions = try (0..<report.repetitions).map { _ in
-      let sequence = UInt64.random(in: 1...size, using: &random)
-      var proof: InclusionProof?
-      let time = try stopwatch.time { proof = try library.inclusionProof(ofSequence: sequence) }
-      try proof?.check(against: [checkpoint])
-      return time
+    func sample<Proof>(_ prove: (UInt64) throws -> Proof, _ check: (Proof) throws -> Void) throws -> Sample {
+      Sample(
+        try (0..<report.repetitions).map { _ in
+          let place = UInt64.random(in: 1...size, using: &random)
+          var proof: Proof?
+          let time = try stopwatch.time { proof = try prove(place) }
+          if let proof { try check(proof) }
+          return time
+        })
     }
-    report.add(names[2], size: stage.size, caches: .warm, Sample(inclusions), goal: .microseconds(1000))
-    let consistencies = try (0..<report.repetitions).map { _ in
-      let earlier = UInt64.random(in: 1...size, using: &random)
-      var proof: ConsistencyProof?
-      let time = try stopwatch.time { proof = try library.consistencyProof(from: earlier) }
-      try proof?.check(against: [checkpoint])
-      return time
-    }
-    report.add(names[3], size: stage.size, caches: .warm, Sample(consistencies), goal: .microseconds(1000))
+    let inclusions = try sample({ try library.inclusionProof(ofSequence: $0) }, { try $0.check(against: [checkpoint]) })
+    report.add(names[2], size: stage.size, caches: .warm, inclusions, goal: .microseconds(1000))
+    let consistencies = try sample({ try library.consistencyProof(from: $0) }, { try $0.check(against: [checkpoint]) })
+    report.add(names[3], size: stage.size, caches: .warm, consistencies, goal: .microseconds(1000))
   }
 }

@@ -10,21 +10,10 @@ import Testing
 /// What an erasure must reach when something else was cut short, runs beside it, or came from elsewhere.
 @Suite("Keeping, cut short, raced and deceived")
 struct KeepingTroubleTests {
-  private static func lines(_ library: PhotoLibrary, after token: Token? = nil) throws -> [String] {
-    var lines: [String] = []
-    try library.exportLog(after: token) { lines.append($0) }
-    return lines
-  }
-
-  private static func source(_ lines: [String]) -> () throws -> [UInt8]? {
-    var rest = lines[...]
-    return { rest.popFirst().map { Array($0.utf8) } }
-  }
-
   /// A library that has the log of another one and its files.
   private static func follower(of kept: KeptLibrary) throws -> PhotoLibrary {
     let place = kept.folder.place("follower")
-    try PhotoLibrary.importLog(to: place, next: source(try lines(kept.library)))
+    try PhotoLibrary.importLog(to: place, next: LogText.source(try LogText.lines(kept.library)))
     try FileManager.default.copyItem(
       at: kept.url.appending(path: "resources"), to: place.appending(path: "resources"))
     return try PhotoLibrary(at: place)
@@ -118,7 +107,7 @@ struct KeepingTroubleTests {
     let report = imports.appending(path: "one.jsonl")
     try Data(#"{"asset":"\#(name)","outcome":"asset","path":"/p/ZNZ_0001.HEIC"}"#.utf8).write(to: report)
     try kept.library.eraseAssets([kept.secret])
-    try follower.appendLog(next: Self.source(try Self.lines(kept.library, after: start)))
+    try follower.appendLog(next: LogText.source(try LogText.lines(kept.library, after: start)))
     #expect(try follower.snapshots() == nil)
     for sequence in 5...before { #expect(try !Self.isTold(kept, in: follower, at: sequence), "at \(sequence)") }
     #expect(try String(contentsOf: report, encoding: .utf8).contains("ZNZ") == false)
@@ -137,10 +126,10 @@ struct KeepingTroubleTests {
     defer { follower.close() }
     let start = try kept.library.currentToken
     let undo = try kept.library.undoAndWait(.cause("import"))
-    try follower.appendLog(next: Self.source(try Self.lines(kept.library, after: start)))
+    try follower.appendLog(next: LogText.source(try LogText.lines(kept.library, after: start)))
     let middle = try kept.library.currentToken
     try kept.library.undoAndWait(.commit(try #require(undo.token)))
-    try follower.appendLog(next: Self.source(try Self.lines(kept.library, after: middle)))
+    try follower.appendLog(next: LogText.source(try LogText.lines(kept.library, after: middle)))
     let asset = try #require(try follower.asset(id.uuidString))
     let resource = try follower.resources(of: asset)[0]
     #expect(try follower.store.resources.state(of: resource, hashing: true) == .present)

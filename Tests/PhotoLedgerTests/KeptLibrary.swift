@@ -144,3 +144,17 @@ final class KeptLibrary {
     try Environment.store(ofLibrary: url.path).close()
   }
 }
+
+/// The log as JSON lines, as the tests pass them on.
+enum LogText {
+  static func lines(_ library: PhotoLibrary, after token: Token? = nil) throws -> [String] {
+    var lines: [String] = []
+    try library.exportLog(after: token) { lines.append($0) }
+    return lines
+  }
+
+  static func source(_ lines: [String]) -> () throws -> [UInt8]? {
+    var rest = lines[...]
+    return { rest.popFirst().map { Array($0.utf8) } }
+  }
+}

@@ -7,17 +7,6 @@ import Testing
 
 @Suite("The log as JSON lines")
 struct LogExportTests {
-  private static func lines(_ library: PhotoLibrary, after token: Token? = nil) throws -> [String] {
-    var lines: [String] = []
-    try library.exportLog(after: token) { lines.append($0) }
-    return lines
-  }
-
-  private static func source(_ lines: [String]) -> () throws -> [UInt8]? {
-    var rest = lines[...]
-    return { rest.popFirst().map { Array($0.utf8) } }
-  }
-
   @Test(
     "an exported log makes a library with the same records and entries, and exports as the same text",
     arguments: [false, true])
@@ -27,15 +16,15 @@ struct LogExportTests {
       try kept.library.eraseAssets([kept.secret])
       try kept.library.eraseAssets([kept.other])
     }
-    let lines = try Self.lines(kept.library)
+    let lines = try LogText.lines(kept.library)
     #expect(lines.count == Int(try kept.head().sequence) + 1)
     let again = kept.folder.place("again")
-    let token = try PhotoLibrary.importLog(to: again, next: Self.source(lines))
+    let token = try PhotoLibrary.importLog(to: again, next: LogText.source(lines))
     #expect(token == (try kept.library.currentToken))
     let library = try PhotoLibrary(at: again)
     defer { library.close() }
     #expect(try library.currentToken == token)
-    #expect(try Self.lines(library) == lines)
+    #expect(try LogText.lines(library) == lines)
     #expect(try StoreDump(Environment.store(ofLibrary: again.path)).difference(from: kept.dump()) == nil)
     #expect(try library.verify(scratch: kept.folder.url).isSound)
   }
@@ -43,7 +32,7 @@ struct LogExportTests {
   @Test("a line is read by other tools: JSON with the record's parts, and the payload in words")
   func form() async throws {
     let kept = try await KeptLibrary.make()
-    let lines = try Self.lines(kept.library)
+    let lines = try LogText.lines(kept.library)
     let heading = try #require(try JSONSerialization.jsonObject(with: Data(lines[0].utf8)) as? [String: Any])
     #expect(heading["format"] as? String == "photoledger-log")
     let first = try #require(try JSONSerialization.jsonObject(with: Data(lines[1].utf8)) as? [String: Any])
@@ -56,31 +45,31 @@ struct LogExportTests {
   func follower() async throws {
     let kept = try await KeptLibrary.make()
     let start = try kept.library.currentToken
-    let first = try Self.lines(kept.library)
+    let first = try LogText.lines(kept.library)
     let place = kept.folder.place("follower")
-    try PhotoLibrary.importLog(to: place, next: Self.source(first))
+    try PhotoLibrary.importLog(to: place, next: LogText.source(first))
     let follower = try PhotoLibrary(at: place)
     defer { follower.close() }
     let held = try follower.fetchAssets()
     try await kept.small.change { $0.setFavorite(true, for: [kept.twin]) }
     try kept.library.eraseAssets([kept.secret])
-    let rest = try Self.lines(kept.library, after: start)
+    let rest = try LogText.lines(kept.library, after: start)
     let whole = #expect(throws: LibraryError.self) {
-      try PhotoLibrary.importLog(to: kept.folder.place("part"), next: Self.source(rest))
+      try PhotoLibrary.importLog(to: kept.folder.place("part"), next: LogText.source(rest))
     }
     #expect(whole?.code == .conflict)
     let dump = try StoreDump(Environment.store(ofLibrary: place.path))
     for bad in [Array(rest.dropLast()), [rest[0]], rest + [rest[1]], first] {
-      #expect(throws: LibraryError.self) { try follower.appendLog(next: Self.source(bad)) }
+      #expect(throws: LibraryError.self) { try follower.appendLog(next: LogText.source(bad)) }
       #expect(try StoreDump(Environment.store(ofLibrary: place.path)).difference(from: dump) == nil)
     }
-    #expect(throws: LibraryError.self) { try follower.as("com.example.app").appendLog(next: Self.source(rest)) }
-    let token = try follower.appendLog(next: Self.source(rest))
+    #expect(throws: LibraryError.self) { try follower.as("com.example.app").appendLog(next: LogText.source(rest)) }
+    let token = try follower.appendLog(next: LogText.source(rest))
     #expect(token == (try kept.library.currentToken))
     #expect(try StoreDump(Environment.store(ofLibrary: place.path)).difference(from: kept.dump()) == nil)
     #expect(try follower.verify(scratch: kept.folder.url).isSound)
     #expect(held.first { $0.id == kept.secret }?.isErased == true)
-    let again = #expect(throws: LibraryError.self) { try follower.appendLog(next: Self.source(rest)) }
+    let again = #expect(throws: LibraryError.self) { try follower.appendLog(next: LogText.source(rest)) }
     #expect(again?.code == .conflict)
   }
 
@@ -123,11 +112,11 @@ struct LogExportTests {
     #expect(Self.harms.count == 20)
     let harm = Self.harms[index]
     let kept = try await KeptLibrary.make()
-    let lines = try Self.lines(kept.library)
+    let lines = try LogText.lines(kept.library)
     let spoiled = harm.spoil(lines)
     #expect(spoiled != lines, "\(harm.name) spoils something")
     let error = #expect(throws: LibraryError.self, "\(harm.name)") {
-      try PhotoLibrary.importLog(to: kept.folder.place("again"), next: Self.source(spoiled))
+      try PhotoLibrary.importLog(to: kept.folder.place("again"), next: LogText.source(spoiled))
     }
     #expect(error?.description.contains(harm.sentence) == true, "\(harm.name): \(error?.description ?? "")")
     #expect(try FileManager.default.contentsOfDirectory(atPath: kept.folder.url.path) == ["library"])
