@@ -18,7 +18,9 @@ public struct SnapshotSummary: Sendable, Hashable {
 
 extension PhotoLibrary {
   /// How many events lie between two snapshots unless it is said otherwise.
-  public static let defaultSnapshotSpacing = 8192
+  ///
+  /// What lies behind the last snapshot is gone back over event by event, and an event may have edited 256 assets.
+  public static let defaultSnapshotSpacing = 1024
 
   /// Makes the snapshots that are missing up to now, which shorten the way back to earlier moments.
   ///
