@@ -38,253 +38,116 @@ extension EventLog {
   ) throws(EventLogError) -> LogVerification {
     precondition(first >= 1, "Events are counted from 1.")
     precondition(first == 1 || sizes.isEmpty, "A Merkle tree has every event from the first on.")
+    return try verifyStretch(from: first, to: last, statesAt: sizes, in: t, progress: progress)
+  }
+
+  /// The same, where states are of what may come in front too.
+  private func verifyStretch(
+    from first: UInt64, to last: UInt64?, statesAt sizes: Set<UInt64>,
+    in t: borrowing some TransactionReading & ~Copyable, progress: (UInt64) -> Continuation = { _ in .proceed }
+  ) throws(EventLogError) -> LogVerification {
     var check = LogCheck(log: self, next: first, statesAt: sizes)
-    do throws(DefectFound) {
+    let defect = try Self.defect { () throws(DefectFound) in
       let storedHead = try check.storedHead(t)
       try check.resume(t)
       let isWhole = try check.scan(upTo: last ?? storedHead.sequence, t, progress)
-      if isWhole && last == nil { try check.end(storedHead, isFromBeginning: first == 1, t) }
-    } catch {
+      if isWhole && last == nil { try checkEnd(of: check.result, storedHead, isFromBeginning: first == 1, t) }
+    }
+    check.result.defect = defect
+    return check.result
+  }
+
+  /// The defect at which `body` ends, if it does.
+  private static func defect(_ body: () throws(DefectFound) -> Void) throws(EventLogError) -> LogVerification.Defect? {
+    do throws(DefectFound) { try body() } catch {
       switch error {
-      case .defect(let defect): check.result.defect = defect
+      case .defect(let defect): return defect
       case .failure(let error): throw error
       }
     }
-    return check.result
+    return nil
   }
 }
 
-/// The two ways a check ends early.
-private enum DefectFound: Error {
-  case defect(LogVerification.Defect)
-  case failure(EventLogError)
+// MARK: - On several cores
 
-  static func defect(_ sequence: UInt64, _ kind: LogVerification.Defect.Kind, _ detail: String) -> Self {
-    .defect(LogVerification.Defect(sequence: sequence, kind: kind, detail: detail))
-  }
-}
+extension EventLog {
+  #if DEBUG
+    private static let stretchEvents: UInt64 = 8
+  #else
+    private static let stretchEvents: UInt64 = 8192
+  #endif
+  /// How many stretches are checked between two looks at whether to go on.
+  private static let stretchesAtOnce = 16
 
-/// Runs `body`; a failure of the log or store ends the check.
-@inline(__always)
-private func trying<R: ~Copyable>(_ body: () throws(EventLogError) -> R) throws(DefectFound) -> R {
-  do { return try body() } catch { throw .failure(error) }
-}
-
-/// The state carried from event to event.
-private struct LogCheck {
-  /// The commit whose events are passing.
-  struct OpenCommit {
-    let firstSequence: UInt64
-    let information: CommitInformation
-    var count: UInt64
-  }
-
-  let log: EventLog
-  var next: UInt64
-  var chain = SHA256Digest.zero
-  var commit: UInt64 = 0
-  var index: UInt64 = 0
-  var wasLast = true
-  /// Nil when the check began inside the commit.
-  var open: OpenCommit?
-  var keyCount = 0
-  var result = LogVerification(head: .empty)
-  private var frontier = MerkleFrontier()
-  private let sizes: Set<UInt64>
-  private let largestSize: UInt64
-
-  init(log: EventLog, next: UInt64, statesAt sizes: Set<UInt64>) {
-    self.log = log
-    self.next = next
-    self.sizes = sizes
-    largestSize = sizes.max() ?? 0
-    noteState()
-  }
-
-  /// Keeps the state reached, if it is asked for.
-  private mutating func noteState() {
-    let head = result.head
-    guard sizes.contains(head.sequence) else { return }
-    result.states[head.sequence] = LogVerification.State(head: head, root: frontier.root)
-  }
-
-  /// The stored head, after a look at the number of the format beside it.
-  func storedHead(_ t: borrowing some TransactionReading & ~Copyable) throws(DefectFound) -> EventLog.Head {
-    let format: UInt64?
-    do { format = try log.storedFormat(t) } catch {
-      if error.code == .storage { throw .failure(error) }
-      throw .defect(0, .alteredFormat, error.detail)
-    }
-    if format == nil { throw .defect(0, .alteredFormat, "there is no format number") }
-    do { return try log.head(t) } catch {
-      if error.code != .corrupted { throw .failure(error) }
-      throw .defect(0, .headMismatch, "the stored head cannot be read")
-    }
-  }
-
-  /// Takes the event before the first one as the state to continue from.
-  mutating func resume(_ t: borrowing some TransactionReading & ~Copyable) throws(DefectFound) {
-    guard next > 1 else { return }
-    let previous = next - 1
-    let event: StoredEvent?
-    do { event = try log.event(at: previous, in: t) } catch {
-      if error.code != .corrupted { throw .failure(error) }
-      throw .defect(previous, .malformed, error.detail)
-    }
-    guard let event else { throw .defect(previous, .missing, "there is no record to continue from") }
-    (chain, commit, index, wasLast) = (event.chain, event.commit, event.index, event.isLast)
-    result.head = EventLog.Head(sequence: previous, commit: commit, chain: chain)
-  }
-
-  /// Checks every event up to `last`; false when `progress` stopped it.
-  mutating func scan(
-    upTo last: UInt64, _ t: borrowing some TransactionReading & ~Copyable, _ progress: (UInt64) -> Continuation
-  ) throws(DefectFound) -> Bool {
-    var cursor: Cursor
-    do { cursor = try t.cursor(in: log.events) } catch { throw .failure(EventLogError(error)) }
-    var isFirst = true
-    while next <= last {
-      let entry: Entry?
-      do { entry = try isFirst ? cursor.seek(atOrAfter: next) : cursor.next() } catch {
-        throw .failure(EventLogError(error))
-      }
-      isFirst = false
-      guard let entry, entry.integerKey == next else { throw .defect(next, .missing, "there is no such record") }
-      try check(entry.value)
-      if wasLast { try checkRows(t) }
-      if next % 4096 == 0 && progress(next) == .stop { return false }
-      next += 1
-    }
-    return true
-  }
-
-  private mutating func check(_ record: RawSpan) throws(DefectFound) {
-    let event: StoredEvent
-    let information: CommitInformation?
-    do throws(CBORError) {
-      event = try StoredEvent(decoding: record)
-      // The one thing that decoding in place leaves unread.
-      guard event.typeBytes.isText else { throw CBORError(.invalidText, at: event.typeOffset) }
-      information = try event.information()
-    } catch {
-      throw .defect(next, .malformed, error.description)
-    }
-    guard event.sequence == next else {
-      throw .defect(next, .misplaced, "the record is that of event \(event.sequence)")
-    }
-    try checkHashes(event)
-    try checkCommit(event, information)
-    chain = event.chain
-    result.eventCount += 1
-    if event.isErased { result.erasedCount += 1 }
-    result.head = EventLog.Head(sequence: next, commit: event.commit, chain: chain)
-    guard next <= largestSize else { return }
-    frontier.append(event.leaf)
-    noteState()
-  }
-
-  private func checkHashes(_ event: borrowing StoredEvent) throws(DefectFound) {
-    let leaf = EventRecord.leaf(header: event.header, commitment: event.commitment)
-    if let salt = event.salt, let payload = event.payload {
-      let commitment = salt.withUnsafeBytes { EventRecord.commitment(salt: $0, payload: payload) }
-      if commitment != event.commitment {
-        if EventRecord.leaf(header: event.header, commitment: commitment) == event.leaf {
-          throw .defect(next, .alteredCommitment, "the commitment is not that of salt and payload, the leaf is")
+  /// Recomputes the whole log as `verify` does, with the same result, on some of the machine's cores.
+  ///
+  /// A stretch takes the chain stored in the event before it as given; that it is right shows when the stretch in front
+  /// is found sound. Where stretches meet, a commit ends, so that each row of a commit is compared.
+  ///
+  /// - Parameters:
+  ///   - sizes: after how many events the state of the log is wanted, its Merkle root included.
+  ///   - t: the snapshot; it is read by other threads beside this one.
+  ///   - progress: called now and then, on this thread, with the sequence reached; `.stop` ends the verification there.
+  /// - Throws: `storage`; a difference is not thrown but returned.
+  /// - Complexity: O(bytes) of the events, shared by the cores.
+  public func verifyOnSeveralCores(
+    statesAt sizes: Set<UInt64> = [], in t: borrowing ReadTransaction,
+    progress: (UInt64) -> Continuation = { _ in .proceed }
+  ) throws(EventLogError) -> LogVerification {
+    let storedHead: Head
+    do { storedHead = try head(t) } catch { return try verify(statesAt: sizes, in: t, progress: progress) }
+    let last = storedHead.sequence
+    guard last > Self.stretchEvents else { return try verify(statesAt: sizes, in: t, progress: progress) }
+    var found = LogVerification(head: .empty)
+    while found.head.sequence < last {
+      let stretches = try stretches(after: found.head.sequence, upTo: last, t)
+      let snapshot = t.held
+      let outcomes = SeveralCores.map(stretches.count) { index in
+        let stretch = stretches[index]
+        return try snapshot.read { t in
+          try verifyStretch(from: stretch.lowerBound, to: stretch.upperBound, statesAt: sizes, in: t)
         }
-        throw .defect(next, .alteredPayload, "salt and payload do not give the commitment")
       }
-    }
-    if leaf != event.leaf {
-      if EventRecord.chain(after: chain, leaf: leaf) == event.chain {
-        throw .defect(next, .alteredLeaf, "the leaf is not that of header and commitment, the chain is")
+      for (stretch, outcome) in zip(stretches, outcomes) {
+        var part: LogVerification?
+        // What failed aside fails here again, or does not matter.
+        if case .success(let result) = outcome { part = result }
+        if let part {
+          found.append(part)
+        } else {
+          found.append(try verifyStretch(from: stretch.lowerBound, to: stretch.upperBound, statesAt: sizes, in: t))
+        }
+        if found.defect != nil { return found }
       }
-      throw .defect(next, .alteredHeader, "header and commitment do not give the leaf")
+      if found.head.sequence < last, progress(found.head.sequence) == .stop { return found }
     }
-    if EventRecord.chain(after: chain, leaf: leaf) != event.chain {
-      throw .defect(next, .brokenChain, "the chain does not continue from event \(next - 1)")
+    found.defect = try Self.defect { () throws(DefectFound) in
+      try checkEnd(of: found, storedHead, isFromBeginning: true, t)
     }
+    return found
   }
 
-  private mutating func checkCommit(
-    _ event: borrowing StoredEvent, _ information: CommitInformation?
-  ) throws(DefectFound) {
-    let begins = wasLast
-    let expected = begins ? (commit + 1, 0) : (commit, index + 1)
-    guard (event.commit, event.index) == expected else {
-      throw .defect(
-        next, .brokenCommit,
-        "it says event \(event.index) of commit \(event.commit), not \(expected.1) of \(expected.0)")
+  /// The next stretches of whole commits after an event.
+  private func stretches(
+    after first: UInt64, upTo last: UInt64, _ t: borrowing ReadTransaction
+  ) throws(EventLogError) -> [ClosedRange<UInt64>] {
+    var stretches: [ClosedRange<UInt64>] = []
+    var reached = first
+    while reached < last && stretches.count < Self.stretchesAtOnce {
+      var end = last - reached > Self.stretchEvents ? reached + Self.stretchEvents : last
+      while end < last, try !endsCommit(end, t) { end += 1 }
+      stretches.append(reached + 1...end)
+      reached = end
     }
-    guard begins == (information != nil) else {
-      throw .defect(next, .brokenCommit, "only the first event of a commit has the commit's information")
-    }
-    if let information {
-      open = OpenCommit(firstSequence: next, information: information, count: 1)
-      if information.key != nil { keyCount += 1 }
-    } else if let information = open?.information {
-      guard information.time == event.time else {
-        throw .defect(next, .brokenCommit, "its time is not that of the commit")
-      }
-      open?.count += 1
-    }
-    (commit, index, wasLast) = (event.commit, event.index, event.isLast)
+    return stretches
   }
 
-  /// Compares the rows of the commit that has just ended with what they should be.
-  private mutating func checkRows(_ t: borrowing some TransactionReading & ~Copyable) throws(DefectFound) {
-    result.commitCount += 1
-    guard let open else { return }  // the check began inside this commit
-    let expected = Commit(
-      number: commit, firstSequence: open.firstSequence, eventCount: open.count, chain: chain,
-      information: open.information)
-    let log = log
-    let row = try trying { () throws(EventLogError) in
-      try storing { () throws(LMDBError) in try t.bytes(for: expected.number, in: log.commits) }
-    }
-    guard row == expected.row else {
-      throw .defect(next, .derivedCommit, "the row of commit \(commit) does not follow from its events")
-    }
-    guard let key = open.information.key else { return }
-    let number = try trying { () throws(EventLogError) in
-      try storing { () throws(LMDBError) in
-        try t.bytes(for: EventLog.storedKey(key, of: open.information.client), in: log.keys)
-      }
-    }
-    guard number == CBOR.unsigned(commit).encoded else {
-      throw .defect(next, .derivedKey, "the idempotency key \(key) does not lead to commit \(commit)")
-    }
-  }
-
-  /// Checks that the log ends where its head says, and that no table has a row too many.
-  func end(
-    _ head: EventLog.Head, isFromBeginning: Bool, _ t: borrowing some TransactionReading & ~Copyable
-  ) throws(DefectFound) {
-    let log = log
-    let counts = try trying { () throws(EventLogError) in
-      try storing { () throws(LMDBError) in
-        (
-          events: try t.count(of: log.events), commits: try t.count(of: log.commits), keys: try t.count(of: log.keys),
-          meta: try t.count(of: log.meta)
-        )
-      }
-    }
-    if counts.meta > EventLog.MetaKey.count {
-      throw .defect(head.sequence, .alteredFormat, "\(counts.meta) rows tell of the log, not \(EventLog.MetaKey.count)")
-    }
-    if head.sequence > 0 && !wasLast {
-      throw .defect(head.sequence, .brokenCommit, "the log ends inside commit \(commit)")
-    }
-    if head != result.head {
-      throw .defect(head.sequence, .headMismatch, "the stored head is not that of the last event")
-    }
-    if UInt64(counts.events) != head.sequence {
-      throw .defect(head.sequence + 1, .surplus, "\(counts.events) records are stored, the head is \(head.sequence)")
-    }
-    if UInt64(counts.commits) != head.commit {
-      throw .defect(head.sequence, .derivedCommit, "there are \(counts.commits) rows for \(head.commit) commits")
-    }
-    if isFromBeginning && counts.keys != keyCount {
-      throw .defect(head.sequence, .derivedKey, "there are \(counts.keys) rows for \(keyCount) idempotency keys")
+  /// Whether an event is the last of its commit. True also for what is no event: there the check will end.
+  private func endsCommit(_ sequence: UInt64, _ t: borrowing ReadTransaction) throws(EventLogError) -> Bool {
+    do { return try event(at: sequence, in: t)?.isLast ?? true } catch {
+      if error.code == .corrupted { return true }
+      throw error
     }
   }
 }

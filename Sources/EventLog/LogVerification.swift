@@ -63,7 +63,36 @@ public struct LogVerification: Sendable, Hashable {
   /// The end of what was read.
   public internal(set) var head: EventLog.Head
   /// What the log was at each size that was asked for and reached.
-  public internal(set) var states: [UInt64: State] = [:]
+  public var states: [UInt64: State] { edges.mapValues { State(head: $0.head, root: $0.frontier.root) } }
   /// The first difference; nil when everything is as it should be.
   public internal(set) var defect: Defect?
+
+  /// How many of the commits have an idempotency key.
+  var keyCount = 0
+  /// Whether what was read ends with a commit.
+  var endsCommit = true
+  /// The Merkle tree over what was read, up to the largest size that was asked for.
+  var frontier = MerkleFrontier()
+  /// What the states at the sizes that were asked for follow from.
+  var edges: [UInt64: Edge] = [:]
+
+  struct Edge: Hashable {
+    let head: EventLog.Head
+    var frontier: MerkleFrontier
+  }
+
+  /// Adds what the verification of the events that follow has found.
+  mutating func append(_ next: Self) {
+    for (size, edge) in next.edges {
+      var whole = frontier
+      whole.append(edge.frontier)
+      edges[size] = Edge(head: edge.head, frontier: whole)
+    }
+    frontier.append(next.frontier)
+    eventCount += next.eventCount
+    erasedCount += next.erasedCount
+    commitCount += next.commitCount
+    keyCount += next.keyCount
+    (head, endsCommit, defect) = (next.head, next.endsCommit, next.defect)
+  }
 }

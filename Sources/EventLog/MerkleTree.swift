@@ -164,31 +164,57 @@ extension MerkleTree {
   }
 }
 
-/// The roots of the complete subtrees at the right edge of a growing tree: what its root follows from.
+/// The roots of the complete subtrees that a run of leaves falls apart into: what the root of a growing tree follows
+/// from, when the run begins with the first leaf.
 ///
-/// After n leaves it holds a hash for each bit of n, the largest subtree first.
-struct MerkleFrontier {
-  private var hashes: [SHA256Digest] = []
-  private(set) var count: UInt64 = 0
+///     leaves 5 to 12, counted from 0      ▪ ▪▪ ▪▪▪▪ ▪
+///                                         5 6  8    12
+///
+/// A run that begins elsewhere can be folded before the leaves in front of it are known, and appended to theirs. From
+/// the first leaf on, n leaves are a subtree for each bit of n, the largest first.
+struct MerkleFrontier: Sendable, Hashable {
+  private struct Root: Hashable {
+    let hash: SHA256Digest
+    let level: Int
+  }
+
+  private var roots: [Root] = []
+  private let start: UInt64
+  private var end: UInt64
+
+  /// A run without leaves in front of the leaf at `start`.
+  init(from start: UInt64 = 0) { (self.start, end) = (start, start) }
 
   /// Takes the next leaf in.
   ///
   /// - Complexity: one hash amortised, O(log n) at most.
-  mutating func append(_ leaf: SHA256Digest) {
-    var hash = leaf
-    var bits = count
-    while bits & 1 == 1 {
-      hash = MerkleTree.node(hashes.removeLast(), hash)
-      bits >>= 1
-    }
-    hashes.append(hash)
-    count += 1
+  mutating func append(_ leaf: SHA256Digest) { append(Root(hash: leaf, level: 0)) }
+
+  /// Takes the leaves in that follow.
+  ///
+  /// - Complexity: O(log n).
+  mutating func append(_ next: Self) {
+    guard next.end > next.start else { return }
+    precondition(next.start == end, "Leaves are appended in their order.")
+    for root in next.roots { append(root) }
   }
 
-  /// The root of the tree over all leaves so far.
+  private mutating func append(_ root: Root) {
+    var root = root
+    end += 1 << root.level
+    // Whatever ends where two of its size end is the right one of a pair, if the left one is in the run.
+    while let left = roots.last, left.level == root.level, (end >> root.level) & 1 == 0 {
+      roots.removeLast()
+      root = Root(hash: MerkleTree.node(left.hash, root.hash), level: root.level + 1)
+    }
+    roots.append(root)
+  }
+
+  /// The root of the tree over all leaves so far, from the first one.
   var root: SHA256Digest {
-    guard var root = hashes.last else { return MerkleTree.emptyRoot }
-    for hash in hashes.dropLast().reversed() { root = MerkleTree.node(hash, root) }
+    precondition(start == 0, "A tree begins with the first leaf.")
+    guard var root = roots.last?.hash else { return MerkleTree.emptyRoot }
+    for left in roots.dropLast().reversed() { root = MerkleTree.node(left.hash, root) }
     return root
   }
 }

@@ -311,7 +311,7 @@ struct LogTreeTests {
       let leaves = try leaves(of: log)
       let count = UInt64(leaves.count)
       func states() throws -> [UInt64: LogVerification.State] {
-        try log.environment.read { t in try log.verify(statesAt: Set(0...count + 3), in: t).states }
+        try log.verification(statesAt: Set(0...count + 3)).states
       }
       let before = try states()
       #expect(Set(before.keys) == Set(0...count))

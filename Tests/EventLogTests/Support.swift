@@ -68,7 +68,15 @@ func failure(_ body: () throws -> Void) throws -> EventLogError? {
 }
 
 extension EventLog {
-  func verification() throws -> LogVerification { try environment.read { t in try verify(in: t) } }
+  /// What both ways of verifying find, which must be the same.
+  func verification(statesAt sizes: Set<UInt64> = []) throws -> LogVerification {
+    try environment.read { t in
+      let found = try verify(statesAt: sizes, in: t)
+      let spread = try verifyOnSeveralCores(statesAt: sizes, in: t)
+      #expect(spread == found)
+      return found
+    }
+  }
 
   func currentHead() throws -> Head { try environment.read { t in try head(t) } }
 

@@ -113,8 +113,8 @@ struct CheckpointTests {
   @Test("making a checkpoint tells how far it is, and can be stopped; only the owner makes one")
   func progress() throws {
     let made = try TemporaryLibrary()
-    for _ in 0..<3 {
-      try made.library.performChangesAndWait { change in for index in 0..<1500 { change.createAlbum(title: "\(index)") }
+    for _ in 0..<30 {
+      try made.library.performChangesAndWait { change in for index in 0..<150 { change.createAlbum(title: "\(index)") }
       }
     }
     var told: [TaskProgress] = []
@@ -122,7 +122,8 @@ struct CheckpointTests {
       told.append($0)
       return true
     }
-    #expect(told.map(\.done) == [4096] && told[0].total == 4501 && told[0].phase == "log")
+    #expect(!told.isEmpty && told.map(\.done) == told.map(\.done).sorted())
+    #expect(told.allSatisfy { $0.done > 0 && $0.done < 4501 && $0.total == 4501 && $0.phase == "log" })
     #expect(try Self.code { _ = try made.library.checkpoint { _ in false } } == .userCancelled)
     try made.authorize("com.example.app")
     let view = made.library.as("com.example.app")

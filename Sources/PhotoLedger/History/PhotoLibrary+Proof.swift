@@ -16,12 +16,9 @@ extension PhotoLibrary {
     try checkIsOwner("make a checkpoint of the library")
     return try store.reading { t in
       let head = try store.core.log.head(t).sequence
-      var isStopped = false
-      let found = try store.core.log.verify(statesAt: [head], in: t) { sequence in
-        isStopped = !progress(TaskProgress(phase: "log", done: sequence, total: head))
-        return isStopped ? .stop : .proceed
+      guard let found = try store.core.log.proved(statesAt: [head], in: t, progress) else {
+        throw LibraryError(.userCancelled, "The checkpoint was given up; nothing was written.")
       }
-      if isStopped { throw LibraryError(.userCancelled, "The checkpoint was given up; nothing was written.") }
       guard found.defect == nil, let state = found.states[head] else {
         let defect = found.defect?.description ?? "The log ends before its head."
         throw LibraryError(

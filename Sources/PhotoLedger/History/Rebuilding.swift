@@ -138,13 +138,7 @@ extension StoreCore {
   private func provedLog(
     _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
   ) throws -> LogVerification.Defect? {
-    let total = try log.head(t).sequence
-    var isStopped = false
-    let found = try log.verify(in: t) { sequence in
-      isStopped = !progress(TaskProgress(phase: "log", done: sequence, total: total))
-      return isStopped ? .stop : .proceed
-    }
-    if isStopped { throw Shadow.stopped }
+    guard let found = try log.proved(in: t, progress) else { throw Shadow.stopped }
     return found.defect
   }
 }

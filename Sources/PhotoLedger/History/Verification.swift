@@ -95,13 +95,9 @@ extension PhotoLibrary {
   private func verifyLog(
     against checkpoints: [Checkpoint], _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
   ) throws -> Verification {
-    let total = try store.core.log.head(t).sequence
-    var isStopped = false
-    let log = try store.core.log.verify(statesAt: Set(checkpoints.map(\.size)), in: t) { sequence in
-      isStopped = !progress(TaskProgress(phase: "log", done: sequence, total: total))
-      return isStopped ? .stop : .proceed
+    guard let log = try store.core.log.proved(statesAt: Set(checkpoints.map(\.size)), in: t, progress) else {
+      throw LibraryError(.userCancelled, "The verification was stopped; nothing was changed.")
     }
-    if isStopped { throw LibraryError(.userCancelled, "The verification was stopped; nothing was changed.") }
     var found = Verification()
     found.eventCount = log.eventCount
     found.commitCount = log.commitCount

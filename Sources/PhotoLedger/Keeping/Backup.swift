@@ -211,12 +211,7 @@ enum LibraryCopy {
   ) throws -> EventLog.Head {
     try environment.read { t in
       let head = try log.head(t)
-      var isStopped = false
-      let found = try log.verify(in: t) { sequence in
-        isStopped = !progress(TaskProgress(phase: "log", done: sequence, total: head.sequence))
-        return isStopped ? .stop : .proceed
-      }
-      if isStopped { throw stopped }
+      guard let found = try log.proved(in: t, progress) else { throw stopped }
       if let defect = found.defect {
         throw LibraryError(.corrupted, "The copy does not prove itself and was given up. \(defect.description)")
       }

@@ -2,6 +2,7 @@ import CSystem
 import EventLog
 import Foundation
 import Glibc
+import LMDB
 
 // The files of resources on their way into another library: a backup, what is restored from one, a fork.
 //

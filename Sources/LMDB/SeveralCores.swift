@@ -3,13 +3,13 @@ import Glibc
 import Synchronization
 
 /// Work that can be cut into parts, spread over some of the machine's cores.
-enum SeveralCores {
+package enum SeveralCores {
   /// More are not taken: such work is soon bound by memory or the disk, and others want cores too.
   private static let most = 4
 
   /// Carries a body out for every part, several at once, whoever is free taking the next.
   /// - Returns: the outcomes in the order of the parts.
-  static func map<Outcome: Sendable>(
+  package static func map<Outcome: Sendable>(
     _ count: Int, _ body: @Sendable (Int) throws -> Outcome
   ) -> [Result<Outcome, any Error>] {
     let next = Atomic(0)
