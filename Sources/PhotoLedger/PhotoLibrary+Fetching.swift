@@ -290,11 +290,14 @@ extension PhotoLibrary {
     }
   }
 
+  /// What identifiers name now, and what they named before it was purged: a result is led to earlier states too, and a
+  /// purge can be undone.
   private func numbers(of identifiers: [String]) throws -> Set<ObjectNumber> {
     try store.reading { t in
       var numbers: Set<ObjectNumber> = []
       for identifier in identifiers.compactMap({ LocalIdentifier($0) }) {
-        if let object = try store.object(identifier, at: moment, t) { numbers.insert(object.number) }
+        if let object = try store.core.projections.object(identifier, in: t) { numbers.insert(object.number) }
+        try store.core.projections.forEachDeparted(identifier, in: t) { numbers.insert($0) }
       }
       return numbers
     }

@@ -261,6 +261,31 @@ struct MomentRuleTests {
     #expect(try small.library.changeDetails(from: held, to: from).commits.isEmpty)
   }
 
+  @Test("a fetch by identifier is led back to what was purged, and on to what came later (CD-01, FR-01)")
+  func namedDifferences() async throws {
+    let small = try SmallLibrary()
+    let gone = try await small.assets(1)[0]
+    let early = try small.library.currentToken
+    let later = try await small.assets(1)[0]
+    try await small.change { $0.deleteAssets([gone]) }
+    let trashed = try small.library.currentToken
+    try await small.change { $0.purgeAssets([gone]) }
+    let late = try small.library.currentToken
+    let names = [gone, later].map(\.uuidString)
+    func led(_ from: Token, _ to: Token) throws -> [[LocalIdentifier]] {
+      let held = try small.library.at(from).fetchAssets(withLocalIdentifiers: names)
+      let details = try small.library.changeDetails(from: held, to: to)
+      return [details.fetchResultBeforeChanges.map(\.id), details.fetchResultAfterChanges.map(\.id)]
+    }
+    #expect(try led(late, early) == [[later], [gone]])
+    #expect(try led(early, late) == [[gone], [later]])
+    let held = try small.library.fetchAssets(withLocalIdentifiers: names)
+    var iterator = small.library.changes(to: held).makeAsyncIterator()
+    try small.library.undoAndWait(.commit(late))
+    try small.library.undoAndWait(.commit(trashed))
+    #expect(try await iterator.next()?.fetchResultAfterChanges.map(\.id) == [gone, later])
+  }
+
   @Test("snapshots of another history are not used, and can be dropped under a view")
   func foreignSnapshots() async throws {
     let (one, two) = (try SmallLibrary(), try SmallLibrary())

@@ -236,12 +236,20 @@ extension Projections {
   /// - Complexity: O(log n).
   func departed(_ identifier: LocalIdentifier, in t: borrowing some Reading) throws -> ObjectNumber? {
     var last: ObjectNumber?
-    let prefix = pairKey(identifier.high, identifier.low)
-    try t.forEach(in: departed, prefix: prefix.span.bytes, reverse: true) { key, _ in
-      last = try key.number(at: 16)
-      return .stop
-    }
+    try forEachDeparted(identifier, in: t) { last = $0 }
     return last
+  }
+
+  /// Calls `body` with the number of each asset with an identifier that was purged, in their order.
+  /// - Complexity: O(log n), and one step for each.
+  func forEachDeparted(
+    _ identifier: LocalIdentifier, in t: borrowing some Reading, _ body: (ObjectNumber) -> Void
+  ) throws {
+    let prefix = pairKey(identifier.high, identifier.low)
+    try t.forEach(in: departed, prefix: prefix.span.bytes) { key, _ in
+      body(try key.number(at: 16))
+      return .proceed
+    }
   }
 
   /// The place of a child in a container.
