@@ -102,22 +102,12 @@ extension EventLog {
     var found = LogVerification(head: .empty)
     while found.head.sequence < last {
       let stretches = try stretches(after: found.head.sequence, upTo: last, t)
-      let snapshot = t.held
-      let outcomes = SeveralCores.map(stretches.count) { index in
+      let parts = try t.onSeveralCores(stretches.count) { (index, t) throws(EventLogError) in
         let stretch = stretches[index]
-        return try snapshot.read { t in
-          try verifyStretch(from: stretch.lowerBound, to: stretch.upperBound, statesAt: sizes, in: t)
-        }
+        return try verifyStretch(from: stretch.lowerBound, to: stretch.upperBound, statesAt: sizes, in: t)
       }
-      for (stretch, outcome) in zip(stretches, outcomes) {
-        var part: LogVerification?
-        // What failed aside fails here again, or does not matter.
-        if case .success(let result) = outcome { part = result }
-        if let part {
-          found.append(part)
-        } else {
-          found.append(try verifyStretch(from: stretch.lowerBound, to: stretch.upperBound, statesAt: sizes, in: t))
-        }
+      for part in parts {
+        found.append(part)
         if found.defect != nil { return found }
       }
       if found.head.sequence < last, progress(found.head.sequence) == .stop { return found }

@@ -1,4 +1,5 @@
 import CLMDB
+import CSystem
 import Glibc
 
 extension Environment {
@@ -215,19 +216,24 @@ extension Environment {
     try Self.check(mdb_env_sync(handle, 1), "mdb_env_sync", path)
   }
 
-  /// Writes a consistent copy of the store to the new directory `destination`, durable on return (mdb_env_copyfd2).
+  /// Writes a consistent copy of the store to the new directory `destination` (mdb_env_copyfd2).
   ///
   /// The copy is a long reader: it pins pages while it runs. Nothing is left behind after a failure.
   /// - Parameters:
   ///   - destination: a directory that does not exist.
   ///   - compacting: whether free pages are left out, and the bytes of deleted values with them.
+  ///   - isDurable: whether the copy is on the disk on return. Otherwise writing it out has only begun, and whoever
+  ///     copies more syncs the file system once for all.
   /// - Throws: `diskFull`, `permission`, `io`, `corrupted`, `closed`.
-  public func copy(to destination: String, compacting: Bool = false) throws(LMDBError) {
+  public func copy(
+    to destination: String, compacting: Bool = false, isDurable: Bool = true
+  ) throws(LMDBError) {
     try read(mapping: { $0 }) { (_) throws(LMDBError) in }  // follows a map that another process has grown
     guard mkdir(destination, 0o700) == 0 else { throw LMDBError(code: errno, "mkdir", path: destination) }
     let file = destination + "/data.mdb"
     do throws(LMDBError) {
-      try copy(toFile: file, in: destination, compacting: compacting)
+      try copy(toFile: file, in: destination, compacting, isDurable)
+      guard isDurable else { return }
       try synchronizeDirectory(destination)
       try synchronizeDirectory(destination + "/..")
     } catch {
@@ -237,13 +243,16 @@ extension Environment {
     }
   }
 
-  private func copy(toFile file: String, in directory: String, compacting: Bool) throws(LMDBError) {
+  private func copy(
+    toFile file: String, in directory: String, _ compacting: Bool, _ isDurable: Bool
+  ) throws(LMDBError) {
     let handle = try gate.enter(.visitor, "mdb_env_copyfd2") { _, handle in handle }
     defer { gate.leave(.visitor) }
     let descriptor = Glibc.open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw LMDBError(code: errno, "open", path: directory) }
     var code = mdb_env_copyfd2(handle, descriptor, compacting ? UInt32(MDB_CP_COMPACT) : 0)
-    if code == 0 && fsync(descriptor) != 0 { code = errno }
+    if code == 0 && !isDurable { psys_begin_writing_out(descriptor) }
+    if code == 0 && isDurable && fsync(descriptor) != 0 { code = errno }
     if Glibc.close(descriptor) != 0 && code == 0 { code = errno }
     try Self.check(code, "mdb_env_copyfd2", directory)
   }

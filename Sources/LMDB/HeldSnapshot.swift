@@ -46,4 +46,26 @@ extension ReadTransaction {
   public var held: HeldSnapshot {
     HeldSnapshot(environment: environment, slot: slot, transactionID: transactionID)
   }
+
+  /// Carries a body out for each of so many parts, on several cores, in transactions of the same snapshot.
+  ///
+  /// A part that could not be read aside is read here, in this transaction. So is one that failed: it fails here again,
+  /// and as one walk would.
+  /// - Returns: the results in the order of the parts.
+  /// - Throws: what the body throws for the first part that it throws for.
+  package func onSeveralCores<R: Sendable, Failure: Error>(
+    _ count: Int, _ body: @Sendable (Int, borrowing ReadTransaction) throws(Failure) -> R
+  ) throws(Failure) -> [R] {
+    let snapshot = held
+    let outcomes = SeveralCores.map(count) { part in try snapshot.read { t in try body(part, t) } }
+    var results: [R] = []
+    for (part, outcome) in outcomes.enumerated() {
+      if case .success(let result?) = outcome {
+        results.append(result)
+      } else {
+        results.append(try body(part, self))
+      }
+    }
+    return results
+  }
 }

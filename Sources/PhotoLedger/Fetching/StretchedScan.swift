@@ -27,16 +27,8 @@ extension LibraryStore {
   func scanAssets<Key: PlannedKey>(_ plan: QueryPlan, _ t: borrowing StoreReading) throws -> GatheredKeys<Key> {
     let stretches = try assetStretches(t)
     guard stretches.count > 1 else { return try stretches.first.map { try gather($0, plan, t) } ?? GatheredKeys() }
-    let snapshot = t.held
-    let read = SeveralCores.map(stretches.count) { index in
-      try snapshot.read { t -> GatheredKeys<Key> in try gather(stretches[index], plan, t) }
-    }
-    let parts = try zip(stretches, read).map { stretch, outcome in
-      // What failed aside fails here again, or does not matter.
-      if case .success(let keys?) = outcome { return keys }
-      return try gather(stretch, plan, t)
-    }
-    return GatheredKeys(joining: parts)
+    return GatheredKeys(
+      joining: try t.onSeveralCores(stretches.count) { index, t in try gather(stretches[index], plan, t) })
   }
 
   /// The numbers of all assets, cut into stretches.

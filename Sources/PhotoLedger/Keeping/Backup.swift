@@ -175,7 +175,8 @@ extension LibraryStore {
     to folder: UnfinishedFolder, _ progress: (TaskProgress) -> Bool
   ) throws -> EventLog.Head {
     guard progress(TaskProgress(phase: "store", done: 0, total: nil)) else { throw LibraryCopy.stopped }
-    try core.environment.copy(to: folder.path + "/store", compacting: true)
+    // The folder is synced as a whole when it is finished.
+    try core.environment.copy(to: folder.path + "/store", compacting: true, isDurable: false)
     return try LibraryCopy.withStore(in: folder.path) { environment in
       try LibraryCopy.provedLog(EventLog(in: environment), in: environment, progress)
     }
@@ -275,21 +276,31 @@ enum LibraryCopy {
     transfer.missingFiles = try withStore(in: folder) { environment in
       let projections = try Projections(in: environment)
       return try environment.read { t in
-        // By content and asset; only for what is not there an asset has to say whether it was to be.
-        var absent: [(content: SHA256Digest, asset: ObjectNumber)] = []
+        var absent: [(asset: ObjectNumber, content: SHA256Digest)] = []
         try t.forEach(in: projections.content) { key, _ in
           let asset = try key.number(at: SHA256Digest.byteCount)
           let content = SHA256Digest(key.extracting(first: SHA256Digest.byteCount))
-          if !present.contains(content) { absent.append((content, asset)) }
+          if !present.contains(content) { absent.append((asset, content)) }
           return .proceed
         }
-        let missing = try absent.filter { content, asset in
-          try projections.details(asset, in: t)?.resources.contains {
-            $0.storage == .library && $0.sha256 == content.bytes
-          } ?? false
-        }
-        return distinct(missing.map { $0.content.description }).map { "\($0.prefix(2))/\($0.dropFirst(2))" }
+        // Only for what is not there an asset has to say whether it was to be. Assets are read in their order.
+        absent.sort { $0.asset < $1.asset }
+        let runs = absent.inRuns(of: 4096).map(Array.init)
+        let missing = try t.onSeveralCores(runs.count) { index, t in try wanted(runs[index], projections, t) }
+        return Set(missing.joined()).sorted()
       }
+    }
+  }
+
+  /// The paths of contents that an asset has in the library.
+  private static func wanted(
+    _ contents: [(asset: ObjectNumber, content: SHA256Digest)], _ projections: Projections, _ t: borrowing StoreReading
+  ) throws -> [String] {
+    try contents.compactMap { asset, content in
+      let details = try projections.details(asset, in: t)
+      guard details?.resources.contains(where: { $0.storage == .library && $0.sha256 == content.bytes }) ?? false
+      else { return nil }
+      return "\(content.description.prefix(2))/\(content.description.dropFirst(2))"
     }
   }
 }
