@@ -1,10 +1,14 @@
 #include "CSystem.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/fs.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -34,3 +38,24 @@ __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL
 unsigned psys_fork_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
 
 uint64_t psys_thread_id(void) { return (uint64_t)pthread_self(); }
+
+int psys_read_around(const void *address) {
+  FILE *maps = fopen("/proc/self/maps", "re");
+  if (maps == NULL) return errno;
+  int result = ENOENT;
+  // proc_pid_maps(5): start-end, permissions, offset, device, inode, path. The paths do not matter here.
+  char line[512];
+  int is_beginning = 1;
+  while (fgets(line, sizeof line, maps) != NULL) {
+    uintptr_t start, end;
+    unsigned long inode;
+    if (is_beginning && sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %lu", &start, &end, &inode) == 3 &&
+        start <= (uintptr_t)address && (uintptr_t)address < end) {
+      if (inode != 0) result = madvise((void *)start, end - start, MADV_NORMAL) == 0 ? 0 : errno;
+      break;
+    }
+    is_beginning = strchr(line, '\n') != NULL;
+  }
+  fclose(maps);
+  return result;
+}

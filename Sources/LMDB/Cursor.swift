@@ -42,6 +42,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   @usableFromInline let hasIntegerKeys: Bool
   /// -1 before the first entry, 1 after the last, 0 on an entry or not moved yet.
   @usableFromInline var side: Int8 = 0
+  @usableFromInline var stepsUntilFar: UInt32 = ReadAround.stepCount
 
   @inlinable @_lifetime(immortal)
   init(_ pointer: OpaquePointer, hasIntegerKeys: Bool) {
@@ -63,6 +64,8 @@ public struct Cursor: ~Copyable, ~Escapable {
     var place = Place(key: key, value: UnsafeRawBufferPointer(start: nil, count: 0))
     let found = try move(pointer, movement, &place)
     self.side = found ? 0 : side
+    stepsUntilFar &-= 1
+    if stepsUntilFar == 0 { comeFar(pointer, at: place.value.baseAddress) }
     if found && hasIntegerKeys && place.key.count != 8 { throw keyIsNoNumber(pointer, place.key) }
     return found ? place : nil
   }

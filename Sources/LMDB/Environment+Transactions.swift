@@ -151,6 +151,7 @@ extension Environment {
     guard let handle = state.handle else { throw LMDBError(.closed, "mdb_env_set_mapsize", path: path) }
     let before = Self.mapSize(handle)
     let code = mdb_env_set_mapsize(handle, size)
+    ReadAround.startAgain(handle)
     if code == 0 { return }
     // The old map is gone by now. Without any map the environment cannot even be asked: it is closed then.
     if mdb_env_set_mapsize(handle, before) != 0 { state.handle = nil }
@@ -228,7 +229,8 @@ extension Environment {
   public func copy(
     to destination: String, compacting: Bool = false, isDurable: Bool = true
   ) throws(LMDBError) {
-    try read(mapping: { $0 }) { (_) throws(LMDBError) in }  // follows a map that another process has grown
+    // Follows a map that another process has grown, and will read most of it.
+    try read(mapping: { $0 }) { (t) throws(LMDBError) in t.readAround() }
     guard mkdir(destination, 0o700) == 0 else { throw LMDBError(code: errno, "mkdir", path: destination) }
     let file = destination + "/data.mdb"
     do throws(LMDBError) {

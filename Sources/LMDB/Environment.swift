@@ -62,7 +62,7 @@ public final class Environment: Sendable {
       let usage = if let user { user } else { try StoreUsage(of: path, alone: false) }
       let handle = try openHandle(path, options)
       guard let identity = FileIdentity(path: files.data) else {
-        mdb_env_close(handle)
+        ReadAround.close(handle)
         throw LMDBError(.noStore, "open", path: path)
       }
       return (Environment(handle, usage, path: path, options: options, serial: serial, identity: identity), identity)
@@ -109,14 +109,14 @@ public final class Environment: Sendable {
       }
       state.handle = handle
     } catch {
-      mdb_env_close(handle)
+      ReadAround.close(handle)
       throw error
     }
   }
 
   private static func close(_ state: inout GateState) {
     state.forgetIdleTransactions()
-    if let handle = state.handle { mdb_env_close(handle) }
+    if let handle = state.handle { ReadAround.close(handle) }
     state.handle = nil
     state.usage = nil
   }
@@ -149,6 +149,7 @@ extension Environment {
     var created: OpaquePointer?
     let code = mdb_env_create(&created)
     guard code == 0, let handle = created else { throw LMDBError(code: code, "mdb_env_create", path: path) }
+    ReadAround.attach(to: handle)
     do throws(LMDBError) {
       try check(mdb_env_set_mapsize(handle, max(options.mapSize, head?.mapSize ?? 0)), "mdb_env_set_mapsize", path)
       try check(mdb_env_set_maxreaders(handle, UInt32(options.maxReaders)), "mdb_env_set_maxreaders", path)
@@ -159,7 +160,7 @@ extension Environment {
       if head == nil { try synchronizeDirectory(path) }
       return handle
     } catch {
-      mdb_env_close(handle)
+      ReadAround.close(handle)
       throw error
     }
   }

@@ -39,7 +39,7 @@ extension Environment {
 
 extension Environment.Options {
   var flags: UInt32 {
-    var flags = UInt32(MDB_NOTLS)
+    var flags = UInt32(MDB_NOTLS | MDB_NORDAHEAD)
     if isReadOnly { flags |= UInt32(MDB_RDONLY) }
     switch durability {
     case .durable: break

@@ -69,6 +69,10 @@ int psys_spawn(
     int *child, const char *executable, char *const arguments[], char *const environment[], const char *directory,
     const int *descriptors, int count, int leads_group);
 
+/// Lets the kernel read around what is read in the mapping of a file that holds `address` (madvise, MADV_NORMAL).
+/// Returns 0 or an errno; ENOENT if no file is mapped there.
+int psys_read_around(const void *address);
+
 /// From now on, ends the process with exit status 1 when it faults (SIGBUS, SIGSEGV, SIGABRT, SIGILL, SIGTRAP, SIGFPE),
 /// after writing `sentence` and the name of the signal to standard error. Takes the place of other handlers, such as the
 /// Swift runtime's for backtraces, which ends the process by the signal.

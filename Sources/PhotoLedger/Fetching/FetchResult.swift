@@ -1,5 +1,6 @@
 import EventLog
 public import Foundation
+import LMDB
 
 // A fetch result is a value (design, decision 3): the root of a persistent tree of keys, and the number of the commit
 // it belongs to. It never changes; `PhotoLibrary.changes(to:)` tells how the next one differs. Objects are read when
@@ -60,6 +61,8 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
     }
     let (numbers, frame) = try state.look(at: positions, in: store)
     return try store.reading { t in
+      // A screen needs few pages, an export most of them.
+      if numbers.count > 256 { t.readAround() }
       let sequence = try store.core.log.head(t).sequence == frame.sequence ? LibraryStore.now : frame.sequence
       return try numbers.map { try load.load(store, $0, (frame.commit, sequence, frame.plan.query.access), t) }
     }

@@ -1,0 +1,69 @@
+// How much is read around a page that is not in memory.
+//
+// A first screen needs some dozen pages, far apart in a large file. Around each the kernel reads as far as it reads
+// ahead, 128 KiB on most disks and 8 MiB on some: milliseconds for a page. A walk over a table wants just that.
+//
+//     page by page (MDB_NORDAHEAD) ── a cursor has come far ──▶ around, in this process
+//            ▲                                                    │
+//            └───────────── the map is replaced ──────────────────┘
+//
+// Only how fast pages come differs, and only for those that are not in memory.
+//
+// Refused: asking for the pages in front of a cursor as it goes (MADV_WILLNEED), which looks every page up that is
+// there already, and page by page for good, which reads a table that is not in memory ten times as slowly.
+
+import CLMDB
+import CSystem
+import Synchronization
+
+/// Whether an environment reads around; kept with LMDB's handle, for whoever has no more than a cursor.
+@usableFromInline enum ReadAround {
+  /// After so many steps a cursor has come far.
+  @inlinable static var stepCount: UInt32 { 1024 }
+
+  typealias State = Atomic<Bool>
+
+  static func attach(to handle: OpaquePointer) {
+    let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+    state.initialize(to: State(false))
+    mdb_env_set_userctx(handle, state)
+  }
+
+  /// Closes the environment with its state.
+  static func close(_ handle: OpaquePointer) {
+    let state = state(of: handle)
+    mdb_env_close(handle)
+    state?.deinitialize(count: 1)
+    state?.deallocate()
+  }
+
+  /// The map was replaced, and LMDB has advised the new one.
+  static func startAgain(_ handle: OpaquePointer) { state(of: handle)?.pointee.store(false, ordering: .relaxed) }
+
+  /// - Parameter page: a place that the cursor has come to, which a write transaction may have outside of the map.
+  static func begin(_ cursor: OpaquePointer, at page: UnsafeRawPointer?) {
+    guard let handle = mdb_txn_env(mdb_cursor_txn(cursor)), let state = state(of: handle),
+      !state.pointee.exchange(true, ordering: .relaxed)
+    else { return }
+    if psys_read_around(page) != 0 { state.pointee.store(false, ordering: .relaxed) }
+  }
+
+  private static func state(of handle: OpaquePointer) -> UnsafeMutablePointer<State>? {
+    mdb_env_get_userctx(handle)?.assumingMemoryBound(to: State.self)
+  }
+}
+
+extension ReadTransaction {
+  /// Tells that much is about to be read in other ways than with a cursor, which tells by itself when it has come far.
+  public func readAround() {
+    var cursor: OpaquePointer?
+    // 1 is the database of the names of databases; where there are none, there is nothing to read.
+    guard mdb_cursor_open(handle.pointer, 1, &cursor) == 0, let cursor else { return }
+    defer { mdb_cursor_close(cursor) }
+    var (key, value) = (MDB_val(), MDB_val())
+    if mdb_cursor_get(cursor, &key, &value, MDB_FIRST) == 0 { ReadAround.begin(cursor, at: key.mv_data) }
+  }
+}
+
+@usableFromInline
+func comeFar(_ cursor: OpaquePointer, at page: UnsafeRawPointer?) { ReadAround.begin(cursor, at: page) }

@@ -1,0 +1,69 @@
+import Foundation
+import LMDB
+import Testing
+
+/// What the kernel is told of a map stands in /proc/self/smaps: "rr" for one that is read page by page.
+@Suite("Reading around")
+struct ReadAroundTests {
+  private static func isReadPageByPage(_ path: String) throws -> Bool {
+    let file = URL(filePath: path).resolvingSymlinksInPath().path + "/data.mdb"
+    // Its length is said to be 0, so it is read to its end.
+    let text = try #require(try FileHandle(forReadingAtPath: "/proc/self/smaps")?.readToEnd())
+    let maps = String(decoding: text, as: UTF8.self).split(separator: "\n")
+    let start = try #require(maps.firstIndex { $0.hasSuffix(file) })
+    let flags = try #require(maps[start...].first { $0.hasPrefix("VmFlags:") })
+    return flags.split(separator: " ").contains("rr")
+  }
+
+  private static func options() -> Environment.Options {
+    var options = Environment.Options()
+    options.mapSize = 1 << 20
+    options.durability = .unsafeNoSync
+    return options
+  }
+
+  private static func fill(_ environment: Environment, _ rows: Range<UInt64>) throws -> Database {
+    let database = try environment.database("d", integerKeys: true)
+    try environment.write { t in for row in rows { try t.put(row, [1, 2, 3], in: database) } }
+    return database
+  }
+
+  @Test("a map is read page by page until a cursor has come far, and so is the map that takes its place")
+  func farCursor() throws {
+    try withTemporaryDirectory { path in
+      let environment = try Environment.open(path: path, options: Self.options())
+      let database = try Self.fill(environment, 0..<3000)
+      #expect(try Self.isReadPageByPage(path))
+      func walk(_ count: Int) throws {
+        var rest = count
+        try environment.read { t in
+          try t.forEach(in: database, from: 0) { (_, _) throws(LMDBError) in
+            rest -= 1
+            return rest > 0 ? .proceed : .stop
+          }
+        }
+      }
+      for _ in 0..<5 { try walk(1000) }
+      #expect(try Self.isReadPageByPage(path), "Short walks, however many, are not a long one.")
+      try walk(1500)
+      #expect(try !Self.isReadPageByPage(path))
+      let big = [UInt8](repeating: 7, count: 1 << 16)
+      try environment.write { t in for row in 3000..<3040 as Range<UInt64> { try t.put(row, big, in: database) } }
+      #expect(try Self.isReadPageByPage(path), "The map was grown, so it is another one.")
+      try environment.read { t in t.readAround() }
+      #expect(try !Self.isReadPageByPage(path))
+    }
+  }
+
+  @Test("whoever copies the store, or says so, reads around; an empty store has nothing to read")
+  func copies() throws {
+    try withTemporaryDirectory { path in
+      let environment = try Environment.open(path: path + "/store", options: Self.options())
+      try environment.read { t in t.readAround() }
+      #expect(try Self.isReadPageByPage(path + "/store"))
+      _ = try Self.fill(environment, 0..<10)
+      try environment.copy(to: path + "/copy")
+      #expect(try !Self.isReadPageByPage(path + "/store"))
+    }
+  }
+}
