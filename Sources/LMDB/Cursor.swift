@@ -64,16 +64,21 @@ public struct Cursor: ~Copyable, ~Escapable {
     var place = Place(key: key, value: UnsafeRawBufferPointer(start: nil, count: 0))
     let found = try move(pointer, movement, &place)
     self.side = found ? 0 : side
-    stepsUntilFar &-= 1
-    if stepsUntilFar == 0 { comeFar(pointer, at: place.value.baseAddress) }
     if found && hasIntegerKeys && place.key.count != 8 { throw keyIsNoNumber(pointer, place.key) }
     return found ? place : nil
   }
 
   @inlinable
   mutating func step(forward: Bool) throws(LMDBError) -> Place? {
-    if forward { return side > 0 ? nil : try arrive(side < 0 ? .first : .next, otherwise: 1) }
-    return side < 0 ? nil : try arrive(side > 0 ? .last : .previous, otherwise: -1)
+    let place: Place?
+    if forward {
+      place = side > 0 ? nil : try arrive(side < 0 ? .first : .next, otherwise: 1)
+    } else {
+      place = side < 0 ? nil : try arrive(side > 0 ? .last : .previous, otherwise: -1)
+    }
+    stepsUntilFar &-= 1
+    if stepsUntilFar == 0 { comeFar(pointer, at: place?.key.baseAddress) }
+    return place
   }
 
   @usableFromInline

@@ -18,7 +18,7 @@ import Synchronization
 
 /// Whether an environment reads around; kept with LMDB's handle, for whoever has no more than a cursor.
 @usableFromInline enum ReadAround {
-  /// After so many steps a cursor has come far.
+  /// After so many steps from entry to entry a cursor has come far.
   @inlinable static var stepCount: UInt32 { 1024 }
 
   typealias State = Atomic<Bool>

@@ -54,7 +54,7 @@ struct DeltaReader {
   mutating func deltas<T: TransactionReading & ~Copyable>(
     after commit: UInt64, through limit: UInt64? = nil, in t: borrowing T
   ) throws -> [Delta] {
-    stretches = try read(log.commits(after: commit, in: t), in: t)
+    stretches = try Self.read(log.commits(after: commit, in: t), log, projections, t)
     try loadStates(touchedBy: stretches, in: t)
     if let limit { try skip(after: limit) }
     var deltas: [Delta] = []
@@ -75,14 +75,14 @@ struct DeltaReader {
   ///   - limit: the last commit that is wanted.
   ///   - t: a transaction that sees those commits.
   /// - Complexity: O(e + k log n) for e events and k objects touched.
-  mutating func composed<T: TransactionReading & ~Copyable>(
-    after commit: UInt64, through limit: UInt64, in t: borrowing T
+  mutating func composed(
+    after commit: UInt64, through limit: UInt64, in t: borrowing StoreReading
   ) throws -> Delta? {
     let commits = try log.commits(after: commit, in: t)
     let wanted = commits.prefix { $0.number <= limit }
     guard let last = wanted.last, wanted.count == Int(last.number - commit) else { return nil }
     composition = EditComposition()
-    stretches = try read(commits, composingThrough: limit, in: t)
+    stretches = try read(commits, composingThrough: limit, t)
     composition?.finish()
     try loadStates(touchedBy: stretches, in: t)
     // In the order in which they are stored.
@@ -98,29 +98,54 @@ struct DeltaReader {
     return delta
   }
 
-  /// Reads the events of commits; where they are composed, those commits are left out of which nothing else is to keep.
-  private mutating func read<T: TransactionReading & ~Copyable>(
-    _ commits: [Commit], composingThrough limit: UInt64 = 0, in t: borrowing T
+  /// Reads the events of commits that follow one another.
+  private static func read<T: TransactionReading & ~Copyable>(
+    _ commits: [Commit], _ log: EventLog, _ projections: Projections, _ t: borrowing T
   ) throws -> [Stretch] {
-    guard let first = commits.first else { return [] }
+    guard let first = commits.first, let last = commits.last else { return [] }
     var stretches: [Stretch] = []
     var index = 0
     try log.read(after: first.firstSequence - 1, in: t) { record in
+      if record.sequence > last.lastSequence { return .stop }
       if record.sequence > commits[index].lastSequence { index += 1 }
       guard index < commits.count, record.commit == commits[index].number else {
         throw LibraryError(.corrupted, "The log has no row for commit \(record.commit); run `verify`.")
       }
-      var event: Event? = try projections.event(record, in: t)
-      if record.commit <= limit, let read = event {
-        let number = record.commit
-        event = try checked { () throws(RowMismatch) in try composition?.add(read, of: number) }
-      }
-      guard let event else { return .proceed }
       if stretches.last?.commit.number != record.commit { stretches.append(Stretch(commit: commits[index])) }
-      stretches[stretches.count - 1].events.append(event)
+      stretches[stretches.count - 1].events.append(try projections.event(record, in: t))
       return .proceed
     }
     return stretches
+  }
+
+  /// How many commits a core decodes at a time, and how many such parts are kept before they are composed.
+  #if DEBUG
+    private static let (commitsAtOnce, partsAtOnce) = (3, 2)
+  #else
+    private static let (commitsAtOnce, partsAtOnce) = (256, 64)
+  #endif
+
+  /// Reads the events of commits on several cores and composes those of assets up to a commit; what else there is in
+  /// commits is kept.
+  private mutating func read(
+    _ commits: [Commit], composingThrough limit: UInt64, _ t: borrowing StoreReading
+  ) throws -> [Stretch] {
+    let (log, projections) = (log, projections)
+    var kept: [Stretch] = []
+    for run in commits.inRuns(of: Self.commitsAtOnce * Self.partsAtOnce) {
+      let parts = Array(run).inRuns(of: Self.commitsAtOnce).map(Array.init)
+      let read = try t.onSeveralCores(parts.count) { index, t in try Self.read(parts[index], log, projections, t) }
+      for var stretch in read.joined() {
+        let number = stretch.commit.number
+        if number <= limit {
+          stretch.events = try stretch.events.compactMap { event in
+            try checked { () throws(RowMismatch) in try composition?.add(event, of: number) }
+          }
+        }
+        if !stretch.events.isEmpty { kept.append(stretch) }
+      }
+    }
+    return kept
   }
 
   // MARK: The state at the end of the stretch
