@@ -78,23 +78,18 @@ struct DeltaReader {
   mutating func composed(
     after commit: UInt64, through limit: UInt64, in t: borrowing StoreReading
   ) throws -> Delta? {
-    let commits = try log.commits(after: commit, in: t)
+    composition = EditComposition()
+    let commits: [Commit]
+    (commits, stretches) = try read(after: commit, composingThrough: limit, t)
+    composition?.finish()
     let wanted = commits.prefix { $0.number <= limit }
     guard let last = wanted.last, wanted.count == Int(last.number - commit) else { return nil }
-    composition = EditComposition()
-    stretches = try read(commits, composingThrough: limit, t)
-    composition?.finish()
     try loadStates(touchedBy: stretches, in: t)
-    // In the order in which they are stored.
-    let edited = (composition?.entries.keys).map { $0.sorted() } ?? []
-    assets.reserveCapacity(assets.count + edited.count)
-    places.reserveCapacity(places.count + edited.count)
-    for number in edited { try loadAsset(number, nil, in: t) }
     try skip(after: limit)
     var delta = Delta(from: commit, to: last.number, lastSequence: last.lastSequence)
     delta.commits = wanted.map { CommitSummary($0) }
     try goBack(over: stretches, in: &delta)
-    if let composition { try takeBack(composition, in: &delta) }
+    if let composition { try takeBack(composition, in: &delta, t) }
     return delta
   }
 
@@ -125,17 +120,21 @@ struct DeltaReader {
     private static let (commitsAtOnce, partsAtOnce) = (256, 64)
   #endif
 
-  /// Reads the events of commits on several cores and composes those of assets up to a commit; what else there is in
-  /// commits is kept.
+  /// Reads the commits after one on several cores and composes the edits of assets up to a commit; what else there is
+  /// in commits is kept.
   private mutating func read(
-    _ commits: [Commit], composingThrough limit: UInt64, _ t: borrowing StoreReading
-  ) throws -> [Stretch] {
-    let (log, projections) = (log, projections)
-    var kept: [Stretch] = []
-    for run in commits.inRuns(of: Self.commitsAtOnce * Self.partsAtOnce) {
-      let parts = Array(run).inRuns(of: Self.commitsAtOnce).map(Array.init)
-      let read = try t.onSeveralCores(parts.count) { index, t in try Self.read(parts[index], log, projections, t) }
-      for var stretch in read.joined() {
+    after commit: UInt64, composingThrough limit: UInt64, _ t: borrowing StoreReading
+  ) throws -> (commits: [Commit], kept: [Stretch]) {
+    let (log, projections, width) = (log, projections, Self.commitsAtOnce)
+    var (commits, kept) = ([Commit](), [Stretch]())
+    let starts = Array(stride(from: commit, to: max(commit, try log.head(t).commit), by: UInt64.Stride(width)))
+    for run in starts.inRuns(of: Self.partsAtOnce).map(Array.init) {
+      let parts = try t.onSeveralCores(run.count) { index, t in
+        let commits = try log.commits(after: run[index], limit: width, in: t)
+        return (commits, try Self.read(commits, log, projections, t))
+      }
+      for part in parts { commits += part.0 }
+      for var stretch in parts.lazy.flatMap(\.1) {
         let number = stretch.commit.number
         if number <= limit {
           stretch.events = try stretch.events.compactMap { event in
@@ -145,7 +144,7 @@ struct DeltaReader {
         if !stretch.events.isEmpty { kept.append(stretch) }
       }
     }
-    return kept
+    return (commits, kept)
   }
 
   // MARK: The state at the end of the stretch
@@ -203,9 +202,9 @@ struct DeltaReader {
   }
 
   private mutating func loadAsset<T: TransactionReading & ~Copyable>(
-    _ number: ObjectNumber, _ event: Event?, in t: borrowing T
+    _ number: ObjectNumber, _ event: Event, in t: borrowing T
   ) throws {
-    if let event, createdHere.contains(number) {
+    if createdHere.contains(number) {
       try checked { () throws(RowMismatch) in try apply(event, toAsset: number, &assets[number]!) }
     } else if assets[number] == nil {
       assets.updateValue(try projections.asset(number, in: t), forKey: number)
@@ -266,22 +265,49 @@ struct DeltaReader {
   }
 
   /// Takes the composed edits of assets back.
-  private func takeBack(_ composition: EditComposition, in delta: inout Delta) throws {
+  private func takeBack(_ composition: EditComposition, in delta: inout Delta, _ t: borrowing StoreReading) throws {
     delta.assets.reserveCapacity(delta.assets.count + composition.entries.count)
     delta.context.reserveCapacity(delta.context.count + composition.entries.count)
+    var untouched: [ObjectNumber] = []
     for (number, entry) in composition.entries {
-      let row = assets[number] ?? nil
-      var touch = delta.assets[number] ?? Delta.Touch(before: row, after: row, isVisiblyChanged: false)
-      if var before = touch.before {
-        try checked { () throws(RowMismatch) in try entry.inverse(of: number).apply(to: &before) }
-        touch.before = before
+      guard let row = assets[number] else {
+        untouched.append(number)
+        continue
       }
-      touch.isVisiblyChanged = touch.isVisiblyChanged || entry.isVisiblyChanged
-      touch.isContentChanged = touch.isContentChanged || entry.isContentChanged
-      delta.assets[number] = touch
+      let touch = delta.assets[number] ?? Delta.Touch(before: row, after: row, isVisiblyChanged: false)
+      delta.assets[number] = try Self.takeBack(entry, of: number, touch)
       if delta.context[number] == nil { delta.context[number] = places[number] }
     }
+    // Nothing but edits touched these, so they are in the store as they were at the end. In the order of the store.
+    untouched.sort()
+    let (projections, runs) = (projections, untouched.inRuns(of: Self.commitsAtOnce).map(Array.init))
+    let found = try t.onSeveralCores(runs.count) { index, t in
+      try runs[index].compactMap { number in
+        try composition.entries[number].map { entry in
+          let row = try projections.asset(number, in: t)
+          let touch = Delta.Touch(before: row, after: row, isVisiblyChanged: false)
+          return (number, try Self.takeBack(entry, of: number, touch), try projections.places(of: number, in: t))
+        }
+      }
+    }
+    for (number, touch, places) in found.joined() {
+      delta.assets[number] = touch
+      delta.context[number] = places
+    }
     delta.noteErased()
+  }
+
+  private static func takeBack(
+    _ entry: EditComposition.Entry, of number: ObjectNumber, _ touch: Delta.Touch<AssetRow>
+  ) throws -> Delta.Touch<AssetRow> {
+    var touch = touch
+    if var before = touch.before {
+      try checked { () throws(RowMismatch) in try entry.inverse(of: number).apply(to: &before) }
+      touch.before = before
+    }
+    touch.isVisiblyChanged = touch.isVisiblyChanged || entry.isVisiblyChanged
+    touch.isContentChanged = touch.isContentChanged || entry.isContentChanged
+    return touch
   }
 
   /// The objects of a commit that are not known to look different, with their rows after it.
