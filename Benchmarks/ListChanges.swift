@@ -5,6 +5,8 @@ import PhotoLedger
 enum ListChanges {
   /// What the tree is compared with, in the order of the rows.
   private enum Baseline: String, CaseIterable {
+    case paths = "floor: memcpy of the paths"
+    case list = "floor: memcpy of the list"
     case walk = "one walk, both arrays given"
     case rebuild = "build from sorted, then walk"
     case heckel = "Heckel, both arrays given"
@@ -43,6 +45,8 @@ enum ListChanges {
   ) throws -> Sample {
     let few = min(repetitions, list.items.count >= 100_000 ? 7 : 31)
     return switch baseline {
+    case .paths: try paths(list.items.count, workload, repetitions)
+    case .list: try copies(list.items, repetitions)
     case .walk: walk(&list, workload, repetitions)
     case .rebuild: rebuild(&list, workload, repetitions)
     case .heckel: try heckel(&list, workload, few)
@@ -75,6 +79,21 @@ enum ListChanges {
       if list.items.count <= 10_000 || repetition % 16 == 0 { try checkApplied(changes, before, list.items) }
     }
     return Sample(times)
+  }
+
+  private static func paths(_ count: Int, _ workload: Workload, _ repetitions: Int) throws -> Sample {
+    let (copies, stopwatch) = (Copies(count: count), Stopwatch())
+    var flush = CacheFlush()
+    // What moves is taken from one place and put into another.
+    let places = workload == .move ? 2 : workload.editCount(of: count)
+    return Sample(
+      try (0..<repetitions).map { _ in try copies.paths(places, stopwatch, afterFlushing: &flush) })
+  }
+
+  private static func copies(_ items: [Item], _ repetitions: Int) throws -> Sample {
+    let stopwatch = Stopwatch()
+    var flush = CacheFlush()
+    return Sample(try (0..<repetitions).map { _ in try Copies.list(items, stopwatch, afterFlushing: &flush) })
   }
 
   /// Makes the same edits in a copy, which leaves their paths and the code in the caches.

@@ -18,6 +18,8 @@ import Testing
     for workload in ["k1", "k10", "k1000", "move", "k3%", "k50%"] {
       #expect(names.contains("\(workload) counted tree, held"))
       #expect(names.contains("\(workload) standard library difference"))
+      #expect(names.contains("\(workload) floor: memcpy of the paths"))
+      #expect(names.contains("\(workload) floor: memcpy of the list"))
     }
     #expect(names.contains("structure rank"))
     #expect(names.contains("permission look-up, selection of 50"))
