@@ -4,7 +4,16 @@ enum StoreRows {
     Creation.names, ["S10 creation, one commit of 1000 assets"], ColdStart.names, Fetching.rebuildNames,
     Fetching.questions.flatMap(Fetching.names), Observing.names, CatchingUp.names, LongAlbum.names, Memory.names,
     Commits.names, Proofs.names, UglyShapes.names, Auditing.names, Undoing.names, LookingBack.names, BackingUp.names,
+    peerNames,
   ].flatMap { $0 }
+
+  private static var peerNames: [String] {
+    #if PeerBenchmarks
+      SQLiteLiveQuery.names
+    #else
+      []
+    #endif
+  }
 
   static func measure(size: Int, into report: inout Report) throws {
     guard report.wantsAny(of: names) else { return }
@@ -14,6 +23,9 @@ enum StoreRows {
     try Creation.measure(stage, into: &report)
     try Commits.measure(stage, into: &report)
     try Proofs.measure(stage, into: &report)
+    #if PeerBenchmarks
+      try SQLiteLiveQuery.measure(stage, into: &report)
+    #endif
     try Observing.measure(stage, into: &report)
     try CatchingUp.measure(stage, into: &report)
     try LongAlbum.measure(stage, into: &report)
