@@ -78,7 +78,7 @@ extension EventLog {
     private static let stretchEvents: UInt64 = 8192
   #endif
   /// How many stretches are checked between two looks at whether to go on.
-  private static let stretchesAtOnce = 16
+  private static let stretchesAtOnce = 8
 
   /// Recomputes the whole log as `verify` does, with the same result, on some of the machine's cores.
   ///
@@ -100,14 +100,18 @@ extension EventLog {
     let last = storedHead.sequence
     guard last > Self.stretchEvents else { return try verify(statesAt: sizes, in: t, progress: progress) }
     var found = LogVerification(head: .empty)
+    if progress(0) == .stop { return found }
     while found.head.sequence < last {
-      let stretches = try stretches(after: found.head.sequence, upTo: last, t)
-      let parts = try t.onSeveralCores(stretches.count) { (index, t) throws(EventLogError) in
+      let stretches = stretches(after: found.head.sequence, upTo: last, t)
+      let parts = t.onSeveralCores(stretches.count) { index, t in
         let stretch = stretches[index]
-        return try verifyStretch(from: stretch.lowerBound, to: stretch.upperBound, statesAt: sizes, in: t)
+        return Result { () throws(EventLogError) in
+          try verifyStretch(from: stretch.lowerBound, to: stretch.upperBound, statesAt: sizes, in: t)
+        }
       }
       for part in parts {
-        found.append(part)
+        // A failure further on does not hide a defect in front of it.
+        found.append(try part.get())
         if found.defect != nil { return found }
       }
       if found.head.sequence < last, progress(found.head.sequence) == .stop { return found }
@@ -121,23 +125,23 @@ extension EventLog {
   /// The next stretches of whole commits after an event.
   private func stretches(
     after first: UInt64, upTo last: UInt64, _ t: borrowing ReadTransaction
-  ) throws(EventLogError) -> [ClosedRange<UInt64>] {
+  ) -> [ClosedRange<UInt64>] {
     var stretches: [ClosedRange<UInt64>] = []
     var reached = first
     while reached < last && stretches.count < Self.stretchesAtOnce {
       var end = last - reached > Self.stretchEvents ? reached + Self.stretchEvents : last
-      while end < last, try !endsCommit(end, t) { end += 1 }
+      while end < last, !endsCommit(end, t) { end += 1 }
       stretches.append(reached + 1...end)
       reached = end
     }
     return stretches
   }
 
-  /// Whether an event is the last of its commit. True also for what is no event: there the check will end.
-  private func endsCommit(_ sequence: UInt64, _ t: borrowing ReadTransaction) throws(EventLogError) -> Bool {
-    do { return try event(at: sequence, in: t)?.isLast ?? true } catch {
-      if error.code == .corrupted { return true }
-      throw error
+  /// Whether an event is the last of its commit. True also for what cannot be read: there the check will end.
+  private func endsCommit(_ sequence: UInt64, _ t: borrowing ReadTransaction) -> Bool {
+    guard let found = try? t.value(for: sequence, in: events), let event = try? StoredEvent(decoding: found) else {
+      return true
     }
+    return event.isLast
   }
 }

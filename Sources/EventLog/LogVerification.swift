@@ -62,7 +62,9 @@ public struct LogVerification: Sendable, Hashable {
   public internal(set) var commitCount: UInt64 = 0
   /// The end of what was read.
   public internal(set) var head: EventLog.Head
-  /// What the log was at each size that was asked for and reached.
+  /// What the log was at each size that was asked for and reached, each worked out when it is asked for here.
+  ///
+  /// - Complexity: O(m log n) hashes for m sizes.
   public var states: [UInt64: State] { edges.mapValues { State(head: $0.head, root: $0.frontier.root) } }
   /// The first difference; nil when everything is as it should be.
   public internal(set) var defect: Defect?

@@ -179,6 +179,30 @@ struct VerificationTests {
     }
   }
 
+  @Test(
+    "a record may hold any number of a commit, also where others begin to verify",
+    arguments: 1...20 as ClosedRange<UInt64>)
+  func hugeNumbers(place: UInt64) throws {
+    try withLog { log in
+      try fill(log, commits: 20, seed: 5)
+      let record = try records(of: log)[Int(place) - 1]
+      for (item, value) in [(1, UInt64.max), (2, UInt64.max), (1, 0)] {
+        for isLast in [false, true] {
+          guard case .array(var items) = try CBOR(decoding: record.span.bytes),
+            case .array(var header) = items[0]
+          else { throw CBORError(.unexpected, at: 0) }
+          (header[item], header[3]) = (.unsigned(value), .bool(isLast))
+          items[0] = .array(header)
+          let altered = CBOR.array(items).encoded
+          if altered == record { continue }
+          try put(altered, at: place, of: log)
+          let defect = try log.verification().defect
+          #expect(defect?.sequence == place && defect?.kind == .alteredHeader, "\(String(describing: defect))")
+        }
+      }
+    }
+  }
+
   @Test("a log cut off inside a commit is seen as such, even with its head moved back")
   func truncated() throws {
     try withLog { log in

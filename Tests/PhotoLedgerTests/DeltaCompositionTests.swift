@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import TestSupport
 import Testing
 
@@ -86,6 +87,29 @@ struct DeltaCompositionTests {
       var reader = DeltaReader(log: core.log, projections: core.projections)
       let back = try reader.composed(after: head - 2, through: head, in: t)?.assets.values.first
       #expect(back?.isVisiblyChanged == true && back?.before == back?.after && back?.after != nil)
+    }
+  }
+
+  @Test("a commit without a row is damage wherever it lies", arguments: [1, 4, 6, 7, 12, nil] as [UInt64?])
+  func missingRows(number: UInt64?) throws {
+    let made = try TemporaryLibrary()
+    try makeHistory(made, seed: 1)
+    let core = made.library.store.core
+    let head = try made.library.store.observation.head().commit
+    #expect(head > 12)
+    let number = number ?? head
+    let commits = try core.environment.database("commits", integerKeys: true)
+    let row = try #require(try core.environment.read { t in try t.bytes(for: number, in: commits) })
+    _ = try core.environment.write { t in try t.delete(number, in: commits) }
+    defer { try? core.environment.write { t in try t.put(number, row, in: commits) } }
+    try core.environment.read { t in
+      for to in [number, head] {
+        var one = DeltaReader(log: core.log, projections: core.projections)
+        let error = #expect(throws: LibraryError.self) { try one.composed(after: 0, through: to, in: t) }
+        #expect(error?.code == .corrupted)
+        var many = DeltaReader(log: core.log, projections: core.projections)
+        #expect(throws: LibraryError.self) { try many.deltas(after: 0, through: to, in: t) }
+      }
     }
   }
 }

@@ -54,7 +54,10 @@ struct DeltaReader {
   mutating func deltas<T: TransactionReading & ~Copyable>(
     after commit: UInt64, through limit: UInt64? = nil, in t: borrowing T
   ) throws -> [Delta] {
-    stretches = try Self.read(log.commits(after: commit, in: t), log, projections, t)
+    let commits = try log.commits(after: commit, in: t)
+    let head = try log.head(t).commit
+    if head > commit { try Self.checkRows(commits, after: commit, Int(clamping: head - commit)) }
+    stretches = try Self.read(commits, log, projections, t)
     try loadStates(touchedBy: stretches, in: t)
     if let limit { try skip(after: limit) }
     var deltas: [Delta] = []
@@ -113,11 +116,18 @@ struct DeltaReader {
     return stretches
   }
 
+  /// Every commit has a row.
+  private static func checkRows(_ commits: [Commit], after number: UInt64, _ count: Int) throws {
+    guard commits.count == count, commits.last?.number == number + UInt64(count) else {
+      throw LibraryError(.corrupted, "The log lacks a row among the commits after \(number); run `verify`.")
+    }
+  }
+
   /// How many commits a core decodes at a time, and how many such parts are kept before they are composed.
   #if DEBUG
     private static let (commitsAtOnce, partsAtOnce) = (3, 2)
   #else
-    private static let (commitsAtOnce, partsAtOnce) = (256, 64)
+    private static let (commitsAtOnce, partsAtOnce) = (256, 12)
   #endif
 
   /// Reads the commits after one on several cores and composes the edits of assets up to a commit; what else there is
@@ -125,14 +135,22 @@ struct DeltaReader {
   private mutating func read(
     after commit: UInt64, composingThrough limit: UInt64, _ t: borrowing StoreReading
   ) throws -> (commits: [Commit], kept: [Stretch]) {
-    let (log, projections, width) = (log, projections, Self.commitsAtOnce)
+    let (log, projections, width) = (log, projections, UInt64(Self.commitsAtOnce))
     var (commits, kept) = ([Commit](), [Stretch]())
-    let starts = Array(stride(from: commit, to: max(commit, try log.head(t).commit), by: UInt64.Stride(width)))
-    for run in starts.inRuns(of: Self.partsAtOnce).map(Array.init) {
-      let parts = try t.onSeveralCores(run.count) { index, t in
-        let commits = try log.commits(after: run[index], limit: width, in: t)
+    let head = try log.head(t).commit
+    var reached = commit
+    while reached < head {
+      // A damaged head can name any number, so no more is planned than is read next.
+      let start = reached
+      let partCount = min(UInt64(Self.partsAtOnce), (head - start - 1) / width + 1)
+      let parts = try t.onSeveralCores(Int(partCount)) { index, t in
+        let after = start + UInt64(index) * width
+        let count = Int(min(width, head - after))
+        let commits = try log.commits(after: after, limit: count, in: t)
+        try Self.checkRows(commits, after: after, count)
         return (commits, try Self.read(commits, log, projections, t))
       }
+      reached = start + min(partCount * width, head - start)
       for part in parts { commits += part.0 }
       for var stretch in parts.lazy.flatMap(\.1) {
         let number = stretch.commit.number

@@ -107,8 +107,9 @@ extension PhotoLibrary {
         place: "event \(defect.sequence)", description: "\(defect.kind.rawValue): \(defect.detail).")
       return found
     }
+    let states = log.states
     for checkpoint in checkpoints.sorted(by: { $0.size < $1.size }) {
-      found.defect = checkpoint.difference(from: log)
+      found.defect = checkpoint.difference(from: states, log.head)
       if found.defect != nil { break }
       found.checkpointCount += 1
     }
@@ -229,10 +230,12 @@ extension StoreCore {
 
 extension Checkpoint {
   /// How a log that is sound in itself differs from what it was at the checkpoint; nil if it does not.
-  fileprivate func difference(from log: LogVerification) -> Verification.Defect? {
-    guard let state = log.states[size] else {
+  fileprivate func difference(
+    from states: [UInt64: LogVerification.State], _ head: EventLog.Head
+  ) -> Verification.Defect? {
+    guard let state = states[size] else {
       return Verification.Defect(
-        place: "event \(log.head.sequence + 1)",
+        place: "event \(head.sequence + 1)",
         description: "The log ends before it; at the checkpoint of \(spelledTime) it had \(size) events.")
     }
     guard state.root.description == root, state.head.chain.description == chain, state.head.commit == commit else {

@@ -86,6 +86,9 @@ final class UnfinishedFolder {
   /// - Throws: ``LibraryError`` `.alreadyExists` if something has taken the name meanwhile, `.storage`.
   func finish() throws(LibraryError) {
     try Self.withFolder(path) { psys_sync_file_system($0) }
+    // A failed write of the store is told by its own file also where the file system's is lost (before Linux 5.8, or
+    // where one lies over another).
+    try Self.withDescriptor("\(path)/store/data.mdb", O_RDONLY) { fsync($0) == 0 ? 0 : errno }
     let code = psys_rename_without_replacing(path, final)
     if code == EEXIST || code == ENOTEMPTY { try Self.checkIsFree(final) }
     guard code == 0 else { throw LibraryError.store(final, "rename a finished folder to", errno: code) }
@@ -94,8 +97,14 @@ final class UnfinishedFolder {
   }
 
   private static func withFolder(_ path: String, _ body: (Int32) -> Int32) throws(LibraryError) {
-    let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard number >= 0 else { throw LibraryError.store(path, "open the folder", errno: errno) }
+    try withDescriptor(path, O_RDONLY | O_DIRECTORY, body)
+  }
+
+  private static func withDescriptor(
+    _ path: String, _ flags: Int32, _ body: (Int32) -> Int32
+  ) throws(LibraryError) {
+    let number = open(path, flags | O_CLOEXEC)
+    guard number >= 0 else { throw LibraryError.store(path, "open", errno: errno) }
     defer { close(number) }
     let code = body(number)
     guard code == 0 else { throw LibraryError.store(path, "make durable", errno: code) }
