@@ -80,7 +80,8 @@ struct MigrationTests {
         try Data(found.utf8).write(to: Self.fixtures.appending(path: expected))
       }
       #expect(Self.difference(found, try Self.fixture(expected)) == nil, "\(version)")
-      #expect(phases == (Self.rebuilt.contains(version) ? ["rebuild", "swap"] : []))
+      // How often the proof of the log tells where it is, depends on its length.
+      #expect(phases.subtracting(["log"]) == (Self.rebuilt.contains(version) ? ["rebuild", "swap"] : []))
       let left = try FileManager.default.contentsOfDirectory(atPath: url.path + "/store")
       #expect(!left.contains { $0.contains("shadow") })
       let verification = try library.verify(scratch: folder.url)
