@@ -64,7 +64,12 @@ let package = Package(
         "PhotoLedger", "CountedTree", "Photos", "EventLog", "LMDB", "CLMDB", "MediaImport",
         .target(name: "CSQLite", condition: .when(traits: ["PeerBenchmarks"])),
       ],
-      path: "Benchmarks", exclude: ["README.md", "results.json", "CSQLite"], swiftSettings: strict),
+      path: "Benchmarks",
+      exclude: [
+        "README.md", "results.json", "results-floors.json", "results-2026-11-20.json", "plots",
+        "CSQLite",
+      ],
+      swiftSettings: strict),
 
     // Proof.
     .target(
