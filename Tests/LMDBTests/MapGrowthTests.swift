@@ -1,7 +1,8 @@
 import Foundation
-import LMDB
 import Synchronization
 import Testing
+
+@testable import LMDB
 
 @Suite("Map growth")
 struct MapGrowthTests {
@@ -11,6 +12,13 @@ struct MapGrowthTests {
     $0.durability = .unsafeNoSync
     $0.mapSize = 64 << 10
     $0.drainSeconds = 5
+  }
+
+  private static func opened(_ path: String, drainSeconds: Double) throws -> (Environment, Database) {
+    var options = small
+    options.drainSeconds = drainSeconds
+    let environment = try Environment.open(path: path, options: options)
+    return (environment, try environment.database("d"))
   }
 
   /// What a body does with the error that says the map is full.
@@ -88,10 +96,7 @@ struct MapGrowthTests {
   @Test("a reader that does not end makes growing fail in time, and everything works again once it has ended")
   func stubbornReader() async throws {
     try await withTemporaryDirectory { path in
-      var options = Self.small
-      options.drainSeconds = 0.1
-      let environment = try Environment.open(path: path, options: options)
-      let database = try environment.database("d")
+      let (environment, database) = try Self.opened(path, drainSeconds: 0.1)
       let (started, start) = AsyncStream.makeStream(of: Void.self)
       let (released, release) = AsyncStream.makeStream(of: Void.self)
       let reader = Task.detached {
@@ -118,10 +123,7 @@ struct MapGrowthTests {
   @Test("a thread that reads while it writes is told that it is in its own way")
   func readAroundWrite() throws {
     try withTemporaryDirectory { path in
-      var options = Self.small
-      options.drainSeconds = 0.1
-      let environment = try Environment.open(path: path, options: options)
-      let database = try environment.database("d")
+      let (environment, database) = try Self.opened(path, drainSeconds: 0.1)
       try environment.read { _ in
         let error = #expect(throws: LMDBError.self) {
           try environment.write { t in for n in 0..<100 { try t.put(bigRow(n).key, bigRow(n).value, in: database) } }
@@ -135,47 +137,37 @@ struct MapGrowthTests {
   @Test("threads that a reader waits for read his snapshot also while a growth waits for him")
   func helpersOfReader() async throws {
     try await withTemporaryDirectory { path in
-      var options = Self.small
-      options.drainSeconds = 2
-      let environment = try Environment.open(path: path, options: options)
-      let database = try environment.database("d")
+      let (environment, database) = try Self.opened(path, drainSeconds: 60)
       try environment.write { t in try t.put([0], [0], in: database) }
-      let isFull = Atomic(false)
       let wasGrown = Atomic(false)
       let readCount = Atomic(0)
       do {
         let writer = Thread {
           let grown: Void? = try? environment.write { t in
-            do {
-              for n in 0..<200 { try t.put(bigRow(n).key, bigRow(n).value, in: database) }
-            } catch {
-              isFull.store(true, ordering: .relaxed)
-              throw error
-            }
+            for n in 0..<200 { try t.put(bigRow(n).key, bigRow(n).value, in: database) }
           }
           wasGrown.store(grown != nil, ordering: .relaxed)
         }
         let transaction = try environment.beginRead()
         let held = transaction.held
         writer.start()
-        #expect(try await eventually { isFull.load(ordering: .relaxed) })
-        // From about now on the growth waits; for a while there is a helper before it and after it began to.
+        #expect(try await eventually { environment.gate.monitor.withLock { $0.isDraining } })
         let helper = Thread {
-          let end = ContinuousClock.now + .milliseconds(300)
-          while ContinuousClock.now < end {
+          for _ in 0..<20 {
             let count = try? held.read { t in try t.count(of: database) }
             if count == 1 { readCount.add(1, ordering: .relaxed) }
           }
         }
         helper.start()
         #expect(try await eventually { helper.isFinished })
+        #expect(environment.gate.monitor.withLock { $0.isDraining }, "The growth still waits for the reader.")
         #expect(try transaction.count(of: database) == 1)
         _ = consume transaction
         #expect(try await eventually { writer.isFinished })
       }
       let (isLarger, count) = (wasGrown.load(ordering: .relaxed), readCount.load(ordering: .relaxed))
       #expect(isLarger, "the growth waited in vain for a reader who waited for a helper")
-      #expect(count > 10)
+      #expect(count == 20)
     }
   }
 
