@@ -29,5 +29,10 @@ final class StoreUsage: Sendable {
     self.descriptor = descriptor
   }
 
-  deinit { close(descriptor) }
+  /// Gives the lock back by name: a child that is being started may hold a copy of the descriptor for a moment, and
+  /// with it the lock.
+  deinit {
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }

@@ -78,6 +78,25 @@ struct RewritingTests {
     withExtendedLifetime(usage) {}
   }
 
+  @Test("what was closed is free although a child that is being started has a copy of its descriptors")
+  func copied() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.place("store").path
+    try Self.make(path)
+    var usage: StoreUsage? = try StoreUsage(of: path, alone: false)
+    // What fork does to the descriptors of this process: the copies share the lock.
+    let real = URL(filePath: path).resolvingSymlinksInPath().path
+    let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init).filter {
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == real
+    }.map { fcntl($0, F_DUPFD_CLOEXEC, 0) }
+    defer { for copy in copies { close(copy) } }
+    #expect(copies.count == 1 && copies[0] >= 0)
+    #expect(throws: LMDBError.self) { try StoreUsage(of: path, alone: true) }
+    withExtendedLifetime(usage) {}
+    usage = nil
+    #expect(try Environment.rewrite(path: path) != nil)
+  }
+
   @Test("what is stopped, or fails its check, leaves the old store and nothing else", arguments: [true, false])
   func stopped(byProgress: Bool) throws {
     let folder = try TemporaryFolder()
