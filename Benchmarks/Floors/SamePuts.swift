@@ -56,12 +56,17 @@ final class SamePuts {
     return key.mv_data.loadUnaligned(as: UInt64.self)
   }
 
-  /// One commit.
-  /// - Parameter asset: the number of an asset that is there.
-  func commit(_ asset: UInt64) throws {
-    (lastEvent, lastCommit) = (lastEvent + 1, lastCommit + 1)
+  /// One transaction, with the puts of a commit for each of several assets.
+  /// - Parameter assets: the numbers of assets that are there.
+  func commit(_ assets: [UInt64]) throws {
     var transaction: OpaquePointer?
     try RawLMDB.check(mdb_txn_begin(environment, nil, 0, &transaction), "mdb_txn_begin")
+    for asset in assets { try put(asset, transaction) }
+    try RawLMDB.check(mdb_txn_commit(transaction), "mdb_txn_commit")
+  }
+
+  private func put(_ asset: UInt64, _ transaction: OpaquePointer?) throws {
+    (lastEvent, lastCommit) = (lastEvent + 1, lastCommit + 1)
     try put(.events, lastEvent, Self.record, UInt32(MDB_APPEND), transaction)
     try put(.assets, asset, Self.asset, 0, transaction)
     var pair = [asset.bigEndian, lastEvent.bigEndian]
@@ -69,7 +74,6 @@ final class SamePuts {
     try put(.commits, lastCommit, Self.commit, UInt32(MDB_APPEND), transaction)
     var name = Array("head".utf8)
     try name.withUnsafeMutableBytes { try put(.meta, $0, Self.head, 0, transaction) }
-    try RawLMDB.check(mdb_txn_commit(transaction), "mdb_txn_commit")
   }
 
   private func put(

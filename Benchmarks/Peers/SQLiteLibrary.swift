@@ -6,6 +6,11 @@
   //
   // The events, the details and the rows of commits are the library's own bytes, read from its store, so that both hold
   // the same. What the library computes beside (two hashes an event, the chain) SQLite is spared.
+  //
+  // The orders that the library keeps are partial indexes here, by the same date and with the same conditions, while
+  // assets are added: what is compared keeps the same things. Three of eighteen ask for columns that no invented asset
+  // fills and that this table lacks; SQLite is spared them. Afterwards all of them go, since what follows compares
+  // questions without an index, and others with one that covers them.
 
   /// The invented library as a program over SQLite would keep it.
   final class SQLiteLibrary {
@@ -30,11 +35,32 @@
       CREATE TABLE history(object INTEGER, sequence INTEGER, PRIMARY KEY (object, sequence)) WITHOUT ROWID;
       """
 
+    /// The conditions of the library's stored orders, by the subtype of their smart album.
+    private static let orders: [(AlbumSubtype, String)] = [
+      (.smartAlbumUserLibrary, "visible = 1"), (.smartAlbumFavorites, "visible = 1 AND favourite = 1"),
+      (.smartAlbumVideos, "visible = 1 AND mediaType = 2"), (.smartAlbumAllHidden, "hidden = 1"),
+      (.smartAlbumBursts, "visible = 1 AND burst IS NOT NULL"),
+      (.smartAlbumAnimated, "visible = 1 AND (\(has(.photoAnimation)) OR playbackStyle = 2)"),
+    ] + [
+      (.smartAlbumPanoramas, MediaSubtypes.photoPanorama), (.smartAlbumTimelapses, .videoTimelapse),
+      (.smartAlbumSlomoVideos, .videoHighFrameRate), (.smartAlbumScreenshots, .photoScreenshot),
+      (.smartAlbumDepthEffect, .photoDepthEffect), (.smartAlbumLivePhotos, .photoLive),
+      (.smartAlbumCinematic, .videoCinematic), (.smartAlbumSpatial, .spatialMedia),
+      (.smartAlbumScreenRecordings, .videoScreenRecording),
+    ].map { ($0, "visible = 1 AND \(has($1))") }
+
+    private static func has(_ subtypes: MediaSubtypes) -> String { "subtypes & \(subtypes.rawValue) <> 0" }
+
+    private static func indexName(_ subtype: AlbumSubtype) -> String { "order_\(subtype.name)" }
+
     /// Makes the database.
     init(at file: URL) throws {
       self.file = file
       database = try SQLite(file)
       try database.run(Self.schema)
+      for (subtype, condition) in Self.orders {
+        try database.run("CREATE INDEX \(Self.indexName(subtype)) ON assets(created) WHERE \(condition)")
+      }
       var statements: [String: SQLiteStatement] = [:]
       let columns = [
         "events": 2, "commits": 2, "details": 2, "assets": 20, "identifiers": 3, "content": 2, "pairing": 2,
@@ -102,6 +128,12 @@
     /// Empties the write-ahead log into the file.
     func finish() throws {
       try database.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    /// Removes what keeps the library's orders.
+    func dropOrders() throws {
+      for (subtype, _) in Self.orders { try database.run("DROP INDEX \(Self.indexName(subtype))") }
+      try finish()
     }
 
     /// Adds the indexes that cover the queries measured.

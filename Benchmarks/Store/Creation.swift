@@ -9,7 +9,7 @@ enum Creation {
     "S10 creation, SQLite, an asset", "S10 creation, 1000 a durable commit, an asset",
     "S10 bytes on disk, SQLite, log included", "S10 bytes on disk", "S11 rebuild of all projections, an event",
     "S11 floor: the same hashes alone, an event", "S11 verification of the chain on one core, an event",
-    "S11 verification of the chain, an event",
+    "S11 verification of the chain, an event", "S11 floor: LMDB, the rows of all projections twice, an event",
   ]
 
   /// Makes the library that the store's rows are measured in, and measures that if it is wanted.
@@ -51,6 +51,7 @@ enum Creation {
     #if PeerBenchmarks
       try peer?.finish()
       base = try peer.map { (others / Double(size), try $0.byteCount()) }
+      try peer?.dropOrders()
       if isWanted, let base {
         report.add(names[0], size: size, caches: nil, Sample([others]), operations: size)
         report.add(names[2], size: size, bytes: base.bytes)
@@ -81,14 +82,17 @@ enum Creation {
   /// Rebuilds and verifies.
   static func measure(_ stage: Stage, into report: inout Report) throws {
     let repetitions = stage.size >= Goal.leastSize ? 1 : min(3, report.repetitions)
-    if report.wantsAny(of: Array(names[5...])) { try verify(stage, max(3, repetitions), into: &report) }
-    guard report.wantsAny(names[4]) else { return }
+    if report.wantsAny(of: Array(names[5...7])) { try verify(stage, max(3, repetitions), into: &report) }
+    guard report.wantsAny(names[4], names[8]) else { return }
     try stage.withCopiedFiles(onDisk: true) { folder in
       let library = try PhotoLibrary(at: folder, environment: .seeded(Stage.seed &+ 4))
       defer { library.close() }
       let before = try library.fetchAssets(try .newestFirst()).numbers
       let events = Int(try StoreReader(library).head().sequence)
       let stopwatch = Stopwatch()
+      let rows = try SameRows(of: library.url.appending(path: "store"), in: stage.path("rows"))
+      let floor = try (0..<repetitions).map { _ in try stopwatch.time { try rows.putTwice() } }
+      report.add(names[8], size: stage.size, caches: nil, Sample(floor), operations: events)
       let times = try (0..<repetitions).map { _ in try stopwatch.time { try library.rebuild() } }
       guard try library.fetchAssets(try .newestFirst()).numbers == before else {
         throw WrongAnswer(description: "A rebuilt library shows another list.")
@@ -100,34 +104,22 @@ enum Creation {
   private static func verify(_ stage: Stage, _ repetitions: Int, into report: inout Report) throws {
     let reader = try StoreReader(try stage.library())
     let log = try EventLog(in: reader.environment)
-    // What the commitments and the leaves are made of, in bytes; a chain is made of two digests and a prefix.
-    var messages: [(commitment: Int, leaf: Int)] = []
-    try reader.environment.read { t in
-      try log.read(after: 0, limit: .max, in: t) { event in
-        messages.append((Salt.byteCount + (event.payload?.byteCount ?? 0), 33 + event.header.byteCount))
-        return .proceed
-      }
-    }
-    let bytes = [UInt8](repeating: 1, count: messages.map { max($0.commitment, $0.leaf, 65) }.max() ?? 65)
+    let hashes = try reader.environment.read { t in try SameHashes(of: log, after: 0, t) }
     func check(_ found: LogVerification) throws {
-      guard found.defect == nil, found.eventCount == UInt64(messages.count) else {
+      guard found.defect == nil, found.eventCount == UInt64(hashes.eventCount) else {
         throw WrongAnswer(description: "The log of a new library has a defect.")
       }
     }
     let samples = try Turns.measure(
       repetitions,
-      {
-        let bytes = bytes.span.bytes
-        for message in messages {
-          for length in [message.commitment, message.leaf, 65] { _ = SHA256.digest(of: bytes.extracting(0..<length)) }
-        }
-      },
+      { hashes.make() },
       { try check(try reader.environment.read { t in try log.verify(in: t) }) },
       { try check(try reader.environment.read { t in try log.verifyOnSeveralCores(in: t) }) })
-    report.add(names[5], size: stage.size, caches: .warm, samples[0], operations: messages.count)
+    report.add(names[5], size: stage.size, caches: .warm, samples[0], operations: hashes.eventCount)
     // Events a second become microseconds an event: 800,000 a second are 1.25.
     for (name, sample) in zip(names[6...7], samples[1...2]) {
-      report.add(name, size: stage.size, caches: .warm, sample, operations: messages.count, goal: .microseconds(1.25))
+      report.add(
+        name, size: stage.size, caches: .warm, sample, operations: hashes.eventCount, goal: .microseconds(1.25))
     }
   }
 }

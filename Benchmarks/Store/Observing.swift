@@ -11,10 +11,12 @@ enum Observing {
     "S12 commit to callback, durable", "S12 a commit of 100 writers at once, durable",
     "S13 commit to observer, no sync, 1 observer", "S13 commit to the told",
     "S6 floor: the same threads hand over, nothing told", "S13 floor: the same tasks are woken, nothing told",
+    "S6 floor: LMDB, the same puts, then the same threads hand over",
+    "S12 floor: LMDB, the same puts of 100 writers in a commit, durable",
   ]
 
   static func measure(_ stage: Stage, into report: inout Report) throws {
-    if report.wantsAny(of: Array(names[3...5])) { try durable(stage, into: &report) }
+    if report.wantsAny(of: Array(names[3...5]) + [names[11]]) { try durable(stage, into: &report) }
     guard report.wantsAny(of: names.filter { !$0.hasPrefix("S12") }), Stage.memoryFileSystem != nil else { return }
     try stage.withCopy { library in
       try single(library, stage, into: &report)
@@ -48,10 +50,11 @@ enum Observing {
   }
 
   private static func single(_ library: PhotoLibrary, _ stage: Stage, into report: inout Report) throws {
-    guard report.wantsAny(names[0], names[1], names[2], names[8]) else { return }
-    let repetitions = report.repetitions * 8
+    guard report.wantsAny(names[0], names[1], names[2], names[8], names[10]) else { return }
+    let repetitions = report.repetitions * 30
     let arrivals = Arrivals()
     try floor(names[8], tasks: 1, repetitions, stage, into: &report)
+    try floorWithPuts(repetitions, stage, into: &report)
     var touch = Touch(stage.shown)
     let options = try FetchOptions.newestFirst()
     var watch: Watch? = Watch(try library.fetchAssets(options), of: library, telling: arrivals)
@@ -76,6 +79,20 @@ enum Observing {
     let handover = Handover(to: tasks)
     defer { handover.close() }
     report.add(name, size: stage.size, caches: .warm, try handover.times(repetitions))
+  }
+
+  /// What is left of a commit and its way to an observer when nobody decides, encodes, hashes, reads or tells.
+  private static func floorWithPuts(_ repetitions: Int, _ stage: Stage, into report: inout Report) throws {
+    let folder = try stage.copyStore(onDisk: false)
+    defer { stage.remove(folder) }
+    let puts = try SamePuts(folder.appending(path: "store"), isDurable: false)
+    let handover = Handover(to: 1)
+    defer { handover.close() }
+    var random = Seeded(14)
+    let sample = try handover.times(repetitions) {
+      try puts.commit([UInt64.random(in: 2...UInt64(stage.size), using: &random)])
+    }
+    report.add(names[10], size: stage.size, caches: .warm, sample)
   }
 
   /// Results of so many distinct queries, which have every shown asset in one of them.
@@ -162,9 +179,20 @@ enum Observing {
       library.unregisterChangeObserver(observer)
       let writers = 100
       let rounds = max(2, report.repetitions / 4)
-      let many = try Turns.measure(max(2, report.repetitions / 8)) {
-        try write(rounds, by: writers, to: library, stage.shown)
-      }[0]
+      let copy = try stage.copyStore(onDisk: true)
+      defer { stage.remove(copy) }
+      let puts = try SamePuts(copy.appending(path: "store"), isDurable: true)
+      var random = Seeded(15)
+      let together = try Turns.measure(
+        max(2, report.repetitions / 8), { try write(rounds, by: writers, to: library, stage.shown) },
+        {
+          for _ in 0..<rounds {
+            try puts.commit((0..<writers).map { _ in UInt64.random(in: 2...UInt64(stage.size), using: &random) })
+          }
+        })
+      let many = together[0]
+      report.add(
+        names[11], size: stage.size, caches: .warm, together[1], operations: writers * rounds, comparedWith: base)
       report.add(
         names[5], size: stage.size, caches: .warm, many, operations: writers * rounds, comparedWith: base,
         goal: .atMost(1.0 / 50))

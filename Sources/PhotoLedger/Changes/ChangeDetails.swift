@@ -28,7 +28,7 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
     fetchResultBeforeChanges = before
     fetchResultAfterChanges = after
     self.commits = commits
-    positions = before.state.core.wantsIncrementalChanges ? changes : nil
+    positions = before.state.wantsIncrementalChanges ? changes : nil
   }
 
   /// Compares any two results (PHFetchResultChangeDetails.init(from:to:changedObjects:), CD-20).

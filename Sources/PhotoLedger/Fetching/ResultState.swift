@@ -32,6 +32,13 @@ final class ResultState: Sendable {
   private let opening: BegunResult?
   /// The positions of the whole order that are shown.
   let shown: Range<Int>
+  /// The commit whose state the result shows.
+  let commit: UInt64
+  /// In whose name the result is followed.
+  let client: String
+  /// Whether observers want index sets (CD-15).
+  let wantsIncrementalChanges: Bool
+  private let window: Window
   /// The state that the result shows, as a token of its client's.
   let token: Token
   /// How many assets of each media type it shows, once counted.
@@ -39,18 +46,26 @@ final class ResultState: Sendable {
   /// A later state that shows the same; guarded by its lock.
   private let later = Mutex<ResultCore?>(nil)
 
-  init(_ core: ResultCore, token: Token) {
-    content = Mutex(.made(core))
-    opening = nil
-    shown = core.shown
+  convenience init(_ core: ResultCore, token: Token) {
+    self.init(.made(core), core, opening: nil, count: core.order.count, token)
+  }
+
+  convenience init(_ begun: BegunResult, token: Token) {
+    self.init(.begun(begun), begun.frame, opening: begun, count: begun.count, token)
+  }
+
+  private init(_ content: Content, _ frame: ResultCore, opening: BegunResult?, count: Int, _ token: Token) {
+    self.content = Mutex(content)
+    self.opening = opening
+    (commit, client, window) = (frame.commit, frame.client, frame.window)
+    wantsIncrementalChanges = frame.wantsIncrementalChanges
+    shown = frame.window.range(in: count)
     self.token = token
   }
 
-  init(_ begun: BegunResult, token: Token) {
-    content = Mutex(.begun(begun))
-    opening = begun
-    shown = begun.frame.window.range(in: begun.count)
-    self.token = token
+  /// Whether a result of the same query and client shows it in the same way.
+  func isShown(like other: ResultState) -> Bool {
+    window == other.window && wantsIncrementalChanges == other.wantsIncrementalChanges
   }
 
   /// The result; it must have been made.

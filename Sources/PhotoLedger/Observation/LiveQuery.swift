@@ -136,7 +136,7 @@ final class LastStep: Sendable {
   /// The step as the owner sees it who holds a result of the query.
   func ownersView(like held: ResultState, in store: LibraryStore) throws -> StepView {
     try views.withLock { views in
-      if let known = views.first(where: { $0.isFor(held.core) }) { return known }
+      if let known = views.first(where: { $0.state.isShown(like: held) }) { return known }
       let view = try StepView(of: touched, after: after.shown(like: held.core), in: store)
       if views.count < Self.viewLimit { views.append(view) }
       return view
@@ -153,10 +153,5 @@ final class StepView: Sendable {
   init(of touched: TouchedPositions, after: ResultCore, in store: LibraryStore) throws {
     state = try store.state(after)
     changes = after.changes(touched).map(SharedChanges.init)
-  }
-
-  /// Whether a result of the same query and client shows it in the same way.
-  func isFor(_ held: ResultCore) -> Bool {
-    held.window == state.core.window && held.wantsIncrementalChanges == state.core.wantsIncrementalChanges
   }
 }

@@ -66,7 +66,7 @@ final class Follower: Sendable {
     var isBlind = false
 
     var held: ResultCore { ahead ?? told.core }
-    var commit: UInt64 { ahead?.commit ?? told.core.commit }
+    var commit: UInt64 { ahead?.commit ?? told.commit }
   }
 
   let store: LibraryStore
@@ -118,7 +118,7 @@ final class Follower: Sendable {
     try state.withLock { state in
       while let query = state.query {
         // The common case: who sees everything is told what the live query did last, which all share.
-        if state.arrival == nil, !state.isBlind, state.told.core.client == PhotoLibrary.owner,
+        if state.arrival == nil, !state.isBlind, state.told.client == PhotoLibrary.owner,
           case .next(let last) = query.outlook(after: state.commit), last?.isBlind != true
         {
           guard let last else { return nil }
@@ -143,7 +143,7 @@ final class Follower: Sendable {
     }
     let before = state.told
     (state.told, state.ahead) = (view.state, nil)
-    return (before, view.state, try store.commits(commits, asSeenBy: before.core.client), changes)
+    return (before, view.state, try store.commits(commits, asSeenBy: before.client), changes)
   }
 
   /// The first step from what is held, if there is one; afterwards it is what is held.
