@@ -13,6 +13,7 @@ enum Observing {
     "S6 floor: the same threads hand over, nothing told", "S13 floor: the same tasks are woken, nothing told",
     "S6 floor: LMDB, the same puts, then the same threads hand over",
     "S12 floor: LMDB, the same puts of 100 writers in a commit, durable",
+    "S13 floor: the tasks of one of 100 queries are woken, nothing told",
   ]
 
   static func measure(_ stage: Stage, into report: inout Report) throws {
@@ -20,7 +21,7 @@ enum Observing {
     guard report.wantsAny(of: names.filter { !$0.hasPrefix("S12") }), Stage.memoryFileSystem != nil else { return }
     try stage.withCopy { library in
       try single(library, stage, into: &report)
-      if report.wantsAny(names[6], names[7], names[9]) { try crowd(library, stage, into: &report) }
+      if report.wantsAny(names[6], names[7], names[9], names[12]) { try crowd(library, stage, into: &report) }
     }
   }
 
@@ -32,14 +33,22 @@ enum Observing {
     var times: [Double] = []
     for repetition in 0..<repetitions + 3 {
       let touch = draw()
-      arrivals.expect(count)
-      let start = ContinuousClock.now
-      try library.commit(touch)
-      let end = try arrivals.wait()
-      if repetition >= 3 { times.append((end - start).nanoseconds) }
+      let time = try time(arrivals, of: library, expecting: count, touch)
+      if repetition >= 3 { times.append(time) }
       try check(touch.asset)
     }
     return Sample(times)
+  }
+
+  /// Times one commit until the expected observers were told, in nanoseconds.
+  private static func time(
+    _ arrivals: Arrivals, of library: PhotoLibrary, expecting count: Int = 1,
+    _ touch: (asset: LocalIdentifier, changes: AssetChanges)
+  ) throws -> Double {
+    arrivals.expect(count)
+    let start = ContinuousClock.now
+    try library.commit(touch)
+    return (try arrivals.wait() - start).nanoseconds
   }
 
   /// The change names the asset that was touched, and nothing else.
@@ -133,6 +142,7 @@ enum Observing {
     var touch = Touch(stage.shown)
     let observers = stage.size >= Goal.leastSize ? 10_000 : min(10_000, stage.size)
     try floor(names[9], tasks: observers, repetitions, stage, into: &report)
+    try floor(names[12], tasks: max(1, observers / 100), repetitions * 8, stage, into: &report)
     var watches = [Watch(try library.fetchAssets(try .newestFirst()), of: library, telling: arrivals)]
     let alone = try times(repetitions, arrivals, of: library) { touch.inPlace() }
     report.add(names[6], size: stage.size, caches: .warm, alone)
@@ -164,19 +174,7 @@ enum Observing {
     try stage.withCopiedFiles(onDisk: true) { folder in
       let library = try PhotoLibrary(at: folder, environment: .seeded(Stage.seed &+ 3))
       defer { library.close() }
-      let repetitions = report.repetitions * 2
-      var touch = Touch(stage.shown)
-      let alone = try Turns.measure(repetitions) { try library.commit(touch.inPlace()) }[0]
-      let base = alone.quantile(0.5)
-      report.add(names[3], size: stage.size, caches: .warm, alone)
-      let arrivals = Arrivals()
-      let observer = HeldResult(try library.fetchAssets(try .newestFirst()), telling: arrivals)
-      try library.register(observer)
-      let told = try times(repetitions, arrivals, of: library, { touch.inPlace() }) { asset in
-        try check(observer.last.details, names: asset)
-      }
-      report.add(names[4], size: stage.size, caches: .warm, told, comparedWith: base, goal: .atMost(1.25))
-      library.unregisterChangeObserver(observer)
+      let base = try callback(besides: library, stage, into: &report)
       let writers = 100
       let rounds = max(2, report.repetitions / 4)
       let copy = try stage.copyStore(onDisk: true)
@@ -197,6 +195,36 @@ enum Observing {
         names[5], size: stage.size, caches: .warm, many, operations: writers * rounds, comparedWith: base,
         goal: .atMost(1.0 / 50))
     }
+  }
+
+  /// Times commits of a library that nobody observes, in turns with those of a copy that somebody does.
+  /// - Returns: the median of the first, in nanoseconds.
+  private static func callback(
+    besides library: PhotoLibrary, _ stage: Stage, into report: inout Report
+  ) throws -> Double {
+    let folder = try stage.copyStore(onDisk: true)
+    defer { stage.remove(folder) }
+    let observed = try PhotoLibrary(at: folder, environment: .seeded(Stage.seed &+ 7))
+    defer { observed.close() }
+    let (arrivals, stopwatch) = (Arrivals(), Stopwatch())
+    let observer = HeldResult(try observed.fetchAssets(try .newestFirst()), telling: arrivals)
+    try observed.register(observer)
+    defer { observed.unregisterChangeObserver(observer) }
+    var touch = Touch(stage.shown)
+    var (alone, told) = ([Double](), [Double]())
+    for repetition in 0..<report.repetitions * 4 + 3 {
+      let first = try stopwatch.time { try library.commit(touch.inPlace()) }
+      let edit = touch.inPlace()
+      let second = try time(arrivals, of: observed, edit)
+      try check(observer.last.details, names: edit.asset)
+      guard repetition >= 3 else { continue }
+      alone.append(first)
+      told.append(second)
+    }
+    let base = Sample(alone).quantile(0.5)
+    report.add(names[3], size: stage.size, caches: .warm, Sample(alone))
+    report.add(names[4], size: stage.size, caches: .warm, Sample(told), comparedWith: base, goal: .atMost(1.25))
+    return base
   }
 
   /// Lets tasks write side by side, each one commit after the other.

@@ -71,11 +71,14 @@ extension CountedTree {
   @inlinable
   mutating func applyMerged(removing: [Element], inserting: [Element]) -> BatchRanks {
     var merge = BatchMerge(removing: removing, inserting: inserting)
-    if let root { merge.take(root, below: nil) }
+    if let root {
+      withExtendedLifetime(root) { merge.take(.passUnretained(root), from: nil, below: nil) }
+    }
     merge.takeRemainingInsertions()
     if merge.nextRemoval < removing.count { Self.refuseAbsent() }
+    let ranks = merge.ranks
     self = merge.builder.finish()
-    return merge.ranks
+    return ranks
   }
 
   @inlinable
@@ -91,7 +94,7 @@ extension CountedTree {
 
 /// One walk over the old leaves and both lists of edits.
 @usableFromInline
-struct BatchMerge<Element: Comparable & Sendable> {
+struct BatchMerge<Element: Comparable & Sendable>: ~Copyable {
   @usableFromInline typealias Body = NodeBody<Element>
 
   @usableFromInline let removing: [Element]
@@ -112,19 +115,23 @@ struct BatchMerge<Element: Comparable & Sendable> {
   }
 
   /// Takes a subtree with the edits less than `high`, all of them if nil.
+  /// - Parameter low: what divides the subtree from what lies before it; nil if nothing does.
   @inlinable
-  mutating func take(_ node: Node<Element>, below high: Element?) {
+  mutating func take(_ node: Unmanaged<Node<Element>>, from low: Element?, below high: Element?) {
     let body = Body(node)
-    guard body.height > 0 else { return takeLeaf(node, below: high) }
+    guard body.height > 0 else { return takeLeaf(node, from: low, below: high) }
+    body.readAhead()
     for slot in 0..<body.count {
-      take(body.children[slot], below: slot == body.count - 1 ? high : body.separators[slot])
+      take(
+        body.unowned(slot), from: slot == 0 ? low : body.separators[slot - 1],
+        below: slot == body.count - 1 ? high : body.separators[slot])
     }
   }
 
   @inlinable
-  mutating func takeLeaf(_ leaf: Node<Element>, below high: Element?) {
+  mutating func takeLeaf(_ leaf: Unmanaged<Node<Element>>, from low: Element?, below high: Element?) {
     let body = Body(leaf)
-    if !hasEdit(below: high), builder.append(sharing: leaf) {
+    if !hasEdit(below: high), builder.append(sharing: leaf, from: low) {
       before += body.count
       return
     }

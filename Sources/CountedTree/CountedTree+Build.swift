@@ -14,16 +14,25 @@ extension CountedTree {
 }
 
 /// Collects leaves from left to right, filled or taken over whole from another tree, and puts levels on top of them.
+///
+/// It owns a reference to each node that it has collected, and hands that on to the node's parent. Counting a reference
+/// is an atomic write to the node itself, and a batch takes over thousands of leaves that it does not read otherwise.
 @usableFromInline
-struct TreeBuilder<Element: Comparable & Sendable> {
+struct TreeBuilder<Element: Comparable & Sendable>: ~Copyable {
   @usableFromInline typealias Body = NodeBody<Element>
 
-  @usableFromInline var leaves: [Node<Element>] = []
-  /// The leaf being filled; not yet among the leaves.
+  /// The nodes of one level, each with a reference that is the builder's.
+  @usableFromInline var nodes: [Unmanaged<Node<Element>>] = []
+  /// What divides each node from the one before it.
+  @usableFromInline var lows: [Element] = []
+  /// The leaf being filled; not yet among the nodes.
   @usableFromInline var open: Node<Element>?
 
   @inlinable
   init() {}
+
+  @inlinable
+  deinit { for node in nodes { node.release() } }
 
   /// Appends one element, which must be greater than all before it.
   @inlinable
@@ -34,18 +43,16 @@ struct TreeBuilder<Element: Comparable & Sendable> {
     }
     if let open {
       assert(Body(open).elements[Body(open).count - 1] < element, "Elements must be strictly ascending.")
-      leaves.append(open)
     }
-    let leaf = Node<Element>.leaf(for: Limits<Element>.leafCapacity)
-    Body(leaf).appendElement(element)
-    open = leaf
+    openLeaf()
+    if let open { Body(open).appendElement(element) }
   }
 
   /// Appends elements that stand together, in strictly ascending order and greater than all before them, leaf by leaf.
   @inlinable
   mutating func append(_ run: UnsafeBufferPointer<Element>) {
     assert(zip(run, run.dropFirst()).allSatisfy { $0 < $1 }, "Elements must be strictly ascending.")
-    leaves.reserveCapacity(leaves.count + run.count / Limits<Element>.leafCapacity + 1)
+    nodes.reserveCapacity(nodes.count + run.count / Limits<Element>.leafCapacity + 1)
     var rest = run[...]
     while !rest.isEmpty {
       if let open, Body(open).count < Body(open).room {
@@ -53,8 +60,7 @@ struct TreeBuilder<Element: Comparable & Sendable> {
         Body(open).appendElements(UnsafeBufferPointer(rebasing: piece))
         rest = rest.dropFirst(piece.count)
       } else {
-        if let open { leaves.append(open) }
-        open = Node<Element>.leaf(for: Limits<Element>.leafCapacity)
+        openLeaf()
       }
     }
   }
@@ -70,51 +76,68 @@ struct TreeBuilder<Element: Comparable & Sendable> {
         body.appendElements(of: source, rest.prefix(piece))
         rest = rest.dropFirst(piece)
       } else {
-        if let open { leaves.append(open) }
-        open = Node<Element>.leaf(for: Limits<Element>.leafCapacity)
+        openLeaf()
       }
     }
   }
 
   /// Takes over a whole leaf of another tree, which stays shared.
   ///
+  /// - Parameter low: what divides it from the leaf before it in that tree; nil if it was the first.
   /// - Returns: false if that would leave a leaf with too few elements: then append the elements instead.
   @inlinable
-  mutating func append(sharing leaf: Node<Element>) -> Bool {
+  mutating func append(sharing leaf: Unmanaged<Node<Element>>, from low: Element?) -> Bool {
     let minimum = Limits<Element>.minimum(height: 0)
-    if Body(leaf).count < minimum { return false }
+    let body = Body(leaf)
+    if body.count < minimum { return false }
     if let open {
-      if Body(open).count < minimum, leaves.isEmpty { return false }
+      if Body(open).count < minimum, nodes.isEmpty { return false }
       closeOpen()
     }
-    leaves.append(leaf)
+    nodes.append(leaf.retain())
+    lows.append(low ?? body.elements[0])
     return true
+  }
+
+  /// Puts a finished leaf behind the others.
+  @inlinable
+  mutating func add(_ leaf: Node<Element>) {
+    lows.append(Body(leaf).elements[0])
+    nodes.append(.passRetained(leaf))
+  }
+
+  /// Begins a leaf; the one that was being filled is full.
+  @inlinable
+  mutating func openLeaf() {
+    if let open { add(open) }
+    open = Node<Element>.leaf(for: Limits<Element>.leafCapacity)
   }
 
   /// Closes the last leaf and builds the levels above the leaves.
   @inlinable
   consuming func finish() -> CountedTree<Element> {
     closeOpen()
-    var nodes = leaves
-    var firsts = nodes.map { Body($0).elements[0] }
-    while nodes.count > 1 {
-      let sizes = Self.sizes(of: nodes.count, height: Body(nodes[0]).height + 1)
-      var (parents, lows): ([Node<Element>], [Element]) = ([], [])
-      parents.reserveCapacity(sizes.count)
-      lows.reserveCapacity(sizes.count)
-      var next = 0
-      for size in sizes {
-        let parent = Node<Element>.inner(above: Body(nodes[0]).height)
-        for index in next..<next + size {
-          Body(parent).appendChild(nodes[index], size: Body(nodes[index]).total, separator: firsts[index])
-        }
-        parents.append(parent)
-        lows.append(firsts[next])
-        next += size
+    while nodes.count > 1 { raise() }
+    return CountedTree(root: nodes.popLast().map { $0.takeRetainedValue() })
+  }
+
+  /// Replaces the nodes of one level by their parents.
+  @inlinable
+  mutating func raise() {
+    let height = Body(nodes[0]).height
+    let sizes = Self.sizes(of: nodes.count, height: height + 1)
+    var next = 0
+    for (index, size) in sizes.enumerated() {
+      let parent = Node<Element>.inner(above: height)
+      for child in next..<next + size {
+        Body(parent).adoptChild(nodes[child], size: Body(nodes[child]).total, separator: lows[child])
       }
-      (nodes, firsts) = (parents, lows)
+      nodes[index] = .passRetained(parent)
+      lows[index] = lows[next]
+      next += size
     }
-    return CountedTree(root: nodes.first)
+    nodes.removeLast(nodes.count - sizes.count)
+    lows.removeLast(lows.count - sizes.count)
   }
 
   /// Puts the open leaf among the others, evened out with the leaf before it if it has too few elements alone.
@@ -124,18 +147,19 @@ struct TreeBuilder<Element: Comparable & Sendable> {
   mutating func closeOpen() {
     guard let last = open else { return }
     open = nil
-    guard let previous = leaves.last, Body(last).count < Limits<Element>.minimum(height: 0) else {
-      return leaves.append(Self.fitted(last))
+    guard !nodes.isEmpty, Body(last).count < Limits<Element>.minimum(height: 0) else {
+      return add(Self.fitted(last))
     }
+    lows.removeLast()
+    let previous = nodes.removeLast().takeRetainedValue()
     let (left, right) = (Body(previous), Body(last))
     let total = left.count + right.count
     let separator = right.elements[0]
-    leaves.removeLast()
     if total <= Limits<Element>.leafCapacity {
-      leaves.append(Node.joined(left, separator, right, 0..<total))
+      add(Node.joined(left, separator, right, 0..<total))
     } else {
-      leaves.append(Node.joined(left, separator, right, 0..<total / 2))
-      leaves.append(Node.joined(left, separator, right, total / 2..<total))
+      add(Node.joined(left, separator, right, 0..<total / 2))
+      add(Node.joined(left, separator, right, total / 2..<total))
     }
     withExtendedLifetime((previous, last)) {}
   }

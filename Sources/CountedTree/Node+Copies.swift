@@ -3,17 +3,12 @@
 
 extension Node {
   /// Copies an inner node; the children are shared.
-  ///
-  /// The children's headers are read first, all of them, before the first reference is counted. Counting is an atomic
-  /// write, and those wait for each other's cache misses; plain reads do not, so after the reads the writes hit.
   @inlinable
   func innerCopy() -> Node {
     let body = Body(self)
     let copy = Node.inner(above: body.height - 1)
     let target = Body(copy)
-    var heights = 0
-    for slot in 0..<body.count { heights |= body.child(slot).height ^ (body.height - 1) }
-    precondition(heights == 0, "A node of a counted tree has a child of the wrong height: memory was overwritten.")
+    body.readAhead()
     target.starts.update(from: body.starts, count: body.count + 1)
     target.shareChildren(of: body)
     target.separators.initialize(from: body.separators, count: body.count - 1)

@@ -11,6 +11,12 @@ struct NodeBody<Element: Comparable & Sendable> {
     header = node.withUnsafeMutablePointerToHeader { $0 }
   }
 
+  /// Views a node without touching its reference count.
+  @inlinable
+  init(_ node: Unmanaged<Node<Element>>) {
+    self = node._withUnsafeGuaranteedRef { NodeBody($0) }
+  }
+
   @inlinable var height: Int { header.pointee.height }
 
   @inlinable var count: Int {
@@ -49,13 +55,22 @@ struct NodeBody<Element: Comparable & Sendable> {
 
   /// Views a child without touching its reference count.
   @inlinable
-  func child(_ slot: Int) -> NodeBody {
-    unowned(slot)._withUnsafeGuaranteedRef { NodeBody($0) }
-  }
+  func child(_ slot: Int) -> NodeBody { NodeBody(unowned(slot)) }
 
   @inlinable
   func unowned(_ slot: Int) -> Unmanaged<Node<Element>> {
     UnsafeRawPointer(children + slot).load(as: Unmanaged<Node<Element>>.self)
+  }
+
+  /// Reads the headers of all children of an inner node, before the first reference to one of them is counted.
+  ///
+  /// Counting is an atomic write, and those wait for each other's cache misses; plain reads do not, so after the reads
+  /// the writes hit.
+  @inlinable
+  func readAhead() {
+    var heights = 0
+    for slot in 0..<count { heights |= child(slot).height ^ (height - 1) }
+    precondition(heights == 0, "A node of a counted tree has a child of the wrong height: memory was overwritten.")
   }
 
   /// Elements in the subtree of child `slot`.
@@ -128,9 +143,15 @@ struct NodeBody<Element: Comparable & Sendable> {
   /// Appends a subtree of `size` elements; `separator` divides it from the child before it, if there is one.
   @inlinable
   func appendChild(_ child: Node<Element>, size: Int, separator: Element?) {
+    adoptChild(.passRetained(child), size: size, separator: separator)
+  }
+
+  /// Appends a subtree to which the caller owns a reference, which becomes this node's.
+  @inlinable
+  func adoptChild(_ child: Unmanaged<Node<Element>>, size: Int, separator: Element?) {
     let slot = count
     if slot > 0, let separator { (separators + slot - 1).initialize(to: separator) }
-    (children + slot).initialize(to: child)
+    UnsafeMutableRawPointer(children + slot).storeBytes(of: child, as: Unmanaged<Node<Element>>.self)
     starts[slot + 1] = starts[slot] + size
     count = slot + 1
   }
