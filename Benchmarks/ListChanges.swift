@@ -3,6 +3,10 @@ import PhotoLedger
 
 /// C1 … C6: the exact change of a held result, from the edits of one commit.
 enum ListChanges {
+  /// What is in the processor's caches when the clock starts: nothing; the code and what the allocator needs, but
+  /// nothing of the list; all of it.
+  private enum Start { case cold, code, warm }
+
   /// What the tree is compared with, in the order of the rows.
   private enum Baseline: String, CaseIterable {
     case paths = "floor: memcpy of the paths"
@@ -24,7 +28,7 @@ enum ListChanges {
         report.wantsAny("\(workload.rawValue) \(baseline.rawValue)")
           && !(baseline.isForFew && workload.editCount(of: size) > 1000)
       }
-      guard report.wantsAny(tree) || !baselines.isEmpty else { continue }
+      guard report.wantsAny(tree, tree + withCode) || !baselines.isEmpty else { continue }
       let repetitions = workload.editCount(of: size) > 1000 ? min(7, report.repetitions) : report.repetitions
       var list = ItemList(size: size, seed: 1)
       let cold = try ledger(&list, workload, .cold, repetitions)
@@ -32,6 +36,8 @@ enum ListChanges {
       report.add(tree, size: size, caches: .cold, cold, goal: workload.goal)
       let warm = try ledger(&list, workload, .warm, repetitions)
       report.add(tree, size: size, caches: .warm, warm, comparedWith: base)
+      let code = try ledger(&list, workload, .code, repetitions)
+      report.add(tree + withCode, size: size, caches: .cold, code, comparedWith: base)
       for baseline in baselines {
         let sample = try measure(baseline, &list, workload, repetitions)
         let name = "\(workload.rawValue) \(baseline.rawValue)"
@@ -39,6 +45,8 @@ enum ListChanges {
       }
     }
   }
+
+  private static let withCode = ", its code in the caches"
 
   private static func measure(
     _ baseline: Baseline, _ list: inout ItemList, _ workload: Workload, _ repetitions: Int
@@ -57,18 +65,23 @@ enum ListChanges {
 
   /// The library's way: edits to the tree while the old value is held, then the algebra.
   private static func ledger(
-    _ list: inout ItemList, _ workload: Workload, _ caches: Caches, _ repetitions: Int
+    _ list: inout ItemList, _ workload: Workload, _ start: Start, _ repetitions: Int
   ) throws -> Sample {
     let stopwatch = Stopwatch()
     var flush = CacheFlush()
     var tree = CountedTree(sorted: list.items.lazy.map(\.key))
+    var small = ItemList(size: 5000, seed: 2)
+    let smallTree = CountedTree(sorted: small.items.lazy.map(\.key))
     var times: [Double] = []
     for repetition in 0..<repetitions + 3 {
+      // Edits of each kind, whichever comes next.
+      let rehearsals = (0..<3).map { _ in small.draw(workload).map(\.touch) }
       let edits = list.draw(workload)
       let touches = edits.map(\.touch)
       let before = list.items
       list.make(edits)
-      if caches == .cold { flush.flush() } else { rehearse(tree, touches) }
+      if start == .warm { rehearse(tree, touches) } else { flush.flush() }
+      if start == .code { for touches in rehearsals { rehearse(smallTree, touches) } }
       let held = tree
       var changes: IndexChanges?
       let time = stopwatch.time { changes = IndexChanges(tree.apply(touches)) }

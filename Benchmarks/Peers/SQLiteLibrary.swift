@@ -130,9 +130,11 @@
       try database.run("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    /// Removes what keeps the library's orders.
+    /// Removes what keeps the library's orders, and writes the file anew: what comes next must not be scattered over
+    /// the places that they had.
     func dropOrders() throws {
       for (subtype, _) in Self.orders { try database.run("DROP INDEX \(Self.indexName(subtype))") }
+      try database.run("VACUUM")
       try finish()
     }
 
