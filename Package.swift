@@ -65,10 +65,7 @@ let package = Package(
         .target(name: "CSQLite", condition: .when(traits: ["PeerBenchmarks"])),
       ],
       path: "Benchmarks",
-      exclude: [
-        "README.md", "results.json", "results-floors.json", "results-2026-11-20.json", "plots",
-        "CSQLite",
-      ],
+      exclude: ["README.md", "results.json", "results-2026-11-20.json", "plots", "CSQLite"],
       swiftSettings: strict),
 
     // Proof.
