@@ -1,3 +1,4 @@
+import CSystem
 import Glibc
 
 /// Says to other processes, and to the rest of this one, that a store is in use (flock on its directory).
@@ -7,6 +8,7 @@ import Glibc
 /// opens. Users share the lock; whoever replaces the data file must be alone. The kernel drops it with the process.
 final class StoreUsage: Sendable {
   private let descriptor: Int32
+  private let generation = psys_fork_generation()
 
   /// - Parameters:
   ///   - path: the directory of the store.
@@ -30,9 +32,9 @@ final class StoreUsage: Sendable {
   }
 
   /// Gives the lock back by name: a child that is being started may hold a copy of the descriptor for a moment, and
-  /// with it the lock.
+  /// with it the lock. In such a child the lock is the parent's.
   deinit {
-    flock(descriptor, LOCK_UN)
+    if generation == psys_fork_generation() { flock(descriptor, LOCK_UN) }
     close(descriptor)
   }
 }

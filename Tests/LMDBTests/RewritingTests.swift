@@ -97,6 +97,28 @@ struct RewritingTests {
     #expect(try Environment.rewrite(path: path) != nil)
   }
 
+  @Test("a child of a fork that lets go of its copy leaves the lock to its parent")
+  func forked() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.place("store").path
+    try Self.make(path)
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      typealias Fork = @convention(c) () -> pid_t
+      guard let symbol = dlsym(nil, "fork") else { exit(2) }
+      let fork = unsafeBitCast(symbol, to: Fork.self)  // hidden from Swift, and here on purpose
+      var usage: StoreUsage? = try StoreUsage(of: path, alone: false)
+      let child = fork()
+      if child == 0 {
+        usage = nil
+        _exit(42)
+      }
+      var status: Int32 = 0
+      guard waitpid(child, &status, 0) == child, status == 42 << 8 else { exit(3) }
+      guard (try? StoreUsage(of: path, alone: true)) == nil else { exit(4) }
+      withExtendedLifetime(usage) {}
+    }
+  }
+
   @Test("what is stopped, or fails its check, leaves the old store and nothing else", arguments: [true, false])
   func stopped(byProgress: Bool) throws {
     let folder = try TemporaryFolder()
