@@ -97,10 +97,11 @@ enum ListChanges {
   private static func paths(_ count: Int, _ workload: Workload, _ repetitions: Int) throws -> Sample {
     let (copies, stopwatch) = (Copies(count: count), Stopwatch())
     var flush = CacheFlush()
-    // What moves is taken from one place and put into another.
-    let places = workload == .move ? 2 : workload.editCount(of: count)
     return Sample(
-      try (0..<repetitions).map { _ in try copies.paths(places, stopwatch, afterFlushing: &flush) })
+      try (0..<repetitions).map { repetition in
+        let places = workload.copiedPlaces(of: count, repetition)
+        return try copies.paths(places, stopwatch, afterFlushing: &flush)
+      })
   }
 
   private static func copies(_ items: [Item], _ repetitions: Int) throws -> Sample {

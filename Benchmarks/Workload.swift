@@ -72,6 +72,14 @@ enum Workload: String, CaseIterable {
     }
     return max(1, min(wanted, size / 2))
   }
+
+  /// How many places of a list get or lose a key in a repetition: what is updated in place needs no path of its own.
+  func copiedPlaces(of size: Int, _ repetition: Int) -> Int {
+    // What moves is taken from one place and put into another.
+    if self == .move { return 2 }
+    let count = editCount(of: size)
+    return (0..<count).count { (repetition * count + $0) % 3 != 2 }
+  }
 }
 
 /// A sorted list of items that changes by edits; the truth that answers are compared with.

@@ -55,7 +55,8 @@ final class Copies {
       }
     }
     defer { for block in made { block.copy.deallocate() } }
-    guard made.count >= levels.count, made.allSatisfy({ memcmp($0.copy, $0.original, $0.byteCount) == 0 }) else {
+    let areWhole = made.allSatisfy { memcmp($0.copy, $0.original, $0.byteCount) == 0 }
+    guard made.count >= min(count, 1) * levels.count, areWhole else {
       throw WrongAnswer(description: "A path was not copied as it is.")
     }
     return time

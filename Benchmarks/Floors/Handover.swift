@@ -38,18 +38,18 @@ final class Handover: Sendable {
   }
 
   /// Times from the caller's signal until every task has arrived.
+  func times(_ repetitions: Int) throws -> Sample {
+    Sample(try (0..<repetitions + 3).map { _ in try time() }.suffix(repetitions))
+  }
+
+  /// Times one signal until every task has arrived, in nanoseconds.
   /// - Parameter work: what the caller does first, inside the clock.
-  func times(_ repetitions: Int, after work: () throws -> Void = {}) throws -> Sample {
-    var times: [Double] = []
-    for repetition in 0..<repetitions + 3 {
-      arrivals.expect(streams.count)
-      let start = ContinuousClock.now
-      try work()
-      second.signal()
-      let end = try arrivals.wait()
-      if repetition >= 3 { times.append((end - start).nanoseconds) }
-    }
-    return Sample(times)
+  func time(after work: () throws -> Void = {}) throws -> Double {
+    arrivals.expect(streams.count)
+    let start = ContinuousClock.now
+    try work()
+    second.signal()
+    return (try arrivals.wait() - start).nanoseconds
   }
 
   /// Ends the threads and the tasks.

@@ -59,26 +59,27 @@ final class SameRows {
   ) throws -> R {
     var transaction: OpaquePointer?
     try RawLMDB.check(mdb_txn_begin(environment, nil, flags, &transaction), "mdb_txn_begin")
-    do {
-      let result = try body(transaction)
-      try RawLMDB.check(mdb_txn_commit(transaction), "mdb_txn_commit")
-      return result
-    } catch {
+    let result: R
+    do { result = try body(transaction) } catch {
       mdb_txn_abort(transaction)
       throw error
     }
+    // A commit that fails has given the transaction up.
+    try RawLMDB.check(mdb_txn_commit(transaction), "mdb_txn_commit")
+    return result
   }
 
-  /// Puts every row into a new store, and from there into a second one, each by one transaction.
-  func putTwice() throws {
+  /// Times the putting of every row into a new store, and from there into a second one, each by one transaction.
+  func putTwice(_ stopwatch: Stopwatch) throws -> Double {
     let (first, second) = (folder.appending(path: "first"), folder.appending(path: "second"))
-    let shadow = try Self.open(first, UInt32(MDB_NOSYNC))
-    defer { mdb_env_close(shadow) }
-    try copyRows(from: source, to: shadow)
-    let store = try Self.open(second, 0)
-    defer { mdb_env_close(store) }
-    try copyRows(from: shadow, to: store)
+    let (shadow, store) = (try Self.open(first, UInt32(MDB_NOSYNC)), try Self.open(second, 0))
+    defer { for environment in [shadow, store] { mdb_env_close(environment) } }
+    let time = try stopwatch.time {
+      try copyRows(from: source, to: shadow)
+      try copyRows(from: shadow, to: store)
+    }
     for folder in [first, second] { try FileManager.default.removeItem(at: folder) }
+    return time
   }
 
   private func copyRows(from old: OpaquePointer, to new: OpaquePointer) throws {
@@ -94,13 +95,15 @@ final class SameRows {
     var (old, new): (UInt32, UInt32) = (0, 0)
     try RawLMDB.check(mdb_dbi_open(reading, table.name, flags, &old), "mdb_dbi_open")
     try RawLMDB.check(mdb_dbi_open(writing, table.name, flags | UInt32(MDB_CREATE), &new), "mdb_dbi_open")
-    var cursor: OpaquePointer?
+    var (cursor, end): (OpaquePointer?, OpaquePointer?)
     try RawLMDB.check(mdb_cursor_open(reading, old, &cursor), "mdb_cursor_open")
     defer { mdb_cursor_close(cursor) }
+    try RawLMDB.check(mdb_cursor_open(writing, new, &end), "mdb_cursor_open")
+    defer { mdb_cursor_close(end) }
     var (key, value) = (MDB_val(), MDB_val())
     var code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST)
     while code == 0 {
-      try RawLMDB.check(mdb_put(writing, new, &key, &value, UInt32(MDB_APPEND)), "mdb_put")
+      try RawLMDB.check(mdb_cursor_put(end, &key, &value, UInt32(MDB_APPEND)), "mdb_cursor_put")
       code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
     }
     if code != MDB_NOTFOUND { throw RawLMDB.Failure(code, "mdb_cursor_get") }

@@ -91,7 +91,7 @@ enum Creation {
       let events = Int(try StoreReader(library).head().sequence)
       let stopwatch = Stopwatch()
       let rows = try SameRows(of: library.url.appending(path: "store"), in: stage.path("rows"))
-      let floor = try (0..<repetitions).map { _ in try stopwatch.time { try rows.putTwice() } }
+      let floor = try (0..<repetitions).map { _ in try rows.putTwice(stopwatch) }
       report.add(names[8], size: stage.size, caches: nil, Sample(floor), operations: events)
       let times = try (0..<repetitions).map { _ in try stopwatch.time { try library.rebuild() } }
       guard try library.fetchAssets(try .newestFirst()).numbers == before else {

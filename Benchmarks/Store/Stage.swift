@@ -160,6 +160,8 @@ final class Stage {
     let file = "store/data.mdb"
     try FileManager.default.createDirectory(at: folder.appending(path: "store"), withIntermediateDirectories: true)
     try FileManager.default.copyItem(at: diskFolder.appending(path: file), to: folder.appending(path: file))
+    // Else the kernel writes the copies out while the next row is measured.
+    sync()
     return folder
   }
 
