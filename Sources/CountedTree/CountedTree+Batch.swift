@@ -120,7 +120,7 @@ struct BatchMerge<Element: Comparable & Sendable>: ~Copyable {
   mutating func take(_ node: Unmanaged<Node<Element>>, from low: Element?, below high: Element?) {
     let body = Body(node)
     guard body.height > 0 else { return takeLeaf(node, from: low, below: high) }
-    body.readAhead()
+    body.readChildrenAhead()
     for slot in 0..<body.count {
       take(
         body.unowned(slot), from: slot == 0 ? low : body.separators[slot - 1],
@@ -135,6 +135,7 @@ struct BatchMerge<Element: Comparable & Sendable>: ~Copyable {
       before += body.count
       return
     }
+    body.readElementsAhead()
     var taken = 0
     while true {
       let isRemoval = nextRemoval < removing.count && isBelow(removing[nextRemoval], high)

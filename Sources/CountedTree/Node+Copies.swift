@@ -8,7 +8,7 @@ extension Node {
     let body = Body(self)
     let copy = Node.inner(above: body.height - 1)
     let target = Body(copy)
-    body.readAhead()
+    body.readChildrenAhead()
     target.starts.update(from: body.starts, count: body.count + 1)
     target.shareChildren(of: body)
     target.separators.initialize(from: body.separators, count: body.count - 1)

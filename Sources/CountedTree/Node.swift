@@ -81,9 +81,12 @@ enum Limits<Element> {
   #if INTERNAL_CHECKS
     @inlinable static var leafCapacity: Int { 4 }
     @inlinable static var leafStep: Int { 2 }
+    @inlinable static var lineStep: Int { 1 }
   #else
     @inlinable static var leafCapacity: Int { Swift.max(16, 4096 / MemoryLayout<Element>.stride) }
     @inlinable static var leafStep: Int { leafCapacity / 8 }
+    /// Elements in a cache line of 64 bytes.
+    @inlinable static var lineStep: Int { Swift.max(1, 64 / MemoryLayout<Element>.stride) }
   #endif
 
   @inlinable
