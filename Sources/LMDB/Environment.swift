@@ -26,12 +26,15 @@ public final class Environment: Sendable {
   let gate: Gate
   let serial: UInt64
   private let identity: FileIdentity
+  /// Whether it is of whoever rewrites the store: what others commit here would go with the old file.
+  private let isAlone: Bool
   private let opening = Monitor(())
 
   private init(
     _ handle: OpaquePointer, _ usage: StoreUsage, path: String, options: Options, serial: UInt64,
-    identity: FileIdentity
+    identity: FileIdentity, isAlone: Bool
   ) {
+    self.isAlone = isAlone
     self.path = path
     self.options = options
     self.serial = serial
@@ -65,9 +68,12 @@ public final class Environment: Sendable {
         ReadAround.close(handle)
         throw LMDBError(.noStore, "open", path: path)
       }
-      return (Environment(handle, usage, path: path, options: options, serial: serial, identity: identity), identity)
+      let environment = Environment(
+        handle, usage, path: path, options: options, serial: serial, identity: identity, isAlone: user != nil)
+      return (environment, identity)
     }
     try environment.gate.checkProcess("open")
+    guard user != nil || !environment.isAlone else { throw StoreUsage.isRewritten(path) }
     guard environment.options.agrees(with: options) else {
       throw LMDBError(.optionsDiffer, "open", path: path)
     }
@@ -97,7 +103,7 @@ public final class Environment: Sendable {
   }
 
   private func openAgain(_ state: inout GateState) throws(LMDBError) {
-    state.usage = try StoreUsage(of: path, alone: false)
+    let usage = try StoreUsage(of: path, alone: false)
     let handle = try Self.openHandle(path, options)
     do throws(LMDBError) {
       guard FileIdentity(path: path + "/data.mdb") == identity else {
@@ -107,7 +113,7 @@ public final class Environment: Sendable {
         let index = try Self.openDatabase(handle, database.name, integerKeys: database.hasIntegerKeys, path)
         guard index == database.index else { throw LMDBError(.incompatibleDatabase, "reopen", path: path) }
       }
-      state.handle = handle
+      (state.handle, state.usage) = (handle, usage)
     } catch {
       ReadAround.close(handle)
       throw error

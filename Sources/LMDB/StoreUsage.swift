@@ -5,7 +5,8 @@ import Glibc
 ///
 /// LMDB's own locks cannot say it to us: they are fcntl locks on `lock.mdb`, and opening and closing that file here
 /// would drop those of this process. A lock of flock belongs to the descriptor, on the directory, which LMDB never
-/// opens. Users share the lock; whoever replaces the data file must be alone. The kernel drops it with the process.
+/// opens. Users share the lock; whoever replaces the data file must be alone. The kernel drops it when
+/// the last process is gone that has a copy of the descriptor: a child that was forked and runs on keeps it.
 final class StoreUsage: Sendable {
   private let descriptor: Int32
   private let generation = psys_fork_generation()
@@ -22,13 +23,18 @@ final class StoreUsage: Sendable {
       if code == EINTR { continue }
       close(descriptor)
       guard code == EWOULDBLOCK else { throw LMDBError(code: code, "flock", path: path) }
+      guard alone else { throw Self.isRewritten(path) }
       throw LMDBError(
         .busy, "open", path: path,
-        detail: alone
-          ? "it is open here or in another process, and can be rewritten only when nobody uses it; close it there"
-          : "it is being rewritten at this moment; try again when that has ended")
+        detail: "it is open here or in another process, and can be rewritten only when nobody uses it; close it there")
     }
     self.descriptor = descriptor
+  }
+
+  /// What is told to whoever opens a store meanwhile.
+  static func isRewritten(_ path: String) -> LMDBError {
+    LMDBError(
+      .busy, "open", path: path, detail: "it is being rewritten at this moment; try again when that has ended")
   }
 
   /// Gives the lock back by name: a child that is being started may hold a copy of the descriptor for a moment, and

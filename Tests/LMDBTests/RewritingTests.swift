@@ -78,6 +78,40 @@ struct RewritingTests {
     withExtendedLifetime(usage) {}
   }
 
+  @Test("another thread cannot open a store while it is rewritten, so nothing is committed to what is given up")
+  func openedMeanwhile() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.place("store").path
+    try Self.make(path)
+    var errors: [LMDBError] = []
+    let rewriting = try Environment.rewrite(
+      path: path,
+      check: { _, _ in
+        let error = #expect(throws: LMDBError.self) { try Environment.open(path: path) }
+        if let error { errors.append(error) }
+      })
+    #expect(rewriting != nil)
+    #expect(errors.map(\.code) == [.busy] && errors[0].description.contains("rewritten"))
+    try Environment.open(path: path).close()
+  }
+
+  @Test("a store whose reopening failed is in nobody's way")
+  func reopeningFailed() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.place("store").path
+    try Self.make(path)
+    let environment = try Environment.open(path: path)
+    let (data, copy) = (path + "/data.mdb", folder.place("copy").path)
+    try FileManager.default.copyItem(atPath: data, toPath: copy)
+    try FileManager.default.removeItem(atPath: data)
+    try FileManager.default.moveItem(atPath: copy, toPath: data)
+    let error = #expect(throws: LMDBError.self) { try environment.reopen() }
+    #expect(error?.code == .fileReplaced)
+    #expect(throws: LMDBError.self) { try environment.close() }
+    #expect(try Environment.rewrite(path: path) != nil)
+    withExtendedLifetime(environment) {}
+  }
+
   @Test("what was closed is free although a child that is being started has a copy of its descriptors")
   func copied() throws {
     let folder = try TemporaryFolder()
