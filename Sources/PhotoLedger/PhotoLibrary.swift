@@ -184,7 +184,7 @@ public final class PhotoLibrary: Sendable {
   /// - Throws: ``LibraryError`` if the log cannot be read.
   public func register(_ observer: any PhotoLibraryChangeObserver) throws {
     try checkIsNow("observe changes")
-    try store.observation.add(ObserverBox(ChangeListener(observer, client: client)))
+    try store.observation.add(ObserverBox(ChangeListener(observer, client: client), for: observer))
   }
 
   /// Stops telling an observer.
@@ -196,7 +196,7 @@ public final class PhotoLibrary: Sendable {
   /// - Throws: ``LibraryError`` if the log cannot be read.
   public func register(_ observer: any PhotoLibraryPersistentChangesObserver) throws {
     try checkIsNow("observe changes")
-    try store.observation.add(ObserverBox(HistoryListener(observer, of: self)))
+    try store.observation.add(ObserverBox(HistoryListener(observer, of: self), for: observer))
   }
 
   /// Stops telling an observer of the history.

@@ -147,6 +147,27 @@ struct ClosingTests {
     }
   }
 
+  @Test("closing tells a client everything up to the end, a change of its permission and what came after it too")
+  func tellsCrossing() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(4)
+    let app = try await small.ruleClient(.authorized)
+    var changes = app.changes(to: try app.fetchAssets()).makeAsyncIterator()
+    try await small.change { $0.setFavorite(true, for: [a[0]]) }
+    #expect(try await changes.next()?.changedIndexes == [0])
+    try await small.change { block in
+      block.setAuthorizationStatus(.limited, of: app.client)
+      block.grant([a[1]], to: app.client)
+    }
+    try await small.change { $0.grant([a[2]], to: app.client) }
+    try await small.change { $0.setFavorite(true, for: [a[3]]) }
+    try await small.change { $0.setAuthorizationStatus(.authorized, of: app.client) }
+    small.library.close()
+    var told: [[LocalIdentifier]] = []
+    while let change = try await changes.next() { told.append(change.fetchResultAfterChanges.map(\.id)) }
+    #expect(told == [[a[1]], [a[1], a[2]], a])
+  }
+
   @Test("what was fetched before can be read afterwards")
   func readsAfterwards() throws {
     let made = try TemporaryLibrary()

@@ -1,7 +1,9 @@
 import Foundation
-import PhotoLedger
+import LMDB
 import TestSupport
 import Testing
+
+@testable import PhotoLedger
 
 @Suite("Observation")
 struct ObservationRuleTests {
@@ -138,5 +140,65 @@ struct ObservationRuleTests {
       where: #Predicate { $0.isFavorite == false && $0.mediaType.rawValue == 1 })
     #expect(again.map(\.id) == Array(a[1...]))
     #expect(again.token == first.fetchResultAfterChanges.token)
+  }
+
+  @Test("of queries that came, went and came back nothing is kept that each commit would look at")
+  func comeAndGone() async throws {
+    let small = try SmallLibrary()
+    _ = try await small.assets(1)
+    func result(_ width: Int) throws -> ResultCore {
+      try small.library.fetchAssets(where: #Predicate { $0.pixelWidth > width }).core
+    }
+    var queries = LiveQueries()
+    var held = try (0..<40).map { queries.insert(try result($0)) }
+    // Each is gone at once, and the next one takes its name.
+    let again = try result(100)
+    for _ in 0..<100 { _ = queries.insert(again) }
+    #expect(queries.abandonedCount <= queries.all.count * 2)
+    held = []
+    queries.sweep()
+    #expect(queries.abandonedCount == 0 && queries.all.isEmpty)
+    held.append(queries.insert(again))
+    #expect(queries.all.count == 1)
+    withExtendedLifetime(held) {}
+  }
+
+  @Test("whoever met an error and asks again is told what it was not told", arguments: 1...4)
+  func askedAgain(changes: Int) async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(8)
+    let app = try await small.ruleClient(.limited, [a[0]])
+    let held = try app.fetchAssets()
+    let follower = ResultChanges.Iterator(held, 2)
+    if changes == 1 { try follower.listen() }
+    for index in 1...changes { try await small.change { $0.grant([a[index]], to: app.client) } }
+    if changes == 4 {
+      try await small.change { $0.setAuthorizationStatus(.authorized, of: app.client) }
+    }
+    try follower.listen()
+    try Self.withoutReaders(small.library.store.core.environment) {
+      for _ in 0..<3 { #expect(throws: LibraryError.self) { try follower.take() } }
+    }
+    var shown = held.map(\.id)
+    while let change = try follower.take() {
+      #expect(change.fetchResultBeforeChanges.map(\.id) == shown)
+      let after = change.fetchResultAfterChanges.map(\.id)
+      #expect(change.insertedIndexes == IndexSet(ListChange(before: shown, after: after, changed: []).inserted))
+      shown = after
+    }
+    #expect(try shown == app.fetchAssets().map(\.id))
+  }
+
+  /// Does something while every slot for readers is taken.
+  private static func withoutReaders(_ environment: LMDB.Environment, _ body: () throws -> Void) throws {
+    final class Held {
+      let transaction: ReadTransaction
+      init(_ environment: LMDB.Environment) throws { transaction = try environment.beginRead() }
+    }
+    var held: [Held] = []
+    let error = #expect(throws: LMDBError.self) { while true { held.append(try Held(environment)) } }
+    #expect(error?.code == .readersFull)
+    try body()
+    withExtendedLifetime(held) {}
   }
 }

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+import Synchronization
 import TestSupport
 import Testing
 
@@ -31,8 +32,45 @@ private final class Mourner: PhotoLibraryAvailabilityObserver {
   func photoLibraryDidBecomeUnavailable(because reason: LibraryError) { reasons.append(reason) }
 }
 
+/// Observers that say themselves, when they go, that they need not be told any more.
+private final class Leaver: PhotoLibraryChangeObserver, PhotoLibraryPersistentChangesObserver,
+  PhotoLibraryAvailabilityObserver
+{
+  private let library: PhotoLibrary
+  init(_ library: PhotoLibrary) { self.library = library }
+  func photoLibraryDidChange(_ change: LibraryChange) {}
+  func photoLibraryPersistentChangesDidUpdate(_ library: PhotoLibrary) {}
+  func photoLibraryDidBecomeUnavailable(because reason: LibraryError) {}
+
+  deinit {
+    library.unregisterChangeObserver(self)
+    library.unregisterPersistentChangesObserver(self)
+    library.unregisterAvailabilityObserver(self)
+  }
+}
+
 @Suite("Observers", .timeLimit(.minutes(60)))
 struct ObserverRuleTests {
+  @Test("observers may take their leave where their last reference goes, from many threads at once (OB-04)")
+  func leaving() throws {
+    let made = try TemporaryLibrary()
+    for _ in 0..<6 {
+      let halves = Mutex((0..<2).map { _ in (0..<400).map { _ in Leaver(made.library) } })
+      for half in halves.withLock({ $0 }) {
+        for leaver in half {
+          try made.library.register(leaver as any PhotoLibraryChangeObserver)
+          try made.library.register(leaver as any PhotoLibraryPersistentChangesObserver)
+          made.library.register(leaver as any PhotoLibraryAvailabilityObserver)
+        }
+      }
+      DispatchQueue.concurrentPerform(iterations: 2) { index in
+        // Each is let go of outside the lock.
+        while halves.withLock({ $0[index].popLast() }) != nil {}
+      }
+      try made.library.performChangesAndWait { $0.createAlbum(title: "left") }
+    }
+  }
+
   @Test("whoever fetches is told of its result's changes without asking for it (FR-17)")
   func implicit() async throws {
     let small = try SmallLibrary()

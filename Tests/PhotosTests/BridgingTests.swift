@@ -152,6 +152,36 @@ struct BridgingTests {
     }
   }
 
+  @Test("observers may take their leave where their last reference goes, from many threads at once (OB-04)")
+  func leaving() async throws {
+    final class Leaver: NSObject, PHPhotoLibraryChangeObserver, PHPhotoLibraryAvailabilityObserver, Sendable {
+      private let library: PHPhotoLibrary
+      init(_ library: PHPhotoLibrary) { self.library = library }
+      func photoLibraryDidChange(_ changeInstance: PHChange) {}
+      func photoLibraryDidBecomeUnavailable(_ photoLibrary: PHPhotoLibrary) {}
+
+      deinit {
+        library.unregisterChangeObserver(self)
+        library.unregisterAvailabilityObserver(self)
+      }
+    }
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let (keeper, library) = (keeper(), library())
+      library.register(keeper)
+      DispatchQueue.concurrentPerform(iterations: 2) { _ in
+        for _ in 0..<10 {
+          for leaver in (0..<100).map({ _ in Leaver(library) }) {
+            library.register(leaver as any PHPhotoLibraryChangeObserver)
+            library.register(leaver as any PHPhotoLibraryAvailabilityObserver)
+          }
+        }
+      }
+      try await gallery.images(0..<1)
+      try await waitUntil("who stayed is told") { keeper.all.count == 1 }
+    }
+  }
+
   @Test("a sort descriptor sorts arrays of objects as a fetch does (FR-11)", arguments: [true, false])
   func sortedArrays(ascending: Bool) async throws {
     let gallery = try Gallery()

@@ -17,8 +17,15 @@ public protocol PhotoLibraryAvailabilityObserver: AnyObject, Sendable {
 
 /// Why a library is unavailable, and who is to be told; `state` is guarded by its lock.
 final class Availability: Sendable {
-  private struct WeakObserver: Sendable {
+  private final class WeakObserver: Sendable {
     weak let observer: (any PhotoLibraryAvailabilityObserver)?
+    /// Where it lies, by which it is known even in its `deinit`.
+    let address: ObjectIdentifier
+
+    init(_ observer: any PhotoLibraryAvailabilityObserver) {
+      self.observer = observer
+      address = ObjectIdentifier(observer)
+    }
   }
 
   private struct State {
@@ -43,9 +50,11 @@ final class Availability: Sendable {
   }
 
   func add(_ observer: any PhotoLibraryAvailabilityObserver) {
-    let held = WeakObserver(observer: observer)
+    let held = WeakObserver(observer)
+    // Looked at outside the lock: the look may be what holds an observer last, and its `deinit` may unregister it.
+    let gone = Set(state.withLock { $0.observers }.filter { $0.observer == nil }.map(ObjectIdentifier.init))
     let reason = state.withLock { state in
-      state.observers.removeAll { $0.observer == nil }
+      state.observers.removeAll { gone.contains(ObjectIdentifier($0)) }
       if state.reason == nil { state.observers.append(held) }
       return state.reason
     }
@@ -53,7 +62,7 @@ final class Availability: Sendable {
   }
 
   func remove(_ observer: any PhotoLibraryAvailabilityObserver) {
-    state.withLock { state in state.observers.removeAll { $0.observer === observer || $0.observer == nil } }
+    state.withLock { state in state.observers.removeAll { $0.address == ObjectIdentifier(observer) } }
   }
 
   private func tell(_ observer: WeakObserver, _ reason: LibraryError) {

@@ -30,6 +30,9 @@ struct LiveQueries {
   /// All of them, in no order.
   var all: [LiveQuery] { byQuery.values.compactMap(\.query) }
 
+  /// How many entries are of queries that nobody follows any more.
+  var abandonedCount: Int { gone.count.load(ordering: .relaxed) }
+
   /// Makes the query of a result live; it must not be.
   mutating func insert(_ result: ResultCore) -> LiveQuery {
     sweep()
@@ -46,16 +49,19 @@ struct LiveQueries {
   /// Forgets the queries that nobody follows, once they are as many as those that somebody does.
   /// - Complexity: O(1) for each query that was ever live, taken over all calls.
   mutating func sweep() {
-    let count = gone.count.load(ordering: .relaxed)
+    let count = abandonedCount
     guard count > 16, count * 2 > byQuery.count else { return }
-    let before = byQuery.count
     byQuery = byQuery.filter { $0.value.query != nil }
+    // Counted here: in `byQuery` a query that came back has taken the place of the one that went.
+    var removed = wide.count
     wide.removeAll { $0.query == nil }
+    removed -= wide.count
     inContainer = inContainer.compactMapValues { held in
       let alive = held.filter { $0.query != nil }
+      removed += held.count - alive.count
       return alive.isEmpty ? nil : alive
     }
-    gone.count.subtract(before - byQuery.count, ordering: .relaxed)
+    gone.count.subtract(removed, ordering: .relaxed)
   }
 
   /// Calls a body with each query that a delta may touch.

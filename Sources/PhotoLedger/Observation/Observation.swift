@@ -127,6 +127,7 @@ final class Observation: Sendable {
       for query in touched { query.wake() }
       for observer in observers { observer.schedule(self, through: head) }
     }
+    forgetAbandoned()
   }
 
   private func step(_ state: inout State, _ deltas: [Delta]) -> (touched: [LiveQuery], observers: [ObserverBox]) {
@@ -142,7 +143,6 @@ final class Observation: Sendable {
       for query in state.queries.all { touched[ObjectIdentifier(query)] = query }
     }
     keep(deltas, in: &state)
-    state.observers.removeAll { $0.isAbandoned }
     return (Array(touched.values), state.observers)
   }
 
@@ -336,6 +336,17 @@ final class Observation: Sendable {
   }
 
   func remove(_ observer: AnyObject, from kind: any CommitListener.Type) {
-    state.withLock { state in state.observers.removeAll { $0.isFor(observer, kind) || $0.isAbandoned } }
+    state.withLock { state in state.observers.removeAll { $0.isFor(observer, kind) } }
+  }
+
+  /// Lets go of the boxes whose observers are gone.
+  ///
+  /// Outside the locks: whoever looks at an observer holds it for that moment, and may be the last who does. What its
+  /// `deinit` then does comes back here, as unregistering does.
+  private func forgetAbandoned() {
+    let abandoned = state.withLock { $0.observers }.filter(\.isAbandoned)
+    guard !abandoned.isEmpty else { return }
+    let gone = Set(abandoned.map(ObjectIdentifier.init))
+    state.withLock { state in state.observers.removeAll { gone.contains(ObjectIdentifier($0)) } }
   }
 }

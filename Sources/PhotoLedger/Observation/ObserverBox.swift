@@ -13,7 +13,7 @@ import Synchronization
 
 /// Who is told of commits, and how.
 protocol CommitListener: Sendable {
-  /// The observer; nil once it is gone.
+  /// The observer; nil once it is gone. Not to be asked under a lock: see `Observation.forgetAbandoned`.
   var target: AnyObject? { get }
 
   /// Tells the observer of the commits after one, up to another.
@@ -35,16 +35,21 @@ final class ObserverBox: Sendable {
   }
 
   private let listener: any CommitListener
+  /// Where the observer lies, by which it is known even in its `deinit`.
+  private let address: ObjectIdentifier
   private let queue = DispatchQueue(label: "photoledger.observer")
   private let state = Mutex(State())
 
-  init(_ listener: any CommitListener) { self.listener = listener }
+  init(_ listener: any CommitListener, for observer: AnyObject) {
+    self.listener = listener
+    address = ObjectIdentifier(observer)
+  }
 
   var isAbandoned: Bool { listener.target == nil }
 
   /// Whether an observer is told by the box, as an observer of a kind: an object may be of both.
   func isFor(_ observer: AnyObject, _ kind: any CommitListener.Type) -> Bool {
-    listener.target === observer && type(of: listener) == kind
+    address == ObjectIdentifier(observer) && type(of: listener) == kind
   }
 
   func begin(at commit: UInt64) { state.withLock { ($0.delivered, $0.head) = (commit, commit) } }

@@ -59,6 +59,8 @@ final class Follower: Sendable {
     /// The same result, gone on over commits that showed nothing; nil if it was not.
     var ahead: ResultCore?
     var query: LiveQuery?
+    /// Whether that is not the query of what is held, whose client's permission was changed.
+    var isAdrift = false
     /// What is known of the way to the present, for an owner who is far behind.
     var arrival: Arrival?
     /// Whether rows of erased assets led to what is held: then it may stand elsewhere than in the live query, whose
@@ -108,7 +110,7 @@ final class Follower: Sendable {
     let (query, arrival) = try observation.live(held, composingBeyond: backlogLimit)
     if let old = state.query, old !== query { old.ignore(alarm) }
     query.listen(alarm)
-    state.query = query
+    (state.query, state.isAdrift) = (query, false)
     // What lies behind a change of the client's permission is not told.
     if let arrival, try store.accessChange(of: held, through: arrival.to) == nil { state.arrival = arrival.way }
   }
@@ -125,10 +127,17 @@ final class Follower: Sendable {
           let view = try last.ownersView(like: state.told, in: store)
           if let told = try tell(&state, view, last.commits) { return told }
         } else {
-          guard let step = try next(&state, query) else { return nil }
-          state.isBlind = state.isBlind || step.isBlind
-          let view = try StepView(of: step.touched, after: step.after.shown(like: state.told.core), in: store)
-          if let told = try tell(&state, view, step.commits) { return told }
+          // Whoever meets an error may ask again, and is then told what it was not told.
+          let before = (state.told, state.ahead, state.arrival, state.isBlind, state.isAdrift)
+          do {
+            guard let step = try next(&state, query) else { return nil }
+            state.isBlind = state.isBlind || step.isBlind
+            let view = try StepView(of: step.touched, after: step.after.shown(like: state.told.core), in: store)
+            if let told = try tell(&state, view, step.commits) { return told }
+          } catch {
+            (state.told, state.ahead, state.arrival, state.isBlind, state.isAdrift) = before
+            throw error
+          }
         }
       }
       return nil
@@ -142,12 +151,15 @@ final class Follower: Sendable {
       return nil
     }
     let before = state.told
+    let commits = try store.commits(commits, asSeenBy: before.client)
     (state.told, state.ahead) = (view.state, nil)
-    return (before, view.state, try store.commits(commits, asSeenBy: before.client), changes)
+    return (before, view.state, commits, changes)
   }
 
   /// The first step from what is held, if there is one; afterwards it is what is held.
   private func next(_ state: inout State, _ query: LiveQuery) throws -> Step? {
+    if let step = nextOfArrival(&state) { return step }
+    if state.isAdrift, try !comeBack(&state) { return try nextAtTheEnd(&state) }
     if let step = nextOfArrival(&state) { return step }
     let held = state.held
     let (steps, current, last) = observation.reading(query) { query, head in
@@ -195,9 +207,32 @@ final class Follower: Sendable {
     }
     let held = state.held
     let (after, touched, commits) = try store.crossed(held, to: target)
-    state.ahead = after.shown(like: held)
-    try follow(&state)
+    (state.ahead, state.isAdrift) = (after.shown(like: held), true)
     return Step(after: after, touched: touched, commits: commits)
+  }
+
+  /// Listens to the live query of what is held now; false in a library that was closed, where nothing is live.
+  private func comeBack(_ state: inout State) throws -> Bool {
+    do {
+      try follow(&state)
+    } catch {
+      guard observation.isClosed else { throw error }
+    }
+    // Whoever closed it meanwhile may have missed this alarm.
+    if observation.isClosed { alarm.end(.success(())) }
+    return !state.isAdrift
+  }
+
+  /// What is left to tell of a library that was closed, to whom no live query tells it.
+  private func nextAtTheEnd(_ state: inout State) throws -> Step? {
+    let held = state.held
+    let end = try observation.head().commit
+    if let commit = try store.accessChange(of: held, through: end) { return try cross(&state, commit, nil) }
+    switch try observation.way(of: held, to: end, composingBeyond: backlogLimit) {
+    case .atOnce(let delta): return Step(from: held, by: delta)
+    case .each(let deltas): state.arrival = Arrival(backlog: deltas)
+    }
+    return nextOfArrival(&state)
   }
 
   /// The first commit that touched a result which is older than what the live query remembers, or all as one.

@@ -35,11 +35,12 @@ final class ObserverTable: Sendable {
       }
     }
 
-    /// Whether it tells the same observer of the same.
-    func isLike(_ other: Relay) -> Bool {
-      switch (self, other) {
-      case (.changes, .changes), (.history, .history), (.availability, .availability): observer === other.observer
-      default: false
+    /// The relay itself, as an object.
+    var object: AnyObject {
+      switch self {
+      case .changes(let relay): relay
+      case .history(let relay): relay
+      case .availability(let relay): relay
       }
     }
 
@@ -52,8 +53,22 @@ final class ObserverTable: Sendable {
     }
   }
 
+  /// What an observer is registered for.
+  enum Kind { case changes, history, availability }
+
+  /// Who is told, by where it lies, and of what: an observer is known by that even in its `deinit`.
+  private struct Entry {
+    let address: ObjectIdentifier
+    let kind: Kind
+    let relay: Relay
+
+    func isFor(_ observer: AnyObject, _ kind: Kind) -> Bool {
+      address == ObjectIdentifier(observer) && self.kind == kind
+    }
+  }
+
   private struct State {
-    var relays: [Relay] = []
+    var entries: [Entry] = []
     /// Another library has become the shared one: nobody is told any more.
     var isClosed = false
   }
@@ -62,23 +77,34 @@ final class ObserverTable: Sendable {
 
   /// Keeps a relay, and lets go of those whose observers are gone; not if the observer has one of its kind already.
   /// - Returns: whether it was kept.
-  func add(_ relay: sending Relay, from library: PhotoLibrary) -> Bool {
-    let gone = state.withLock { state -> Transfer? in
-      guard !state.isClosed, !state.relays.contains(where: { $0.isLike(relay) }) else { return nil }
-      let gone = state.relays.filter { $0.observer == nil }
-      state.relays.removeAll { $0.observer == nil }
-      state.relays.append(relay)
-      return Transfer(gone)
+  func add(_ relay: sending Relay, of kind: Kind, for observer: AnyObject, from library: PhotoLibrary) -> Bool {
+    forgetAbandoned(from: library)
+    return state.withLock { state in
+      guard !state.isClosed, !state.entries.contains(where: { $0.isFor(observer, kind) }) else { return false }
+      state.entries.append(Entry(address: ObjectIdentifier(observer), kind: kind, relay: relay))
+      return true
     }
-    for relay in gone?.relays ?? [] { relay.unregister(from: library) }
-    return gone != nil
   }
 
-  func remove(from library: PhotoLibrary, where condition: (Relay) -> Bool) {
+  func remove(_ observer: AnyObject, of kind: Kind, from library: PhotoLibrary) {
+    remove(from: library) { $0.isFor(observer, kind) }
+  }
+
+  /// Lets go of those whose observers are gone, so that one that comes to lie where another did is not taken for it.
+  ///
+  /// Outside the lock: whoever looks at an observer holds it for that moment, and may be the last who does. What its
+  /// `deinit` then does comes back here, as unregistering does.
+  private func forgetAbandoned(from library: PhotoLibrary) {
+    let all = state.withLock { Transfer($0.entries.map(\.relay)) }
+    let gone = Set(all.relays.filter { $0.observer == nil }.map { ObjectIdentifier($0.object) })
+    if !gone.isEmpty { remove(from: library) { gone.contains(ObjectIdentifier($0.relay.object)) } }
+  }
+
+  private func remove(from library: PhotoLibrary, where condition: (Entry) -> Bool) {
     let found = state.withLock { state in
-      let found = state.relays.filter(condition)
-      state.relays.removeAll(where: condition)
-      return Transfer(found)
+      let found = state.entries.filter(condition)
+      state.entries.removeAll(where: condition)
+      return Transfer(found.map(\.relay))
     }
     for relay in found.relays { relay.unregister(from: library) }
   }
@@ -87,8 +113,8 @@ final class ObserverTable: Sendable {
   func close(from library: PHPhotoLibrary) {
     let found = state.withLock { state in
       state.isClosed = true
-      defer { state.relays = [] }
-      return Transfer(state.relays)
+      defer { state.entries = [] }
+      return Transfer(state.entries.map(\.relay))
     }
     for relay in found.relays {
       relay.unregister(from: library.core)
@@ -98,7 +124,7 @@ final class ObserverTable: Sendable {
   }
 
   /// Relays on their way out of the lock.
-  private struct Transfer: @unchecked Sendable {  // guarded by: each is removed from the table before it is handed out
+  private struct Transfer: @unchecked Sendable {  // guarded by: relays are constants but for their weak references
     let relays: [Relay]
     init(_ relays: [Relay]) { self.relays = relays }
   }
@@ -162,35 +188,33 @@ extension PHPhotoLibrary {
   /// (OB-04; Apple: `register(_:)`).
   public func register(_ observer: any PHPhotoLibraryChangeObserver) {
     let relay = ChangeRelay(observer, self)
-    if observers.add(.changes(relay), from: core) { whileOpen { try core.register(relay) } }
+    if observers.add(.changes(relay), of: .changes, for: observer, from: core) { whileOpen { try core.register(relay) } }
   }
 
   /// Tells an observer no longer (Apple: `unregisterChangeObserver(_:)`).
   public func unregisterChangeObserver(_ observer: any PHPhotoLibraryChangeObserver) {
-    observers.remove(from: core) { if case .changes(let relay) = $0 { relay.observer === observer } else { false } }
+    observers.remove(observer, of: .changes, from: core)
   }
 
   /// Tells an observer when the library becomes unavailable; it is not retained (Apple: `register(_:)`).
   public func register(_ observer: any PHPhotoLibraryAvailabilityObserver) {
     let relay = AvailabilityRelay(observer, self)
-    if observers.add(.availability(relay), from: core) { core.register(relay) }
+    if observers.add(.availability(relay), of: .availability, for: observer, from: core) { core.register(relay) }
   }
 
   /// Tells an observer no longer (Apple: `unregisterAvailabilityObserver(_:)`).
   public func unregisterAvailabilityObserver(_ observer: any PHPhotoLibraryAvailabilityObserver) {
-    observers.remove(from: core) {
-      if case .availability(let relay) = $0 { relay.observer === observer } else { false }
-    }
+    observers.remove(observer, of: .availability, from: core)
   }
 
   /// Tells an observer that the history has grown; it is not retained (PH-09; Apple: `register(_:)`).
   public func register(_ observer: any PHPhotoLibraryPersistentChangesObserver) {
     let relay = HistoryRelay(observer, self)
-    if observers.add(.history(relay), from: core) { whileOpen { try core.register(relay) } }
+    if observers.add(.history(relay), of: .history, for: observer, from: core) { whileOpen { try core.register(relay) } }
   }
 
   /// Tells an observer no longer (Apple: `unregisterPersistentChangesObserver(_:)`).
   public func unregisterPersistentChangesObserver(_ observer: any PHPhotoLibraryPersistentChangesObserver) {
-    observers.remove(from: core) { if case .history(let relay) = $0 { relay.observer === observer } else { false } }
+    observers.remove(observer, of: .history, from: core)
   }
 }
