@@ -92,6 +92,25 @@ struct KeepingTroubleTests {
     #expect(try last == kept.head().sequence, "they are of today's log")
   }
 
+  @Test("what was asked for is erased whole although the snapshots cannot be read", arguments: [0, 9000])
+  func unreadableSnapshots(length: Int) async throws {
+    let kept = try await KeptLibrary.make()
+    try kept.library.makeSnapshots(spacing: 1)
+    try kept.close()
+    let folder = kept.url.appending(path: "snapshots")
+    try FileManager.default.removeItem(at: folder.appending(path: "lock.mdb"))
+    try (Data(contentsOf: folder.appending(path: "data.mdb")).prefix(length)).write(
+      to: folder.appending(path: "data.mdb"))
+    let library = try PhotoLibrary(at: kept.url)
+    let report = try library.eraseAssets([kept.secret])
+    #expect(report.assets.map(\.id) == [kept.secret])
+    #expect(!FileManager.default.fileExists(atPath: folder.path))
+    library.close()
+    try kept.close()
+    try PhotoLibrary.compact(at: kept.url)
+    #expect(try kept.tracesFound() == [])
+  }
+
   // MARK: Followers
 
   @Test("a follower that takes in an erasure forgets its own snapshots and reports of imports too")

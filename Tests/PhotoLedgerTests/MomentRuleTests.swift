@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import PhotoLedger
 import Synchronization
 import TestSupport
@@ -284,6 +285,75 @@ struct MomentRuleTests {
     try small.library.undoAndWait(.commit(late))
     try small.library.undoAndWait(.commit(trashed))
     #expect(try await iterator.next()?.fetchResultAfterChanges.map(\.id) == [gone, later])
+  }
+
+  /// What can become of the files of snapshots.
+  enum Damage: CaseIterable {
+    case emptied, cutShort, overwritten, zeroed
+
+    func inflict(on file: URL) throws {
+      let bytes = try Data(contentsOf: file)
+      let heads = 8192
+      let damaged =
+        switch self {
+        case .emptied: Data()
+        case .cutShort: bytes.prefix(heads + 808)
+        case .overwritten: Data(repeating: 0x5a, count: 50_000)
+        case .zeroed: bytes.prefix(heads) + Data(count: bytes.count - heads)
+        }
+      try damaged.write(to: file)
+    }
+  }
+
+  @Test("snapshots that cannot be read change no answer, and are made anew or dropped", arguments: Damage.allCases)
+  func damagedSnapshots(_ damage: Damage) async throws {
+    let folder = try TemporaryFolder()
+    let url = folder.place("library")
+    let data = url.appending(path: "snapshots/data.mdb")
+    var right: [[Bool]] = []
+    func answers(_ library: PhotoLibrary) throws -> [[Bool]] {
+      try (UInt64(8)...40).map { try library.at(sequence: $0).fetchAssets().map(\.isFavorite) }
+    }
+    func opened(_ body: (PhotoLibrary) throws -> Void) throws {
+      let library = try PhotoLibrary(at: url)
+      try body(library)
+      library.close()
+      try LMDB.Environment.store(ofLibrary: url.path).close()
+      if FileManager.default.fileExists(atPath: data.path) {
+        try LMDB.Environment.open(path: url.path + "/snapshots", options: Self.snapshotOptions).close()
+      }
+    }
+    try PhotoLibrary.create(at: url, environment: .seeded(3)).close()
+    try opened { library in
+      var assets: [LocalIdentifier] = []
+      try library.performChangesAndWait { block in assets = (0..<6).map { block.createAsset(.invented($0)) } }
+      for index in 0..<40 {
+        try library.performChangesAndWait { $0.setFavorite((index / 6) % 2 == 0, for: [assets[index % 6]]) }
+      }
+      right = try answers(library)
+      try library.makeSnapshots(spacing: 2)
+    }
+    for isDropped in [false, true] {
+      try damage.inflict(on: data)
+      try opened { library in
+        #expect(try answers(library) == right)
+        if isDropped {
+          try library.dropSnapshots()
+          #expect(!FileManager.default.fileExists(atPath: data.path))
+        }
+        #expect(try library.makeSnapshots(spacing: 2).count > 10)
+        #expect(try library.snapshots()?.spacing == 2 && answers(library) == right)
+      }
+    }
+    try damage.inflict(on: data)
+    try PhotoLibrary.compact(at: url)
+    #expect(!FileManager.default.fileExists(atPath: data.path), "they may tell what was erased")
+  }
+
+  private static var snapshotOptions: LMDB.Environment.Options {
+    var options = LMDB.Environment.Options()
+    options.maxDatabases = 8
+    return options
   }
 
   @Test("snapshots of another history are not used, and can be dropped under a view")

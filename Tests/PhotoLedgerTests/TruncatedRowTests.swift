@@ -99,4 +99,20 @@ struct TruncatedRowTests {
       #expect(try library.verify(scratch: folder.url).isSound, "\(name), \(length) bytes")
     }
   }
+
+  @Test("an asset's number that none can have is told as corruption by who reads all rows")
+  func number() throws {
+    let folder = try TemporaryFolder()
+    let url = folder.place("library")
+    let library = try FormatLibrary.make(at: url)
+    defer { library.close() }
+    let environment = try LMDB.Environment.store(ofLibrary: url.path)
+    let last = try #require(try StoreDump(environment).databases["assets"]?.last)
+    let assets = try environment.database("assets", integerKeys: true, create: false)
+    try environment.write { t in try t.put(UInt64.max - 1, last.value, in: assets) }
+    let error = #expect(throws: LibraryError.self) {
+      try library.fetchAssets(where: #Predicate { $0.pixelWidth > 1 })
+    }
+    #expect(error?.code == .corrupted && error?.description.contains("\(UInt64.max - 1)") == true)
+  }
 }

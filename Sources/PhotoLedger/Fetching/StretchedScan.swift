@@ -36,6 +36,11 @@ extension LibraryStore {
     let assets = core.projections.assets
     var cursor = try t.cursor(in: assets)
     guard let first = try cursor.first()?.integerKey, let last = try cursor.last()?.integerKey else { return [] }
+    // Far beyond any count, and the highest that strides can be told in.
+    guard last <= UInt64(Int64.max) else {
+      throw LibraryError(
+        .corrupted, "The library has an asset of the number \(last), which none can have; stop writing and run `verify`.")
+    }
     let count = UInt64(max(1, try t.count(of: assets) / Self.stretchRows))
     let width = (last - first) / count + 1
     return stride(from: first, through: last, by: UInt64.Stride(clamping: width)).map { start in

@@ -12,17 +12,19 @@ extension StoreCore {
   /// - Complexity: O(e + k log n) for e events up to the next snapshot and since the last one, or since if there is
   ///   none, and k touched objects.
   func past(at sequence: UInt64, _ t: borrowing StoreReading) throws -> Past {
-    var reader = PastReader(self, to: sequence)
     let head = try log.head(t).sequence
-    let isDone = try snapshots?.reading { opened, s in
+    let past = try snapshots?.reading { opened, s -> Past? in
       let way = try opened.way(from: sequence, to: head, log, s, t)
-      guard let first = way.first, let last = way.last else { return false }
+      guard let first = way.first, let last = way.last else { return nil }
+      var reader = PastReader(self, to: sequence)
       try reader.goBack(over: (last.end + 1)..<(head + 1), in: t)
       for stretch in way.reversed() { try reader.goBack(over: stretch, opened, s) }
       try reader.goBack(over: (sequence + 1)..<(first.start + 1), in: t)
-      return true
+      return reader.past
     }
-    if isDone != true { try reader.goBack(over: (sequence + 1)..<(head + 1), in: t) }
+    if let past = past ?? nil { return past }
+    var reader = PastReader(self, to: sequence)
+    try reader.goBack(over: (sequence + 1)..<(head + 1), in: t)
     return reader.past
   }
 }

@@ -29,8 +29,10 @@ import Synchronization
 // was erased, which the number of erased payloads says: an erasure that was cut short may have left them.
 //
 // They lie in an LMDB store of their own beside the library's, are made when somebody asks for it and never by a
-// commit, and can be dropped at any time: nothing but them is lost, and no answer depends on them. What erases payloads
-// from the log has to drop them, since they hold rows.
+// commit, and can be dropped at any time: nothing but them is lost, and no answer depends on them. Files that cannot be
+// read (cut short by a full disk, damaged) are as good as none: who looks back goes the long way, who makes snapshots
+// begins anew, who drops them need not read them. What erases payloads from the log has to drop them, since they hold
+// rows.
 //
 // Refused: whole copies of the projections (n rows for each, of which nearly all are as now); an unjoined list of
 // stretches (an object that is edited daily would be read once for each); making them in the commit's transaction (a
@@ -88,25 +90,41 @@ final class SnapshotStore: Sendable {
     }
   }
 
-  /// Removes the files.
+  /// Removes the files, whatever they hold.
   func drop() throws {
-    guard let opened = try opened() else { return }
-    try opened.environment.close()
+    do { try opened()?.environment.close() } catch where isLoss(error) {}
     state.withLock { $0 = nil }
+    guard FileManager.default.fileExists(atPath: url.path) else { return }
     try FileManager.default.removeItem(at: url)
   }
 
-  /// Reads the snapshots; nil if there are none.
+  /// Reads the snapshots; nil if there are none that can be read.
+  /// - Parameter body: may be cut short by broken files, so what it has done until then must not count.
   func reading<R>(_ body: (Opened, borrowing ReadTransaction) throws -> R) throws -> R? {
-    guard let opened = try opened() else { return nil }
     do {
+      guard let opened = try opened() else { return nil }
       return try opened.environment.read { t in try body(opened, t) }
-    } catch let error as LMDBError where error.code == .closed || error.code == .fileReplaced {
-      // Somebody else dropped them.
+    } catch where isLoss(error) {
       state.withLock { $0 = nil }
       return nil
     }
   }
+
+  /// Whether an error says that the snapshots are gone or broken; any other is the world's, and is told.
+  ///
+  /// One that tells of the library's own store is met again by whoever goes on without snapshots.
+  func isLoss(_ error: any Error) -> Bool {
+    switch error {
+    case let error as LMDBError: error.path == url.path && Self.losses.contains(error.code)
+    case let error as LibraryError: error.code == .corrupted
+    default: false
+    }
+  }
+
+  private static let losses: Set<LMDBError.Code> = [
+    .closed, .fileReplaced, .noStore, .invalidFile, .versionMismatch, .corrupted, .incompatibleDatabase,
+    .transactionFailed,
+  ]
 }
 
 /// A run of commits, or several joined, as a place of the log.

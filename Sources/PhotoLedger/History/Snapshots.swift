@@ -45,22 +45,39 @@ extension PhotoLibrary {
     let snapshots = try store.snapshots
     return try snapshots.making.withLock { _ in
       do {
-        guard let opened = try snapshots.opened(creating: true) else { throw SnapshotStore.Opened.corruption }
-        try SnapshotMaker(core: store.core, opened: opened).make(spacing: spacing.map(UInt64.init), progress)
-        return try summary(of: opened)
+        do {
+          return try makeSnapshots(in: snapshots, spacing: spacing, progress)
+        } catch where snapshots.isLoss(error) {
+          try snapshots.drop()
+          return try makeSnapshots(in: snapshots, spacing: spacing, progress)
+        }
       } catch {
         throw LibraryError(error)
       }
     }
   }
 
+  private func makeSnapshots(
+    in snapshots: SnapshotStore, spacing: Int?, _ progress: (TaskProgress) -> Bool
+  ) throws -> SnapshotSummary {
+    guard let opened = try snapshots.opened(creating: true) else { throw SnapshotStore.Opened.corruption }
+    try SnapshotMaker(core: store.core, opened: opened).make(spacing: spacing.map(UInt64.init), progress)
+    return try summary(of: opened)
+  }
+
   /// How far the snapshots reach; nil if there are none.
-  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner; what the store throws.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.corrupted` if their files cannot be
+  ///   read, which concerns nothing else; what the store throws.
   /// - Complexity: O(log n).
   public func snapshots() throws -> SnapshotSummary? {
     try checkIsOwner("look at the snapshots")
-    guard let opened = try store.snapshots.opened() else { return nil }
-    return try summary(of: opened)
+    let snapshots = try store.snapshots
+    do {
+      guard let opened = try snapshots.opened() else { return nil }
+      return try summary(of: opened)
+    } catch {
+      throw snapshots.isLoss(error) ? SnapshotStore.Opened.corruption : LibraryError(error)
+    }
   }
 
   /// Removes all snapshots; nothing but the short way back to earlier moments is lost.
@@ -73,26 +90,21 @@ extension PhotoLibrary {
     }
   }
 
-  /// Removes snapshots that were made before an erasure, which was then cut short.
+  /// Removes snapshots that were made before an erasure, which was then cut short, and those that cannot be read.
   func dropSnapshotsFromBeforeErasures() throws {
-    let snapshots = try store.snapshots
-    guard let erased = try snapshots.reading({ opened, t in try opened.erasedCount(t) }) else { return }
-    let isGood = try store.reading { t in try SnapshotStore.Opened.erasedCount(of: store.core.log, t) == erased }
-    if !isGood { try dropSnapshots() }
+    let made = try store.snapshots.reading { opened, t in try opened.erasedCount(t) } ?? nil
+    let erased = try store.reading { t in try SnapshotStore.Opened.erasedCount(of: store.core.log, t) }
+    if made != erased { try dropSnapshots() }
   }
 
   private func summary(of opened: SnapshotStore.Opened) throws -> SnapshotSummary {
-    do {
-      let pages = try opened.environment.statistics()
-      return try opened.environment.read { t in
-        let count = try opened.count(t)
-        return SnapshotSummary(
-          spacing: Int(clamping: try opened.spacing(t) ?? UInt64(Self.defaultSnapshotSpacing)), count: Int(count),
-          lastSequence: try count == 0 ? 0 : opened.stretch(0, count - 1, t)?.end ?? 0,
-          byteCount: pages.usedPages * pages.pageSize)
-      }
-    } catch {
-      throw LibraryError(error)
+    let pages = try opened.environment.statistics()
+    return try opened.environment.read { t in
+      let count = try opened.count(t)
+      return SnapshotSummary(
+        spacing: Int(clamping: try opened.spacing(t) ?? UInt64(Self.defaultSnapshotSpacing)),
+        count: Int(clamping: count), lastSequence: try count == 0 ? 0 : opened.stretch(0, count - 1, t)?.end ?? 0,
+        byteCount: pages.usedPages * pages.pageSize)
     }
   }
 }
