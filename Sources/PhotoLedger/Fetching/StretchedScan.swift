@@ -27,8 +27,12 @@ extension LibraryStore {
   func scanAssets<Key: PlannedKey>(_ plan: QueryPlan, _ t: borrowing StoreReading) throws -> GatheredKeys<Key> {
     let stretches = try assetStretches(t)
     guard stretches.count > 1 else { return try stretches.first.map { try gather($0, plan, t) } ?? GatheredKeys() }
+    // Each is judged by a plan of its own: references to what a plan holds are counted for each row, and cores that
+    // share it take the counts from one another's caches.
     return GatheredKeys(
-      joining: try t.onSeveralCores(stretches.count) { index, t in try gather(stretches[index], plan, t) })
+      joining: try t.onSeveralCores(stretches.count) { index, t in
+        try gather(stretches[index], QueryPlan(plan.query), t)
+      })
   }
 
   /// The numbers of all assets, cut into stretches.
