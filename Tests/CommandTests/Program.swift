@@ -99,6 +99,9 @@ final class Running {
   /// The next line of output.
   func line() throws -> String { try output.next() }
 
+  /// What it told on standard error, to its end.
+  func complaint() throws -> String { try errors.rest() }
+
   /// Ends it as Ctrl-C does, to its end.
   func finish(interrupting: Bool = false) throws -> RunResult {
     if interrupting { kill(child.identifier, SIGTERM) }

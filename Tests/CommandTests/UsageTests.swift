@@ -60,6 +60,24 @@ struct UsageTests {
     #expect(result.output.isEmpty)
   }
 
+  @Test("a reader that goes away ends a command quietly, however much it would have printed")
+  func closedOutput() throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(400)
+    let fork = sandbox.folder.appending(path: "fork").path
+    #expect(try sandbox.run(["fork", fork]).status == 0)
+    #expect(try sandbox.run(["favorite", "--library", fork] + assets).status == 0)
+    for words in [
+      ["export"], ["log", "--json"], ["ls", "--json"], ["history", "--json"],
+      ["compare", sandbox.library, "--library", fork, "--json"],
+    ] {
+      let running = try Running(sandbox, words, closesOutput: true)
+      running.endInput()
+      #expect(running.child.end() == .status(0), "\(words)")
+      #expect(try running.complaint() == "", "\(words)")
+    }
+  }
+
   @Test("without a library named, a command says how to name one")
   func noLibrary() throws {
     let child = try ChildRun(programURL, ["ls"], environment: ["PATH": "/usr/bin"])
