@@ -118,7 +118,7 @@ extension Invocation {
     let files = TextLayout.counted(report.resources.fileCount, "file")
     try output.line(
       "\(TextLayout.counted(Int(report.eventCount), "event")) and \(files) "
-        + "(\(TextLayout.bytes(report.resources.byteCount))) in \(report.url.path)")
+        + "(\(TextLayout.bytes(report.resources.byteCount))) in \(TextLayout.printable(report.url.path))")
     try output.line("chain \(report.chain)")
     for path in report.resources.missingFiles { try output.line("missing: \(TextLayout.printable(path))") }
     for path in report.resources.damagedFiles { try output.line("damaged: \(TextLayout.printable(path))") }

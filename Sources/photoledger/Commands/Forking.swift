@@ -22,7 +22,7 @@ extension Command {
       } else {
         let files = TextLayout.counted(report.resources.fileCount, "file")
         try invocation.output.line(
-          "\(report.url.path) has everything up to \(report.commonToken), and \(files), "
+          "\(TextLayout.printable(report.url.path)) has everything up to \(report.commonToken), and \(files), "
             + "\(TextLayout.grouped(report.resources.linkedCount)) of them linked.")
       }
       return .done

@@ -94,10 +94,10 @@ enum Program {
       Output.complain("See `photoledger --help`.\n")
       return .usage
     case let error as FetchError:
-      let excerpt = error.excerpt.map { $0.split(separator: "\n").map { "  \($0)\n" }.joined() } ?? ""
+      let lines = error.excerpt?.split(separator: "\n") ?? []
       let place = error.offset.map { "At column \($0 + 1): " } ?? ""
       Output.tell(place + error.sentence)
-      Output.complain(excerpt)
+      Output.complain(lines.map { "  \(TextLayout.printable(String($0)))\n" }.joined())
       return .usage
     default:
       Output.tell(sentence(of: error))
