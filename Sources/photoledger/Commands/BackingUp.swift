@@ -21,7 +21,7 @@ extension Command {
       name; a backup that is stopped leaves nothing. Files are copied if --resources is left out.
       Missing and damaged files are named, and are no reason for exit status 1.
       """,
-    example: "backup /media/disk/photos-2026-11-22"
+    example: "backup /media/disk/photos-2026-11-22", places: { $0.libraryPaths + $0.operands }
   ) { invocation in
     let interruption = Interruption()
     let way = try invocation.resourceCopying()
@@ -56,7 +56,7 @@ extension Command {
   static let restoreHere = Command(
     words: [childName], summary: "restore in this very process", operands: [source],
     options: .opening + [destination, resources, skipping, .lifeline, .json], example: "restore-here DIR --to DIR",
-    isInternal: true
+    isInternal: true, places: { $0.operands + $0.texts(destination.name) }
   ) { invocation in
     let interruption = try Interruption(of: invocation)
     let way = try invocation.resourceCopying()

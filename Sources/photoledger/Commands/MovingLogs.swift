@@ -51,7 +51,7 @@ extension Command {
   static let importLogHere = Command(
     words: [childName], summary: "import a log in this very process", operands: [source],
     options: .opening + [destination, appending, .lifeline, .json], example: "import-log-here --to DIR",
-    isInternal: true
+    isInternal: true, places: { $0.text(destination.name).map { [$0] } ?? $0.libraryPaths }
   ) { invocation in
     let interruption = try Interruption(of: invocation)
     let source = try LogSource(invocation.operands.first, interruption)
