@@ -199,7 +199,8 @@ extension Decider {
   /// The member directly before which something is put at an index; nil at the end.
   /// - Parameter asked: the index as the caller named it, for a sentence; nil: the same.
   private func anchor(
-    at index: Int, askedAs asked: Int? = nil, in contents: Contents, leaving: Set<ObjectNumber>, _ t: borrowing WriteTransaction
+    at index: Int, askedAs asked: Int? = nil, in contents: Contents, leaving: Set<ObjectNumber>,
+    _ t: borrowing WriteTransaction
   ) throws -> ObjectNumber? {
     guard index >= 0 else { throw outOfRange(asked ?? index, contents, count: nil) }
     if let basis = contents.basis {
