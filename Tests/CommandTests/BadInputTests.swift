@@ -88,6 +88,35 @@ struct BadInputTests {
     }
   }
 
+  @Test("an argument that nobody reads to its end is not told to its end")
+  func longArguments() throws {
+    let sandbox = try Sandbox()
+    let long = String(repeating: "x", count: 100_000)
+    for words in [
+      [long], ["ls", long], ["ls", "--\(long)"], ["ls", "--limit", long], ["ls", "--limit=\(long)"], ["show", long],
+      ["ls", "--where", long], ["log", "--after", long], ["ls", "--at", long], ["album", long], ["log", "--kind", long],
+      ["prove", "check", long], ["album", "move", "x", "--at", long, "--to", "1"], ["edit", "x", "--date", long],
+      ["ls", "--library", long],
+    ] {
+      let result = try sandbox.run(words)
+      #expect(result.status != 0 && result.errors.contains("xxxx"), "\(words[0].prefix(80))")
+      #expect(result.errors.utf8.count < 1000, "\(words.map { $0.prefix(20) }): \(result.errors.utf8.count)")
+    }
+  }
+
+  @Test("a directory in a file's place is told by its name")
+  func directories() throws {
+    let sandbox = try Sandbox()
+    let folder = sandbox.folder.path
+    for words in [
+      ["import-log", folder, "--to", folder + "/x"], ["prove", "check", folder], ["verify", "--checkpoint", folder],
+    ] {
+      let result = try sandbox.run(words)
+      #expect(result.status == 1 && result.errors.hasPrefix("photoledger: \(folder) cannot be read: "))
+      #expect(result.errors.lowercased().contains("is a directory") && !result.errors.contains("Cocoa"))
+    }
+  }
+
   @Test("a folder cannot be put into what it holds")
   func folderInItself() throws {
     let sandbox = try Sandbox()

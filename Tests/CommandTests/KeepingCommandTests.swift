@@ -83,6 +83,20 @@ struct KeepingCommandTests {
     #expect(missing.status == 1 && missing.errors.contains("cannot be read"))
   }
 
+  @Test("a copy of the library is not made inside it, nor in the root's place", arguments: ["backup", "fork"])
+  func copyInside(command: String) throws {
+    let sandbox = try Sandbox()
+    let link = Self.path(sandbox, "link")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: sandbox.library + "/store")
+    for place in [sandbox.library + "/x", sandbox.library + "/store/x", link + "/x"] {
+      let result = try sandbox.run([command, place])
+      #expect(result.status == 1 && result.errors.contains("lies inside the library"), "\(result.errors)")
+      #expect(!Self.isThere(place))
+    }
+    #expect(try sandbox.run([command, "/"]).errors.contains("/ exists already"))
+    #expect(try sandbox.run([command, sandbox.library + "x"]).status == 0)
+  }
+
   /// How a command that works in a child is stopped.
   enum Stop: CaseIterable { case asked, killed }
 
@@ -165,6 +179,11 @@ struct KeepingCommandTests {
     for word in ["Zanzibar", "IMG_1.jpg"] { #expect(store.range(of: Data(word.utf8)) == nil, "\(word)") }
     #expect(store.range(of: Data("IMG_2.jpg".utf8)) != nil)
     #expect(try sandbox.run(["verify", "--content"]).status == 0)
+    let again = try sandbox.run(["erase", assets[1], "--dry-run"])
+    #expect(again.lines.count == 1 && again.output.hasSuffix(": erased already\n"))
+    #expect(try sandbox.run(["log"]).output.contains("Edited: an erased asset. Part"))
+    let undone = try sandbox.run(["undo", "--cause", "asked by mail"])
+    #expect(undone.status == 1 && undone.errors.hasSuffix("choose to skip what is in the way.\n"), "\(undone.errors)")
     let unknown = try sandbox.run(["erase", "00000000-0000-4000-8000-000000000000", "--yes"])
     #expect(unknown.status == 1 && unknown.errors.contains("never had"))
   }

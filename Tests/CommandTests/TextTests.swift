@@ -34,7 +34,8 @@ struct TextTests {
   @Test(
     "JSON is written as it was read",
     arguments: [
-      #"{"b":1,"a":[true,false,null,-7,0.5,1e-07],"c":{}}"#, #"["\u007f\u0080\u009b\u009f "]"#, #"["\u0001\"\\\n😀é",9223372036854775807,[]]"#, "0", #""""#,
+      #"{"b":1,"a":[true,false,null,-7,0.5,1e-07],"c":{}}"#, #"["\u007f\u0080\u009b\u009f "]"#,
+      #"["\u0001\"\\\n😀é",9223372036854775807,[]]"#, "0", #""""#,
     ])
   func json(text: String) throws { #expect(try JSONReader.read(Array(text.utf8)).description == text) }
 

@@ -13,6 +13,7 @@ struct UsageTests {
       (["ls", "--limt", "3"], "did you mean --limit?"),
       (["ls", "--limit", "three"], "'three' is none"),
       (["ls", "--limit", "0"], "above 0"),
+      (["diff", "1", "now", "--collections", "--limit", "0"], "above 0"),
       (["ls", "--limit"], "needs a value"),
       (["ls", "--json=yes"], "takes no value"),
       (["ls", "extra"], "does not know what to do with 'extra'"),

@@ -91,7 +91,7 @@ private final class LogSource {
       throw LibraryError(.malformedRequest, "\(path) cannot be read; pass a file that `export` wrote.")
     }
     file = opened
-    reader = LineReader(descriptor: opened.fileDescriptor, limit: Self.lineByteLimit)
+    reader = LineReader(descriptor: opened.fileDescriptor, named: path, limit: Self.lineByteLimit)
   }
 
   func next() throws -> [UInt8]? {
