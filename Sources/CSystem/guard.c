@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 // What the handler says; written before it is installed, and by nobody afterwards.
-static char guarded_sentence[4608];
+static char guarded_sentence[9216];
 
 static const struct {
   int number;

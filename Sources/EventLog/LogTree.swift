@@ -31,6 +31,7 @@ public final class LogTree: Sendable {
     ofSize size: UInt64, in t: borrowing some TransactionReading & ~Copyable
   ) throws(EventLogError) -> SHA256Digest {
     guard size > 0 else { return MerkleTree.emptyRoot }
+    try checkHas(size, t)
     return try hashes(of: [0..<size], t)[0]
   }
 
@@ -41,9 +42,10 @@ public final class LogTree: Sendable {
   public func inclusionProof(
     ofSequence sequence: UInt64, size: UInt64, in t: borrowing some TransactionReading & ~Copyable
   ) throws(EventLogError) -> [SHA256Digest] {
-    guard (1...max(1, size)).contains(sequence), size > 0 else {
+    guard sequence >= 1, sequence <= size else {
       throw EventLogError(.invalidField, "event \(sequence) is not among the first \(size)")
     }
+    try checkHas(size, t)
     return try hashes(of: MerkleTree.inclusionRanges(of: sequence - 1, size: size), t)
   }
 
@@ -57,17 +59,23 @@ public final class LogTree: Sendable {
     guard first <= second else {
       throw EventLogError(.invalidField, "a log of \(second) events does not begin with \(first)")
     }
+    try checkHas(second, t)
     return try hashes(of: MerkleTree.consistencyRanges(from: first, to: second), t)
   }
 
-  /// The hash of each range, which must be one that a proof names.
+  /// Checks that the log has so many events; the ranges of a proof need not reach to the end of its tree.
+  private func checkHas(
+    _ size: UInt64, _ t: borrowing some TransactionReading & ~Copyable
+  ) throws(EventLogError) {
+    let head = try log.head(t).sequence
+    guard size <= head else { throw EventLogError(.invalidField, "the log has \(head) events, not \(size)") }
+  }
+
+  /// The hash of each range, which must be one that a proof names, in a log that reaches as far.
   private func hashes(
     of ranges: [Range<UInt64>], _ t: borrowing some TransactionReading & ~Copyable
   ) throws(EventLogError) -> [SHA256Digest] {
-    let size = ranges.map(\.upperBound).max() ?? 0
-    let head = try log.head(t).sequence
-    guard size <= head else { throw EventLogError(.invalidField, "the log has \(head) events, not \(size)") }
-    let kept = try keptHashes(of: size, t)
+    let kept = try keptHashes(of: ranges.map(\.upperBound).max() ?? 0, t)
     var hashes: [SHA256Digest] = []
     for range in ranges {
       var hash: SHA256Digest?

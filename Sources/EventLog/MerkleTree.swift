@@ -51,7 +51,8 @@ public enum MerkleTree {
     precondition(index < size, "A leaf is inside its tree.")
     var ranges: [Range<UInt64>] = []
     var tree = 0..<size
-    while tree.count > 1 {
+    // Not `tree.count`, which is no `Int` for every tree that can be asked for.
+    while tree.upperBound - tree.lowerBound > 1 {
       let middle = middle(of: tree)
       if index < middle {
         ranges.append(middle..<tree.upperBound)

@@ -40,6 +40,83 @@ struct BadInputTests {
     #expect(before.contains("4 events"))
   }
 
+  @Test("the largest number that there is is refused as an index like any other, and its neighbours are carried out")
+  func largestIndex() throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(2)
+    let album = try sandbox.run(["album", "create", "Sea"]).lines[0]
+    let folder = try sandbox.run(["folder", "create", "Travels"]).lines[0]
+    #expect(try sandbox.run(["album", "add", album, assets[0]]).status == 0)
+    for index in ["\(Int.max)", "\(Int.max - 1)"] {
+      for words in [
+        ["album", "remove", album, "--at", index], ["album", "remove", album, "--at", "0,\(index)"],
+        ["album", "replace", album, assets[1], "--at", index], ["album", "insert", album, assets[1], "--at", index],
+        ["album", "move", album, "--at", index, "--to", "0"], ["album", "move", album, "--at", "0", "--to", index],
+        ["folder", "remove", folder, "--at", index], ["folder", "move", "/", "--at", "0", "--to", index],
+        ["folder", "move", "/", "--at", "0,\(index)", "--to", "0"],
+      ] {
+        let result = try sandbox.run(words)
+        #expect(result.status == 1 && result.errors.contains("There is no position \(index) in "), "\(result.errors)")
+      }
+    }
+    let answers = try sandbox.apply([
+      #"{"changes":[{"op":"asset.edit","assets":["\#(assets[0])"],"isFavorite":true}]}"#,
+      #"{"changes":[{"op":"album.removeAt","album":"\#(album)","indexes":[\#(Int.max)]}]}"#,
+      #"{"changes":[{"op":"album.removeAt","album":"\#(album)","indexes":[0,0]}]}"#,
+      #"{"changes":[{"op":"asset.edit","assets":["\#(assets[1])"],"isFavorite":true}]}"#,
+    ])
+    #expect(answers.map { $0["token"] == nil } == [false, true, true, false])
+    #expect(try sandbox.identifiers(["--album", album]) == [assets[0]])
+  }
+
+  @Test("what comes from outside does not steer the terminal through a sentence")
+  func controls() throws {
+    let sandbox = try Sandbox()
+    let evil = "\u{1B}[31mred\u{9B}2J\u{202E}"
+    for words in [
+      ["ls", "--library", "/tmp/\(evil)"], ["show", evil], ["album", "rename", evil, "x"], ["ls", "--where", evil],
+      ["log", "--kind", evil], [evil], ["ls", "--at", evil], ["prove", "check", evil], ["ls", evil],
+    ] {
+      let result = try sandbox.run(words)
+      #expect(result.status != 0 && result.errors.contains("\u{FFFD}"), "\(words): \(result.errors)")
+      let scalars = (result.errors + result.output).unicodeScalars
+      #expect(!scalars.contains { ["\u{1B}", "\u{9B}", "\u{202E}"].contains($0) }, "\(words)")
+    }
+    for command in ["backup", "fork"] {
+      let made = try sandbox.run([command, sandbox.folder.appending(path: command + evil).path])
+      #expect(made.status == 0 && made.output.contains("\u{FFFD}") && !made.output.contains("\u{1B}"))
+    }
+  }
+
+  @Test("an argument that nobody reads to its end is not told to its end")
+  func longArguments() throws {
+    let sandbox = try Sandbox()
+    let long = String(repeating: "x", count: 100_000)
+    for words in [
+      [long], ["ls", long], ["ls", "--\(long)"], ["ls", "--limit", long], ["ls", "--limit=\(long)"], ["show", long],
+      ["ls", "--where", long], ["log", "--after", long], ["ls", "--at", long], ["album", long], ["log", "--kind", long],
+      ["prove", "check", long], ["album", "move", "x", "--at", long, "--to", "1"], ["edit", "x", "--date", long],
+      ["ls", "--library", long],
+    ] {
+      let result = try sandbox.run(words)
+      #expect(result.status != 0 && result.errors.contains("xxxx"), "\(words[0].prefix(80))")
+      #expect(result.errors.utf8.count < 1000, "\(words.map { $0.prefix(20) }): \(result.errors.utf8.count)")
+    }
+  }
+
+  @Test("a directory in a file's place is told by its name")
+  func directories() throws {
+    let sandbox = try Sandbox()
+    let folder = sandbox.folder.path
+    for words in [
+      ["import-log", folder, "--to", folder + "/x"], ["prove", "check", folder], ["verify", "--checkpoint", folder],
+    ] {
+      let result = try sandbox.run(words)
+      #expect(result.status == 1 && result.errors.hasPrefix("photoledger: \(folder) cannot be read: "))
+      #expect(result.errors.lowercased().contains("is a directory") && !result.errors.contains("Cocoa"))
+    }
+  }
+
   @Test("a folder cannot be put into what it holds")
   func folderInItself() throws {
     let sandbox = try Sandbox()

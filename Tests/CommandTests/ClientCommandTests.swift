@@ -185,10 +185,13 @@ struct ClientCommandTests {
     #expect(log.count == 1, "That it asked stands in the log.")
     let list = try sandbox.run(["ls", "--as", Self.name])
     #expect(list.status == 0 && list.output.isEmpty && list.errors.contains("Nobody has decided"))
+    let token = try sandbox.run(["history", "token"]).lines[0]
     #expect(try sandbox.run(["client", "authorize", Self.name]).status == 0)
     let known = try sandbox.run(["client", "request", "--as", Self.name, "--json"])
     #expect(known.errors.isEmpty)
     #expect(try known.objects()[0]["authorizationStatus"] as? String == "authorized")
     #expect(try sandbox.run(["ls", "--as", Self.name]).errors.isEmpty)
+    let then = try sandbox.run(["ls", "--as", Self.name, "--at", token])
+    #expect(then.status == 0 && then.output.isEmpty && then.errors.isEmpty, "It is decided now: \(then.errors)")
   }
 }

@@ -255,7 +255,24 @@ struct HostileStoreTests {
       guard let signal = result.errors.firstMatch(of: #/restore one \((SIG[A-Z]+)\)\.\n$/#) else { continue }
       told.insert(signal.output.1)
       #expect(result.status == 1 && result.errors.contains(victim.sandbox.library))
+      #expect(result.errors.contains("a file system in memory (tmpfs) that is full"), "It may be sound.")
     }
     #expect(!told.isEmpty && told.isSubset(of: ["SIGBUS", "SIGSEGV", "SIGABRT"]))
+  }
+
+  @Test("a fault is told of the stores that a command works on, and of no other")
+  func places() throws {
+    func places(_ words: [String]) throws -> [String] {
+      let command = try #require(Commands.all.filter { words.starts(with: $0.words) }.max { $0.name < $1.name })
+      let rest = Array(words.dropFirst(command.words.count))
+      return command.places(try Invocation(command, rest, output: Output(descriptor: -1)))
+    }
+    #expect(try places(["ls", "--library", "/l"]) == ["/l"])
+    #expect(try places(["album", "move", "A", "--at", "0", "--to", "1", "--library", "/l"]) == ["/l"])
+    #expect(try places(["backup", "/b", "--library", "/l"]) == ["/l", "/b"])
+    #expect(try places(["restore-here", "/b", "--to", "/r", "--library", "/l"]) == ["/b", "/r"])
+    #expect(try places(["import-log-here", "lines", "--to", "/i", "--library", "/l"]) == ["/i"])
+    #expect(try places(["import-log-here", "lines", "--append", "--library", "/l"]) == ["/l"])
+    #expect(try places(["prove", "check", "/p"]).isEmpty)
   }
 }

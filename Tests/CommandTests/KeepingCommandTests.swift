@@ -83,6 +83,78 @@ struct KeepingCommandTests {
     #expect(missing.status == 1 && missing.errors.contains("cannot be read"))
   }
 
+  @Test("a copy of the library is not made inside it, nor in the root's place", arguments: ["backup", "fork"])
+  func copyInside(command: String) throws {
+    let sandbox = try Sandbox()
+    let link = Self.path(sandbox, "link")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: sandbox.library + "/store")
+    for place in [sandbox.library + "/x", sandbox.library + "/store/x", link + "/x"] {
+      let result = try sandbox.run([command, place])
+      #expect(result.status == 1 && result.errors.contains("lies inside the library"), "\(result.errors)")
+      #expect(!Self.isThere(place))
+    }
+    #expect(try sandbox.run([command, "/"]).errors.contains("/ exists already"))
+    #expect(try sandbox.run([command, sandbox.library + "x"]).status == 0)
+  }
+
+  /// How a command that works in a child is stopped.
+  enum Stop: CaseIterable { case asked, killed }
+
+  @Test(
+    "a command that works in a child stops with it: asked to, it answers; killed, its child is gone too",
+    arguments: Stop.allCases)
+  func stopped(stop: Stop) throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(3)
+    let lines = try sandbox.run(["export"]).lines
+    let running = try Running(sandbox, ["import-log", "--to", Self.path(sandbox, "again")])
+    try running.send(lines[0] + "\n")
+    func folders() throws -> Set<String> {
+      Set(try FileManager.default.contentsOfDirectory(atPath: sandbox.folder.path))
+    }
+    while try folders() == ["library"] { usleep(1000) }
+    kill(running.child.identifier, stop == .asked ? SIGTERM : SIGKILL)
+    // Both streams are at their end only when the child is gone as well.
+    let result = try running.finish()
+    #expect(try folders() == ["library"])
+    if stop == .asked {
+      #expect(result.status == 1 && result.errors.contains("was stopped; nothing was made"), "\(result.errors)")
+    } else {
+      #expect(result.end == .signal(SIGKILL))
+    }
+  }
+
+  @Test("a restoring and a check that are asked to stop do, and leave nothing", arguments: ["restore-backup", "verify"])
+  func stoppedAtWork(command: String) throws {
+    let sandbox = try Sandbox()
+    for _ in 0..<4 { _ = try sandbox.makeAssets(500) }
+    let (backup, restored) = (Self.path(sandbox, "backup"), Self.path(sandbox, "restored"))
+    #expect(try sandbox.run(["backup", backup]).status == 0)
+    let words = command == "verify" ? [command, "--content"] : [command, backup, "--to", restored]
+    let running = try Running(sandbox, words)
+    // The child is there, and has hardly begun.
+    let children = "/proc/\(running.child.identifier)/task/\(running.child.identifier)/children"
+    while try String(contentsOfFile: children, encoding: .utf8).isEmpty { usleep(1000) }
+    let result = try running.finish(interrupting: true)
+    #expect(result.status == 1 && result.errors.contains("was stopped"), "\(result.end) \(result.errors)")
+    #expect(result.errors.contains("; nothing ") && result.output.isEmpty)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: sandbox.folder.path).sorted() == ["backup", "library"])
+  }
+
+  @Test("a name that begins with two hyphens reaches the child as a name")
+  func hyphens() throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(1)
+    #expect(try sandbox.run(["backup", "--", "--bk"]).status == 0)
+    let restored = try sandbox.run(["restore-backup", "--to", "--r", "--", "--bk"])
+    #expect(restored.status == 0, "\(restored.errors)")
+    try Data(try sandbox.run(["export"]).output.utf8).write(to: sandbox.folder.appending(path: "--lg"))
+    let imported = try sandbox.run(["import-log", "--to", "--i", "--", "--lg"])
+    #expect(imported.status == 0, "\(imported.errors)")
+    #expect(Self.isThere(Self.path(sandbox, "--r/store")) && Self.isThere(Self.path(sandbox, "--i/store")))
+  }
+
   @Test("an erasure asks first, says what goes, and after a compaction nothing is found")
   func erase() throws {
     let sandbox = try Sandbox()
@@ -107,6 +179,11 @@ struct KeepingCommandTests {
     for word in ["Zanzibar", "IMG_1.jpg"] { #expect(store.range(of: Data(word.utf8)) == nil, "\(word)") }
     #expect(store.range(of: Data("IMG_2.jpg".utf8)) != nil)
     #expect(try sandbox.run(["verify", "--content"]).status == 0)
+    let again = try sandbox.run(["erase", assets[1], "--dry-run"])
+    #expect(again.lines.count == 1 && again.output.hasSuffix(": erased already\n"))
+    #expect(try sandbox.run(["log"]).output.contains("Edited: an erased asset. Part"))
+    let undone = try sandbox.run(["undo", "--cause", "asked by mail"])
+    #expect(undone.status == 1 && undone.errors.hasSuffix("choose to skip what is in the way.\n"), "\(undone.errors)")
     let unknown = try sandbox.run(["erase", "00000000-0000-4000-8000-000000000000", "--yes"])
     #expect(unknown.status == 1 && unknown.errors.contains("never had"))
   }

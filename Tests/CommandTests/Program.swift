@@ -47,7 +47,8 @@ final class Sandbox {
   /// Runs the program to its end.
   func run(_ words: [String], input: String = "") throws -> RunResult {
     let running = try Running(self, words)
-    try running.send(input)
+    // A program that refuses at once may have ended before it reads; what it told says why.
+    try? running.send(input)
     running.endInput()
     return try running.finish()
   }
@@ -98,6 +99,9 @@ final class Running {
 
   /// The next line of output.
   func line() throws -> String { try output.next() }
+
+  /// What it told on standard error, to its end.
+  func complaint() throws -> String { try errors.rest() }
 
   /// Ends it as Ctrl-C does, to its end.
   func finish(interrupting: Bool = false) throws -> RunResult {

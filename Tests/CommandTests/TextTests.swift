@@ -34,7 +34,8 @@ struct TextTests {
   @Test(
     "JSON is written as it was read",
     arguments: [
-      #"{"b":1,"a":[true,false,null,-7,0.5,1e-07],"c":{}}"#, #"["\u0001\"\\\n😀é",9223372036854775807,[]]"#, "0", #""""#,
+      #"{"b":1,"a":[true,false,null,-7,0.5,1e-07],"c":{}}"#, #"["\u007f\u0080\u009b\u009f "]"#,
+      #"["\u0001\"\\\n😀é",9223372036854775807,[]]"#, "0", #""""#,
     ])
   func json(text: String) throws { #expect(try JSONReader.read(Array(text.utf8)).description == text) }
 
@@ -61,6 +62,8 @@ struct TextTests {
     #expect(TextLayout.fitted("日本語", 4) == "日… ")
     #expect(TextLayout.width("e\u{301}") == 1)
     #expect(TextLayout.printable("a\u{1B}[31m") == "a\u{FFFD}[31m")
+    let turned = TextLayout.printable("\u{7F}\u{9B}\u{202E}gpj\u{2066}\u{200D}")
+    #expect(turned == "\u{FFFD}\u{FFFD}\u{FFFD}gpj\u{FFFD}\u{200D}")
     #expect(TextLayout.grouped(-1_234_567) == "-1,234,567")
   }
 }

@@ -13,6 +13,7 @@ struct UsageTests {
       (["ls", "--limt", "3"], "did you mean --limit?"),
       (["ls", "--limit", "three"], "'three' is none"),
       (["ls", "--limit", "0"], "above 0"),
+      (["diff", "1", "now", "--collections", "--limit", "0"], "above 0"),
       (["ls", "--limit"], "needs a value"),
       (["ls", "--json=yes"], "takes no value"),
       (["ls", "extra"], "does not know what to do with 'extra'"),
@@ -58,6 +59,24 @@ struct UsageTests {
     #expect(result.status == 2)
     #expect(result.errors.contains(sentence), "\(result.errors)")
     #expect(result.output.isEmpty)
+  }
+
+  @Test("a reader that goes away ends a command quietly, however much it would have printed")
+  func closedOutput() throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(400)
+    let fork = sandbox.folder.appending(path: "fork").path
+    #expect(try sandbox.run(["fork", fork]).status == 0)
+    #expect(try sandbox.run(["favorite", "--library", fork] + assets).status == 0)
+    for words in [
+      ["export"], ["log", "--json"], ["ls", "--json"], ["history", "--json"],
+      ["compare", sandbox.library, "--library", fork, "--json"],
+    ] {
+      let running = try Running(sandbox, words, closesOutput: true)
+      running.endInput()
+      #expect(running.child.end() == .status(0), "\(words)")
+      #expect(try running.complaint() == "", "\(words)")
+    }
   }
 
   @Test("without a library named, a command says how to name one")

@@ -41,6 +41,34 @@ struct LogExportTests {
     #expect(lines[2...].contains { $0.contains("Sunset in Zanzibar") })
   }
 
+  @Test("what the caller's own code throws comes out as it is, and nothing is left of the work")
+  func ownErrors() async throws {
+    struct Enough: Error {}
+    let kept = try await KeptLibrary.make()
+    let library = kept.library
+    let lines = try LogText.lines(library)
+    #expect(throws: Enough.self) { try library.exportLog { _ in throw Enough() } }
+    #expect(throws: Enough.self) { try library.forEachLogEntry { _ in throw Enough() } }
+    let asset = kept.secret.uuidString
+    #expect(throws: Enough.self) { try library.forEachPropertyChange(of: asset) { _ in throw Enough() } }
+    #expect(throws: CocoaError.self) { try library.exportLog { _ in throw CocoaError(.fileReadUnknown) } }
+    let place = kept.folder.place("again")
+    var rest = lines[...4].makeIterator()
+    func next() throws -> [UInt8]? {
+      guard let line = rest.next() else { throw Enough() }
+      return Array(line.utf8)
+    }
+    #expect(throws: Enough.self) { try PhotoLibrary.importLog(to: place, next: next) }
+    #expect(throws: Enough.self) { try library.appendLog { throw Enough() } }
+    let forked = kept.folder.place("forked")
+    try library.fork(to: forked)
+    let fork = try PhotoLibrary(at: forked)
+    defer { fork.close() }
+    try fork.performChangesAndWait { $0.setFavorite(true, for: [kept.twin]) }
+    #expect(throws: Enough.self) { try fork.compare(with: library) { _ in throw Enough() } }
+    #expect(!FileManager.default.fileExists(atPath: place.path))
+  }
+
   @Test("a follower takes in what an export goes on with, and is refused everything else")
   func follower() async throws {
     let kept = try await KeptLibrary.make()

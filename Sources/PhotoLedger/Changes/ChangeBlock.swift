@@ -233,14 +233,22 @@ public struct ContentEditor {
   public func remove(_ members: [LocalIdentifier]) { block.add(.remove(members, container)) }
 
   /// Takes out the members at positions of the shown content.
-  public func remove(at indexes: IndexSet) { block.add(.removeAt(Array(indexes), container)) }
+  public func remove(at indexes: IndexSet) { remove(at: Array(indexes)) }
+
+  /// As ``remove(at:)``, with numbers that come from outside: an index set has no place for the largest.
+  package func remove(at indexes: [Int]) { block.add(.removeAt(indexes, container)) }
 
   /// Puts new members in the places of others; one that is in it already is moved, never doubled (AL-04).
   /// - Parameters:
   ///   - indexes: positions of the shown content.
   ///   - members: as many members, for the positions in ascending order.
   public func replace(at indexes: IndexSet, with members: [LocalIdentifier]) {
-    block.add(.replaceAt(Array(indexes), container, with: members))
+    replace(at: Array(indexes), with: members)
+  }
+
+  /// As ``replace(at:with:)``, with numbers that come from outside.
+  package func replace(at indexes: [Int], with members: [LocalIdentifier]) {
+    block.add(.replaceAt(indexes, container, with: members))
   }
 
   /// Takes out the members at positions of the shown content, then puts them in again (AL-03).
@@ -248,6 +256,11 @@ public struct ContentEditor {
   ///   - indexes: positions of the shown content.
   ///   - destination: a position in the content without the members that are moved.
   public func move(at indexes: IndexSet, to destination: Int) {
-    block.add(.moveAt(Array(indexes), container, to: destination))
+    move(at: Array(indexes), to: destination)
+  }
+
+  /// As ``move(at:to:)``, with numbers that come from outside.
+  package func move(at indexes: [Int], to destination: Int) {
+    block.add(.moveAt(indexes, container, to: destination))
   }
 }

@@ -86,13 +86,14 @@ extension Decider {
     let moved = try members(at: indexes, in: contents, t)
     // The destination counts without the moved members (AL-03); with them, it lies as much further as stand before it.
     var index = destination
-    for moved in indexes where moved <= index { index += 1 }
+    // No place lies beyond the largest number there is.
+    for moved in indexes where moved <= index && index < .max { index += 1 }
     let shown = contents.basis?.shown.count ?? (contents.holdsAssets ? contents.row.assetCount : nil)
     if let shown, !indexes.isEmpty, destination < 0 || index > shown {
       throw outOfRange(destination, contents, count: shown)
     }
     if indexes.last.map({ $0 - indexes[0] + 1 == indexes.count && index == $0 + 1 }) ?? true { return }
-    let anchor = try anchor(at: index, in: contents, leaving: Set(moved), t)
+    let anchor = try anchor(at: index, askedAs: destination, in: contents, leaving: Set(moved), t)
     let present = try moved.compactMap { child in
       try place(of: child, in: contents, t) == nil ? nil : child
     }
@@ -196,12 +197,14 @@ extension Decider {
   }
 
   /// The member directly before which something is put at an index; nil at the end.
+  /// - Parameter asked: the index as the caller named it, for a sentence; nil: the same.
   private func anchor(
-    at index: Int, in contents: Contents, leaving: Set<ObjectNumber>, _ t: borrowing WriteTransaction
+    at index: Int, askedAs asked: Int? = nil, in contents: Contents, leaving: Set<ObjectNumber>,
+    _ t: borrowing WriteTransaction
   ) throws -> ObjectNumber? {
-    guard index >= 0 else { throw outOfRange(index, contents, count: nil) }
+    guard index >= 0 else { throw outOfRange(asked ?? index, contents, count: nil) }
     if let basis = contents.basis {
-      guard index <= basis.shown.count else { throw outOfRange(index, contents, count: basis.shown.count) }
+      guard index <= basis.shown.count else { throw outOfRange(asked ?? index, contents, count: basis.shown.count) }
       // What stood there may have been taken out meanwhile: the next one that is still here takes its part (AL-05).
       for position in (basis.shown.lowerBound + index)..<basis.order.count {
         let child = basis.order.number(at: position)
@@ -220,7 +223,7 @@ extension Decider {
       position += 1
       return anchor == nil
     }
-    guard anchor != nil || index == position else { throw outOfRange(index, contents, count: position) }
+    guard anchor != nil || index == position else { throw outOfRange(asked ?? index, contents, count: position) }
     return anchor
   }
 

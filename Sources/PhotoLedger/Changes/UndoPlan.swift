@@ -133,7 +133,8 @@ struct UndoJudge {
       case .force, .skip: .skipped
       }
     let words = sentence ?? "'\(change.property)' of \(change.subject.phrase) was changed since."
-    plan.report.conflicts.append(UndoConflict(change: change, reason: reason, outcome: outcome, sentence: words))
+    plan.report.conflicts.append(
+      UndoConflict(change: change, reason: reason, outcome: outcome, sentence: words, isForcible: isForcible))
     return outcome == .forced
   }
 

@@ -238,7 +238,8 @@ extension AssetsEdited {
       let added = edits.reduce(0) { $0 + $1.newResources.count }
       let properties = fields.sorted { $0.rawValue < $1.rawValue }.map { "\($0)" }
       let parts = properties + (added > 0 ? [counted(added, "new resource")] : [])
-      return "Edited: \(assets) (\(parts.joined(separator: ", ")))."
+      // An erasure leaves no word of what was edited.
+      return parts.isEmpty ? "Edited: \(assets)." : "Edited: \(assets) (\(parts.joined(separator: ", ")))."
     }
   }
 

@@ -13,6 +13,10 @@ extension PhotoLibrary {
   ///   and m events of those that fit, where a client, a cause or a time is wanted.
   public func forEachLogEntry(_ filter: LogFilter = LogFilter(), _ body: (LogEntry) throws -> Bool) throws {
     try askIfNeeded()
+    try LibraryStore.passingErrors(of: body) { try readLog(filter, $0) }
+  }
+
+  private func readLog(_ filter: LogFilter, _ body: (LogEntry) throws -> Bool) throws {
     func bounded(_ entry: LogEntry) throws -> Bool { try entry.sequence <= sequence && body(entry) }
     try store.reading { t in
       try checkSeesEverything("read the log", t)

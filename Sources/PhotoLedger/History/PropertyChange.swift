@@ -48,6 +48,12 @@ extension PhotoLibrary {
     of identifier: String, _ filter: LogFilter = LogFilter(), _ body: (PropertyChange) throws -> Bool
   ) throws {
     try checkIsOwner("read the history of an object")
+    try LibraryStore.passingErrors(of: body) { try readChanges(of: identifier, filter, $0) }
+  }
+
+  private func readChanges(
+    of identifier: String, _ filter: LogFilter, _ body: (PropertyChange) throws -> Bool
+  ) throws {
     try store.reading { t in
       var reader = AuditReader(core: store.core)
       let number = try reader.number(of: identifier, t)

@@ -109,6 +109,8 @@ public struct UndoConflict: Sendable, Hashable {
   public let outcome: Outcome
   /// A full sentence for people.
   public let sentence: String
+  /// Whether force takes it back; otherwise it is skipped even then.
+  let isForcible: Bool
 }
 
 /// What an undo did, or would do.
@@ -136,11 +138,12 @@ public struct UndoReport: Sendable, Hashable {
     let refused = conflicts.filter { $0.outcome == .refused }
     guard let first = refused.first else { return nil }
     let others = refused.count == 1 ? "" : " There are \(refused.count - 1) more like this."
+    let force = refused.contains(where: \.isForcible) ? ", or to force it" : ""
     return LibraryError(
       .conflict,
       """
-      Nothing was taken back: \(first.sentence)\(others) Look at a dry run, then choose to skip what is in the way, \
-      or to force it.
+      Nothing was taken back: \(first.sentence)\(others) Look at a dry run, then choose to skip what is in the \
+      way\(force).
       """)
   }
 }

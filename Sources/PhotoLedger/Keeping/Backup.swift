@@ -63,8 +63,9 @@ extension PhotoLibrary {
   ///   - resources: how the files of photos come along.
   ///   - progress: is told how far it is; false stops, and nothing is left.
   /// - Returns: what the backup holds; files that are missing or damaged here are left out and named.
-  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.alreadyExists`, `.userCancelled`,
-  ///   `.corrupted` if the log of the copy does not prove itself, `.notEnoughSpace`, `.storage`.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.alreadyExists`,
+  ///   `.changeNotSupported` for a directory inside the library, `.userCancelled`, `.corrupted` if the log of the copy
+  ///   does not prove itself, `.notEnoughSpace`, `.storage`.
   /// - Complexity: O(bytes).
   @discardableResult
   public func backup(
@@ -73,7 +74,7 @@ extension PhotoLibrary {
     try checkIsNow("back the library up")
     try checkIsOwner("back the library up")
     return try LibraryStore.reporting {
-      let folder = try UnfinishedFolder(becoming: url)
+      let folder = try UnfinishedFolder(becoming: url, outside: self.url)
       let head = try store.copyStore(to: folder, progress)
       var transfer = ResourceTransfer()
       try transfer.take(from: self.url.path, to: folder, resources, progress: progress)

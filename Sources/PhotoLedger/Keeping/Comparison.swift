@@ -85,11 +85,13 @@ extension PhotoLibrary {
       otherCommitCount: try other.store.observation.head().commit - commit)
     guard head.commit > commit else { return comparison }
     let delta = try store.observation.composedDelta(from: commit, to: head.commit)
-    try store.reading { t in
-      var teller = DifferenceTeller(store, delta, from: sequence, to: head.sequence)
-      try teller.tell(t) { difference in
-        comparison.counts[difference.kind, default: 0] += 1
-        return try body(difference)
+    try LibraryStore.passingErrors(of: body) { body in
+      try store.reading { t in
+        var teller = DifferenceTeller(store, delta, from: sequence, to: head.sequence)
+        try teller.tell(t) { difference in
+          comparison.counts[difference.kind, default: 0] += 1
+          return try body(difference)
+        }
       }
     }
     return comparison

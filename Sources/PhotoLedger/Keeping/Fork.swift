@@ -35,15 +35,16 @@ extension PhotoLibrary {
   /// - Parameters:
   ///   - url: a directory that does not exist; on the same file system, so that files can be shared.
   ///   - progress: is told how far it is; false stops, and nothing is left.
-  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.alreadyExists`, `.userCancelled`,
-  ///   `.corrupted`, `.notEnoughSpace`, `.storage`.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.alreadyExists`,
+  ///   `.changeNotSupported` for a directory inside the library, `.userCancelled`, `.corrupted`, `.notEnoughSpace`,
+  ///   `.storage`.
   /// - Complexity: O(bytes) of the store, O(n) in files.
   @discardableResult
   public func fork(to url: URL, progress: (TaskProgress) -> Bool = { _ in true }) throws -> ForkReport {
     try checkIsNow("fork the library")
     try checkIsOwner("fork the library")
     return try LibraryStore.reporting {
-      let folder = try UnfinishedFolder(becoming: url)
+      let folder = try UnfinishedFolder(becoming: url, outside: self.url)
       let head = try store.copyStore(to: folder, progress)
       var transfer = ResourceTransfer()
       try transfer.take(from: self.url.path, to: folder, .shared, progress: progress)

@@ -22,6 +22,10 @@ extension PhotoLibrary {
   public func exportLog(after token: Token? = nil, _ write: (String) throws -> Void) throws {
     try checkIsNow("export the log")
     try checkIsOwner("export the log")
+    try LibraryStore.passingErrors(of: write) { try writeLog(after: token, $0) }
+  }
+
+  private func writeLog(after token: Token?, _ write: (String) throws -> Void) throws {
     try store.reading { t in
       let log = store.core.log
       let commit = try token.map { try store.commit(of: $0, for: client, t) } ?? 0
@@ -55,8 +59,8 @@ extension PhotoLibrary {
     to url: URL, environment: LibraryEnvironment = .system, next: @escaping () throws -> [UInt8]?,
     progress: (TaskProgress) -> Bool = { _ in true }
   ) throws -> Token {
-    try LibraryStore.reporting {
-      let lines = LogLines(next)
+    let lines = LogLines(next)
+    return try lines.passingErrors {
       let folder = try UnfinishedFolder(becoming: url)
       try folder.makeFolder("store")
       let heading = try lines.heading()
@@ -86,8 +90,8 @@ extension PhotoLibrary {
   ) throws -> Token {
     try checkIsNow("append to the log")
     try checkIsOwner("append to the log")
-    return try LibraryStore.reporting {
-      let lines = LogLines(next)
+    let lines = LogLines(next)
+    return try lines.passingErrors {
       let heading = try lines.heading()
       guard heading.library == store.core.identifier else {
         throw LibraryError(

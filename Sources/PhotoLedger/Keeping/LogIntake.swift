@@ -8,18 +8,30 @@ final class LogLines {
   private let next: () throws -> [UInt8]?
   /// The number of the last line that was read, from 1.
   private(set) var number = 0
+  /// What the source threw.
+  private var failure: (any Error)?
 
   init(_ next: @escaping () throws -> [UInt8]?) { self.next = next }
 
   /// The next line; nil at the end.
   /// - Throws: ``LibraryError`` `.malformedRequest` for a line that is empty or too long; what the source throws.
   func line() throws -> [UInt8]? {
-    guard let line = try next() else { return nil }
+    let given: [UInt8]?
+    do { given = try next() } catch {
+      failure = error
+      throw error
+    }
+    guard let line = given else { return nil }
     number += 1
     guard !line.isEmpty, line.count <= LogLineLimits.byteCount else {
       throw refusal(LogLineError("it is empty or longer than \(LogLineLimits.byteCount) bytes"))
     }
     return line
+  }
+
+  /// Runs work that reads the lines: what the source throws comes out as it is, other errors as the library's.
+  func passingErrors<R>(_ work: () throws -> R) throws -> R {
+    do { return try work() } catch { throw failure ?? LibraryError(error) }
   }
 
   /// The first line.

@@ -27,11 +27,14 @@ final class UnfinishedFolder {
   private var isPlaced = false
 
   /// Makes the folder, and removes what a process that is gone left under such a name.
-  /// - Throws: ``LibraryError`` `.alreadyExists` if something has the final name, `.notEnoughSpace`, `.storage`.
-  init(becoming url: URL) throws(LibraryError) {
+  /// - Parameter library: what is copied; a copy inside would be taken for a part of it.
+  /// - Throws: ``LibraryError`` `.alreadyExists` if something has the final name, `.changeNotSupported` if it lies
+  ///   inside the library, `.notEnoughSpace`, `.storage`.
+  init(becoming url: URL, outside library: URL? = nil) throws(LibraryError) {
     let url = url.standardizedFileURL.absoluteURL
-    let final = url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
+    let final = url.path.count > 1 && url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
     try Self.checkIsFree(final)
+    if let library { try Self.check(final, isOutside: library.path) }
     parent = url.deletingLastPathComponent().path
     path = try Self.make(url.lastPathComponent, in: parent)
     self.final = final
@@ -73,6 +76,16 @@ final class UnfinishedFolder {
       throw LibraryError(
         .alreadyExists, "\(path) exists already, and nothing is put in its place; name a new directory.")
     }
+  }
+
+  private static func check(_ path: String, isOutside library: String) throws(LibraryError) {
+    guard let parent = realpath((path as NSString).deletingLastPathComponent, nil) else { return }
+    defer { free(parent) }
+    guard let root = realpath(library, nil) else { return }
+    defer { free(root) }
+    guard (String(cString: parent) + "/").hasPrefix(String(cString: root) + "/") else { return }
+    throw LibraryError(
+      .changeNotSupported, "\(path) lies inside the library at \(library); name a directory outside of it.")
   }
 
   /// Makes a folder inside, unless it is there.

@@ -39,7 +39,7 @@ extension Projections {
       try carryOut(record, settingAside: skipped, in: &t)
       guard sequence % Self.reportInterval == 0 || sequence == sequences.upperBound else { continue }
       guard progress(sequence) else {
-        throw LibraryError(.userCancelled, "The replay was stopped at event \(sequence).")
+        throw LibraryError(.userCancelled, "The replay was stopped at event \(sequence); nothing was changed.")
       }
     }
     try t.settle()

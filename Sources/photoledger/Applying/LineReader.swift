@@ -13,6 +13,7 @@ struct LineReader: ~Copyable {
   enum Line { case bytes([UInt8]), tooLong }
 
   private let descriptor: Int32
+  private let name: String
   private let limit: Int
   private var buffer: [UInt8] = []
   /// Where the unread part of the buffer begins, and how far it is known to hold no line end.
@@ -21,8 +22,10 @@ struct LineReader: ~Copyable {
   private var isSkipping = false
   private var isAtEnd = false
 
-  init(descriptor: Int32, limit: Int) {
+  /// - Parameter name: what is read, for sentences.
+  init(descriptor: Int32, named name: String = "Standard input", limit: Int) {
     self.descriptor = descriptor
+    self.name = name
     self.limit = limit
   }
 
@@ -71,7 +74,7 @@ struct LineReader: ~Copyable {
     } else if count == 0 {
       isAtEnd = true
     } else if errno != EINTR && errno != EAGAIN {
-      throw InputFailure(description: "Standard input cannot be read: \(String(cString: strerror(errno))).")
+      throw InputFailure(description: "\(name) cannot be read: \(String(cString: strerror(errno))).")
     }
   }
 

@@ -106,7 +106,7 @@ extension OperationFields {
     try required(name, "a whole number, 0 or more", \.positionValue)
   }
 
-  fileprivate mutating func positions(_ name: String) throws -> IndexSet {
+  fileprivate mutating func positions(_ name: String) throws -> [Int] {
     try required(name, "a list of whole numbers, each once", \.positionsValue)
   }
 }

@@ -99,12 +99,11 @@ extension JSON {
   /// A whole number, 0 or more.
   var positionValue: Int? { wholeValue.flatMap { $0 >= 0 ? $0 : nil } }
 
-  /// Positions, each once.
-  var positionsValue: IndexSet? {
+  /// Positions, each once. No index set: that has no place for the largest number there is.
+  var positionsValue: [Int]? {
     guard let values = listValue else { return nil }
     let positions = values.compactMap(\.positionValue)
-    let set = IndexSet(positions)
-    return positions.count == values.count && set.count == positions.count ? set : nil
+    return positions.count == values.count && Set(positions).count == positions.count ? positions : nil
   }
 
   var locationValue: Location? {

@@ -21,7 +21,7 @@ extension Command {
       name; a backup that is stopped leaves nothing. Files are copied if --resources is left out.
       Missing and damaged files are named, and are no reason for exit status 1.
       """,
-    example: "backup /media/disk/photos-2026-11-22"
+    example: "backup /media/disk/photos-2026-11-22", places: { $0.libraryPaths + $0.operands }
   ) { invocation in
     let interruption = Interruption()
     let way = try invocation.resourceCopying()
@@ -47,18 +47,18 @@ extension Command {
   ) { invocation in
     guard let target = invocation.text(destination.name) else { throw UsageError("'restore-backup' needs --to DIR.") }
     _ = try invocation.resourceCopying()
-    var words = [childName, invocation.operands[0], "--to", target]
-    if let way = invocation.text(resources.name) { words += ["--resources", way] }
-    for option in [skipping, .json] where invocation.has(option) { words.append("--\(option.name)") }
-    return try invocation.runInChild(words, "the backup")
+    var options = ["--to", target]
+    if let way = invocation.text(resources.name) { options += ["--resources", way] }
+    for option in [skipping, .json] where invocation.has(option) { options.append("--\(option.name)") }
+    return try invocation.runInChild(childName, options, reading: "the backup")
   }
 
   static let restoreHere = Command(
     words: [childName], summary: "restore in this very process", operands: [source],
-    options: .opening + [destination, resources, skipping, .json], example: "restore-here DIR --to DIR",
-    isInternal: true
+    options: .opening + [destination, resources, skipping, .lifeline, .json], example: "restore-here DIR --to DIR",
+    isInternal: true, places: { $0.operands + $0.texts(destination.name) }
   ) { invocation in
-    let interruption = Interruption()
+    let interruption = try Interruption(of: invocation)
     let way = try invocation.resourceCopying()
     let target = invocation.directory(invocation.text(destination.name) ?? "")
     let report = try invocation.showingProgress(interruption) { progress in
@@ -94,13 +94,11 @@ extension Invocation {
     }
   }
 
-  /// Runs this program again, and turns a signal that ended it into a sentence.
-  func runInChild(_ words: [String], _ what: String) throws -> ExitStatus {
-    // A Ctrl-C reaches the child as well, which cleans up; this one waits for it.
+  /// Runs an internal command with these operands in a child, and turns a signal that ended it into a sentence.
+  func runInChild(_ name: String, _ options: [String], reading what: String) throws -> ExitStatus {
     let interruption = Interruption()
     try output.flush()
-    let end = try ChildRun.run(words)
-    switch end {
+    switch try ChildRun.run(name, options, operands: operands, until: interruption) {
     case .exited(let status): return ExitStatus(rawValue: status) ?? .failed
     case .signalled(let number):
       let name = String(cString: strsignal(number))
@@ -118,7 +116,7 @@ extension Invocation {
     let files = TextLayout.counted(report.resources.fileCount, "file")
     try output.line(
       "\(TextLayout.counted(Int(report.eventCount), "event")) and \(files) "
-        + "(\(TextLayout.bytes(report.resources.byteCount))) in \(report.url.path)")
+        + "(\(TextLayout.bytes(report.resources.byteCount))) in \(TextLayout.printable(report.url.path))")
     try output.line("chain \(report.chain)")
     for path in report.resources.missingFiles { try output.line("missing: \(TextLayout.printable(path))") }
     for path in report.resources.damagedFiles { try output.line("damaged: \(TextLayout.printable(path))") }

@@ -79,8 +79,8 @@ private struct Demonstration {
     }
     return """
 
-      The library is \(library.url.path). Go on with:
-        export PHOTOLEDGER_LIBRARY=\(library.url.path)
+      The library is \(TextLayout.printable(library.url.path)). Go on with:
+        export PHOTOLEDGER_LIBRARY=\(TextLayout.printable(library.url.path))
         photoledger ls --sort creationDate:desc --limit 10
         photoledger watch &  photoledger log  photoledger verify
       """

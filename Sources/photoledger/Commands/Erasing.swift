@@ -76,8 +76,12 @@ extension Command {
 
 /// What goes of an asset, for people.
 private func sentence(_ asset: ErasedAsset) -> String {
+  if asset.wasPurged, asset.eventCount == 0, asset.removedFiles.isEmpty, asset.keptFiles.isEmpty {
+    return "\(asset.id.uuidString): erased already"
+  }
   let names = asset.originalFilenames.prefix(3).map { "'\(TextLayout.printable($0))'" }.joined(separator: ", ")
-  var text = "\(asset.id.uuidString) \(names): \(TextLayout.counted(asset.eventCount, "event")), "
+  let subject = asset.id.uuidString + (names.isEmpty ? "" : " " + names)
+  var text = "\(subject): \(TextLayout.counted(asset.eventCount, "event")), "
   text += "\(TextLayout.counted(asset.removedFiles.count, "file"))"
   for file in asset.keptFiles {
     text += file.reason == .shared ? "; kept for another asset: " : "; never the library's: "

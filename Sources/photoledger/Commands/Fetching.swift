@@ -27,10 +27,7 @@ enum FetchArguments {
     var options = FetchOptions()
     if let format = invocation.text("where") { options.condition = try Condition(format: format, for: .asset) }
     options.sort = try invocation.texts("sort").map { try SortTerm($0, for: .asset) }
-    options.fetchLimit = try invocation.count("limit") ?? 0
-    if invocation.text("limit") != nil, options.fetchLimit == 0 {
-      throw UsageError("--limit needs a number above 0; leave it out to see all.")
-    }
+    options.fetchLimit = try limit(invocation)
     options.fetchOffset = try invocation.count("offset") ?? 0
     options.includeAllBurstAssets = invocation.has(allBursts)
     if let sources = invocation.text("source") { options.includeAssetSourceTypes = try self.sources(sources) }
@@ -41,6 +38,13 @@ enum FetchArguments {
     options.includeHiddenAssets = invocation.has(hidden)
     options.showsTrash = invocation.has(trash)
     return options
+  }
+
+  /// The most objects that are wanted; 0: all.
+  private static func limit(_ invocation: Invocation) throws -> Int {
+    guard let limit = try invocation.count("limit") else { return 0 }
+    guard limit > 0 else { throw UsageError("--limit needs a number above 0; leave it out to see all.") }
+    return limit
   }
 
   /// Fetches as the options say.
@@ -70,7 +74,7 @@ enum FetchArguments {
     var options = FetchOptions()
     if let format = invocation.text("where") { options.condition = try Condition(format: format, for: .collection) }
     options.sort = try invocation.texts("sort").map { try SortTerm($0, for: .collection) }
-    options.fetchLimit = try invocation.count("limit") ?? 0
+    options.fetchLimit = try limit(invocation)
     options.fetchOffset = try invocation.count("offset") ?? 0
     options.showsTrash = invocation.has(trash)
     return options

@@ -9,7 +9,7 @@ extension Command {
       Nothing that is done in the fork touches the first library. Run any command there with
       --library DIR, and see with `compare` what it would do. Delete the directory afterwards.
       """,
-    example: "fork ~/Pictures/rehearsal"
+    example: "fork ~/Pictures/rehearsal", places: { $0.libraryPaths + $0.operands }
   ) { invocation in
     let interruption = Interruption()
     let url = invocation.directory(invocation.operands[0])
@@ -22,7 +22,7 @@ extension Command {
       } else {
         let files = TextLayout.counted(report.resources.fileCount, "file")
         try invocation.output.line(
-          "\(report.url.path) has everything up to \(report.commonToken), and \(files), "
+          "\(TextLayout.printable(report.url.path)) has everything up to \(report.commonToken), and \(files), "
             + "\(TextLayout.grouped(report.resources.linkedCount)) of them linked.")
       }
       return .done
@@ -37,7 +37,8 @@ extension Command {
       Run it on the fork with the first library as OTHER: each line is an object that the
       rehearsal created, changed or removed. The last line says where the two parted.
       """,
-    example: "compare ~/Pictures/library --library ~/Pictures/rehearsal --json"
+    example: "compare ~/Pictures/library --library ~/Pictures/rehearsal --json",
+    places: { $0.libraryPaths + $0.operands }
   ) { invocation in
     try invocation.withLibrary { library in
       let other = try PhotoLibrary(at: invocation.directory(invocation.operands[0]))

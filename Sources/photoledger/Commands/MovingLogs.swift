@@ -40,19 +40,20 @@ extension Command {
     guard invocation.has(appending) != (invocation.text(destination.name) != nil) else {
       throw UsageError("'import-log' needs either --to DIR or --append.")
     }
-    var words = [childName] + invocation.operands
-    if let path = invocation.text(destination.name) { words += ["--to", path] }
-    if invocation.has(appending) { words += ["--append", "--library", try invocation.libraryURL().path] }
-    if let client = try invocation.client() { words += ["--as", client] }
-    if invocation.printsJSON { words.append("--json") }
-    return try invocation.runInChild(words, "the store")
+    var options: [String] = []
+    if let path = invocation.text(destination.name) { options += ["--to", path] }
+    if invocation.has(appending) { options += ["--append", "--library", try invocation.libraryURL().path] }
+    if let client = try invocation.client() { options += ["--as", client] }
+    if invocation.printsJSON { options.append("--json") }
+    return try invocation.runInChild(childName, options, reading: "the store")
   }
 
   static let importLogHere = Command(
     words: [childName], summary: "import a log in this very process", operands: [source],
-    options: .opening + [destination, appending, .json], example: "import-log-here --to DIR", isInternal: true
+    options: .opening + [destination, appending, .lifeline, .json], example: "import-log-here --to DIR",
+    isInternal: true, places: { $0.text(destination.name).map { [$0] } ?? $0.libraryPaths }
   ) { invocation in
-    let interruption = Interruption()
+    let interruption = try Interruption(of: invocation)
     let source = try LogSource(invocation.operands.first, interruption)
     let token = try invocation.showingProgress(interruption) { progress in
       guard let path = invocation.text(destination.name) else {
@@ -90,7 +91,7 @@ private final class LogSource {
       throw LibraryError(.malformedRequest, "\(path) cannot be read; pass a file that `export` wrote.")
     }
     file = opened
-    reader = LineReader(descriptor: opened.fileDescriptor, limit: Self.lineByteLimit)
+    reader = LineReader(descriptor: opened.fileDescriptor, named: path, limit: Self.lineByteLimit)
   }
 
   func next() throws -> [UInt8]? {

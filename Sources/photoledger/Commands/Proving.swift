@@ -175,6 +175,10 @@ extension Invocation {
   }
 
   fileprivate func contents(of path: String) throws -> Data {
+    var isDirectory: ObjCBool = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
+      throw LibraryError(.missingResource, "\(path) cannot be read: it is a directory; pass a file.")
+    }
     do {
       let file = try FileHandle(forReadingFrom: URL(filePath: path))
       defer { file.closeFile() }

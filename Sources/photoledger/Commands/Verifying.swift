@@ -23,35 +23,36 @@ extension Command {
       """,
     example: "verify --content --checkpoint 2025-06-15.note"
   ) { invocation in
-    var words = [verifyHere.name, "--library", try invocation.libraryURL().path]
-    for file in invocation.texts(Option.checkpoint.name) { words += ["--checkpoint", file] }
-    if let client = try invocation.client() { words += ["--as", client] }
-    for option in [hashing, .json] where invocation.has(option) { words.append("--\(option.name)") }
+    var options = ["--library", try invocation.libraryURL().path]
+    for file in invocation.texts(Option.checkpoint.name) { options += ["--checkpoint", file] }
+    if let client = try invocation.client() { options += ["--as", client] }
+    for option in [hashing, .json] where invocation.has(option) { options.append("--\(option.name)") }
+    let interruption = Interruption()
     try invocation.output.flush()
-    switch try ChildRun.run(words) {
+    switch try ChildRun.run(verifyHere.name, options, until: interruption) {
     case .exited(let status):
       return ExitStatus(rawValue: status) ?? .failed
     case .signalled(let number):
       let name = String(cString: strsignal(number))
       Output.tell(
-        "The check was ended by signal \(number) (\(name)) while it read the store: the store is damaged below "
-          + "what can be told. Restore it from a copy.")
+        interruption.isRequested
+          ? "Stopped by signal \(number) (\(name)); nothing was changed."
+          : "The check was ended by signal \(number) (\(name)) while it read the store: the store is damaged below "
+            + "what can be told. Restore it from a copy.")
       return .failed
     }
   }
 
   static let verifyHere = Command(
     words: ["verify-here"], summary: "verify in this very process",
-    options: .opening + [hashing, .checkpoint, .json], example: "verify-here", isInternal: true
+    options: .opening + [hashing, .checkpoint, .lifeline, .json], example: "verify-here", isInternal: true
   ) { invocation in
+    let interruption = try Interruption(of: invocation)
     let checkpoints = try invocation.checkpoints()
     return try invocation.withLibrary { library in
-      var bar = ProgressBar()
-      let found = try library.verify(hashingContent: invocation.has(hashing), against: checkpoints) { progress in
-        bar.show(progress.phase, done: Int(progress.done), total: progress.total.map { Int($0) })
-        return true
+      let found = try invocation.showingProgress(interruption) { progress in
+        try library.verify(hashingContent: invocation.has(hashing), against: checkpoints, progress: progress)
       }
-      bar.clear()
       try invocation.output.write(invocation.printsJSON ? JSON(found).description + "\n" : text(found))
       return found.isSound ? .done : .failed
     }

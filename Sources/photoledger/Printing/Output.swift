@@ -67,10 +67,11 @@ final class Output: Sendable {
     }
   }
 
-  /// Tells a person a sentence, on standard error; a terminal shows it without breaking words.
+  /// Tells a person a sentence, on standard error; a terminal shows it without breaking words. The names in it may come
+  /// from anywhere.
   static func tell(_ sentence: String) {
     let width = Terminal(descriptor: STDERR_FILENO).width
-    let text = "photoledger: \(sentence)"
+    let text = "photoledger: \(TextLayout.printable(sentence))"
     complain((width.map { text.wrapped(at: $0) } ?? text) + "\n")
   }
 

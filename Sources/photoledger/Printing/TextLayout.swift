@@ -35,11 +35,18 @@ enum TextLayout {
     return cut + "…" + String(repeating: " ", count: max(0, columns - used - 1))
   }
 
-  /// The text with control characters shown instead of carried out: a file name must not steer a terminal.
+  /// The text with control characters shown instead of carried out: a file name must not steer a terminal, nor turn
+  /// the direction of what stands around it.
   static func printable(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+    String(String.UnicodeScalarView(text.unicodeScalars.map { steers($0) ? "\u{FFFD}" : $0 }))
+  }
+
+  private static func steers(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    // The embeddings, overrides and isolates of the bidirectional algorithm (UAX #9, section 2).
+    case 0x202A...0x202E, 0x2066...0x2069: true
+    default: scalar.properties.generalCategory == .control
+    }
   }
 
   /// A number of bytes for people.

@@ -1,27 +1,86 @@
 import Foundation
+import Synchronization
+
+// Work that may be brought down by what it reads runs in a child: this same program, with an internal command.
+//
+//     parent ── pipe ──▶ child      nothing is ever written; the end of the pipe is the request to stop
+//
+// The parent closes its end when it is asked to stop, and the kernel closes it when the parent ends, in whatever way.
+// Either way the child cleans up and answers, as a command does that needs no child.
+//
+// Refused: passing signals on. Ctrl-C in a terminal reaches the child as well, and the second signal would end it at
+// once. Refused: PR_SET_PDEATHSIG. It cannot be asked for between fork and exec by posix_spawn, is sent already when
+// the thread ends that began the child, and would have to be told from a signal that a person sent.
 
 /// Runs this same program again, with its standard streams, and waits for its end.
 enum ChildRun {
   /// How a child ended.
   enum End { case exited(Int32), signalled(Int32) }
 
+  /// Runs an internal command, which is asked to stop when this process is, and when it ends.
+  /// - Parameter operands: the command's operands, which may begin with hyphens.
   /// - Throws: ``OutputFailure`` if the child cannot be started.
-  static func run(_ words: [String]) throws -> End {
+  static func run(
+    _ name: String, _ options: [String], operands: [String] = [], until interruption: Interruption
+  ) throws -> End {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw failure("The program cannot start itself", errno) }
+    let watched = ends[0]
+    let held = Mutex<Int32?>(ends[1])
+    _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
+    let letGo: @Sendable () -> Void = {
+      held.withLock { end in
+        if let end { close(end) }
+        end = nil
+      }
+    }
+    defer { letGo() }
+    let words = [name, "--\(Option.lifeline.name)", "\(watched)"] + options + ["--"] + operands
+    let child: pid_t
+    do {
+      defer { close(watched) }
+      child = try start(words)
+    }
+    interruption.onRequest(letGo)
+    return try end(of: child)
+  }
+
+  private static func start(_ words: [String]) throws -> pid_t {
     var arguments: [UnsafeMutablePointer<CChar>?] = (["photoledger"] + words).map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
     var child: pid_t = 0
     let status = posix_spawn(&child, "/proc/self/exe", nil, nil, &arguments, environ)
-    guard status == 0 else {
-      throw OutputFailure(description: "The program cannot start itself: \(String(cString: strerror(status))).")
-    }
+    guard status == 0 else { throw failure("The program cannot start itself", status) }
+    return child
+  }
+
+  private static func end(of child: pid_t) throws -> End {
     var state: Int32 = 0
     while waitpid(child, &state, 0) < 0 {
-      guard errno == EINTR else {
-        throw OutputFailure(description: "The child was lost: \(String(cString: strerror(errno))).")
-      }
+      guard errno == EINTR else { throw failure("The child was lost", errno) }
     }
     // The macros WIFEXITED and WTERMSIG of <sys/wait.h>, which Swift does not import.
     let signal = state & 0x7F
     return signal == 0 ? .exited((state >> 8) & 0xFF) : .signalled(signal)
+  }
+
+  private static func failure(_ what: String, _ code: Int32) -> OutputFailure {
+    OutputFailure(description: "\(what): \(String(cString: strerror(code))).")
+  }
+}
+
+extension Option {
+  /// An option of internal commands alone.
+  static let lifeline = Option("lifeline", "DESCRIPTOR", "stop when nobody holds the other end of this pipe any more")
+}
+
+extension Interruption {
+  /// What asks an internal command to stop: the signals, and its parent.
+  convenience init(of invocation: Invocation) throws {
+    self.init()
+    guard let number = try invocation.count(Option.lifeline.name) else { return }
+    let descriptor = Int32(clamping: number)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    requestWhenClosed(descriptor)
   }
 }

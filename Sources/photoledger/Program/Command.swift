@@ -82,6 +82,9 @@ struct Command: Sendable {
   let example: String
   /// Whether the program's help leaves it out: it is for the program's own children.
   var isInternal = false
+  /// The directories whose stores it works on, for the sentence that a fault ends with; none where it takes no
+  /// library.
+  var places: @Sendable (Invocation) -> [String] = \.libraryPaths
   let run: @Sendable (Invocation) throws -> ExitStatus
 
   var name: String { words.joined(separator: " ") }

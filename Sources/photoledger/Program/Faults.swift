@@ -9,15 +9,24 @@ import Foundation
 // Refused: running every command in a child, as `verify` does. It would double the start of each, and a signal sent to
 // the program would reach the wrong process; a pipe and a terminal would have two readers. `verify` keeps its child: it
 // must answer even when that is killed from outside.
+//
+// A sound store can end the process, too: in a file system that lies in memory and is full, a page of a mapped file
+// finds no room at its first touch (SIGBUS). The handler cannot tell one from the other, so the sentence names both.
 
 extension Invocation {
-  /// Makes a fault of the process a sentence about the library that the command works on, and exit status 1.
+  /// The library's directory; none if the command takes no library, or nobody named one.
+  var libraryPaths: [String] {
+    guard command.options.contains(where: { $0.name == Option.library.name }) else { return [] }
+    return (try? libraryURL().path).map { [$0] } ?? []
+  }
+
+  /// Makes a fault of the process a sentence about what the command works on, and exit status 1.
   func guardAgainstFaults() {
-    let names = command.options.map(\.name)
-    guard names.contains(Option.library.name), let path = try? libraryURL().path else { return }
+    let places = command.places(self).map { TextLayout.printable($0) }
+    guard !places.isEmpty else { return }
     psys_end_faults_with(
-      "photoledger: The command was ended by a fault while it used the library at \(TextLayout.printable(path)): the "
-        + "store is damaged below what can be told, or the program is at fault; look at a copy of the library, or "
-        + "restore one (")
+      "photoledger: The command was ended by a fault while it used the store at \(places.joined(separator: " and ")): "
+        + "the store is damaged below what can be told, or it lies in a file system in memory (tmpfs) that is full, or "
+        + "the program is at fault; make room if there is none, look at a copy of the library, or restore one (")
   }
 }

@@ -29,10 +29,13 @@ final class Interruption: Sendable {
     let awaited = signals
     let thread = Thread { [self] in
       var number: Int32 = 0
+      // A request that came in another way is no signal: Ctrl-C reaches a child beside its parent's request.
+      var isSecond = false
       while true {
         var waited = awaited
         guard sigwait(&waited, &number) == 0 else { continue }
-        if isRequested { _exit(128 + number) }
+        if isSecond { _exit(128 + number) }
+        isSecond = true
         request()
       }
     }

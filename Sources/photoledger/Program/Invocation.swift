@@ -144,10 +144,11 @@ struct Invocation: Sendable {
     bar.clear()
     defer { library.close() }
     guard let client else { return try body(try moment?.view(of: library) ?? library) }
-    let view = try moment?.view(of: library.as(client)) ?? library.as(client)
+    let now = library.as(client)
+    let view = try moment?.view(of: now) ?? now
     if let prompt = TerminalPrompt() {
       try library.setPermissionPrompt(prompt)
-    } else if isTelling, try view.isUndecided {
+    } else if isTelling, try now.isUndecided {
       Output.tell(TerminalPrompt.absence(for: client))
     }
     return try body(view)

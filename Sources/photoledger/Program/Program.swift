@@ -17,7 +17,7 @@ enum Program {
     } catch is OutputClosed {
       return ExitStatus.done.rawValue
     } catch {
-      return report(error, output).rawValue
+      return report(error, words, output).rawValue
     }
   }
 
@@ -43,7 +43,7 @@ enum Program {
       invocation.guardAgainstFaults()
       return try command.run(invocation)
     } catch let error as UsageError {
-      Output.tell("\(error)")
+      Output.tell(shortened("\(error)", line))
       Output.complain("See `photoledger \(command.name) --help`.\n")
       return .usage
     }
@@ -81,7 +81,7 @@ enum Program {
     throw UsageError("There is no command '\(words[0]) \(words[1])'\(suggestion)")
   }
 
-  private static func report(_ error: any Error, _ output: Output) -> ExitStatus {
+  private static func report(_ error: any Error, _ words: [String], _ output: Output) -> ExitStatus {
     do {
       // What was printed before the failure is still wanted.
       try output.flush()
@@ -90,20 +90,32 @@ enum Program {
     }
     switch error {
     case let error as UsageError:
-      Output.tell("\(error)")
+      Output.tell(shortened("\(error)", words))
       Output.complain("See `photoledger --help`.\n")
       return .usage
     case let error as FetchError:
-      let excerpt = error.excerpt.map { $0.split(separator: "\n").map { "  \($0)\n" }.joined() } ?? ""
+      let lines = error.excerpt?.split(separator: "\n") ?? []
       let place = error.offset.map { "At column \($0 + 1): " } ?? ""
-      Output.tell(place + error.sentence)
-      Output.complain(excerpt)
+      Output.tell(place + shortened(error.sentence, words))
+      Output.complain(lines.map { "  \(TextLayout.printable(String($0)))\n" }.joined())
       return .usage
     default:
-      Output.tell(sentence(of: error))
+      Output.tell(shortened(sentence(of: error), words))
       return .failed
     }
   }
+
+  /// A sentence without the rest of arguments that nobody can read to their end.
+  private static func shortened(_ sentence: String, _ words: [String]) -> String {
+    words.filter { $0.utf8.count > argumentByteLimit }.reduce(sentence) { sentence, word in
+      let value = word.hasPrefix("--") ? word.drop { $0 != "=" }.dropFirst() : word[...]
+      guard !value.isEmpty else { return sentence.replacingOccurrences(of: word, with: word.prefix(80) + "…") }
+      return sentence.replacingOccurrences(of: value, with: value.prefix(80) + "…")
+    }
+  }
+
+  /// Longer than what people name, paths included.
+  private static let argumentByteLimit = 1024
 
   /// What went wrong, as a sentence.
   static func sentence(of error: any Error) -> String {
