@@ -24,6 +24,11 @@ int psys_rename_without_replacing(const char *from, const char *to) {
 
 int psys_sync_file_system(int descriptor) { return syscall(SYS_syncfs, descriptor) == 0 ? 0 : errno; }
 
+int psys_reserve(int descriptor, int64_t bytes) {
+  // 1 is FALLOC_FL_KEEP_SIZE; the wrapper of the C library asks for a feature macro.
+  return syscall(SYS_fallocate, descriptor, 1L, 0L, (long)bytes) == 0 ? 0 : errno;
+}
+
 void psys_begin_writing_out(int descriptor) {
   // 2 is SYNC_FILE_RANGE_WRITE. What cannot be begun early is written by the sync that waits for it.
   (void)syscall(SYS_sync_file_range, descriptor, 0L, 0L, 2u);

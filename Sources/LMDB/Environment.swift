@@ -7,6 +7,7 @@
 //     map full, map grown by another process  Gate.drain: everybody out, mdb_env_set_mapsize, the body runs again
 //     stale readers of dead processes         reader check at open, each minute of writing, and when full
 //     a meta page that could not be written   every call fails with `panic` until `reopen()`
+//     a full file system, no error        a new lock file has its room before LMDB maps it
 //     a file that is none, or is cut short    FileHead, before LMDB maps it
 //     remote file systems                     statfs at open
 //     a file replaced under its users         StoreUsage: whoever replaces it must have it alone
@@ -157,6 +158,7 @@ extension Environment {
     guard code == 0, let handle = created else { throw LMDBError(code: code, "mdb_env_create", path: path) }
     ReadAround.attach(to: handle)
     do throws(LMDBError) {
+      try reserveLockFile(path, options)
       try check(mdb_env_set_mapsize(handle, max(options.mapSize, head?.mapSize ?? 0)), "mdb_env_set_mapsize", path)
       try check(mdb_env_set_maxreaders(handle, UInt32(options.maxReaders)), "mdb_env_set_maxreaders", path)
       try check(mdb_env_set_maxdbs(handle, UInt32(options.maxDatabases)), "mdb_env_set_maxdbs", path)
@@ -169,6 +171,26 @@ extension Environment {
       ReadAround.close(handle)
       throw error
     }
+  }
+
+  /// Makes a new lock file with room for all its readers.
+  ///
+  /// LMDB makes it with holes and maps it. In a full file system a page finds no room when it is touched first, and
+  /// the process would end by a signal instead of an error. One that is there is left alone: whoever opens and closes
+  /// it drops the locks that this process has on it.
+  private static func reserveLockFile(_ path: String, _ options: Options) throws(LMDBError) {
+    let name = path + "/lock.mdb"
+    let descriptor = Glibc.open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    // Where it cannot be made LMDB says why, or goes without.
+    guard descriptor >= 0 else { return }
+    let readerBytes = 64
+    let code = psys_reserve(descriptor, Int64(4096 + options.maxReaders * readerBytes))
+    Glibc.close(descriptor)
+    guard code == ENOSPC || code == EDQUOT else { return }
+    unlink(name)
+    var error = LMDBError(code: code, "fallocate", path: path)
+    error.detail = "the disk is full, and the lock file, which readers need too, finds no room; make some and try again"
+    throw error
   }
 
   static func check(_ code: Int32, _ operation: String, _ path: String) throws(LMDBError) {

@@ -16,6 +16,19 @@ struct EnvironmentTests {
     }
   }
 
+  @Test("the lock file has room for every reader, so that a full file system cannot end the process")
+  func reserved() throws {
+    try withTemporaryDirectory { path in
+      let environment = try Environment.open(path: path)
+      var status = stat()
+      #expect(stat(path + "/lock.mdb", &status) == 0)
+      #expect(try environment.statistics().maxReaders == Environment.Options().maxReaders)
+      #expect(Int(status.st_size) > Environment.Options().maxReaders * 64)
+      #expect(Int(status.st_blocks) * 512 >= Int(status.st_size))
+      try environment.close()
+    }
+  }
+
   @Test("two threads that open at the same time get one environment")
   func concurrentOpen() async throws {
     try await withTemporaryDirectory { path in

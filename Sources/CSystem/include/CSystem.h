@@ -28,6 +28,10 @@ int psys_rename_without_replacing(const char *from, const char *to);
 /// syncfs: makes everything durable that was written to the file system of an open file. Returns 0 or an errno.
 int psys_sync_file_system(int descriptor);
 
+/// fallocate with FALLOC_FL_KEEP_SIZE: takes room for the first bytes of a file, whose size stays. Returns 0, or the
+/// errno: EOPNOTSUPP means that the file system cannot take room before it is written to.
+int psys_reserve(int descriptor, int64_t bytes);
+
 /// sync_file_range: lets the kernel begin to write a file out, and does not wait: a hint, so that a later sync finds
 /// less to do.
 void psys_begin_writing_out(int descriptor);
