@@ -188,7 +188,8 @@ extension PHPhotoLibrary {
   /// (OB-04; Apple: `register(_:)`).
   public func register(_ observer: any PHPhotoLibraryChangeObserver) {
     let relay = ChangeRelay(observer, self)
-    if observers.add(.changes(relay), of: .changes, for: observer, from: core) { whileOpen { try core.register(relay) } }
+    let isNew = observers.add(.changes(relay), of: .changes, for: observer, from: core)
+    if isNew { whileOpen { try core.register(relay) } }
   }
 
   /// Tells an observer no longer (Apple: `unregisterChangeObserver(_:)`).
@@ -210,7 +211,8 @@ extension PHPhotoLibrary {
   /// Tells an observer that the history has grown; it is not retained (PH-09; Apple: `register(_:)`).
   public func register(_ observer: any PHPhotoLibraryPersistentChangesObserver) {
     let relay = HistoryRelay(observer, self)
-    if observers.add(.history(relay), of: .history, for: observer, from: core) { whileOpen { try core.register(relay) } }
+    let isNew = observers.add(.history(relay), of: .history, for: observer, from: core)
+    if isNew { whileOpen { try core.register(relay) } }
   }
 
   /// Tells an observer no longer (Apple: `unregisterPersistentChangesObserver(_:)`).
