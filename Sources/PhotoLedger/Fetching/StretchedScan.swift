@@ -1,4 +1,5 @@
 import LMDB
+import Synchronization
 
 // Judging every asset of the library on several cores.
 //
@@ -27,11 +28,10 @@ extension LibraryStore {
   func scanAssets<Key: PlannedKey>(_ plan: QueryPlan, _ t: borrowing StoreReading) throws -> GatheredKeys<Key> {
     let stretches = try assetStretches(t)
     guard stretches.count > 1 else { return try stretches.first.map { try gather($0, plan, t) } ?? GatheredKeys() }
-    // Each is judged by a plan of its own: references to what a plan holds are counted for each row, and cores that
-    // share it take the counts from one another's caches.
+    let plans = PlansOfCores(plan)
     return GatheredKeys(
       joining: try t.onSeveralCores(stretches.count) { index, t in
-        try gather(stretches[index], QueryPlan(plan.query), t)
+        try plans.with { plan in try gather(stretches[index], plan, t) }
       })
   }
 
@@ -65,5 +65,26 @@ extension LibraryStore {
       return .proceed
     }
     return keys
+  }
+}
+
+/// A plan for each core that judges rows at the same time.
+///
+/// References to what a plan holds are counted for each row, and cores that share one take the counts from one
+/// another's caches.
+private final class PlansOfCores: Sendable {
+  private let query: Query
+  /// Those that no core has at the moment; guarded by its lock.
+  private let free: Mutex<[QueryPlan]>
+
+  init(_ plan: QueryPlan) {
+    query = plan.query
+    free = Mutex([plan])
+  }
+
+  func with<R>(_ body: (QueryPlan) throws -> R) rethrows -> R {
+    let plan = free.withLock { $0.popLast() } ?? QueryPlan(query)
+    defer { free.withLock { $0.append(plan) } }
+    return try body(plan)
   }
 }

@@ -119,15 +119,16 @@ final class Observation: Sendable {
 
   /// Reads the commits that are new and lets every live query step over them.
   func pump() throws {
-    try pumping.withLock { _ in
-      guard let commit = state.withLock({ $0.isClosed ? nil : $0.commit }) else { return }
+    let hasGoneOn = try pumping.withLock { _ in
+      guard let commit = state.withLock({ $0.isClosed ? nil : $0.commit }) else { return false }
       let deltas = try deltas(after: commit)
-      guard let head = deltas.last?.to else { return }
+      guard let head = deltas.last?.to else { return false }
       let (touched, observers) = state.withLock { state in step(&state, deltas) }
       for query in touched { query.wake() }
       for observer in observers { observer.schedule(self, through: head) }
+      return true
     }
-    forgetAbandoned()
+    if hasGoneOn { forgetAbandoned() }
   }
 
   private func step(_ state: inout State, _ deltas: [Delta]) -> (touched: [LiveQuery], observers: [ObserverBox]) {
