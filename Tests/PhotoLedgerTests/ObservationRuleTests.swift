@@ -181,12 +181,51 @@ struct ObservationRuleTests {
     }
     var shown = held.map(\.id)
     while let change = try follower.take() {
-      #expect(change.fetchResultBeforeChanges.map(\.id) == shown)
-      let after = change.fetchResultAfterChanges.map(\.id)
-      #expect(change.insertedIndexes == IndexSet(ListChange(before: shown, after: after, changed: []).inserted))
-      shown = after
+      try Self.follow(change, &shown)
     }
     #expect(try shown == app.fetchAssets().map(\.id))
+  }
+
+  @Test(
+    "a client whose permission was changed is told on from there, commit by commit or at once", arguments: [0, 2, 20])
+  func toldOn(limit: Int) async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(8)
+    let app = try await small.ruleClient(.authorized)
+    // Others who look at either keep both queries live.
+    var others = try [app, small.library].map { $0.changes(to: try $0.fetchAssets()).makeAsyncIterator() }
+    let follower = ResultChanges.Iterator(try app.fetchAssets(), limit)
+    try follower.listen()
+    var shown = a
+    for status in [AuthorizationStatus.limited, .authorized, .limited] {
+      try await small.change { block in
+        block.setAuthorizationStatus(status, of: app.client)
+        if status == .limited { block.grant([a[1], a[3]], to: app.client) }
+      }
+      // Once: what follows it is asked for after the next commits.
+      try Self.follow(try #require(try follower.take()), &shown)
+      #expect(try shown == app.fetchAssets().map(\.id))
+      for index in 0..<6 {
+        try await small.change { block in
+          block.setFavorite(status == .limited, for: [a[index]])
+          if status == .limited { block.grant([a[7 - index]], to: app.client) }
+        }
+      }
+      _ = try await others[0].next()
+      _ = try await others[1].next()
+      while let change = try follower.take() { try Self.follow(change, &shown) }
+      #expect(try shown == app.fetchAssets().map(\.id))
+    }
+  }
+
+  /// Checks a change against the list that is shown, which then is the next one.
+  private static func follow(_ change: ChangeDetails<Asset>, _ shown: inout [LocalIdentifier]) throws {
+    #expect(change.fetchResultBeforeChanges.map(\.id) == shown)
+    let after = change.fetchResultAfterChanges.map(\.id)
+    let expected = ListChange(before: shown, after: after, changed: [])
+    #expect(change.insertedIndexes == IndexSet(expected.inserted))
+    #expect(change.removedIndexes == IndexSet(expected.removed))
+    shown = after
   }
 
   /// Does something while every slot for readers is taken.

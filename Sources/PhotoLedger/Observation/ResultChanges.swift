@@ -130,7 +130,7 @@ final class Follower: Sendable {
           // Whoever meets an error may ask again, and is then told what it was not told.
           let before = (state.told, state.ahead, state.arrival, state.isBlind, state.isAdrift)
           do {
-            guard let step = try next(&state, query) else { return nil }
+            guard let step = try next(&state) else { return nil }
             state.isBlind = state.isBlind || step.isBlind
             let view = try StepView(of: step.touched, after: step.after.shown(like: state.told.core), in: store)
             if let told = try tell(&state, view, step.commits) { return told }
@@ -157,10 +157,11 @@ final class Follower: Sendable {
   }
 
   /// The first step from what is held, if there is one; afterwards it is what is held.
-  private func next(_ state: inout State, _ query: LiveQuery) throws -> Step? {
+  private func next(_ state: inout State) throws -> Step? {
     if let step = nextOfArrival(&state) { return step }
     if state.isAdrift, try !comeBack(&state) { return try nextAtTheEnd(&state) }
     if let step = nextOfArrival(&state) { return step }
+    guard let query = state.query else { return nil }
     let held = state.held
     let (steps, current, last) = observation.reading(query) { query, head in
       (query.steps(after: held.commit).map(Array.init), query.current(at: head), query.lastStep)
