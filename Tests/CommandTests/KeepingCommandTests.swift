@@ -112,7 +112,7 @@ struct KeepingCommandTests {
     func folders() throws -> Set<String> {
       Set(try FileManager.default.contentsOfDirectory(atPath: sandbox.folder.path))
     }
-    while try folders() == ["library"] { usleep(1000) }
+    try Self.wait(for: "a begun library") { try folders() != ["library"] }
     kill(running.child.identifier, stop == .asked ? SIGTERM : SIGKILL)
     // Both streams are at their end only when the child is gone as well.
     let result = try running.finish()
@@ -134,12 +134,21 @@ struct KeepingCommandTests {
     let running = try Running(sandbox, words)
     // The child is there, and has hardly begun.
     let children = "/proc/\(running.child.identifier)/task/\(running.child.identifier)/children"
-    while try String(contentsOfFile: children, encoding: .utf8).isEmpty { usleep(1000) }
+    try Self.wait(for: "a child") { try !String(contentsOfFile: children, encoding: .utf8).isEmpty }
     let result = try running.finish(interrupting: true)
     #expect(result.status == 1 && result.errors.contains("was stopped"), "\(result.end) \(result.errors)")
     #expect(result.errors.contains("; nothing ") && result.output.isEmpty)
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: sandbox.folder.path).sorted() == ["backup", "library"])
+  }
+
+  /// Looks for something to happen every millisecond, for at most a minute.
+  private static func wait(for what: String, _ condition: () throws -> Bool) throws {
+    for _ in 0..<60_000 {
+      if try condition() { return }
+      usleep(1000)
+    }
+    Issue.record("Waited a minute in vain for \(what).")
   }
 
   @Test("a name that begins with two hyphens reaches the child as a name")
