@@ -128,6 +128,36 @@ extension Environment {
   /// - Throws: `busy` if somebody does, `io` if there is no such directory.
   public static func checkIsUnused(path: String) throws(LMDBError) { _ = try StoreUsage(of: path, alone: true) }
 
+  /// Removes the files of a store that nobody has open.
+  ///
+  /// - Parameters:
+  ///   - path: the directory of the store, which stays, with whatever else is in it.
+  ///   - options: how it is opened; the same as always.
+  ///   - isMeant: is given the store and says whether it goes; not called for a file too short to hold a commit.
+  /// - Returns: whether the files are gone.
+  /// - Throws: `busy` if somebody has it open, `io`; what opening it and `isMeant` throw.
+  public static func discard(
+    path: String, options: Options = Options(), if isMeant: (Environment) throws -> Bool
+  ) throws -> Bool {
+    let usage = try StoreUsage(of: path, alone: true)
+    // Until the files are gone: who opened in between would commit to files without a name.
+    defer { withExtendedLifetime(usage) {} }
+    let file = path + "/data.mdb"
+    // A disk that fills up while LMDB makes the file leaves less than its two first pages.
+    if access(file, F_OK) == 0, try byteCount(file) >= 2 * sysconf(Int32(_SC_PAGESIZE)) {
+      var options = options
+      options.createsStore = false
+      let store = try open(path: path, options: options, as: usage)
+      let goes = try isMeant(store)
+      try store.close()
+      guard goes else { return false }
+    }
+    for name in [file, path + "/lock.mdb"] {
+      guard unlink(name) == 0 || errno == ENOENT else { throw LMDBError(code: errno, "unlink", path: name) }
+    }
+    return true
+  }
+
   /// The database `name`, whatever its keys are.
   ///
   /// - Throws: `notFound`, `databasesFull`.

@@ -61,6 +61,18 @@ struct FolderScan: Sendable {
     return walk.found
   }
 
+  /// What the system says about a root.
+  /// - Throws: `notFound` when it does not exist.
+  static func status(ofRoot root: FilePath) throws(ImportError) -> stat {
+    var status = stat()
+    guard root.withCString({ stat($0, &status) }) == 0 else {
+      throw ImportError(
+        .notFound, path: root.description,
+        "\(root) cannot be imported: \(LibraryError.reason(errno)). Name an existing file or folder.")
+    }
+    return status
+  }
+
   /// Extensions of files that describe other files.
   static let sidecarExtensions: Set<String> = ["xmp", "aae", "json"]
 }
@@ -90,12 +102,7 @@ private struct Walk {
   }
 
   mutating func enter(root: FilePath) throws(ImportError) {
-    var status = stat()
-    guard root.withCString({ stat($0, &status) }) == 0 else {
-      throw ImportError(
-        .notFound, path: root.description,
-        "\(root) cannot be imported: \(LibraryError.reason(errno)). Name an existing file or folder.")
-    }
+    let status = try FolderScan.status(ofRoot: root)
     if status.st_mode & S_IFMT == S_IFDIR {
       try list(canonical(root), relative: [], status)
     } else {

@@ -48,6 +48,15 @@ public struct LibraryImport: Sendable {
     tool = try ExifTool(limits: options.metadataLimits)
   }
 
+  /// Checks what an import needs before it begins: that exiftool is installed and that every root exists.
+  /// - Parameter roots: files or folders.
+  /// - Throws: ``ImportError`` `.toolMissing`, `.notFound` for the first root that does not exist.
+  /// - Complexity: One system call for each root.
+  public static func check(_ roots: [FilePath]) throws(ImportError) {
+    _ = try ExifTool()
+    for root in roots { _ = try FolderScan.status(ofRoot: root) }
+  }
+
   /// Imports everything below `roots`. Cancelling the task stops it between two files.
   /// - Parameters:
   ///   - roots: files or folders.

@@ -11,7 +11,7 @@ extension LibraryStore {
     progress: (TaskProgress) -> Bool
   ) throws -> LibraryStore {
     let url = url.standardizedFileURL
-    guard FileManager.default.fileExists(atPath: storePath(url) + "/data.mdb") else {
+    guard hasStore(url) else {
       let what = FileManager.default.fileExists(atPath: url.path) ? "is no library" : "does not exist"
       throw LibraryError(
         .notALibrary, "\(url.path) \(what); make one there with `init`, or pass the path of a library.")
@@ -114,12 +114,24 @@ extension LibraryStore {
         throw LibraryError(.alreadyExists, "\(url.path) is not empty; pass an empty directory or a new path.")
       }
     }
-    return try reporting {
+    let rollback = CreationRollback(of: url)
+    let identifier = surroundings.identifier()
+    do {
+      return try fill(url, surroundings, identifier)
+    } catch {
+      throw rollback.run(after: LibraryError(error), of: identifier)
+    }
+  }
+
+  /// Makes the store and the folders of a new library.
+  private static func fill(
+    _ url: URL, _ surroundings: LibraryEnvironment, _ identifier: LocalIdentifier
+  ) throws -> LibraryStore {
+    try reporting {
       try makeFolder(storePath(url))
       let environment = try LMDB.Environment.open(path: storePath(url), options: options)
       let log = try EventLog(in: environment)
       let format = try StoreFormat(in: environment)
-      let identifier = surroundings.identifier()
       let core = try StoreCore(environment, log, surroundings, identifier: identifier)
       try environment.write { t in
         guard try log.head(t).sequence == 0 else {
@@ -161,6 +173,11 @@ extension LibraryStore {
 
   static func storePath(_ url: URL) -> String { url.path + "/store" }
 
+  /// Whether there is a store in a directory: a library, or one whose creation was cut short.
+  static func hasStore(_ url: URL) -> Bool {
+    FileManager.default.fileExists(atPath: storePath(url.standardizedFileURL) + "/data.mdb")
+  }
+
   static var options: LMDB.Environment.Options {
     var options = LMDB.Environment.Options()
     options.maxDatabases = Projections.databasesMax
@@ -192,7 +209,7 @@ extension LibraryStore {
     } catch { throw own ?? error }
   }
 
-  private static func identifier(
+  static func identifier(
     of log: EventLog, _ t: borrowing StoreReading, at url: URL
   ) throws -> LocalIdentifier {
     guard let record = try log.event(at: rootFolder, in: t) else {

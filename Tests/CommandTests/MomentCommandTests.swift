@@ -45,6 +45,28 @@ struct MomentCommandTests {
     #expect(try sandbox.run(["show", album]).status == 1)
   }
 
+  @Test("the log of a moment words its events with the names of then, and that of now with those of now")
+  func namesOfThen() throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(1)
+    let album = try sandbox.run(["album", "create", "Sea"]).lines[0]
+    let folder = try sandbox.run(["folder", "create", "Travels"]).lines[0]
+    #expect(try sandbox.run(["folder", "insert", folder, album]).status == 0)
+    #expect(try sandbox.run(["album", "add", album, assets[0]]).status == 0)
+    let then = try Self.token(sandbox)
+    #expect(try sandbox.run(["album", "rename", album, "Ocean"]).status == 0)
+    #expect(try sandbox.run(["folder", "rename", folder, "Journeys"]).status == 0)
+    #expect(try sandbox.run(["album", "delete", album]).status == 0)
+    for words in [["log"], ["log", "--asset", assets[0]], ["log", "--client", "owner"]] {
+      let past = try sandbox.run(words + ["--at", then]).output
+      #expect(past.contains("Put into 'Sea': 'IMG_0.jpg'.") && !past.contains("Ocean"), "\(words): \(past)")
+      #expect(try sandbox.run(words).output.contains("Put into 'Ocean': 'IMG_0.jpg'."))
+    }
+    #expect(try sandbox.run(["log", "--at", then]).output.contains("Put into 'Travels': 'Sea'."))
+    let record = try #require(try sandbox.run(["log", "--json", "--at", then]).objects().last)
+    #expect(record["sentence"] as? String == "Put into 'Sea': 'IMG_0.jpg'.")
+  }
+
   @Test(
     "a moment that is none is refused with a sentence",
     arguments: [

@@ -51,6 +51,13 @@ struct UndoCommandTests {
     let dry = try sandbox.run(["undo", "--commit", rated, "--dry-run", "--json"]).objects()
     #expect(dry.last?["isRefused"] as? Bool == true && dry.last?["token"] is NSNull)
     #expect(dry.contains { $0["line"] as? String == "conflict" && $0["reason"] as? String == "changedSince" })
+    let lines = try sandbox.run(["undo", "--commit", rated, "--json"])
+    #expect(lines.status == 1 && lines.errors.contains("was changed since"))
+    let summary = try #require(try lines.objects().last)
+    #expect(summary["line"] as? String == "summary" && summary["isRefused"] as? Bool == true)
+    #expect(summary["isDryRun"] as? Bool == false && summary["token"] is NSNull)
+    let told = try Array(lines.objects().dropLast()) as NSArray
+    #expect(told == Array(dry.dropLast()) as NSArray, "As the dry run has it.")
     let skipped = try sandbox.run(["undo", "--commit", rated, "--on-conflict", "skip"])
     #expect(skipped.status == 0 && skipped.lines.contains { $0.hasPrefix("skipped: ") })
     let ratings = try sandbox.run(["ls", "--json"]).objects().compactMap { $0["rating"] as? Int }

@@ -79,13 +79,6 @@ struct UsageTests {
     }
   }
 
-  @Test("without a library named, a command says how to name one")
-  func noLibrary() throws {
-    let child = try ChildRun(programURL, ["ls"], environment: ["PATH": "/usr/bin"])
-    #expect(child.end() == .status(2))
-    #expect(String(decoding: child.errors.availableData, as: UTF8.self).contains("PHOTOLEDGER_LIBRARY"))
-  }
-
   @Test("the options of every command may stand before it")
   func leadingOptions() throws {
     let sandbox = try Sandbox(makesLibrary: false)

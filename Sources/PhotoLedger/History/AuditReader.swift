@@ -9,7 +9,8 @@ import LMDB
 //
 // An event says what it replaced, so every value that a property ever had stands in the events that touched the
 // object, and nothing else has to be read: the cost is that of what happened to the object, not that of the log. An
-// answer is made of the log alone. What it names by number is spelled as everywhere, and called what it is called now.
+// answer is made of the log alone. What it names by number is spelled as everywhere, and called what it was called at
+// the moment that is looked at, or what it is called now.
 
 /// Who did something, when and why, and where in the log that stands.
 public struct AuditOrigin: Sendable, Hashable {
@@ -69,9 +70,10 @@ struct AuditReader {
   private var commit: CommitSummary?
   private var names: ObjectNames
 
-  init(core: StoreCore) {
-    self.core = core
-    names = ObjectNames(core: core)
+  /// - Parameter sequence: the event after which names are as they are given.
+  init(of store: LibraryStore, at sequence: UInt64 = LibraryStore.now) {
+    core = store.core
+    names = ObjectNames(of: store, at: sequence)
   }
 
   /// The number of an object, gone ones included.

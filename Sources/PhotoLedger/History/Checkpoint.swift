@@ -82,6 +82,16 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
   /// replaced: it is evidence.
   /// - Throws: ``LibraryError``: `.alreadyExists`, `.notEnoughSpace`, `.storage`.
   public func write(to file: URL) throws {
+    do {
+      try writeWhole(to: file)
+    } catch let error as LibraryError where error.code == .alreadyExists {
+      throw LibraryError(
+        .alreadyExists,
+        "\(file.path) exists already, and a checkpoint replaces no file, since that may be evidence; name another.")
+    }
+  }
+
+  private func writeWhole(to file: URL) throws {
     let target = try ExportedFile(at: file, isReplacing: false)
     try target.write(Array(description.utf8))
     try target.finish()

@@ -43,13 +43,13 @@ extension PhotoLibrary {
   ) throws -> [Membership] {
     try checkIsOwner("read who put what into an album")
     return try store.reading { t in
-      var reader = AuditReader(core: store.core)
+      let last = try token.map { try store.sequence(of: $0, for: client, t) } ?? sequence
+      var reader = AuditReader(of: store, at: last)
       let number = try reader.number(of: identifier, t)
       guard let row = try store.core.projections.collection(number, in: t), row.kind != .smartAlbum else {
         throw LibraryError(
           .changeNotSupported, "Nobody puts members into '\(identifier)'; pass the identifier of an album or folder.")
       }
-      let last = try token.map { try store.sequence(of: $0, for: client, t) } ?? sequence
       var book = MemberBook(container: number)
       for sequence in try reader.sequences(of: number, through: last, t) {
         let (origin, event) = try reader.event(at: sequence, t)

@@ -1,11 +1,12 @@
 import EventLog
 import LMDB
 
-/// Finds what objects are called that events name by number, and keeps the last ones it found.
+/// Finds what objects are called, or were called after an event, that events name by number; keeps the last ones it
+/// found.
 ///
 /// An object that is gone has no row; the event that created it is still in the log, at the object's number.
 struct ObjectNames {
-  /// An object's identifier, what it is, and what people call it now.
+  /// An object's identifier, what it is, and what people call it.
   struct Name {
     var spelling: String
     /// Nil for a client or a pick, which are no objects of PhotoKit's.
@@ -16,18 +17,21 @@ struct ObjectNames {
     var isPick = false
   }
 
-  let core: StoreCore
+  private let store: LibraryStore
+  /// The event after which names are as they are given; `LibraryStore.now` for those of now.
+  private let sequence: UInt64
   private var names: [ObjectNumber: Name] = [:]
 
   /// How many names are kept.
   private static let limit = 10_000
 
-  init(core: StoreCore) { self.core = core }
+  init(of store: LibraryStore, at sequence: UInt64 = LibraryStore.now) {
+    (self.store, self.sequence) = (store, sequence)
+  }
 
   /// The name of an object; nil if the log knows none of that number.
-  mutating func name<T: TransactionReading & ~Copyable>(
-    of number: ObjectNumber, _ t: borrowing T
-  ) throws -> Name? {
+  /// - Complexity: O(log n); for names of the past also one read for each later event that touched the object.
+  mutating func name(of number: ObjectNumber, _ t: borrowing StoreReading) throws -> Name? {
     if let known = names[number] { return known }
     if names.count >= Self.limit { names.removeAll(keepingCapacity: true) }
     let found = try find(number, t)
@@ -35,11 +39,12 @@ struct ObjectNames {
     return found
   }
 
-  private func find<T: TransactionReading & ~Copyable>(_ number: ObjectNumber, _ t: borrowing T) throws -> Name? {
-    if let row = try core.projections.asset(number, in: t) {
-      return Name(row, try core.projections.details(number, in: t))
+  private func find(_ number: ObjectNumber, _ t: borrowing StoreReading) throws -> Name? {
+    let core = store.core
+    if let row = try store.assetRow(number, at: sequence, t) {
+      return Name(row, try store.assetDetails(number, at: sequence, t))
     }
-    if let row = try core.projections.collection(number, in: t) { return Name(row) }
+    if let row = try store.collectionRow(number, at: sequence, t) { return Name(row) }
     if let row = try core.projections.client(number, in: t) {
       return Name(spelling: row.name, type: nil, label: "the client '\(row.name)'", client: row.name)
     }

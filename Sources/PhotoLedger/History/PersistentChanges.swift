@@ -149,7 +149,7 @@ extension PhotoLibrary {
     after start: UInt64, _ limit: Int, asSeenBy number: ObjectNumber?, _ t: borrowing StoreReading
   ) throws -> [PersistentChange] {
     let core = store.core
-    var names = ObjectNames(core: core)
+    var names = ObjectNames(of: store)
     let most = min(UInt64(limit), try store.head(at: moment, t).commit - start)
     return try core.log.commits(after: start, limit: Int(most), in: t).map { commit in
       let details = try tellableEvents(of: commit, to: number, t).map { events in
@@ -168,7 +168,7 @@ extension PhotoLibrary {
   ) throws -> [PersistentChange] {
     let core = store.core
     let head = try store.head(at: moment, t).commit
-    var names = ObjectNames(core: core)
+    var names = ObjectNames(of: store)
     var view = try SelectionView(of: number, asOf: start == 0 ? 0 : store.sequence(ofCommit: start, t), core, t)
     return try core.projections.sightings(of: number, after: start, through: head, most: limit, in: t).map { seen in
       guard let commit = try core.log.commit(seen.commit, in: t) else {

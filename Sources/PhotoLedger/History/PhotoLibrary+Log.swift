@@ -21,7 +21,7 @@ extension PhotoLibrary {
     try store.reading { t in
       try checkSeesEverything("read the log", t)
       let after = try filter.after.map { try store.commit(of: $0, for: client, at: moment, t) } ?? 0
-      var reader = LogReader(core: store.core, filter: filter)
+      var reader = LogReader(of: store, at: sequence, filter: filter)
       if !filter.objects.isEmpty {
         try reader.readObjects(after: after == 0 ? 0 : try store.sequence(ofCommit: after, t), t, bounded)
       } else if filter.asksAboutCommits {
@@ -51,9 +51,9 @@ private struct LogReader {
 
   private static let commitsAtOnce = 1024
 
-  init(core: StoreCore, filter: LogFilter) {
+  init(of store: LibraryStore, at sequence: UInt64, filter: LogFilter) {
     self.filter = filter
-    audit = AuditReader(core: core)
+    audit = AuditReader(of: store, at: sequence)
   }
 
   /// The events that touched all of the wanted objects.

@@ -55,7 +55,7 @@ extension PhotoLibrary {
     of identifier: String, _ filter: LogFilter, _ body: (PropertyChange) throws -> Bool
   ) throws {
     try store.reading { t in
-      var reader = AuditReader(core: store.core)
+      var reader = AuditReader(of: store)
       let number = try reader.number(of: identifier, t)
       let object = try reader.spelling(number, t)
       let after = try filter.after.map { try store.commit(of: $0, for: client, t) } ?? 0

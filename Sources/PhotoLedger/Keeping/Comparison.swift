@@ -128,7 +128,7 @@ private struct DifferenceTeller {
 
   init(_ store: LibraryStore, _ delta: Delta, from start: UInt64, to end: UInt64) {
     (self.store, self.delta, self.start, self.end) = (store, delta, start, end)
-    names = ObjectNames(core: store.core)
+    names = ObjectNames(of: store)
   }
 
   mutating func tell(_ t: borrowing StoreReading, _ body: (ObjectDifference) throws -> Bool) throws {

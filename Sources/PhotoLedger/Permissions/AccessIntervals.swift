@@ -90,7 +90,7 @@ extension PhotoLibrary {
   public func access(to identifier: String, at token: Token? = nil) throws -> [ObjectAccess] {
     try checkIsOwner("see what others may see")
     return try store.reading { t in
-      let reader = AuditReader(core: store.core)
+      let reader = AuditReader(of: store)
       let number = try reader.number(of: identifier, t)
       let sequence = try token.map { try store.sequence(of: $0, for: client, t) } ?? self.sequence
       guard let seers = try store.seers(of: number, at: sequence, t) else { return [] }
@@ -118,7 +118,7 @@ extension PhotoLibrary {
     try checkIsOwner("see what others may see")
     return try store.reading { t in
       guard let row = try store.core.projections.client(named: name, in: t) else { throw Self.unknownClient(name) }
-      var book = AccessBook(client: row, core: store.core)
+      var book = AccessBook(client: row, of: store)
       try book.read(t)
       guard let commit = try token.map({ try store.commit(of: $0, for: client, t) }) ?? moment?.commit else {
         return book.intervals
@@ -200,9 +200,9 @@ private struct AccessBook {
   private var closed: [(matter: Matter, from: AuditOrigin, to: AuditOrigin?)] = []
   private(set) var intervals: [AccessInterval] = []
 
-  init(client: ClientRow, core: StoreCore) {
-    (self.client, self.core) = (client, core)
-    reader = AuditReader(core: core)
+  init(client: ClientRow, of store: LibraryStore) {
+    (self.client, core) = (client, store.core)
+    reader = AuditReader(of: store)
   }
 
   /// The client's own events, those of the collections that it may come to see, and of what it was given by picking, in

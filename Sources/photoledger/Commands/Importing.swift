@@ -1,14 +1,19 @@
+import Foundation
 import MediaImport
 import PhotoLedger
 
 extension Command {
   private static let reference = Option("reference", "leave the bytes where they are; the library holds their paths")
+  private static let noCreation = Option("no-create", "refuse if there is no library yet, rather than make one")
 
   static let `import` = Command(
     words: ["import"], summary: "take photos and videos into the library",
     operands: [Operand("FOLDER", .several, "folders, which are walked, or files")],
-    options: .opening + [reference, .json],
+    options: .opening + [reference, noCreation, .json],
     notes: """
+      If there is no library yet, one is made, and standard error says where; an import that fails before it has taken
+      anything removes it again. --no-create refuses instead, and so does --as with any client but the owner.
+
       What the library has already is passed over, so the same folder can be imported again, and an import that was
       stopped goes on when it is started again. What could not be taken is told with the reason, and for every file
       in the report that the summary names. exiftool must be installed.
@@ -16,7 +21,7 @@ extension Command {
     example: "import ~/Pictures /media/card/DCIM"
   ) { invocation in
     let interruption = Interruption()
-    return try invocation.withLibrary { library in
+    return try invocation.withLibraryOfImport(isCreating: !invocation.has(noCreation)) { library in
       let summary = try Importing(library: library, interruption: interruption)
         .run(invocation.operands, isByReference: invocation.has(reference))
       if invocation.printsJSON {
@@ -28,6 +33,36 @@ extension Command {
       Output.tell("Stopped with \(TextLayout.counted(summary.notReached, "file")) left; start it again to go on.")
       return .failed
     }
+  }
+}
+
+extension Invocation {
+  /// Opens the library for an import, or makes one where there is none; one that was made and got nothing goes again.
+  fileprivate func withLibraryOfImport(
+    isCreating: Bool, _ body: (PhotoLibrary) throws -> ExitStatus
+  ) throws -> ExitStatus {
+    let location = try libraryLocation()
+    guard isCreating, try client() ?? PhotoLibrary.owner == PhotoLibrary.owner,
+      !PhotoLibrary.exists(at: location.url)
+    else { return try withLibrary(body) }
+    // Before anything is made: what ends most imports that fail.
+    try LibraryImport.check(operands.map { FilePath($0) })
+    let rollback = CreationRollback(of: location.url)
+    let library = try location.create()
+    Output.tell("There was no library at \(location.url.path) yet; it was made.")
+    do {
+      let status = try body(library)
+      if status == .done { library.close() } else { try discardIfEmpty(library, rollback) }
+      return status
+    } catch {
+      try discardIfEmpty(library, rollback)
+      throw error
+    }
+  }
+
+  private func discardIfEmpty(_ library: PhotoLibrary, _ rollback: CreationRollback) throws {
+    guard try library.closeAndDiscard(by: rollback) else { return }
+    Output.tell("Nothing was imported, so the new library at \(library.url.path) was removed again.")
   }
 }
 

@@ -10,9 +10,9 @@ extension Command {
     if !invocation.operands.isEmpty, invocation.text("library") != nil {
       throw UsageError("'init' needs either PATH or --library.")
     }
-    let url =
-      try invocation.operands.first.map { URL(filePath: $0, directoryHint: .isDirectory) } ?? invocation.libraryURL()
-    let library = try PhotoLibrary.create(at: url)
+    let path = invocation.operands.first ?? invocation.text("library")
+    let location = try LibraryLocation(option: path, environment: ProcessInfo.processInfo.environment)
+    let library = try location.create()
     defer { library.close() }
     let token = try library.currentToken.description
     if invocation.printsJSON {

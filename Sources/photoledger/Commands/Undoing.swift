@@ -39,8 +39,12 @@ extension Command {
         report = try library.undoAndWait(
           selection, onConflict: policy, cause: invocation.text("why") ?? "undo", key: invocation.text("key"))
       } catch let error as LibraryError where error.code == .conflict {
-        for conflict in try library.planUndo(selection, onConflict: policy).conflicts.prefix(20) {
-          Output.tell(TextLayout.printable(conflict.sentence))
+        let plan = try library.planUndo(selection, onConflict: policy)
+        // A program reads all of it; a person is told enough to understand the refusal.
+        if invocation.printsJSON, plan.isRefused {
+          try invocation.print(plan, isDry: false)
+        } else {
+          for conflict in plan.conflicts.prefix(20) { Output.tell(TextLayout.printable(conflict.sentence)) }
         }
         throw error
       }

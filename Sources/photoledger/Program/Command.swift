@@ -91,7 +91,9 @@ struct Command: Sendable {
 }
 
 extension Option {
-  static let library = Option("library", "PATH", "the library's directory; PHOTOLEDGER_LIBRARY if left out")
+  static let library = Option(
+    "library", "PATH",
+    "the library's directory; if left out, PHOTOLEDGER_LIBRARY, else \(LibraryLocation.standardPath)")
   static let client = Option("as", "CLIENT", "run as this client, with what it may see and do; 'owner' if left out")
   static let json = Option("json", "print one JSON object a line")
 }

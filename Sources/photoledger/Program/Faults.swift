@@ -14,10 +14,10 @@ import Foundation
 // finds no room at its first touch (SIGBUS). The handler cannot tell one from the other, so the sentence names both.
 
 extension Invocation {
-  /// The library's directory; none if the command takes no library, or nobody named one.
+  /// The library's directory; none if the command takes no library, or the library cannot be located.
   var libraryPaths: [String] {
     guard command.options.contains(where: { $0.name == Option.library.name }) else { return [] }
-    return (try? libraryURL().path).map { [$0] } ?? []
+    return (try? libraryLocation().url.path).map { [$0] } ?? []
   }
 
   /// Makes a fault of the process a sentence about what the command works on, and exit status 1.

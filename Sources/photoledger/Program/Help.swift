@@ -15,7 +15,9 @@ enum Help {
       text += "\n"
     }
     text += """
-      The library is the one that --library PATH names, or PHOTOLEDGER_LIBRARY.
+      The library is the one that --library PATH names, or PHOTOLEDGER_LIBRARY, else
+      \(LibraryLocation.standardPath).
+      `import FOLDER` makes it if it does not exist yet.
       `photoledger COMMAND --help` tells more. Exit status: 0 done, 1 failed, 2 wrong usage.
 
       """

@@ -111,16 +111,6 @@ struct Invocation: Sendable {
 
   // MARK: The library
 
-  /// Where the library is.
-  /// - Throws: ``UsageError`` if nobody said.
-  func libraryURL() throws -> URL {
-    let variable = ProcessInfo.processInfo.environment["PHOTOLEDGER_LIBRARY"]
-    guard let path = text("library") ?? variable, !path.isEmpty else {
-      throw UsageError("No library is named; pass --library PATH, or set PHOTOLEDGER_LIBRARY.")
-    }
-    return URL(filePath: path, directoryHint: .isDirectory)
-  }
-
   /// Opens the library for a body, as the client that `--as` names and at the moment that `--at` names, and closes it
   /// afterwards.
   ///
@@ -132,9 +122,9 @@ struct Invocation: Sendable {
   func withLibrary<R>(
     isTelling: Bool = true, unreadableEvents policy: UnreadableEventPolicy = .stop, _ body: (PhotoLibrary) throws -> R
   ) throws -> R {
-    let url = try libraryURL()
     let client = try self.client()
     let moment = try self.moment()
+    let url = try libraryURL()
     var bar = ProgressBar()
     defer { bar.clear() }
     let library = try PhotoLibrary(at: url, unreadableEvents: policy) { progress in

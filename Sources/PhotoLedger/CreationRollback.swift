@@ -1,0 +1,111 @@
+import EventLog
+package import Foundation
+import Glibc
+import LMDB
+
+// Taking back the creation of a library.
+//
+// A creation makes the folders of its path, the store and the folders of resources. A full disk can stop it anywhere,
+// and an import that makes a library for its photos may end before the first of them. In both cases the path has to be
+// as it was before:
+//
+//     /home/ada          was there       stays
+//     /home/ada/photos   was missing     removed once it is empty
+//        store/          was missing     LMDB's files, if the library is the one that was made and nothing was added
+//        resources/      of the library  removed with the store
+//        imports/        of the library  removed with the store
+//
+// Invariant: what existed before, and what anybody else has put there or opened, stays. LMDB's files are removed under
+// the lock that every user of a store shares, so a library that another process has opened is left alone, and one that
+// another process has made at the same path is known by its identifier.
+//
+// Rejected: filling the library under another name and renaming it (UnfinishedFolder). The store is open when the
+// creation returns, and its files would be known by a path that is gone.
+
+/// What a creation found missing, so that it can be taken back.
+package struct CreationRollback: Sendable {
+  private let url: URL
+  /// The folders that were missing, the outermost first; the last one is the store's, if any was.
+  private let missing: [String]
+
+  /// Notes what is missing, before a library is created.
+  /// - Parameter url: the directory of the library.
+  package init(of url: URL) {
+    self.url = url.standardizedFileURL
+    var (path, missing) = ("", [String]())
+    for name in LibraryStore.storePath(self.url).split(separator: "/") {
+      path += "/\(name)"
+      if access(path, F_OK) != 0 { missing.append(path) }
+    }
+    self.missing = missing
+  }
+
+  /// Removes the library that was created if nothing was added to it, and every folder that was made for it.
+  ///
+  /// The library has to be closed in this process.
+  /// - Parameter identifier: the library's; one with another stays.
+  /// - Returns: whether there is no library any more. False if something was added or it is open elsewhere: all stays.
+  /// - Throws: ``LibraryError`` `.storage` for what cannot be removed.
+  package func run(of identifier: LocalIdentifier) throws -> Bool {
+    let store = LibraryStore.storePath(url)
+    guard missing.last == store else { return false }
+    if access(store, F_OK) == 0 {
+      guard try discardStore(store, identifier) else { return false }
+      for name in ["store", "resources", "imports"] {
+        let folder = "\(url.path)/\(name)"
+        if access(folder, F_OK) == 0 { try FileManager.default.removeItem(atPath: folder) }
+      }
+    }
+    for folder in missing.dropLast().reversed() where rmdir(folder) != 0 && errno != ENOENT {
+      // Something else was put there meanwhile.
+      if errno == ENOTEMPTY || errno == EEXIST || errno == EBUSY { break }
+      throw LibraryError.store(folder, "remove the folder", errno: errno)
+    }
+    return true
+  }
+
+  /// The failure of a creation, after what it made was removed.
+  func run(after failure: LibraryError, of identifier: LocalIdentifier) -> LibraryError {
+    do {
+      _ = try run(of: identifier)
+      return failure
+    } catch {
+      return LibraryError(
+        failure.code, "\(failure.description) What was made at \(url.path) is left: \(LibraryError(error).description)")
+    }
+  }
+
+  private func discardStore(_ path: String, _ identifier: LocalIdentifier) throws -> Bool {
+    do {
+      return try LMDB.Environment.discard(path: path, options: LibraryStore.options) { environment in
+        // A creation that was stopped before its commit.
+        let names = try environment.databaseNames()
+        guard EventLog.ownTableNames.allSatisfy(names.contains) else { return true }
+        let log = try EventLog(in: environment, creates: false)
+        return try environment.read { t in
+          let head = try log.head(t).sequence
+          guard head == 1 else { return head == 0 }
+          return try LibraryStore.identifier(of: log, t, at: url) == identifier
+        }
+      }
+    } catch let error as LMDBError where error.code == .busy {
+      return false
+    }
+  }
+}
+
+extension PhotoLibrary {
+  /// Whether there is a library in a directory, sound or not.
+  /// - Parameter url: the directory.
+  package static func exists(at url: URL) -> Bool { LibraryStore.hasStore(url) }
+
+  /// Closes the library, and takes its creation back if nothing was added to it.
+  /// - Returns: whether it is gone; see ``CreationRollback/run(of:)``.
+  /// - Throws: ``LibraryError`` `.storage`.
+  package func closeAndDiscard(by rollback: CreationRollback) throws -> Bool {
+    close()
+    // At once: a thread that ends may hold the store a moment longer.
+    try store.core.environment.close()
+    return try rollback.run(of: store.core.identifier)
+  }
+}
