@@ -8,10 +8,12 @@ struct Command {
   var json: String?
   var plots: String?
   var leavesPeersOut = false
+  /// Whether the run may be of code that is in no commit.
+  var isDevelopment = false
 
   static let help = """
     usage: benchmarks [--filter TEXT]… [--size N[,N…]] [--repetitions R] [--json FILE] [--plots FOLDER]
-                      [--without-peers] [--help]
+                      [--without-peers] [--development] [--help]
 
       --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'structure', 'permission', 'S9' or 'ugly';
                          several times for rows of several kinds
@@ -20,6 +22,8 @@ struct Command {
       --json FILE        also writes every row as JSON
       --plots FOLDER     also draws rows over the length of the list and over the number of edits, as SVG
       --without-peers    leaves other stores out where they were built in: most of the time of a large size
+      --development      runs although sources were changed since the last commit or since the build, and marks the
+                         result, so that its figures are kept nowhere; without it such a run is refused
 
     Every answer is checked, change details by a full walk of the list before and after; a wrong one ends the run with
     status 1. A missed goal is marked, and does not.
@@ -48,8 +52,8 @@ struct Command {
   init(_ arguments: some Sequence<String>) throws {
     var rest = Array(arguments)[...]
     while let option = rest.popFirst() {
-      if option == "--without-peers" {
-        leavesPeersOut = true
+      if option == "--without-peers" || option == "--development" {
+        if option == "--development" { isDevelopment = true } else { leavesPeersOut = true }
         continue
       }
       guard Self.options.contains(option) else { throw Misuse(sentence: "There is no option \(option).") }
@@ -90,6 +94,9 @@ struct Command {
     do {
       if try runAsChild(Array(arguments)) { return }
       let command = try Command(arguments)
+      let source = try SourceState()
+      try source.check(isDevelopment: command.isDevelopment)
+      print(source.heading(isDevelopment: command.isDevelopment))
       var report = Report(filters: command.filters, repetitions: command.repetitions)
       report.leavesPeersOut = command.leavesPeersOut
       report.printHeader()
@@ -102,7 +109,9 @@ struct Command {
       }
       report.printGoals()
       print("\n\(peers)")
-      if let json = command.json { try report.write(to: json) }
+      if let json = command.json {
+        try report.write(to: json, commit: source.commit, isDevelopment: command.isDevelopment)
+      }
       if let plots = command.plots { try Plot.write(report.rows, to: plots) }
     } catch let misuse as Misuse {
       FileHandle.standardError.write(Data("\(misuse.sentence)\n\n\(help)\n".utf8))

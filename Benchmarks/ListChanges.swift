@@ -28,7 +28,8 @@ enum ListChanges {
         report.wantsAny("\(workload.rawValue) \(baseline.rawValue)")
           && !(baseline.isForFew && workload.editCount(of: size) > 1000)
       }
-      guard report.wantsAny(tree, tree + withCode) || !baselines.isEmpty else { continue }
+      let isWanted = report.wantsAny(tree, tree + withCode) || wantsSet(workload, report)
+      guard isWanted || !baselines.isEmpty else { continue }
       let repetitions = workload.editCount(of: size) > 1000 ? min(7, report.repetitions) : report.repetitions
       var list = ItemList(size: size, seed: 1)
       let cold = try ledger(&list, workload, .cold, repetitions)
@@ -38,6 +39,7 @@ enum ListChanges {
       report.add(tree, size: size, caches: .warm, warm, comparedWith: base)
       let code = try ledger(&list, workload, .code, repetitions)
       report.add(tree + withCode, size: size, caches: .cold, code, comparedWith: base)
+      if !workload.isLarge { try compareWithSet(&list, workload, repetitions, into: &report) }
       for baseline in baselines {
         let sample = try measure(baseline, &list, workload, repetitions)
         let name = "\(workload.rawValue) \(baseline.rawValue)"
@@ -47,6 +49,96 @@ enum ListChanges {
   }
 
   private static let withCode = ", its code in the caches"
+
+  // MARK: Beside a sorted set
+
+  private static func setName(_ workload: Workload, _ start: Start) -> String {
+    "\(workload.rawValue) floor: sorted set of the same keys, held" + (start == .code ? withCode : "")
+  }
+
+  private static func wantsSet(_ workload: Workload, _ report: Report) -> Bool {
+    !workload.isLarge && report.wantsAny(setName(workload, .code))
+  }
+
+  /// The tree and a sorted set of the same keys, in turns in one list of edits, each with the same things in the
+  /// caches; the row of the tree has its ratio to the set.
+  private static func compareWithSet(
+    _ list: inout ItemList, _ workload: Workload, _ repetitions: Int, into report: inout Report
+  ) throws {
+    guard wantsSet(workload, report) else { return }
+    let size = list.items.count
+    for start in [Start.cold, .code, .warm] {
+      let (tree, set) = try besideSet(&list, workload, start, repetitions)
+      let caches = start == .warm ? Caches.warm : .cold
+      report.add(setName(workload, start), size: size, caches: caches, set)
+      let name = "\(workload.rawValue) counted tree, held" + (start == .code ? withCode : "") + ", to a sorted set"
+      report.add(name, size: size, caches: caches, tree, comparedWith: set.quantile(0.5))
+    }
+  }
+
+  private static func besideSet(
+    _ list: inout ItemList, _ workload: Workload, _ start: Start, _ repetitions: Int
+  ) throws -> (tree: Sample, set: Sample) {
+    let stopwatch = Stopwatch()
+    var flush = CacheFlush()
+    var tree = CountedTree(sorted: list.items.lazy.map(\.key))
+    var set = SortedSet(sorted: list.items.lazy.map(\.key))
+    var small = ItemList(size: 5000, seed: 2)
+    let smallTree = CountedTree(sorted: small.items.lazy.map(\.key))
+    let smallSet = SortedSet(sorted: small.items.lazy.map(\.key))
+    var times: (tree: [Double], set: [Double]) = ([], [])
+    for repetition in 0..<repetitions + 3 {
+      let rehearsals = (0..<3).map { _ in small.draw(workload).map(\.touch) }
+      let edits = list.draw(workload)
+      let touches = edits.map(\.touch)
+      let before = list.items
+      list.make(edits)
+      let (heldTree, heldSet) = (tree, set)
+      var (changes, positions) = (IndexChanges?.none, SortedSet.Positions())
+      for turn in [repetition % 2, 1 - repetition % 2] {
+        if start == .warm {
+          if turn == 0 { rehearse(tree, touches) } else { rehearse(set, touches) }
+        } else {
+          flush.flush()
+        }
+        if start == .code {
+          for touches in rehearsals where turn == 0 { rehearse(smallTree, touches) }
+          for touches in rehearsals where turn == 1 { rehearse(smallSet, touches) }
+        }
+        let time =
+          turn == 0
+          ? stopwatch.time { changes = IndexChanges(tree.apply(touches)) }
+          : stopwatch.time { positions = set.apply(touches) }
+        if repetition >= 3 { if turn == 0 { times.tree.append(time) } else { times.set.append(time) } }
+      }
+      guard let changes else { continue }
+      try check(changes, before: before, after: list.items, held: heldTree, tree: tree)
+      try check(positions, against: changes, workload)
+      if list.items.count <= 10_000 || repetition % 16 == 0 {
+        guard heldSet.keys == before.map(\.key), set.keys == list.items.map(\.key) else {
+          throw WrongAnswer(description: "A sorted set does not hold the keys of its list.")
+        }
+      }
+    }
+    return (Sample(times.tree), Sample(times.set))
+  }
+
+  private static func rehearse(_ set: SortedSet, _ edits: [KeyTouch<ResultKey>]) {
+    var copy = set
+    let positions = copy.apply(edits)
+    precondition(positions.inserted.count - positions.removed.count == copy.count - set.count)
+  }
+
+  private static func check(
+    _ positions: SortedSet.Positions, against changes: IndexChanges, _ workload: Workload
+  ) throws {
+    // The set knows no moves: what moves is removed and inserted.
+    let removed = (changes.removed + changes.moved.map(\.before)).sorted()
+    let inserted = (changes.inserted + changes.moved.map(\.after)).sorted()
+    guard positions.removed == removed, positions.inserted == inserted,
+      workload == .move || positions.changed == changes.changed
+    else { throw WrongAnswer(description: "A sorted set and the change details disagree (\(workload.rawValue)).") }
+  }
 
   private static func measure(
     _ baseline: Baseline, _ list: inout ItemList, _ workload: Workload, _ repetitions: Int

@@ -101,10 +101,12 @@ struct Report {
   @inline(never)
   static func keep(_ outcome: Int) { if outcome == .min { print("An outcome was the least integer.") } }
 
-  func write(to path: String) throws {
+  /// Writes the run as JSON, with the commit that it is of.
+  func write(to path: String, commit: String?, isDevelopment: Bool) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    try encoder.encode(rows).write(to: URL(fileURLWithPath: path))
+    let run = RecordedRun(commit: commit, isDevelopment: isDevelopment, rows: rows)
+    try encoder.encode(run).write(to: URL(fileURLWithPath: path))
   }
 
   /// A number without needless digits.

@@ -61,6 +61,9 @@ enum Workload: String, CaseIterable {
     }
   }
 
+  /// Whether it is a share of the list.
+  var isLarge: Bool { self == .share || self == .half }
+
   func editCount(of size: Int) -> Int {
     let wanted: Int
     switch self {

@@ -17,8 +17,10 @@ final class RawLMDB {
   }
 
   /// Makes an empty store in a folder that is not there.
-  /// - Parameter isDurable: whether a commit waits for the disk.
-  init(_ folder: URL, isDurable: Bool) throws {
+  /// - Parameters:
+  ///   - isDurable: whether a commit waits for the disk.
+  ///   - hasNumbers: whether the keys are numbers, and not bytes.
+  init(_ folder: URL, isDurable: Bool, hasNumbers: Bool = true) throws {
     self.folder = folder
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     var made: OpaquePointer?
@@ -29,7 +31,8 @@ final class RawLMDB {
     try Self.check(
       mdb_env_open(made, folder.path, UInt32(MDB_NOTLS) | (isDurable ? 0 : UInt32(MDB_NOSYNC)), 0o600), "mdb_env_open")
     try write { transaction in
-      try Self.check(mdb_dbi_open(transaction, nil, UInt32(MDB_INTEGERKEY), &database), "mdb_dbi_open")
+      try Self.check(
+        mdb_dbi_open(transaction, nil, hasNumbers ? UInt32(MDB_INTEGERKEY) : 0, &database), "mdb_dbi_open")
     }
   }
 
@@ -62,6 +65,21 @@ final class RawLMDB {
     }
   }
 
+  /// Appends entries in one transaction, in the order of their keys.
+  func append(_ entries: some Sequence<(key: [UInt8], value: [UInt8])>) throws {
+    try write { transaction in
+      for (key, value) in entries {
+        try key.withUnsafeBytes { key in
+          try value.withUnsafeBytes { value in
+            var name = MDB_val(mv_size: key.count, mv_data: UnsafeMutableRawPointer(mutating: key.baseAddress))
+            var content = MDB_val(mv_size: value.count, mv_data: UnsafeMutableRawPointer(mutating: value.baseAddress))
+            try Self.check(mdb_put(transaction, database, &name, &content, UInt32(MDB_APPEND)), "mdb_put")
+          }
+        }
+      }
+    }
+  }
+
   /// Puts a value under a key in a transaction of its own.
   func put(_ key: UInt64, _ value: [UInt8]) throws {
     try write { transaction in try put(key, value, 0, transaction) }
@@ -79,7 +97,7 @@ final class RawLMDB {
   }
 
   /// Goes through all entries in the order of their keys.
-  func scan(_ body: (UInt64, UnsafeRawBufferPointer) -> Void) throws {
+  func scan(_ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) throws {
     var transaction: OpaquePointer?
     try Self.check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction), "mdb_txn_begin")
     defer { mdb_txn_abort(transaction) }
@@ -89,8 +107,9 @@ final class RawLMDB {
     var (key, value) = (MDB_val(), MDB_val())
     var code = mdb_cursor_get(cursor, &key, &value, MDB_FIRST)
     while code == 0 {
-      let number = key.mv_data.loadUnaligned(as: UInt64.self)
-      body(number, UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
+      body(
+        UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size),
+        UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
       code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
     }
     if code != MDB_NOTFOUND { throw Failure(code, "mdb_cursor_get") }

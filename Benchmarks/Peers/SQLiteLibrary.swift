@@ -54,9 +54,9 @@
     private static func indexName(_ subtype: AlbumSubtype) -> String { "order_\(subtype.name)" }
 
     /// Makes the database.
-    init(at file: URL) throws {
+    init(at file: URL, _ settings: SQLite.Settings = .standard) throws {
       self.file = file
-      database = try SQLite(file)
+      database = try SQLite(file, settings)
       try database.run(Self.schema)
       for (subtype, condition) in Self.orders {
         try database.run("CREATE INDEX \(Self.indexName(subtype)) ON assets(created) WHERE \(condition)")

@@ -22,10 +22,12 @@ enum CatchingUp {
       try check(told.0, from: held, expecting: count, in: library)
       try check(told.1, from: held, expecting: 1, in: library)
       let base = samples[0].quantile(0.5) / Double(count)
-      report.add(names[0], size: stage.size, caches: .warm, samples[0], operations: count)
+      // One by one a late commit costs no more than S6 allows one that is told at once; composed, a quarter of that.
+      report.add(
+        names[0], size: stage.size, caches: .warm, samples[0], operations: count, goal: .microseconds(60))
       report.add(
         names[1], size: stage.size, caches: .warm, samples[1], operations: count, comparedWith: base,
-        goal: .atMost(0.25))
+        goal: .microseconds(15))
     }
   }
 

@@ -36,8 +36,10 @@ import Testing
     #expect(report.missed.map(\.name) == ["missed", "far"])
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("benchmarks-\(UUID()).json")
     defer { try? FileManager.default.removeItem(at: file) }
-    try report.write(to: file.path)
-    let rows = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [[String: Any]])
+    try report.write(to: file.path, commit: "c0ffee", isDevelopment: true)
+    let run = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
+    #expect(run["commit"] as? String == "c0ffee" && run["isDevelopment"] as? Bool == true)
+    let rows = try #require(run["rows"] as? [[String: Any]])
     #expect(rows.map { $0["goal"] as? String } == ["≤ 1 ×", "≤ 1 ×", "≤ 1 KiB", nil])
     #expect(rows.map { $0["isMissed"] as? Bool } == [false, true, true, nil])
   }

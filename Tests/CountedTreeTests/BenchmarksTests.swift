@@ -11,15 +11,19 @@ import Testing
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let file = folder.appendingPathComponent("rows.json")
     let (output, end) = try run(
-      ["--size", "100", "--repetitions", "1", "--plots", folder.path, "--json", file.path])
+      ["--development", "--size", "100", "--repetitions", "1", "--plots", folder.path, "--json", file.path])
     #expect(end == .status(0), "\(output)")
-    let rows = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [[String: Any]])
+    let rows = try #require(try object(in: file)["rows"] as? [[String: Any]])
     let names = Set(rows.compactMap { $0["name"] as? String })
     for workload in ["k1", "k10", "k1000", "move", "k3%", "k50%"] {
       #expect(names.contains("\(workload) counted tree, held"))
       #expect(names.contains("\(workload) standard library difference"))
       #expect(names.contains("\(workload) floor: memcpy of the paths"))
       #expect(names.contains("\(workload) floor: memcpy of the list"))
+    }
+    for workload in ["k1", "k10", "k1000", "move"] {
+      #expect(names.contains("\(workload) floor: sorted set of the same keys, held"))
+      #expect(names.contains("\(workload) counted tree, held, its code in the caches, to a sorted set"))
     }
     #expect(names.contains("structure rank"))
     #expect(names.contains("permission look-up, selection of 50"))
@@ -36,6 +40,7 @@ import Testing
   }
 
   private let storeRows = [
+    "S5 floor: LMDB scan of the same rows and tree build", "S5 floor: LMDB scan of the same order and tree build",
     "S1 one event, log alone, no sync, floor: LMDB", "S2 one event with its projections, no sync",
     "S3 one event, durable, floor: fdatasync", "S4 1000 events, durable", "S5 fetch of everything, newest first",
     "S6 commit to observer, no sync, edit that moves", "S7 commit to observer, no sync, 1 of 100 live results touched",
@@ -54,7 +59,7 @@ import Testing
 
   @Test("goals are named, and judged at long lists only")
   func goals() throws {
-    let (output, end) = try run(["--size", "100", "--repetitions", "1", "--filter", "k10 counted"])
+    let (output, end) = try run(["--development", "--size", "100", "--repetitions", "1", "--filter", "k10 counted"])
     #expect(end == .status(0))
     #expect(output.contains("≤ 40 µs"))
     #expect(output.contains("No goal was judged"))
@@ -64,7 +69,7 @@ import Testing
   func peers() throws {
     let (output, end) = try run(["--help"])
     #expect(end == .status(0))
-    #expect(output.contains("PeerBenchmarks"))
+    #expect(output.contains("PeerBenchmarks") && output.contains("--development"))
   }
 
   @Test(
@@ -77,6 +82,23 @@ import Testing
     let (output, end) = try run(arguments)
     #expect(end == .status(2))
     #expect(output.contains("usage: benchmarks"))
+  }
+
+  @Test("a run names its commit, and one for development says so in its first line and in the JSON")
+  func commit() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.place("rows.json")
+    let (output, end) = try run(
+      ["--development", "--size", "100", "--repetitions", "1", "--filter", "k1 floor: memcpy", "--json", file.path])
+    let heading = try #require(output.split(separator: "\n").first)
+    #expect(end == .status(0) && heading.contains("commit") && heading.contains("a development run"))
+    let run = try object(in: file)
+    #expect(run["isDevelopment"] as? Bool == true)
+    if let commit = run["commit"] as? String { #expect(heading.hasPrefix("commit \(commit)")) }
+  }
+
+  private func object(in file: URL) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
   }
 
   private func run(_ arguments: [String]) throws -> (text: String, end: ChildRun.End) {

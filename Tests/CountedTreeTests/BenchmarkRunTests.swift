@@ -1,0 +1,160 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@testable import benchmarks
+
+// What a run is of, and what is written about the one that is kept.
+
+@Suite struct BenchmarkRunTests {
+  // MARK: The code of a run
+
+  private static let hasGit = (try? ChildRun.of(["git", "--version"]))?.end == .status(0)
+
+  /// A repository with a source and an article, committed, and a program built from it.
+  private func repository() throws -> (folder: TemporaryFolder, program: String) {
+    let folder = try TemporaryFolder()
+    let sources = folder.place("Sources/PhotoLedger")
+    try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
+    try Data("let one = 1\n".utf8).write(to: sources.appending(path: "One.swift"))
+    try Data("words\n".utf8).write(to: sources.appending(path: "Article.md"))
+    try git(["init", "--quiet"], folder)
+    try git(["add", "--all"], folder)
+    try git(["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "-m", "one"], folder)
+    let program = folder.place("program")
+    try Data().write(to: program)
+    try setModificationDate(Date(timeIntervalSinceNow: 60), of: program)
+    return (folder, program.path)
+  }
+
+  private func git(_ words: [String], _ folder: TemporaryFolder) throws {
+    let (text, end) = try ChildRun.of(["git", "-C", folder.url.path] + words)
+    #expect(end == .status(0), "\(text)")
+  }
+
+  private func setModificationDate(_ date: Date, of file: URL) throws {
+    try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
+  }
+
+  @Test(
+    "a run is of a commit while nothing that goes into the program differs from it",
+    .enabled(if: hasGit, "a commit is found with git"))
+  func clean() throws {
+    let (folder, program) = try repository()
+    let state = try SourceState(of: folder.url, program: program)
+    #expect(state.commit?.count == 40 && state.deviation == nil)
+    try state.check(isDevelopment: false)
+    // Results and words are written after a run.
+    try Data("other words\n".utf8).write(to: folder.place("Sources/PhotoLedger/Article.md"))
+    try Data("[]".utf8).write(to: folder.place("results.json"))
+    #expect(try SourceState(of: folder.url, program: program) == state)
+  }
+
+  @Test(
+    "a run of changed, new or later sources is refused, and marked if it is for development",
+    .enabled(if: hasGit, "a commit is found with git"), arguments: ["changed", "new", "later"])
+  func dirty(how: String) throws {
+    let (folder, program) = try repository()
+    let sources = folder.place("Sources/PhotoLedger")
+    switch how {
+    case "changed": try Data("let one = 2\n".utf8).write(to: sources.appending(path: "One.swift"))
+    case "new": try Data("let two = 2\n".utf8).write(to: sources.appending(path: "Two.swift"))
+    default: try setModificationDate(Date(timeIntervalSinceNow: 600), of: sources.appending(path: "One.swift"))
+    }
+    let state = try SourceState(of: folder.url, program: program)
+    #expect(state.commit?.count == 40)
+    #expect(state.deviation?.contains(how == "new" ? "Two.swift" : "One.swift") == true, "\(state)")
+    let refusal = #expect(throws: Command.Misuse.self) { try state.check(isDevelopment: false) }
+    #expect(refusal?.sentence.contains("--development") == true)
+    try state.check(isDevelopment: true)
+    #expect(state.heading(isDevelopment: true).contains("a development run"))
+  }
+
+  @Test("a run of sources in no repository names no commit, and is refused")
+  func noRepository() throws {
+    let folder = try TemporaryFolder()
+    let state = try SourceState(of: folder.url, program: "/proc/self/exe")
+    #expect(state.commit == nil)
+    #expect(throws: Command.Misuse.self) { try state.check(isDevelopment: false) }
+  }
+
+  // MARK: The sorted set
+
+  @Test("the sorted set beside the tree holds the keys of a sorted array, and knows their positions")
+  func sortedSet() {
+    var list = ItemList(size: 3000, seed: 4)
+    var set = SortedSet(sorted: list.items.map(\.key))
+    for workload in [Workload.one, .ten, .move, .thousand, .half, .thousand, .half, .move] {
+      for _ in 0..<4 {
+        let edits = list.draw(workload)
+        let (before, held) = (list.items, set)
+        list.make(edits)
+        let positions = set.apply(edits.map(\.touch))
+        let walked = WalkedChanges(before: before, after: list.items)
+        #expect(positions.removed == (walked.removed + walked.repositioned.map(\.before)).sorted())
+        #expect(positions.inserted == (walked.inserted + walked.repositioned.map(\.after)).sorted())
+        #expect(set.keys == list.items.map(\.key) && set.count == list.items.count)
+        #expect(held.keys == before.map(\.key), "The value before stays as it was.")
+      }
+    }
+    for key in set.keys { set.remove(key) }
+    #expect(set.count == 0 && set.keys.isEmpty)
+    set.insert(list.items[0].key)
+    #expect(set.keys == [list.items[0].key])
+  }
+
+  // MARK: The run that is kept
+
+  private static let benchmarks = SourceState.package.appending(path: "Benchmarks")
+
+  private func words() throws -> String {
+    try String(contentsOf: Self.benchmarks.appending(path: "README.md"), encoding: .utf8)
+  }
+
+  /// The rows of the kept run.
+  ///
+  /// A run has the commit that it is of, is not one for development, and the text names the commit. The run of
+  /// 23 November 2026 is the last one from before runs recorded that; it is a bare list of 583 rows, and no other is
+  /// taken in that form.
+  private func keptRows() throws -> [Report.Row] {
+    let data = try Data(contentsOf: Self.benchmarks.appending(path: "results.json"))
+    if let rows = try? JSONDecoder().decode([Report.Row].self, from: data) {
+      #expect(rows.count == 583, "A run without a commit is kept; make it with a program that records one.")
+      return rows
+    }
+    let run = try JSONDecoder().decode(RecordedRun.self, from: data)
+    #expect(!run.isDevelopment, "The kept run is one for development.")
+    let commit = try #require(run.commit, "The kept run names no commit.")
+    #expect(commit.count == 40 && commit.allSatisfy(\.isHexDigit))
+    #expect(try words().contains(commit.prefix(7)), "The text does not name the commit of the run.")
+    return run.rows
+  }
+
+  @Test("the kept run is of a commit, and the text has its count of goals that were missed")
+  func missedGoals() throws {
+    let judged = try keptRows().filter { $0.size == 1_000_000 && $0.isMissed != nil }
+    let missed = judged.filter { $0.isMissed == true }.count
+    #expect(!judged.isEmpty)
+    let sentence =
+      "Of \(judged.count) goals judged at that size, change details included, \(missed) were missed."
+    #expect(try words().contains(sentence), "The text has to say: \(sentence)")
+  }
+
+  @Test("each row of the text's table is in the kept run, with the goal and the verdict that it has there")
+  func table() throws {
+    let rows = Dictionary(try keptRows().filter { $0.size == 1_000_000 }.map { ($0.name, $0) }) { first, _ in first }
+    let text = try words()
+    let start = try #require(text.range(of: "### Results, "))
+    let lines = text[start.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
+      .drop { !$0.hasPrefix("|--") && !$0.hasPrefix("|---") }.dropFirst().prefix { $0.hasPrefix("|") }
+    #expect(lines.count > 30)
+    for line in lines {
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      let row = try #require(rows[cells[0]], "'\(cells[0])' is not in the kept run.")
+      let verdict = row.isMissed.map { $0 ? "**missed**" : "met" } ?? ""
+      #expect(cells.last == verdict, "\(line)")
+      #expect(row.goal.map { $0.dropFirst(2) == cells[cells.count - 2] } ?? true, "\(line)")
+    }
+  }
+}
