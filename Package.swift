@@ -93,7 +93,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "CommandTests", dependencies: ["photoledger", "LMDB", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "CommandTests", dependencies: ["photoledger", "EventLog", "LMDB", "TestSupport"], swiftSettings: strict),
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
     .target(
       name: "PhotoKitProgramsSwift6", dependencies: ["Photos", "PhotosUI"], path: "Tests/PhotoKitPrograms",

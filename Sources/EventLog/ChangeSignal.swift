@@ -129,13 +129,16 @@ public final class ChangeSignal: Sendable {
     }
     if descriptor < 0 {
       let code = errno
+      if code == EISDIR || code == ELOOP || code == ENXIO {
+        throw EventLogError(.signal, "\(path) is not a named pipe; remove it, a pipe is made in its place")
+      }
       if [EPERM, EACCES, EROFS, EOPNOTSUPP, ENOSYS].contains(code) { return (-1, .polling(errno: code)) }
       throw failure("making the named pipe \(path)", code)
     }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
       close(descriptor)
-      throw EventLogError(.signal, "\(path) is no named pipe")
+      throw EventLogError(.signal, "\(path) is not a named pipe; remove it, a pipe is made in its place")
     }
     return (descriptor, .pipe)
   }

@@ -89,6 +89,16 @@ extension CommitInformation {
   }
 }
 
+extension Commit {
+  /// Checks that its events follow those of the commit before it, where that is the one read before.
+  func check(follows previous: Commit?) throws(EventLogError) {
+    guard let previous, previous.number == number - 1, previous.lastSequence != firstSequence - 1 else { return }
+    throw EventLogError(
+      .corrupted, commit: number,
+      "its row begins with event \(firstSequence), and that of the commit before ends with \(previous.lastSequence)")
+  }
+}
+
 /// The rows of the table `commits`: key the number, value [first sequence, count, time, chain, information].
 extension Commit {
   var row: [UInt8] {
@@ -107,8 +117,11 @@ extension Commit {
       var reader = CBORReader(row)
       try reader.array(count: 5)
       self.number = number
-      firstSequence = try reader.unsigned(in: 1...(.max))
-      eventCount = try reader.unsigned(in: 1...(.max))
+      // A commit has an event at least, so its events begin no earlier than its number says. The row is not believed
+      // further than numbers can be worked with; that it follows from the events is the business of `verify`.
+      guard number > 0, number <= EventLog.largestSequence else { throw CBORError(.unexpected, at: 0) }
+      firstSequence = try reader.unsigned(in: number...EventLog.largestSequence)
+      eventCount = try reader.unsigned(in: 1...(EventLog.largestSequence - firstSequence + 1))
       let time = try reader.integer()
       chain = try reader.digest()
       information = try CommitInformation(from: &reader, time: time)

@@ -132,7 +132,9 @@ public struct EventLog: Sendable {
     do throws(CBORError) {
       var reader = CBORReader(row)
       try reader.array(count: 3)
-      let head = Head(sequence: try reader.unsigned(), commit: try reader.unsigned(), chain: try reader.digest())
+      let sequence = try reader.unsigned(in: 0...Self.largestSequence)
+      let commit = try reader.unsigned(in: min(1, sequence)...sequence)
+      let head = Head(sequence: sequence, commit: commit, chain: try reader.digest())
       try reader.end()
       return head
     } catch {
@@ -144,6 +146,14 @@ public struct EventLog: Sendable {
 // MARK: - Reading
 
 extension EventLog {
+  /// Whether no event is stored, whatever the head says.
+  ///
+  /// - Throws: `corrupted`, `storage`.
+  /// - Complexity: O(1).
+  public func isEmpty(_ t: borrowing some TransactionReading & ~Copyable) throws(EventLogError) -> Bool {
+    do { return try t.count(of: events) == 0 } catch { throw EventLogError(error) }
+  }
+
   /// The event `sequence`, in place; nil when there is none.
   ///
   /// - Throws: `corrupted`, `storage`.
@@ -235,7 +245,11 @@ extension EventLog {
     var found: [Commit] = []
     do throws(LMDBError) {
       try t.forEach(in: commits, from: number + 1) { (number, row) throws(LMDBError) in
-        do throws(EventLogError) { found.append(try Commit(number: number, row: row)) } catch { failure = error }
+        do throws(EventLogError) {
+          let commit = try Commit(number: number, row: row)
+          try commit.check(follows: found.last)
+          found.append(commit)
+        } catch { failure = error }
         return failure == nil && found.count < limit ? .proceed : .stop
       }
     } catch {
@@ -261,7 +275,7 @@ extension EventLog {
     let number: UInt64
     do throws(CBORError) {
       var reader = CBORReader(row.span.bytes)
-      number = try reader.unsigned()
+      number = try reader.unsigned(in: 1...Self.largestSequence)
       try reader.end()
     } catch {
       throw EventLogError(error, of: "the row of the idempotency key \(key)")
@@ -272,11 +286,25 @@ extension EventLog {
     return commit
   }
 
+  /// No log grows so long: larger sequences and numbers of commits are those of damaged rows, and are refused where
+  /// rows are read. What was read can be added to and counted with without a check.
+  public static let largestSequence: UInt64 = 1 << 62
+
+  /// - Throws: `corrupted` also for a record of another event, and for places that no event has.
   @_lifetime(copy record)
   static func decode(_ record: RawSpan, _ sequence: UInt64) throws(EventLogError) -> StoredEvent {
-    do { return try StoredEvent(decoding: record) } catch {
+    let event: StoredEvent
+    do { event = try StoredEvent(decoding: record) } catch {
       throw EventLogError(error, sequence: sequence, of: "the record")
     }
+    guard event.sequence == sequence, (1...largestSequence).contains(sequence) else {
+      throw EventLogError(.corrupted, sequence: sequence, "the record says that it is event \(event.sequence)")
+    }
+    guard (1...sequence).contains(event.commit), event.index < sequence else {
+      throw EventLogError(
+        .corrupted, sequence: sequence, "the record says that it is event \(event.index) of commit \(event.commit)")
+    }
+    return event
   }
 }
 

@@ -15,6 +15,12 @@ public struct RecordEvidence: Sendable, Hashable {
   public let leaf: SHA256Digest
   /// Whether the payload was erased, so that only its commitment is left.
   public let isErased: Bool
+  /// The version of the schema of the payload.
+  public let version: UInt32
+  /// A copy of the payload; nil when it was erased.
+  public let payload: [UInt8]?
+  /// The chain up to it, as stored; what the record by itself does not prove.
+  public let chain: SHA256Digest
 
   /// Recomputes commitment and leaf of `record`.
   ///
@@ -29,6 +35,7 @@ public struct RecordEvidence: Sendable, Hashable {
       throw EventLogError(error, of: "the record")
     }
     (sequence, commit, type, isErased) = (event.sequence, event.commit, event.type, event.isErased)
+    (version, payload, chain) = (event.version, event.payloadBytes, event.chain)
     leaf = EventRecord.leaf(header: event.header, commitment: event.commitment)
     guard leaf == event.leaf else {
       throw EventLogError(.corrupted, sequence: sequence, "header and commitment do not give the leaf")
@@ -38,6 +45,15 @@ public struct RecordEvidence: Sendable, Hashable {
     guard commitment == event.commitment else {
       throw EventLogError(.corrupted, sequence: sequence, "salt and payload do not give the commitment")
     }
+  }
+}
+
+extension RecordEvidence {
+  /// Whether its chain continues from the chain of the event before it.
+  ///
+  /// - Parameter previous: the chain up to the event before; `SHA256Digest.zero` before the first.
+  public func isChained(after previous: SHA256Digest) -> Bool {
+    EventRecord.chain(after: previous, leaf: leaf) == chain && (sequence != 1 || previous == .zero)
   }
 }
 

@@ -7,6 +7,9 @@
 // entry. Here a failed movement leaves the cursor outside, on the side it left by, and moving back gives the outermost
 // entry.
 //
+// A run of steps in one direction is bounded by the number of entries, so a scan of a damaged file ends, with
+// `corrupted`, however its pages lead.
+//
 // The cursor and its entries borrow the transaction, so neither can be used too late, and nothing can be written
 // while a cursor is open on a write transaction. To delete while scanning, use `WriteTransaction.delete` with a
 // prefix, or collect the keys first.
@@ -43,6 +46,9 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// -1 before the first entry, 1 after the last, 0 on an entry or not moved yet.
   @usableFromInline var side: Int8 = 0
   @usableFromInline var stepsUntilFar: UInt32 = ReadAround.stepCount
+  @usableFromInline var isForward = true
+  /// How many times the cursor came far without turning or being placed anew.
+  @usableFromInline var timesFar = 0
 
   @inlinable @_lifetime(immortal)
   init(_ pointer: OpaquePointer, hasIntegerKeys: Bool) {
@@ -70,6 +76,7 @@ public struct Cursor: ~Copyable, ~Escapable {
 
   @inlinable
   mutating func step(forward: Bool) throws(LMDBError) -> Place? {
+    if forward != isForward { beginRun(forward: forward) }
     let place: Place?
     if forward {
       place = side > 0 ? nil : try arrive(side < 0 ? .first : .next, otherwise: 1)
@@ -77,12 +84,29 @@ public struct Cursor: ~Copyable, ~Escapable {
       place = side < 0 ? nil : try arrive(side > 0 ? .last : .previous, otherwise: -1)
     }
     stepsUntilFar &-= 1
-    if stepsUntilFar == 0 { comeFar(pointer, at: place?.key.baseAddress) }
+    if stepsUntilFar == 0 { try comeFar(at: place?.key.baseAddress) }
     return place
+  }
+
+  /// The steps from here on are counted anew.
+  @inlinable
+  mutating func beginRun(forward: Bool) {
+    (isForward, stepsUntilFar, timesFar) = (forward, ReadAround.stepCount, 0)
+  }
+
+  /// Called every `ReadAround.stepCount` steps of a run: a run has no more steps than the database has entries. Pages
+  /// of a damaged file can lead back to themselves, and LMDB would go round for ever.
+  @usableFromInline
+  mutating func comeFar(at page: UnsafeRawPointer?) throws(LMDBError) {
+    ReadAround.begin(pointer, at: page)
+    timesFar += 1
+    stepsUntilFar = ReadAround.stepCount
+    if (timesFar - 1) * Int(ReadAround.stepCount) > entryBound(pointer) { throw endlessPages(pointer) }
   }
 
   @usableFromInline
   mutating func find(atOrAfter key: RawSpan) throws(LMDBError) -> Place? {
+    beginRun(forward: true)
     if key.byteCount == 0 { return try arrive(.first, otherwise: 1) }
     precondition(!hasIntegerKeys || key.byteCount == 8, "A key of a database of integers has 8 bytes.")
     return try key.withUnsafeBytes { (key) throws(LMDBError) in try arrive(.atOrAfter, key: key, otherwise: 1) }
@@ -107,14 +131,20 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Throws: `corrupted`.
   /// - Complexity: O(log n).
   @inlinable @_lifetime(copy self)
-  public mutating func first() throws(LMDBError) -> Entry? { entry(try arrive(.first, otherwise: 1)) }
+  public mutating func first() throws(LMDBError) -> Entry? {
+    beginRun(forward: true)
+    return entry(try arrive(.first, otherwise: 1))
+  }
 
   /// Moves to the last entry (MDB_LAST); nil when the database is empty.
   ///
   /// - Throws: `corrupted`.
   /// - Complexity: O(log n).
   @inlinable @_lifetime(copy self)
-  public mutating func last() throws(LMDBError) -> Entry? { entry(try arrive(.last, otherwise: -1)) }
+  public mutating func last() throws(LMDBError) -> Entry? {
+    beginRun(forward: false)
+    return entry(try arrive(.last, otherwise: -1))
+  }
 
   /// Moves to the next entry, the first when not moved yet (MDB_NEXT); nil after the last.
   ///

@@ -92,6 +92,11 @@ extension Environment {
     if options.isReadOnly {
       throw LMDBError(.permission, "write", path: path, detail: "the environment was opened for reading")
     }
+    if isOnReadOnlyFileSystem {
+      throw LMDBError(
+        .permission, "write", path: path,
+        detail: "its file system is mounted read-only; mount it for writing, or copy the library to another")
+    }
     try checkReadersNowAndThen()
     var attempts = 0
     while true {

@@ -10,6 +10,8 @@
 //     a full file system, no error        a new lock file has its room before LMDB maps it
 //     a file that is none, or is cut short    FileHead, before LMDB maps it
 //     remote file systems                     statfs at open
+//     a file system that is mounted read-only statvfs at open: reading goes on without the lock file, which nobody here
+//                                             can write; writers elsewhere would not know of the readers
 //     a file replaced under its users         StoreUsage: whoever replaces it must have it alone
 //
 // Never used: MDB_WRITEMAP (a wild write reaches the file, a full disk is SIGBUS), MDB_DUPSORT, nested transactions.
@@ -29,13 +31,16 @@ public final class Environment: Sendable {
   private let identity: FileIdentity
   /// Whether it is of whoever rewrites the store: what others commit here would go with the old file.
   private let isAlone: Bool
+  /// Whether the file system was mounted read-only when the store was opened, so that nothing can be written.
+  public let isOnReadOnlyFileSystem: Bool
   private let opening = Monitor(())
 
   private init(
     _ handle: OpaquePointer, _ usage: StoreUsage, path: String, options: Options, serial: UInt64,
-    identity: FileIdentity, isAlone: Bool
+    identity: FileIdentity, isAlone: Bool, isUnwritable: Bool
   ) {
     self.isAlone = isAlone
+    isOnReadOnlyFileSystem = isUnwritable
     self.path = path
     self.options = options
     self.serial = serial
@@ -64,13 +69,15 @@ public final class Environment: Sendable {
     let environment = try EnvironmentRegistry.shared.environment(dataFile: files.data, lockFile: files.lock) {
       (serial) throws(LMDBError) in
       let usage = if let user { user } else { try StoreUsage(of: path, alone: false) }
-      let handle = try openHandle(path, options)
+      let isUnwritable = isMountedReadOnly(path)
+      let handle = try openHandle(path, options, isUnwritable)
       guard let identity = FileIdentity(path: files.data) else {
         ReadAround.close(handle)
         throw LMDBError(.noStore, "open", path: path)
       }
       let environment = Environment(
-        handle, usage, path: path, options: options, serial: serial, identity: identity, isAlone: user != nil)
+        handle, usage, path: path, options: options, serial: serial, identity: identity, isAlone: user != nil,
+        isUnwritable: isUnwritable)
       return (environment, identity)
     }
     try environment.gate.checkProcess("open")
@@ -105,7 +112,7 @@ public final class Environment: Sendable {
 
   private func openAgain(_ state: inout GateState) throws(LMDBError) {
     let usage = try StoreUsage(of: path, alone: false)
-    let handle = try Self.openHandle(path, options)
+    let handle = try Self.openHandle(path, options, isOnReadOnlyFileSystem)
     do throws(LMDBError) {
       guard FileIdentity(path: path + "/data.mdb") == identity else {
         throw LMDBError(.fileReplaced, "reopen", path: path)
@@ -139,7 +146,6 @@ extension Environment {
         throw errno == ENOENT ? LMDBError(.noStore, "open", path: path) : LMDBError(code: errno, "stat", path: path)
       }
       guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw LMDBError(code: errno, "mkdir", path: path) }
-      try synchronizeDirectory(path + "/..")
     } else if status.st_mode & S_IFMT != S_IFDIR {
       throw LMDBError(.noStore, "open", path: path, detail: "the path is no directory")
     }
@@ -150,22 +156,29 @@ extension Environment {
     }
   }
 
-  private static func openHandle(_ path: String, _ options: Options) throws(LMDBError) -> OpaquePointer {
+  private static func openHandle(
+    _ path: String, _ options: Options, _ isUnwritable: Bool
+  ) throws(LMDBError) -> OpaquePointer {
     let head = try FileHead(dataFile: path + "/data.mdb", directory: path)
-    if head == nil && (options.isReadOnly || !options.createsStore) { throw LMDBError(.noStore, "open", path: path) }
+    if head == nil && (options.isReadOnly || isUnwritable || !options.createsStore) { throw LMDBError(.noStore, "open", path: path) }
     var created: OpaquePointer?
     let code = mdb_env_create(&created)
     guard code == 0, let handle = created else { throw LMDBError(code: code, "mdb_env_create", path: path) }
     ReadAround.attach(to: handle)
     do throws(LMDBError) {
-      try reserveLockFile(path, options)
+      if !isUnwritable { try reserveLockFile(path, options) }
       try check(mdb_env_set_mapsize(handle, max(options.mapSize, head?.mapSize ?? 0)), "mdb_env_set_mapsize", path)
       try check(mdb_env_set_maxreaders(handle, UInt32(options.maxReaders)), "mdb_env_set_maxreaders", path)
       try check(mdb_env_set_maxdbs(handle, UInt32(options.maxDatabases)), "mdb_env_set_maxdbs", path)
-      try check(mdb_env_open(handle, path, options.flags, 0o600), "mdb_env_open", path)
+      try check(mdb_env_open(handle, path, options.flags(isUnwritable), 0o600), "mdb_env_open", path)
       var dead: Int32 = 0
       try check(mdb_reader_check(handle, &dead), "mdb_reader_check", path)
-      if head == nil { try synchronizeDirectory(path) }
+      // Whoever made the file may have been killed before its name was durable. A commit comes after this place, so a
+      // file that has one has had its name made durable.
+      if !isUnwritable, options.durability != .unsafeNoSync, head?.lastTransaction ?? 0 == 0 {
+        try synchronizeDirectory(path)
+        try synchronizeDirectory(path + "/..")
+      }
       return handle
     } catch {
       ReadAround.close(handle)
@@ -224,7 +237,7 @@ extension Environment {
       let index: UInt32
       if let existing = try existingDatabase(name, integerKeys) {
         index = existing
-      } else if create && !options.isReadOnly {
+      } else if create && !options.isReadOnly && !isOnReadOnlyFileSystem {
         let flags = UInt32(MDB_CREATE) | (integerKeys ? UInt32(MDB_INTEGERKEY) : 0)
         index = try write(mapping: { $0 }) { (t) throws(LMDBError) in try t.openDatabase(name, flags: flags) }
       } else {

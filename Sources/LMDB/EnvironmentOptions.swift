@@ -23,7 +23,7 @@ extension Environment {
     public var maxDatabases = 64
     /// How safe an acknowledged commit is.
     public var durability = Durability.durable
-    /// Whether writing is refused. The lock file is written even then.
+    /// Whether writing is refused. The lock file is written even then, unless the file system is mounted read-only.
     public var isReadOnly = false
     /// Whether a missing directory and an empty store are created.
     public var createsStore = true
@@ -38,9 +38,11 @@ extension Environment {
 }
 
 extension Environment.Options {
-  var flags: UInt32 {
+  /// - Parameter isUnwritable: whether nothing can be written beside the data file, so that LMDB goes without its locks.
+  func flags(_ isUnwritable: Bool) -> UInt32 {
     var flags = UInt32(MDB_NOTLS | MDB_NORDAHEAD)
-    if isReadOnly { flags |= UInt32(MDB_RDONLY) }
+    if isReadOnly || isUnwritable { flags |= UInt32(MDB_RDONLY) }
+    if isUnwritable { flags |= UInt32(MDB_NOLOCK) }
     switch durability {
     case .durable: break
     case .lastCommitMayBeLost: flags |= UInt32(MDB_NOMETASYNC)

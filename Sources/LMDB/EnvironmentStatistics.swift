@@ -49,7 +49,7 @@ extension Environment {
       guard let handle = state.handle else { throw LMDBError(.closed, "mdb_env_info", path: path) }
       var information = MDB_envinfo()
       try Self.check(mdb_env_info(handle, &information), "mdb_env_info", path)
-      return UInt64(information.me_last_txnid)
+      return UInt64(bitPattern: Int64(information.me_last_txnid))
     }
   }
 
@@ -70,17 +70,27 @@ extension Environment {
       state.slots.filter(\.isRunning).map { now - $0.since }.max() ?? 0
     }
     return EnvironmentStatistics(
-      mapSize: information.me_mapsize, pageSize: Int(pages.ms_psize), usedPages: information.me_last_pgno + 1,
-      freePages: freePages, lastTransactionID: UInt64(information.me_last_txnid), readers: Self.readers(handle),
-      maxReaders: Int(information.me_maxreaders), oldestReadSeconds: oldest)
+      mapSize: information.me_mapsize, pageSize: Int(pages.ms_psize), usedPages: information.me_last_pgno &+ 1,
+      freePages: freePages, lastTransactionID: UInt64(bitPattern: Int64(information.me_last_txnid)),
+      readers: Self.readers(handle), maxReaders: Int(information.me_maxreaders), oldestReadSeconds: oldest)
   }
 
+  /// The pages in LMDB's free list: each entry begins with how many page numbers follow, one word each.
+  ///
+  /// - Throws: `corrupted` for an entry that is not so.
   private func countFreePages() throws(LMDBError) -> Int {
     let read = try beginRead()
     let freeList = Database(name: "", hasIntegerKeys: true, index: 0, owner: serial)
     var pages = 0
-    try read.forEach(in: freeList, from: 0) { _, value in
-      pages += Int(value.unsafeLoadUnaligned(as: UInt64.self))
+    try read.forEach(in: freeList, from: 0) { (_, value) throws(LMDBError) in
+      let count = value.byteCount < 8 ? 0 : value.unsafeLoadUnaligned(as: UInt64.self)
+      let room = value.byteCount / 8 - 1
+      guard room >= 0, count <= UInt64(room) else {
+        throw LMDBError(
+          .corrupted, "mdb_cursor_get", path: path,
+          detail: "an entry of the free list names \(count) pages in \(value.byteCount) bytes; restore a backup")
+      }
+      pages += Int(count)
       return .proceed
     }
     return pages

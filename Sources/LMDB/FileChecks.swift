@@ -17,6 +17,12 @@ struct FileIdentity: Hashable {
   }
 }
 
+/// Whether the file system that holds `path` is mounted so that nothing can be written (ST_RDONLY of statvfs(3)).
+func isMountedReadOnly(_ path: String) -> Bool {
+  var status = statvfs()
+  return statvfs(path, &status) == 0 && status.f_flag & UInt(ST_RDONLY) != 0
+}
+
 /// The name of the remote file system that holds `path`; nil for a local one (statfs, magic numbers of linux/magic.h).
 func remoteFileSystemName(of path: String) -> String? {
   var status = statfs()
@@ -51,6 +57,11 @@ package func remoteFileSystemName(magic: UInt32) -> String? {
 struct FileHead {
   /// The map size that was last set for the file, bytes.
   private(set) var mapSize = 0
+  /// The number of the last commit to LMDB; 0 before the first.
+  private(set) var lastTransaction: UInt64 = 0
+
+  /// Far more commits than a store can have; LMDB would count on from there and come to 0.
+  private static let transactionMax: UInt64 = 1 << 62
 
   /// Nil when the file is absent or empty, so that LMDB will make a new one.
   init?(dataFile: String, directory: String) throws(LMDBError) {
@@ -77,6 +88,12 @@ struct FileHead {
       }
     }
     guard let newest else { return nil }
+    lastTransaction = newest.transaction
+    guard lastTransaction <= Self.transactionMax else {
+      throw LMDBError(
+        .corrupted, "open", path: directory,
+        detail: "its last commit reads as number \(lastTransaction), which no store reaches; restore a backup")
+    }
     let pages = UInt64(status.st_size) / newest.pageSize
     for root in newest.roots where root != .max && root >= pages {
       throw LMDBError(

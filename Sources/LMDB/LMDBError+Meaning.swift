@@ -52,6 +52,7 @@ extension LMDBError: CustomStringConvertible {
 
   private var explanation: String {
     switch code {
+    case .diskFull where isAboutOpening: "the disk is full; make room and try again"
     case .diskFull: "the disk is full; make room and try again, reading still works"
     case .mapFull: "the memory map is full and could not be grown"
     case .readersFull: "every reader slot is taken; end read transactions or raise maxReaders"
@@ -78,6 +79,11 @@ extension LMDBError: CustomStringConvertible {
     case .noStore: "there is no store"
     default: "the system reported an error"
     }
+  }
+
+  /// Whether the files could not be opened, so that nothing can be read either.
+  private var isAboutOpening: Bool {
+    ["open", "mkdir", "fsync", "stat", "fstat", "fallocate", "mdb_env_open", "mdb_env_set_mapsize"].contains(operation)
   }
 
   private static func systemText(_ number: Int32) -> String {

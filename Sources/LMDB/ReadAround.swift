@@ -64,6 +64,3 @@ extension ReadTransaction {
     if mdb_cursor_get(cursor, &key, &value, MDB_FIRST) == 0 { ReadAround.begin(cursor, at: key.mv_data) }
   }
 }
-
-@usableFromInline
-func comeFar(_ cursor: OpaquePointer, at page: UnsafeRawPointer?) { ReadAround.begin(cursor, at: page) }

@@ -51,13 +51,18 @@ func fetch(
   return try withUnsafeBytes(of: key) { (key) throws(LMDBError) in try fetch(handle, database, raw: key) }
 }
 
-func snapshotNumber(_ handle: TransactionHandle) -> UInt64 { UInt64(mdb_txn_id(handle.pointer)) }
+func snapshotNumber(_ handle: TransactionHandle) -> UInt64 { UInt64(bitPattern: Int64(mdb_txn_id(handle.pointer))) }
 
 func entryCount(_ handle: TransactionHandle, _ database: Database) throws(LMDBError) -> Int {
   check(handle, database)
   var statistics = MDB_stat()
   let code = mdb_stat(handle.pointer, database.index, &statistics)
   guard code == 0 else { throw failure(code, "mdb_stat", handle) }
+  guard statistics.ms_entries >= 0 else {
+    throw LMDBError(
+      .corrupted, "mdb_stat", path: path(of: handle),
+      detail: "it has more entries than can be counted: the file is damaged; restore a backup")
+  }
   return statistics.ms_entries
 }
 
@@ -72,6 +77,29 @@ func openCursor(_ handle: TransactionHandle, _ database: Database) throws(LMDBEr
 
 @usableFromInline
 func closeCursor(_ cursor: OpaquePointer) { mdb_cursor_close(cursor) }
+
+/// How many entries the database of a cursor can have: as many as LMDB counted, and no more than the file has room for.
+func entryBound(_ cursor: OpaquePointer) -> Int {
+  let transaction = mdb_cursor_txn(cursor)
+  var (statistics, information) = (MDB_stat(), MDB_envinfo())
+  guard mdb_stat(transaction, mdb_cursor_dbi(cursor), &statistics) == 0,
+    mdb_env_info(mdb_txn_env(transaction), &information) == 0
+  else { return .max }
+  // A write transaction may have more pages than the file.
+  if mdb_txn_id(transaction) > information.me_last_txnid { return statistics.ms_entries }
+  let (bytes, isTooMuch) = (information.me_last_pgno &+ 1).multipliedReportingOverflow(by: Int(statistics.ms_psize))
+  return isTooMuch ? statistics.ms_entries : min(statistics.ms_entries, bytes / leastEntryBytes)
+}
+
+/// The head of a node, its place in the page, and a byte of its key.
+private let leastEntryBytes = 11
+
+func endlessPages(_ cursor: OpaquePointer) -> LMDBError {
+  let handle = TransactionHandle(pointer: mdb_cursor_txn(cursor), owner: 0)
+  return LMDBError(
+    .corrupted, "mdb_cursor_get", path: path(of: handle),
+    detail: "its pages lead to more entries than it has: the file is damaged; restore a backup")
+}
 
 /// What a damaged page can hold, though nobody can put it there.
 @usableFromInline

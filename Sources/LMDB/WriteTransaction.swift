@@ -233,7 +233,8 @@ extension WriteTransaction {
     return index
   }
 
-  /// Commits. After an error of the system it may be unknown whether the commit is in the file (`outcomeUnknown`).
+  /// Commits. After a meta page that could not be written it is unknown whether the commit is in the file
+  /// (`outcomeUnknown`); after any other error it is not.
   mutating func commit() throws(LMDBError) {
     precondition(thread == psys_thread_id(), "A write transaction stays on the thread it was begun on.")
     precondition(gathered == nil, "Gathered changes are settled before the commit.")
@@ -242,9 +243,10 @@ extension WriteTransaction {
     if code == 0 { return }
     if code == MDB_MAP_FULL { mapIsFull = true }
     var error = LMDBError(code: code, "mdb_txn_commit", path: environment.path)
-    // LMDB's own codes come before anything is written, and a full disk before the meta page, unless the
-    // environment is now in panic: then it was the meta page that could not be written.
-    error.outcomeUnknown = environment.isPanicked || (code > 0 && error.code != .diskFull)
+    // A commit is real when its meta page is written, which comes last: pages, sync, meta page. LMDB puts the environment
+    // in panic if the meta page could not be written, and then only it is unknown whether the commit is in the file.
+    // Where writing or syncing the pages failed, no meta page leads to them, now or ever.
+    error.outcomeUnknown = environment.isPanicked
     throw error
   }
 }

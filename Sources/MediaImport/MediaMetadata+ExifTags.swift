@@ -10,8 +10,8 @@ internal import PhotoLedger
 //     HEIF rotation   0 → 1    90 → 8    180 → 3    270 → 6
 //     movie rotation  0 → 1    90 → 6    180 → 3    270 → 8
 //
-// Values outside their range (orientation 0 or 51713, latitude `undef`, a blank make) are as if absent. What is absent
-// stays absent: nothing is filled in from a neighbour.
+// Values outside their range (orientation 0 or 51713, latitude `undef`, an altitude beyond every orbit, a blank
+// make) are as if absent. What is absent stays absent: nothing is filled in from a neighbour.
 
 extension MediaMetadata {
   /// The facts, or nil when the file is neither image, video nor audio.
@@ -32,7 +32,8 @@ extension MediaMetadata {
     displayedSize = storedSize.map { [orientation] in
       orientation > 4 ? PixelSize(width: $0.height, height: $0.width) : $0
     }
-    duration = mediaType == .image ? 0 : tags.number("Duration").flatMap { $0.isFinite ? max(0, $0) : nil } ?? 0
+    let length = mediaType == .image ? nil : tags.number("Duration")
+    duration = length.flatMap { AssetNumbers.durations.contains($0) ? $0 : nil } ?? 0
     captureTime = CaptureTime(tags)
     location = Location(tags)
     contentIdentifier = Self.identifier(tags, "ContentIdentifier", "MediaGroupUUID")?.uppercased()
@@ -75,7 +76,7 @@ extension MediaMetadata {
   }
 
   private static func storedSize(_ tags: ExifTags) -> PixelSize? {
-    let sides = 1...Int(UInt32.max)
+    let sides = 1...AssetNumbers.sides.upperBound
     guard let width = tags.integer("ImageWidth"), let height = tags.integer("ImageHeight"), sides.contains(width),
       sides.contains(height)
     else { return nil }
@@ -138,10 +139,10 @@ extension Location {
   /// The place that a file states; nil when either half is missing, no number, or not on the earth.
   fileprivate init?(_ tags: ExifTags) {
     guard let latitude = tags.number("GPSLatitude"), let longitude = tags.number("GPSLongitude"),
-      (-90...90).contains(latitude), (-180...180).contains(longitude)
+      AssetNumbers.latitudes.contains(latitude), AssetNumbers.longitudes.contains(longitude)
     else { return nil }
     self.init(
       latitude: latitude, longitude: longitude,
-      altitude: tags.number("GPSAltitude").flatMap { $0.isFinite ? $0 : nil })
+      altitude: tags.number("GPSAltitude").flatMap { AssetNumbers.altitudes.contains($0) ? $0 : nil })
   }
 }

@@ -129,6 +129,8 @@ extension LibraryStore {
   ) throws -> LibraryStore {
     try reporting {
       try makeFolder(storePath(url))
+      // Folders that were there may have been made by a creation that was killed before their names were durable.
+      for folder in [url.deletingLastPathComponent().path, url.path] { try makeDurable(folder: folder) }
       let environment = try LMDB.Environment.open(path: storePath(url), options: options)
       let log = try EventLog(in: environment)
       let format = try StoreFormat(in: environment)
@@ -156,19 +158,33 @@ extension LibraryStore {
     var core = core
     core.snapshots = SnapshotStore(library: url)
     self.init(
-      url: url, core: core, resources: try ResourceStore(library: url),
+      url: url, core: core, 
+      resources: try ResourceStore(library: url, isReadOnly: core.environment.isOnReadOnlyFileSystem),
       signal: try ChangeSignal(path: Self.storePath(url) + "/changes"))
   }
 
-  /// Makes a folder and those above it, naming the one that cannot be made.
+  /// Makes a folder and those above it, naming the one that cannot be made; the names of new ones are durable.
   static func makeFolder(_ path: String) throws(LibraryError) {
     var made = ""
     for name in path.split(separator: "/") {
+      let parent = made.isEmpty ? "/" : made
       made += "/\(name)"
-      guard mkdir(made, 0o755) == 0 || errno == EEXIST else {
+      if mkdir(made, 0o755) == 0 {
+        try makeDurable(folder: parent)
+      } else if errno != EEXIST {
         throw LibraryError.store(made, "make the folder", errno: errno)
       }
     }
+  }
+
+  /// Makes the names in a folder durable. Where a folder may be written and not be read,
+  /// everything is made durable.
+  private static func makeDurable(folder path: String) throws(LibraryError) {
+    guard Glibc.access(path, R_OK) == 0 else { return Glibc.sync() }
+    let number = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard number >= 0 else { throw LibraryError.store(path, "open the folder", errno: errno) }
+    defer { Glibc.close(number) }
+    guard Glibc.fsync(number) == 0 else { throw LibraryError.store(path, "make durable", errno: errno) }
   }
 
   static func storePath(_ url: URL) -> String { url.path + "/store" }
@@ -213,6 +229,11 @@ extension LibraryStore {
     of log: EventLog, _ t: borrowing StoreReading, at url: URL
   ) throws -> LocalIdentifier {
     guard let record = try log.event(at: rootFolder, in: t) else {
+      guard try log.head(t).sequence == 0, try log.isEmpty(t) else {
+        throw LibraryError(
+          .corrupted,
+          "The log of \(url.path) lacks event 1, which creates the library; restore a backup, or see `verify`.")
+      }
       throw LibraryError(.notALibrary, "\(url.path) holds a store without a library in it; make a new library.")
     }
     guard case .libraryCreated(let identifier, _) = try Event(record) else {

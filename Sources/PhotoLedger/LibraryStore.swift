@@ -63,7 +63,7 @@ struct StoreCore: Sendable {
     guard permission.access != .full else { return commits }
     guard let number = permission.client, let first = commits.first, let last = commits.last else { return [] }
     let seen = try projections.sightings(of: number, after: first.number - 1, through: last.number, in: t)
-    let ordinals = Dictionary(uniqueKeysWithValues: seen.map { ($0.commit, $0.ordinal) })
+    let ordinals = Dictionary(seen.map { ($0.commit, $0.ordinal) }) { first, _ in first }
     return commits.compactMap { commit in ordinals[commit.number].map { commit.redacted(for: client, as: $0) } }
   }
 
@@ -210,7 +210,7 @@ package final class LibraryStore: Sendable {
     }
     if token.position == 0 { return 0 }
     guard let commit = try core.projections.commit(ofSighting: token.position, of: number, in: t),
-      commit <= moment?.commit ?? .max
+      try commit <= head(at: moment, t).commit
     else { throw unreached }
     return commit
   }

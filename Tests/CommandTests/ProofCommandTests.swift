@@ -109,9 +109,11 @@ struct ProofCommandTests {
     _ = try sandbox.makeAssets(4)
     let text = try sandbox.run(["prove", "inclusion", "2"]).lines
     #expect(text[0] == "event 2 of the log of 5 events" && text[1].hasPrefix("origin   photoledger/"))
-    #expect(text.count == 7 && text.last?.hasPrefix("root     ") == true)
+    #expect(text.count == 11 && text[6].hasPrefix("root     ") && text[7].hasPrefix("first    "))
     let line = try sandbox.run(["prove", "inclusion", "2", "--size", "4", "--json"]).lines[0]
-    let keys = ["proof", "origin", "sequence", "size", "leaf", "hashes", "root", "record"]
+    let keys = [
+      "proof", "origin", "sequence", "size", "leaf", "hashes", "root", "record", "chainBefore", "firstRecord", "firstHashes",
+    ]
     let places = try keys.map { try #require(line.range(of: "\"\($0)\":")).lowerBound }
     #expect(places == places.sorted())
     let object = try jsonObject(line)
@@ -120,7 +122,9 @@ struct ProofCommandTests {
     #expect(consistency[0] == "2 events are the beginning of the log of 5 events")
     let proof = try #require(try sandbox.run(["prove", "consistency", "2", "--size", "3", "--json"]).objects().first)
     #expect(
-      Set(proof.keys) == ["proof", "origin", "earlierSize", "earlierRoot", "size", "root", "hashes"]
+      Set(proof.keys) == [
+        "proof", "origin", "earlierSize", "earlierRoot", "size", "root", "hashes", "firstRecord", "firstHashes",
+      ]
         && proof["earlierSize"] as? Int == 2 && proof["size"] as? Int == 3)
   }
 

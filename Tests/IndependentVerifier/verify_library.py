@@ -262,12 +262,17 @@ def check_proof(log, tree, origin, path):
     demand(proof["origin"] == origin, None, f"{path} is of another log")
     demand(bytes.fromhex(proof["root"]) == tree.root(proof["size"]), None, f"{path} has another root")
     hashes = [bytes.fromhex(text) for text in proof["hashes"]]
+    demand(bytes.fromhex(proof["firstRecord"]) == log.records[0], None, f"{path} has another first record")
+    first = [bytes.fromhex(text) for text in proof["firstHashes"]]
+    demand(first == tree.path(0, 0, proof["size"]), None, f"{path} has other hashes of the first record")
     if proof["proof"] == "inclusion":
         index = proof["sequence"] - 1
         demand(bytes.fromhex(proof["leaf"]) == log.leaves[index], None, f"{path} has another leaf")
         demand(hashes == tree.path(index, 0, proof["size"]), None, f"{path} has other hashes")
         if proof["record"] is not None:
             demand(bytes.fromhex(proof["record"]) == log.records[index], None, f"{path} has another record")
+            before = cbor2.loads(log.records[index - 1])[5] if index > 0 else bytes(32)
+            demand(bytes.fromhex(proof["chainBefore"]) == before, None, f"{path} has another chain before its record")
     else:
         earlier = proof["earlierSize"]
         demand(bytes.fromhex(proof["earlierRoot"]) == tree.root(earlier), None, f"{path} has another earlier root")

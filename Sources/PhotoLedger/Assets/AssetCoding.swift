@@ -53,7 +53,7 @@ extension AssetRow {
 
   private mutating func read(_ key: UInt64, _ reader: inout CBORReader) throws {
     switch key {
-    case 0: number = try reader.unsigned()
+    case 0: number = try reader.place()
     case 1: identifier = try reader.identifier()
     case 2: mediaType = try known(MediaType(rawValue: try reader.number(Int.self)), "media type")
     case 3: mediaSubtypes = MediaSubtypes(rawValue: try reader.number(UInt32.self))
@@ -180,7 +180,7 @@ extension AssetResource {
       case 1: resource.type = ResourceType(rawValue: try reader.number(Int.self))
       case 2: resource.originalFilename = try reader.text()
       case 3: resource.uniformTypeIdentifier = try reader.text()
-      case 4: resource.dataSize = try reader.unsigned()
+      case 4: resource.dataSize = try reader.unsigned(in: AssetNumbers.byteCounts)
       case 5: resource.sha256 = try reader.bytes(count: 32).withUnsafeBytes { Array($0) }
       case 6: resource.pixelWidth = try reader.number(Int.self)
       case 7: resource.pixelHeight = try reader.number(Int.self)

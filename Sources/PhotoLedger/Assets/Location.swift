@@ -4,7 +4,7 @@ public struct Location: Hashable, Sendable {
   public var latitude: Double
   /// Degrees east of Greenwich, -180 to 180.
   public var longitude: Double
-  /// Metres above sea level, if known.
+  /// Metres above sea level, if known, -12,000 to 10,000,000.
   public var altitude: Double?
 
   /// Makes a place.
@@ -18,8 +18,12 @@ public struct Location: Hashable, Sendable {
     self.altitude = altitude
   }
 
-  /// Whether all of it is finite and in range.
-  public var isValid: Bool {
-    (-90...90).contains(latitude) && (-180...180).contains(longitude) && (altitude?.isFinite ?? true)
+  /// Whether all of it is finite and in range, so that an asset may be given it.
+  public var isValid: Bool { isOnEarth && altitude.map(AssetNumbers.altitudes.contains) ?? true }
+
+  /// Whether it is a place, at whatever height; what the log holds need be no more.
+  var isOnEarth: Bool {
+    AssetNumbers.latitudes.contains(latitude) && AssetNumbers.longitudes.contains(longitude)
+      && altitude?.isFinite ?? true
   }
 }

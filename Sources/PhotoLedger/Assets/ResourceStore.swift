@@ -65,9 +65,13 @@ package final class ResourceStore: Sendable {
 
   /// Opens the folder of resources of a library, making it where it is missing, and removes what processes that are
   /// gone left unfinished.
+  /// - Parameters:
+  ///   - library: the library's directory.
+  ///   - isReadOnly: whether nothing can be written there, so that nothing is made and nothing removed.
   /// - Throws: ``LibraryError`` `.storage`, `.notEnoughSpace`.
-  package init(library: URL) throws(LibraryError) {
+  package init(library: URL, isReadOnly: Bool = false) throws(LibraryError) {
     self.library = library.path
+    if isReadOnly { return }
     try makeFolder("resources")
     try makeFolder("resources/incoming")
     try makeDurable(folder: self.library)

@@ -77,18 +77,15 @@ extension Decider {
     guard resource.contentIdentifier.map({ (1...256).contains($0.utf8.count) }) ?? true else {
       throw invalid("a content identifier that is empty or longer than 256 bytes")
     }
+    try AssetNumbers.check(resource)
     guard resources.holds(resource) else { throw MissingBytes(resource: resource) }
     return resource
   }
 
   private func check(_ creation: AssetCreation) throws {
-    let sides = 0...Int(UInt32.max)
-    guard sides.contains(creation.pixelWidth), sides.contains(creation.pixelHeight) else {
-      throw invalid("a size of \(creation.pixelWidth) × \(creation.pixelHeight) pixels")
-    }
-    guard creation.duration.isFinite, creation.duration >= 0 else {
-      throw invalid("a duration of \(creation.duration) s")
-    }
+    try AssetNumbers.check(side: creation.pixelWidth)
+    try AssetNumbers.check(side: creation.pixelHeight)
+    try AssetNumbers.check(duration: creation.duration)
     try checkDuration(creation.duration, of: creation.mediaType)
     try check(creation.creationDate, creation.localCreationDate, creation.timeZoneOffset, creation.location)
     guard creation.burstIdentifier.map({ (1...256).contains($0.utf8.count) }) ?? true else {
@@ -111,13 +108,9 @@ extension Decider {
   }
 
   private func check(_ date: Date?, _ local: Date?, _ offset: Int?, _ location: Location?) throws {
-    for date in [date, local].compactMap({ $0 }) where !date.timeIntervalSinceReferenceDate.isFinite {
-      throw invalid("a date that is no number")
-    }
-    if let offset, !(-86_400...86_400).contains(offset) { throw invalid("an offset from UTC of \(offset) seconds") }
-    if let location, !location.isValid {
-      throw invalid("a location at \(location.latitude), \(location.longitude)")
-    }
+    for date in [date, local].compactMap({ $0 }) { try AssetNumbers.check(date: date) }
+    if let offset { try AssetNumbers.check(offset: offset) }
+    if let location { try AssetNumbers.check(location) }
   }
 
   private func invalid(_ what: String) -> LibraryError {
@@ -145,13 +138,9 @@ extension Decider {
     try check(
       changes.creationDate?.value, changes.localCreationDate?.value, changes.timeZoneOffset?.value,
       changes.location?.value)
-    if let duration = changes.duration, !duration.isFinite || duration < 0 {
-      throw invalid("a duration of \(duration) s")
-    }
+    if let duration = changes.duration { try AssetNumbers.check(duration: duration) }
     try check(caption: changes.caption?.value, keywords: changes.addedKeywords)
-    for side in [changes.pixelWidth, changes.pixelHeight].compactMap({ $0 }) where UInt32(exactly: side) == nil {
-      throw invalid("a side of \(side) pixels")
-    }
+    for side in [changes.pixelWidth, changes.pixelHeight].compactMap({ $0 }) { try AssetNumbers.check(side: side) }
   }
 
   /// Photos have no duration (AS-03).

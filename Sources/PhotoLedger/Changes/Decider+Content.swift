@@ -137,7 +137,10 @@ extension Decider {
     if contents.holdsAssets { return try asset(identifier, t).number }
     let row = try editable(identifier, t)
     var ancestor = contents.row.number
+    var steps = try t.count(of: projections.collections)
     while ancestor != rootFolder, ancestor != 0 {
+      guard steps > 0 else { throw projections.corruption("the folders above collection \(contents.row.number)") }
+      steps -= 1
       guard ancestor != row.number else {
         throw LibraryError(
           .changeNotSupported,

@@ -18,11 +18,14 @@ extension AssetErased {
     var redactions: [Redaction] = []
     try payload.forEachField { reader, key in
       switch key {
-      case 1: for _ in 0..<(try reader.array()) { numbers.append(try reader.unsigned()) }
+      case 1: for _ in 0..<(try reader.array()) { numbers.append(try reader.place()) }
       case 2:
         for _ in 0..<(try reader.array()) {
           try reader.array(count: 3)
-          let sequence = try reader.unsigned(in: (redactions.last?.sequence ?? 0) + 1...(.max - 1))
+          let sequence = try reader.place()
+          guard sequence > redactions.last?.sequence ?? 0 else {
+            throw EventCodingError(sentence: "its redaction of event \(sequence) is out of order.")
+          }
           let version = try reader.number(UInt32.self)
           let payload = try reader.bytes().withUnsafeBytes { Array($0) }
           redactions.append(Redaction(sequence: sequence, version: version, payload: payload))

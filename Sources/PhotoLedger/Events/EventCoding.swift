@@ -223,7 +223,7 @@ extension Event {
     try payload.forEachField { reader, key in
       guard key == 1 else { throw EventCodingError(sentence: "unknown field \(key).") }
       try reader.array(count: 2)
-      kept = Replacement(old: try reader.unsigned(), new: try reader.unsigned())
+      kept = Replacement(old: try reader.place(), new: try reader.place())
     }
     return try required(kept, "first commit")
   }
@@ -234,7 +234,7 @@ extension Event {
     var row: Row?
     try payload.forEachField { reader, key in
       switch key {
-      case 0: number = try reader.unsigned()
+      case 0: number = try reader.place()
       case 1: row = try read(try required(number, "number"), reader.skip())
       default: throw EventCodingError(sentence: "unknown field \(key).")
       }
@@ -268,7 +268,7 @@ extension AssetExistence {
         for _ in 0..<(try reader.array()) {
           try reader.array(count: 2)
           places.append(
-            ContainerPlace(container: try reader.unsigned(), key: OrderKey(rawValue: try reader.unsigned())))
+            ContainerPlace(container: try reader.place(), key: try reader.presentOrderKey()))
         }
       default: throw EventCodingError(sentence: "unknown field \(key).")
       }
@@ -284,9 +284,9 @@ extension CollectionExistence {
     var key: OrderKey?
     try payload.forEachField { reader, field in
       switch field {
-      case 0: number = try reader.unsigned()
+      case 0: number = try reader.place()
       case 1: row = try CollectionRow(number: try required(number, "number"), reading: reader.skip())
-      case 2: key = OrderKey(rawValue: try reader.unsigned())
+      case 2: key = try reader.presentOrderKey()
       default: throw EventCodingError(sentence: "unknown field \(field).")
       }
     }
@@ -321,8 +321,8 @@ extension CountShift {
   fileprivate init(reading reader: inout CBORReader) throws {
     let count = try reader.array()
     guard count == 2 || count == 3 else { throw EventCodingError(sentence: "a count shift has \(count) parts.") }
-    self.init(album: try reader.unsigned(), by: try reader.number(Int.self))
-    if count == 3 { byCreator = try reader.number(Int.self) }
+    self.init(album: try reader.place(), by: try reader.count(ObjectCount.shift))
+    if count == 3 { byCreator = try reader.count(ObjectCount.shift) }
   }
 }
 
@@ -346,7 +346,7 @@ extension AssetEdit {
   fileprivate init(reading reader: inout CBORReader) throws {
     let count = try reader.array()
     guard count == 2 || count == 4 else { throw EventCodingError(sentence: "an edit has \(count) parts.") }
-    self.init(number: try reader.unsigned(), changes: [])
+    self.init(number: try reader.place(), changes: [])
     for _ in 0..<(try reader.array()) {
       try reader.array(count: 3)
       let raw = try reader.unsigned()
@@ -368,7 +368,7 @@ extension CollectionEdited {
     var edited = CollectionEdited(number: 0)
     try payload.forEachField { reader, key in
       switch key {
-      case 1: number = try reader.unsigned()
+      case 1: number = try reader.place()
       case 2:
         try reader.array(count: 2)
         edited.title = Replacement(old: try reader.optionalText(), new: try reader.optionalText())
@@ -396,17 +396,17 @@ extension Arranged {
     var arranged = Arranged(verb: verb, container: 0, places: [])
     try payload.forEachField { reader, key in
       switch key {
-      case 1: container = try reader.unsigned()
+      case 1: container = try reader.place()
       case 2:
         for _ in 0..<(try reader.array()) {
           try reader.array(count: 3)
-          places.append(Place(child: try reader.unsigned(), old: try reader.orderKey(), new: try reader.orderKey()))
+          places.append(Place(child: try reader.place(), old: try reader.orderKey(), new: try reader.orderKey()))
         }
-      case 3: arranged.countShift = try reader.number(Int.self)
+      case 3: arranged.countShift = try reader.count(ObjectCount.shift)
       case 4:
         try reader.array(count: 2)
         arranged.modificationDate = Replacement(old: try reader.date(), new: try reader.date())
-      case 5: arranged.creatorShift = try reader.number(Int.self)
+      case 5: arranged.creatorShift = try reader.count(ObjectCount.shift)
       case 6:
         try reader.array(count: 2)
         arranged.creatorDate = Replacement(old: try reader.date(), new: try reader.date())

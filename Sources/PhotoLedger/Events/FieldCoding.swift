@@ -107,6 +107,12 @@ struct FieldWriter {
   }
 }
 
+/// How many objects a container may hold: more than a library has, and sums of a few still fit a number.
+enum ObjectCount {
+  static let held = 0...(1 << 40)
+  static let shift = -(1 << 40)...(1 << 40)
+}
+
 /// Which of the fields below 64 a map has.
 struct FoundFields {
   private var marks: UInt64 = 0
@@ -163,7 +169,33 @@ extension CBORReader {
   mutating func optionalDate() throws -> Date? { try isNull() ? nil : try date() }
 
   @_lifetime(self: copy self)
-  mutating func orderKey() throws -> OrderKey? { try isNull() ? nil : OrderKey(rawValue: try unsigned()) }
+  mutating func orderKey() throws -> OrderKey? { try isNull() ? nil : presentOrderKey() }
+
+  /// A place in a manual order.
+  @_lifetime(self: copy self)
+  mutating func presentOrderKey() throws -> OrderKey {
+    let value = try unsigned()
+    guard let key = OrderKey(stored: value) else {
+      throw EventCodingError(sentence: "the order key \(value) leaves nothing before or behind it.")
+    }
+    return key
+  }
+
+  /// The number of an object, or of a commit.
+  @_lifetime(self: copy self)
+  mutating func place() throws -> UInt64 {
+    let value = try unsigned()
+    guard value <= EventLog.largestSequence else { throw EventCodingError(sentence: "no log reaches \(value).") }
+    return value
+  }
+
+  /// How many objects something holds, or by how many that changed: no more than a log has events.
+  @_lifetime(self: copy self)
+  mutating func count(_ range: ClosedRange<Int>) throws -> Int {
+    let value = try number(Int.self)
+    guard range.contains(value) else { throw EventCodingError(sentence: "the count \(value) is out of range.") }
+    return value
+  }
 
   @_lifetime(self: copy self)
   mutating func identifier() throws -> LocalIdentifier {
@@ -201,6 +233,6 @@ extension Location {
     guard count == 2 || count == 3 else { throw EventCodingError(sentence: "a location has \(count) numbers.") }
     self.init(latitude: try reader.double(), longitude: try reader.double())
     if count == 3 { altitude = try reader.double() }
-    guard isValid else { throw EventCodingError(sentence: "a location is not on Earth.") }
+    guard isOnEarth else { throw EventCodingError(sentence: "a location is not on Earth.") }
   }
 }

@@ -20,6 +20,12 @@ package struct OrderKey: Hashable, Comparable, Sendable {
   package let rawValue: UInt64
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
+  /// The key that a row or an event names; nil for one that stands at a bound, where no member does.
+  init?(stored rawValue: UInt64) {
+    guard rawValue > 0, rawValue < .max else { return nil }
+    self.init(rawValue: rawValue)
+  }
+
   @inlinable
   package static func < (one: OrderKey, other: OrderKey) -> Bool { one.rawValue < other.rawValue }
 

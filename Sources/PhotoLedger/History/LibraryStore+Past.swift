@@ -125,8 +125,8 @@ extension LibraryStore {
       try goBack(container, to: way[way.count - 1].end, t, note)
       for stretch in way.reversed() {
         try opened.forEachEntry(.place, of: stretch, container: container, s) { key, value in
-          let place = value.byteCount == 8 ? OrderKey(rawValue: try value.number(at: 0)) : nil
-          changed.updateValue(place, forKey: try key.number(at: 8))
+          let place = value.byteCount == 8 ? try value.orderKey(at: 0) : nil
+          changed.updateValue(place, forKey: try key.place(at: 8))
           return .proceed
         }
       }

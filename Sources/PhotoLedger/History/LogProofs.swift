@@ -5,6 +5,11 @@ import EventLog
 //     inclusion     this event is the s-th of the log that the checkpoint is of        its leaf, at most log₂ n hashes
 //     consistency   the log of an earlier checkpoint is the beginning of a later one    at most 2 log₂ n hashes
 //
+// Either names the log that it is of, and shows it: the first event of a log creates the library, so its record has the
+// library's identifier, and it is proved to be the first of the same tree.
+//
+//     origin ◀── identifier in the payload of event 1 ──▶ its leaf ── firstHashes ──▶ root ◀── hashes ── the event's leaf
+//
 // Digests are hexadecimal digits here, so that the value, its JSON and what the program prints are the same; the checks
 // read them strictly. A proof that is not compared with a checkpoint proves only that it is one.
 
@@ -22,12 +27,23 @@ public struct InclusionProof: Sendable, Hashable, Codable {
   public let hashes: [String]
   /// The root that they lead to, in hexadecimal digits.
   public let root: String
-  /// The event's whole record in hexadecimal digits, if it was asked for: what the leaf is the hash of. The chain at
-  /// its end is the one part that the leaf does not cover.
+  /// The event's whole record in hexadecimal digits, if it was asked for: what the leaf is the hash of.
   public let record: String?
+  /// The chain up to the event before it in hexadecimal digits, zero before the first: what the chain at the end of the
+  /// record continues from, which the leaf does not cover. Nil without a record.
+  public let chainBefore: String?
+  /// The record of the log's first event in hexadecimal digits, which names the library.
+  public let firstRecord: String
+  /// The hashes that prove that this is the first event of the same tree, the lowest first, in hexadecimal digits.
+  public let firstHashes: [String]
 
-  /// Checks that leaf and hashes give the root, that the record gives the leaf if there is one, and that the root is
-  /// that of each checkpoint.
+  /// The keys of its JSON, in its order; another is refused.
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case origin, sequence, size, leaf, hashes, root, record, chainBefore, firstRecord, firstHashes
+  }
+
+  /// Checks that leaf and hashes give the root, that the log of the root is that of the origin, that the record gives
+  /// the leaf and continues the chain if there is one, and that root and chain are those of each checkpoint.
   /// - Parameter checkpoints: of the same log and size; without one nothing is known of the root.
   /// - Throws: ``LibraryError`` `.invalidProof`, saying what does not hold.
   /// - Complexity: O(log n) hashes, n the size, beside the record.
@@ -40,19 +56,48 @@ public struct InclusionProof: Sendable, Hashable, Codable {
     else {
       throw ProofText.failure("its hashes do not lead from event \(sequence) to the root of \(size) events")
     }
-    if let record { try check(record, gives: leaf) }
-    for checkpoint in checkpoints { try ProofText.compare(checkpoint, origin, [(size, self.root)]) }
+    try ProofText.check(origin, firstRecord, firstHashes, in: size, root)
+    let chain = try chain(giving: leaf)
+    for checkpoint in checkpoints {
+      try ProofText.compare(checkpoint, origin, [(size, self.root)])
+      guard let chain, sequence == checkpoint.size, chain.description != checkpoint.chain else { continue }
+      throw ProofText.failure("the chain of its record is not that of the checkpoint of \(checkpoint.spelledTime)")
+    }
   }
 
-  private func check(_ record: String, gives leaf: SHA256Digest) throws {
-    guard let bytes = ProofText.bytes(record) else { throw ProofText.failure("its record is not hexadecimal digits") }
-    let evidence: RecordEvidence
-    do { evidence = try RecordEvidence(of: bytes.span.bytes) } catch {
-      throw ProofText.failure("its record does not hold together. \(error.description)")
+  /// The chain up to the event, after checks of the record that ends with it; nil without a record.
+  private func chain(giving leaf: SHA256Digest) throws -> SHA256Digest? {
+    guard let record else {
+      guard chainBefore == nil else { throw ProofText.failure("it has the chain before a record, and no record") }
+      return nil
     }
+    let evidence = try ProofText.evidence(record, "record")
     guard evidence.sequence == sequence, evidence.leaf == leaf else {
       throw ProofText.failure("its record is that of event \(evidence.sequence), and does not give the leaf")
     }
+    guard evidence.isChained(after: try ProofText.digest(chainBefore ?? "", "chain before the event")) else {
+      throw ProofText.failure("the chain of its record does not continue from the chain before it")
+    }
+    return evidence.chain
+  }
+}
+
+extension InclusionProof {
+  /// Reads a proof.
+  /// - Throws: `DecodingError`, also for a key that no proof has.
+  public init(from decoder: any Decoder) throws {
+    try ProofText.checkKeys(of: decoder, CodingKeys.self)
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    origin = try fields.decode(String.self, forKey: .origin)
+    sequence = try fields.decode(UInt64.self, forKey: .sequence)
+    size = try fields.decode(UInt64.self, forKey: .size)
+    leaf = try fields.decode(String.self, forKey: .leaf)
+    hashes = try fields.decode([String].self, forKey: .hashes)
+    root = try fields.decode(String.self, forKey: .root)
+    record = try fields.decodeIfPresent(String.self, forKey: .record)
+    chainBefore = try fields.decodeIfPresent(String.self, forKey: .chainBefore)
+    firstRecord = try fields.decode(String.self, forKey: .firstRecord)
+    firstHashes = try fields.decode([String].self, forKey: .firstHashes)
   }
 }
 
@@ -70,8 +115,17 @@ public struct ConsistencyProof: Sendable, Hashable, Codable {
   public let root: String
   /// The hashes of the proof, in its order, in hexadecimal digits.
   public let hashes: [String]
+  /// The record of the log's first event in hexadecimal digits, which names the library.
+  public let firstRecord: String
+  /// The hashes that prove that this is the first event of the later tree, the lowest first, in hexadecimal digits.
+  public let firstHashes: [String]
 
-  /// Checks that the hashes join the two roots, and that each checkpoint has the root of its size.
+  /// The keys of its JSON, in its order; another is refused.
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case origin, earlierSize, earlierRoot, size, root, hashes, firstRecord, firstHashes
+  }
+
+  /// Checks that the hashes join the two roots, that their log is that of the origin, and that each checkpoint has the root of its size.
   /// - Parameter checkpoints: of the same log and one of the two sizes; without both nothing is known of the roots.
   /// - Throws: ``LibraryError`` `.invalidProof`, saying what does not hold.
   /// - Complexity: O(log n) hashes, n the later size.
@@ -81,9 +135,27 @@ public struct ConsistencyProof: Sendable, Hashable, Codable {
     guard earlierSize > 0, MerkleTree.isConsistent(from: earlierSize, earlier, to: size, later, proof: hashes) else {
       throw ProofText.failure("its hashes do not show that \(earlierSize) events are the beginning of \(size)")
     }
+    try ProofText.check(origin, firstRecord, firstHashes, in: size, later)
     for checkpoint in checkpoints {
       try ProofText.compare(checkpoint, origin, [(earlierSize, earlierRoot), (size, root)])
     }
+  }
+}
+
+extension ConsistencyProof {
+  /// Reads a proof.
+  /// - Throws: `DecodingError`, also for a key that no proof has.
+  public init(from decoder: any Decoder) throws {
+    try ProofText.checkKeys(of: decoder, CodingKeys.self)
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    origin = try fields.decode(String.self, forKey: .origin)
+    earlierSize = try fields.decode(UInt64.self, forKey: .earlierSize)
+    earlierRoot = try fields.decode(String.self, forKey: .earlierRoot)
+    size = try fields.decode(UInt64.self, forKey: .size)
+    root = try fields.decode(String.self, forKey: .root)
+    hashes = try fields.decode([String].self, forKey: .hashes)
+    firstRecord = try fields.decode(String.self, forKey: .firstRecord)
+    firstHashes = try fields.decode([String].self, forKey: .firstHashes)
   }
 }
 
@@ -101,6 +173,56 @@ private enum ProofText {
   }
 
   static func digests(_ texts: [String]) throws -> [SHA256Digest] { try texts.map { try digest($0, "hash") } }
+
+  /// The record in hexadecimal digits, which holds together.
+  static func evidence(_ record: String, _ name: String) throws -> RecordEvidence {
+    guard let bytes = bytes(record) else { throw failure("its \(name) is not hexadecimal digits") }
+    do { return try RecordEvidence(of: bytes.span.bytes) } catch {
+      throw failure("its \(name) does not hold together. \(error.description)")
+    }
+  }
+
+  /// Checks that the log with a root is that of the library that an origin names.
+  static func check(
+    _ origin: String, _ record: String, _ hashes: [String], in size: UInt64, _ root: SHA256Digest
+  ) throws {
+    let first = try evidence(record, "first record")
+    guard first.sequence == 1, first.isChained(after: .zero),
+      MerkleTree.root(ofLeaf: first.leaf, at: 0, size: size, proof: try digests(hashes)) == root
+    else { throw failure("its first record is not the first of the log of \(size) events") }
+    guard let identifier = library(createdBy: first) else { throw failure("its first record creates no library") }
+    guard origin == Checkpoint.originPrefix + identifier.uuidString else {
+      throw failure("it says that it is of the log \(origin), and its first record creates \(identifier.uuidString)")
+    }
+  }
+
+  /// The identifier of the library that a record creates; nil if it creates none.
+  private static func library(createdBy record: RecordEvidence) -> LocalIdentifier? {
+    guard let payload = record.payload else { return nil }
+    do {
+      let event = try Event(type: record.type, version: record.version, sequence: 1, payload: payload.span.bytes)
+      guard case .libraryCreated(let identifier, _) = event else { return nil }
+      return identifier
+    } catch {
+      return nil
+    }
+  }
+
+  /// Refuses what no proof says: it would be taken for proved. The program writes the kind of a proof beside it.
+  static func checkKeys<Keys: CodingKey & CaseIterable>(of decoder: any Decoder, _: Keys.Type) throws {
+    let known = Set(Keys.allCases.map(\.stringValue) + ["proof"])
+    let found = try decoder.container(keyedBy: AnyKey.self).allKeys
+    guard let stranger = found.first(where: { !known.contains($0.stringValue) }) else { return }
+    throw DecodingError.dataCorrupted(
+      .init(codingPath: decoder.codingPath, debugDescription: "A proof has no key '\(stranger.stringValue)'."))
+  }
+
+  private struct AnyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
 
   static func bytes(_ text: String) -> [UInt8]? {
     let digits = Array(text.utf8)

@@ -117,7 +117,7 @@ struct PastReader {
     let limit = past.sequence
     for kind in SnapshotStore.Kind.allCases {
       try snapshots.forEachEntry(kind, of: stretch, t) { key, value in
-        let number = try key.number(at: 0)
+        let number = try key.place(at: 0)
         // Objects come in ascending order.
         guard number <= limit else { return .stop }
         try take(kind, number, key, value)
@@ -141,7 +141,7 @@ struct PastReader {
       past.clients.updateValue(try wasThere ? ClientRow(number: number, encoded: bytes) : nil, forKey: number)
     case .place:
       guard key.byteCount == 16, value.byteCount == (wasThere ? 8 : 0) else { throw SnapshotStore.Opened.corruption }
-      note(try key.number(at: 8), in: number, wasThere ? OrderKey(rawValue: try value.number(at: 0)) : nil)
+      note(try key.place(at: 8), in: number, wasThere ? try value.orderKey(at: 0) : nil)
     }
   }
 

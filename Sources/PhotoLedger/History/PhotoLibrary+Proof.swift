@@ -47,13 +47,15 @@ extension PhotoLibrary {
       let size = try size ?? store.core.log.head(t).sequence
       let hashes = try store.tree.inclusionProof(ofSequence: sequence, size: size, in: t)
       let root = try store.tree.root(ofSize: size, in: t)
-      guard let record = try store.core.log.record(at: sequence, in: t) else {
-        throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
-      }
+      let record = try store.core.record(at: sequence, t)
+      let before = try store.core.chain(before: sequence, t)
+      let first = try store.firstProof(in: size, t)
       let proof = InclusionProof(
         origin: store.core.origin, sequence: sequence, size: size,
         leaf: try RecordEvidence(of: record.span.bytes).leaf.description, hashes: hashes.map(\.description),
-        root: root.description, record: includesRecord ? record.hexadecimalDigits : nil)
+        root: root.description, record: includesRecord ? record.hexadecimal : nil,
+        chainBefore: includesRecord ? before.description : nil,
+        firstRecord: first.record, firstHashes: first.hashes)
       try sound { try proof.check() }
       return proof
     }
@@ -74,10 +76,12 @@ extension PhotoLibrary {
     return try store.reading { t in
       let size = try size ?? store.core.log.head(t).sequence
       let hashes = try store.tree.consistencyProof(from: earlier, to: size, in: t)
+      let first = try store.firstProof(in: size, t)
       let proof = ConsistencyProof(
         origin: store.core.origin, earlierSize: earlier,
         earlierRoot: try store.tree.root(ofSize: earlier, in: t).description, size: size,
-        root: try store.tree.root(ofSize: size, in: t).description, hashes: hashes.map(\.description))
+        root: try store.tree.root(ofSize: size, in: t).description, hashes: hashes.map(\.description),
+        firstRecord: first.record, firstHashes: first.hashes)
       try sound { try proof.check() }
       return proof
     }
@@ -96,6 +100,27 @@ extension StoreCore {
   var origin: String { Checkpoint.originPrefix + identifier.uuidString }
 }
 
-extension [UInt8] {
-  fileprivate var hexadecimalDigits: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+extension StoreCore {
+  fileprivate func record(at sequence: UInt64, _ t: borrowing StoreReading) throws -> [UInt8] {
+    guard let record = try log.record(at: sequence, in: t) else {
+      throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
+    }
+    return record
+  }
+
+  fileprivate func chain(before sequence: UInt64, _ t: borrowing StoreReading) throws -> SHA256Digest {
+    guard sequence > 1 else { return .zero }
+    let previous = try record(at: sequence - 1, t)
+    return try RecordEvidence(of: previous.span.bytes).chain
+  }
+}
+
+extension LibraryStore {
+  /// What shows which library a log of so many events is of.
+  fileprivate func firstProof(
+    in size: UInt64, _ t: borrowing StoreReading
+  ) throws -> (record: String, hashes: [String]) {
+    let hashes = try tree.inclusionProof(ofSequence: rootFolder, size: size, in: t)
+    return (try core.record(at: rootFolder, t).hexadecimal, hashes.map(\.description))
+  }
 }

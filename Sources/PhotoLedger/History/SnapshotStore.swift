@@ -155,7 +155,7 @@ extension SnapshotStore.Opened {
       try format.number(at: 0) == Self.format,
       let spacing = try t.value(for: Self.spacingName.span.bytes, in: settings)
     else { return nil }
-    return try spacing.number(at: 0)
+    return try spacing.place(at: 0)
   }
 
   /// How many payloads the log had lost when the first of them was made; nil where nothing was made.
@@ -190,9 +190,10 @@ extension SnapshotStore.Opened {
     guard let value = try t.value(for: key.span.bytes, in: stretches) else { return nil }
     guard value.byteCount == 56 else { throw Self.corruption }
     var stretch = Stretch(level: level, index: index)
-    (stretch.start, stretch.end) = (try value.number(at: 0), try value.number(at: 8))
-    stretch.commit = try value.number(at: 16)
+    (stretch.start, stretch.end) = (try value.place(at: 0), try value.place(at: 8))
+    stretch.commit = try value.place(at: 16)
     stretch.chain = SHA256Digest(value.extracting(24...))
+    guard stretch.start < stretch.end, stretch.commit <= stretch.end else { throw Self.corruption }
     return stretch
   }
 
@@ -204,7 +205,7 @@ extension SnapshotStore.Opened {
     var count: UInt64 = 0
     let prefix: InlineArray<1, UInt64> = [0]
     try t.forEach(in: stretches, prefix: prefix.span.bytes, reverse: true) { key, _ in
-      count = try key.number(at: 8) &+ 1
+      count = try key.place(at: 8) + 1
       return .stop
     }
     return count

@@ -41,6 +41,18 @@ public struct Verification: Sendable, Hashable {
   public var isSound: Bool { defect == nil }
 }
 
+extension Verification {
+  /// What a verification of the log found.
+  fileprivate init(_ log: LogVerification) {
+    eventCount = log.eventCount
+    commitCount = log.commitCount
+    chain = log.head.chain.description
+    defect = log.defect.map { defect in
+      Defect(place: "event \(defect.sequence)", description: "\(defect.kind.rawValue): \(defect.detail).")
+    }
+  }
+}
+
 /// How far a long task has come.
 public struct TaskProgress: Sendable, Hashable {
   /// What is being done: `log`, `replay`, `compare`, `resources`, `rebuild`, `swap`.
@@ -77,6 +89,40 @@ extension PhotoLibrary {
     }
   }
 
+  /// Looks for what is wrong with the log of a library that cannot be opened.
+  /// - Parameters:
+  ///   - url: the library's directory.
+  ///   - progress: is told how far it is; false stops.
+  /// - Returns: what was found in the log; nil if it is sound or cannot be read at all, so that opening says more.
+  /// - Throws: ``LibraryError`` `.userCancelled` if `progress` stops.
+  /// - Complexity: O(bytes) of the events.
+  package static func verifyUnopened(
+    _ url: URL, progress: (TaskProgress) -> Bool = { _ in true }
+  ) throws -> Verification? {
+    var options = LibraryStore.options
+    options.createsStore = false
+    let path = LibraryStore.storePath(url.standardizedFileURL)
+    var isStopped = false
+    let log: LogVerification
+    do {
+      let environment = try LMDB.Environment.open(path: path, options: options)
+      let events = try EventLog(in: environment, creates: false)
+      log = try environment.read { t in
+        try events.verify(in: t) { sequence in
+          isStopped = !progress(TaskProgress(phase: "log", done: sequence, total: nil))
+          return isStopped ? .stop : .proceed
+        }
+      }
+    } catch {
+      return nil
+    }
+    guard !isStopped else {
+      throw LibraryError(.userCancelled, "The verification was stopped; nothing was changed.")
+    }
+    let found = Verification(log)
+    return found.isSound ? nil : found
+  }
+
   /// The same without the files of resources.
   func verifyStore(
     scratch: URL = FileManager.default.temporaryDirectory, against checkpoints: [Checkpoint] = [],
@@ -98,15 +144,8 @@ extension PhotoLibrary {
     guard let log = try store.core.log.proved(statesAt: Set(checkpoints.map(\.size)), in: t, progress) else {
       throw LibraryError(.userCancelled, "The verification was stopped; nothing was changed.")
     }
-    var found = Verification()
-    found.eventCount = log.eventCount
-    found.commitCount = log.commitCount
-    found.chain = log.head.chain.description
-    if let defect = log.defect {
-      found.defect = Verification.Defect(
-        place: "event \(defect.sequence)", description: "\(defect.kind.rawValue): \(defect.detail).")
-      return found
-    }
+    var found = Verification(log)
+    guard found.isSound else { return found }
     let states = log.states
     for checkpoint in checkpoints.sorted(by: { $0.size < $1.size }) {
       found.defect = checkpoint.difference(from: states, log.head)
@@ -127,7 +166,7 @@ extension PhotoLibrary {
     let environment = try LMDB.Environment.open(path: folder.path, options: options)
     let replayed = try Projections(in: environment)
     found.setAside = try store.core.projections.setAside(in: t)
-    let skipped = Dictionary(uniqueKeysWithValues: found.setAside.map { ($0.sequence, $0.reason) })
+    let skipped = Dictionary(found.setAside.map { ($0.sequence, $0.reason) }) { first, _ in first }
     do {
       try replayed.replay(
         store.core.log, through: total, from: t, into: environment, settingAside: skipped

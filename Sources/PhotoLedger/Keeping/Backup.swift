@@ -279,7 +279,7 @@ enum LibraryCopy {
       return try environment.read { t in
         var absent: [(asset: ObjectNumber, content: SHA256Digest)] = []
         try t.forEach(in: projections.content) { key, _ in
-          let asset = try key.number(at: SHA256Digest.byteCount)
+          let asset = try key.place(at: SHA256Digest.byteCount)
           let content = SHA256Digest(key.extracting(first: SHA256Digest.byteCount))
           if !present.contains(content) { absent.append((asset, content)) }
           return .proceed

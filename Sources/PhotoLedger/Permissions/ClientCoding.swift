@@ -42,8 +42,8 @@ extension ClientRow {
       case 5: row.readWrite.usageDescription = try reader.text()
       case 6: row.addOnly.usageDescription = try reader.text()
       case 7: row.preventsLimitedAlert = try reader.bool()
-      case 8: row.selectionCount = try reader.number(Int.self)
-      case 9: row.pickCount = try reader.number(Int.self)
+      case 8: row.selectionCount = try reader.count(ObjectCount.held)
+      case 9: row.pickCount = try reader.count(ObjectCount.held)
       default: throw EventCodingError(sentence: "unknown property \(key) of a client.")
       }
     }
@@ -66,7 +66,7 @@ extension PickRow {
     try bytes.forEachField { reader, key in
       found.insert(key)
       switch key {
-      case 1: row.client = try reader.unsigned()
+      case 1: row.client = try reader.place()
       case 2: row.date = try reader.date()
       default: throw EventCodingError(sentence: "unknown property \(key) of a pick.")
       }
@@ -94,7 +94,7 @@ extension ClientEdited {
     var number: ObjectNumber?
     try payload.forEachField { reader, key in
       switch key {
-      case 1: number = try reader.unsigned()
+      case 1: number = try reader.place()
       case 2, 4:
         try reader.array(count: 2)
         edited.statuses[key == 2 ? .addOnly : .readWrite] = Replacement(

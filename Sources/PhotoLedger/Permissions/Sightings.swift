@@ -94,7 +94,7 @@ extension Projections {
     var last: (ordinal: UInt64, commit: UInt64)?
     let prefix: InlineArray<1, UInt64> = [client.bigEndian]
     try t.forEach(in: sightings, prefix: prefix.span.bytes, reverse: true) { key, value in
-      last = (try key.number(at: 8), try value.number(at: 0))
+      last = (try key.place(at: 8), try value.place(at: 0))
       return .stop
     }
     return last
@@ -103,7 +103,7 @@ extension Projections {
   /// The commit of a client's sighting; nil if there is none of that number.
   func commit(ofSighting ordinal: UInt64, of client: ObjectNumber, in t: borrowing some Reading) throws -> UInt64? {
     let key = pairKey(client, ordinal)
-    return try t.value(for: key.span.bytes, in: sightings)?.number(at: 0)
+    return try t.value(for: key.span.bytes, in: sightings)?.place(at: 0)
   }
 
   /// How many sightings a client had up to a commit.
@@ -133,9 +133,9 @@ extension Projections {
     let prefix: InlineArray<1, UInt64> = [client.bigEndian]
     let from = pairKey(client, first)
     try t.forEach(in: sightings, from: from.span.bytes, prefix: prefix.span.bytes) { key, value in
-      let commit = try value.number(at: 0)
+      let commit = try value.place(at: 0)
       guard commit <= limit, found.count < most else { return .stop }
-      found.append((try key.number(at: 8), commit))
+      found.append((try key.place(at: 8), commit))
       return .proceed
     }
     return found

@@ -152,6 +152,23 @@ extension RawSpan {
     guard byteCount >= offset + 8 else { throw Projections.corruption("a row or key that is cut short") }
     return UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
+
+  /// The big-endian sequence, number of a commit or an object, or ordinal at an offset of a row or key.
+  /// - Throws: ``LibraryError`` `.corrupted` for one that no log reaches, and if the bytes end before it does.
+  func place(at offset: Int) throws(LibraryError) -> UInt64 {
+    let place = try number(at: offset)
+    guard place <= EventLog.largestSequence else { throw Projections.corruption("the number \(place) of a row or key") }
+    return place
+  }
+
+  /// The big-endian place in a manual order at an offset of a row or key.
+  /// - Throws: ``LibraryError`` `.corrupted` for one that no member has, and if the bytes end before it does.
+  func orderKey(at offset: Int) throws(LibraryError) -> OrderKey {
+    guard let key = OrderKey(stored: try number(at: offset)) else {
+      throw Projections.corruption("a place in a manual order, which leaves nothing before or behind it")
+    }
+    return key
+  }
 }
 
 // MARK: - Reading
@@ -191,7 +208,7 @@ extension Projections {
   package func client(named name: String, in t: borrowing some Reading) throws -> ClientRow? {
     guard let value = try t.bytes(for: Array(name.utf8), in: clientNames) else { return nil }
     guard value.count == 8 else { throw corruption("the client '\(name)'") }
-    let number = try value.span.bytes.number(at: 0)
+    let number = try value.span.bytes.place(at: 0)
     guard let row = try client(number, in: t) else { throw corruption("client \(number)") }
     return row
   }
@@ -229,7 +246,7 @@ extension Projections {
     let key = pairKey(identifier.high, identifier.low)
     guard let value = try t.value(for: key.span.bytes, in: identifiers) else { return nil }
     guard value.byteCount == 9 else { throw corruption("the identifier \(identifier.uuidString)") }
-    return (try value.number(at: 1), value.unsafeLoad(as: UInt8.self) == ObjectKind.asset.rawValue)
+    return (try value.place(at: 1), value.unsafeLoad(as: UInt8.self) == ObjectKind.asset.rawValue)
   }
 
   /// The number of the last asset with an identifier that was purged; nil if none was.
@@ -247,7 +264,7 @@ extension Projections {
   ) throws {
     let prefix = pairKey(identifier.high, identifier.low)
     try t.forEach(in: departed, prefix: prefix.span.bytes) { key, _ in
-      body(try key.number(at: 16))
+      body(try key.place(at: 16))
       return .proceed
     }
   }
@@ -259,7 +276,7 @@ extension Projections {
     let key = pairKey(child, container)
     guard let value = try t.value(for: key.span.bytes, in: containers) else { return nil }
     guard value.byteCount == 8 else { throw corruption("the place of object \(child) in \(container)") }
-    return OrderKey(rawValue: try value.number(at: 0))
+    return try value.orderKey(at: 0)
   }
 
   /// Every place that a child has.
@@ -268,7 +285,7 @@ extension Projections {
     let prefix: InlineArray<1, UInt64> = [child.bigEndian]
     try t.forEach(in: containers, prefix: prefix.span.bytes) { key, value in
       places.append(
-        ContainerPlace(container: try key.number(at: 8), key: OrderKey(rawValue: try value.number(at: 0))))
+        ContainerPlace(container: try key.place(at: 8), key: try value.orderKey(at: 0)))
       return .proceed
     }
     return places
@@ -285,7 +302,7 @@ extension Projections {
     let prefix: InlineArray<1, UInt64> = [container.bigEndian]
     let from = pairKey(container, start?.rawValue ?? (backward ? .max : 0))
     try t.forEach(in: members, from: from.span.bytes, prefix: prefix.span.bytes, reverse: backward) { (key, value) in
-      try body(OrderKey(rawValue: try key.number(at: 8)), try value.number(at: 0)) ? .proceed : .stop
+      try body(try key.orderKey(at: 8), try value.place(at: 0)) ? .proceed : .stop
     }
   }
 
@@ -318,7 +335,7 @@ extension Projections {
   ) throws -> [ObjectNumber] {
     var found: [ObjectNumber] = []
     try t.forEach(in: database, prefix: prefix.span.bytes) { key, _ in
-      found.append(try key.number(at: prefix.count))
+      found.append(try key.place(at: prefix.count))
       return .proceed
     }
     return found
@@ -331,10 +348,11 @@ extension Projections {
     in t: borrowing some Reading
   ) throws -> [UInt64] {
     var sequences: [UInt64] = []
+    guard sequence < .max else { return [] }
     let prefix: InlineArray<1, UInt64> = [number.bigEndian]
     let from = pairKey(number, sequence + 1)
     try t.forEach(in: history, from: from.span.bytes, prefix: prefix.span.bytes) { key, _ in
-      let sequence = try key.number(at: 8)
+      let sequence = try key.place(at: 8)
       guard sequence <= last, sequences.count < most else { return .stop }
       sequences.append(sequence)
       return .proceed
@@ -348,7 +366,7 @@ extension Projections {
   func firstToldCommit(in t: borrowing some Reading) throws -> UInt64 {
     guard let value = try t.bytes(for: Self.firstToldName, in: settings) else { return 0 }
     guard value.count == 8 else { throw corruption("where its history begins") }
-    return try value.span.bytes.number(at: 0)
+    return try value.span.bytes.place(at: 0)
   }
 
   static let forksName = Array("forks".utf8)
@@ -358,7 +376,7 @@ extension Projections {
     guard let value = try t.bytes(for: Self.forksName, in: settings) else { return [] }
     guard value.count % 16 == 0 else { throw corruption("what it was forked from") }
     return try stride(from: 0, to: value.count, by: 16).map { offset in
-      ForkPoint(commit: try value.span.bytes.number(at: offset), mark: try value.span.bytes.number(at: offset + 8))
+      ForkPoint(commit: try value.span.bytes.place(at: offset), mark: try value.span.bytes.number(at: offset + 8))
     }
   }
 

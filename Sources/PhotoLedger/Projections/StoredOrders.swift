@@ -105,7 +105,7 @@ extension Projections {
     var keys: [NarrowKey] = []
     keys.reserveCapacity(try t.count(of: orders[index]))
     try t.forEach(in: orders[index]) { key, _ in
-      keys.append(NarrowKey(word: try key.number(at: 0), number: try key.number(at: 8)))
+      keys.append(NarrowKey(word: try key.number(at: 0), number: try key.place(at: 8)))
       return .proceed
     }
     return ascending ? keys : Self.backward(keys)
@@ -130,7 +130,7 @@ extension Projections {
           if ascending { date = try key.dateWord() }
           break
         }
-        numbers.append(try key.number(at: 8))
+        numbers.append(try key.place(at: 8))
         holder = try cursor.next()?.key
       }
       if !ascending {

@@ -96,7 +96,7 @@ extension Invocation {
 
   /// Runs an internal command with these operands in a child, and turns a signal that ended it into a sentence.
   func runInChild(_ name: String, _ options: [String], reading what: String) throws -> ExitStatus {
-    let interruption = Interruption()
+    let interruption = Interruption(patience: ChildRun.parentPatience)
     try output.flush()
     switch try ChildRun.run(name, options, operands: operands, until: interruption) {
     case .exited(let status): return ExitStatus(rawValue: status) ?? .failed

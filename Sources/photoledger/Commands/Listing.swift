@@ -37,7 +37,7 @@ extension Command {
   ) { invocation in
     try invocation.withLibrary { library in
       let tree = AlbumTree(invocation: invocation, library: library)
-      try tree.print(in: nil, depth: 0)
+      try tree.print(in: nil, below: [])
       if invocation.has(smart) { try tree.printOwnSmartAlbums() }
       return .done
     }
@@ -58,12 +58,19 @@ private struct AlbumTree {
   let invocation: Invocation
   let library: PhotoLibrary
 
-  func print(in folder: PhotoCollection?, depth: Int) throws {
+  /// - Parameter folders: the identifiers of the folder and of those above it.
+  func print(in folder: PhotoCollection?, below folders: Set<String>) throws {
     try library.fetchCollections(in: folder).forEachPiece { collections in
       for collection in collections {
         try invocation.output.line(
-          invocation.printsJSON ? json(collection, in: folder) : row(collection, depth))
-        if collection.kind == .folder { try print(in: collection, depth: depth + 1) }
+          invocation.printsJSON ? json(collection, in: folder) : row(collection, folders.count))
+        guard collection.kind == .folder else { continue }
+        let (isNew, identifier) = (!folders.contains(collection.localIdentifier), collection.localIdentifier)
+        guard isNew else {
+          throw LibraryError(
+            .corrupted, "The store has the folder \(identifier) inside itself; run `verify`, then `rebuild`.")
+        }
+        try print(in: collection, below: folders.union([identifier]))
       }
     }
   }

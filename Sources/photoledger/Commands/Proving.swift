@@ -103,7 +103,8 @@ extension Command {
       "event \(proof.sequence) of the log of \(proof.size) events",
       [
         ("origin", [proof.origin]), ("leaf", [proof.leaf]), ("hashes", proof.hashes), ("root", [proof.root]),
-        ("record", proof.record.map { [$0] } ?? []),
+        ("record", proof.record.map { [$0] } ?? []), ("before", proof.chainBefore.map { [$0] } ?? []),
+        ("first", [proof.firstRecord] + proof.firstHashes),
       ])
   }
 
@@ -135,6 +136,8 @@ private enum Proof {
   init(_ data: Data, _ path: String) throws {
     let decoder = JSONDecoder()
     do {
+      // Strict where the decoder is not: a key that stands there twice has two meanings.
+      _ = try JSONReader.read(Array(data))
       switch try decoder.decode(Kind.self, from: data).proof {
       case "inclusion": self = .inclusion(try decoder.decode(InclusionProof.self, from: data))
       case "consistency": self = .consistency(try decoder.decode(ConsistencyProof.self, from: data))
@@ -221,6 +224,9 @@ extension JSON {
       "hashes": .list(proof.hashes.map { .text($0) }),
       "root": .text(proof.root),
       "record": JSON(proof.record),
+      "chainBefore": JSON(proof.chainBefore),
+      "firstRecord": .text(proof.firstRecord),
+      "firstHashes": .list(proof.firstHashes.map { .text($0) }),
     ]
   }
 
@@ -233,6 +239,8 @@ extension JSON {
       "size": .integer(Int64(clamping: proof.size)),
       "root": .text(proof.root),
       "hashes": .list(proof.hashes.map { .text($0) }),
+      "firstRecord": .text(proof.firstRecord),
+      "firstHashes": .list(proof.firstHashes.map { .text($0) }),
     ]
   }
 }

@@ -27,7 +27,7 @@ extension Command {
     for file in invocation.texts(Option.checkpoint.name) { options += ["--checkpoint", file] }
     if let client = try invocation.client() { options += ["--as", client] }
     for option in [hashing, .json] where invocation.has(option) { options.append("--\(option.name)") }
-    let interruption = Interruption()
+    let interruption = Interruption(patience: ChildRun.parentPatience)
     try invocation.output.flush()
     switch try ChildRun.run(verifyHere.name, options, until: interruption) {
     case .exited(let status):
@@ -49,13 +49,24 @@ extension Command {
   ) { invocation in
     let interruption = try Interruption(of: invocation)
     let checkpoints = try invocation.checkpoints()
-    return try invocation.withLibrary { library in
-      let found = try invocation.showingProgress(interruption) { progress in
-        try library.verify(hashingContent: invocation.has(hashing), against: checkpoints, progress: progress)
+    let found: Verification
+    do {
+      found = try invocation.withLibrary { library in
+        try invocation.showingProgress(interruption) { progress in
+          try library.verify(hashingContent: invocation.has(hashing), against: checkpoints, progress: progress)
+        }
       }
-      try invocation.output.write(invocation.printsJSON ? JSON(found).description + "\n" : text(found))
-      return found.isSound ? .done : .failed
+    } catch let error as LibraryError where error.code == .corrupted {
+      // Where the log itself is why the library cannot be opened, it is asked for the first difference.
+      let url = try invocation.libraryURL()
+      let log = try invocation.showingProgress(interruption) { progress in
+        try PhotoLibrary.verifyUnopened(url, progress: progress)
+      }
+      guard let log else { throw error }
+      found = log
     }
+    try invocation.output.write(invocation.printsJSON ? JSON(found).description + "\n" : text(found))
+    return found.isSound ? .done : .failed
   }
 
   static let rebuild = Command(

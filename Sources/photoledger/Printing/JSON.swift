@@ -87,7 +87,7 @@ extension JSON: CustomStringConvertible {
   /// The shortest spelling that reads back as the same number; JSON has none for what is not finite.
   private static func spelling(of value: Double) -> String {
     guard value.isFinite else { return "null" }
-    if let whole = Int64(exactly: value), abs(whole) < 1 << 53 { return String(whole) }
+    if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 { return String(whole) }
     return value.description
   }
 

@@ -4,9 +4,11 @@ import Synchronization
 // Work that may be brought down by what it reads runs in a child: this same program, with an internal command.
 //
 //     parent ── pipe ──▶ child      nothing is ever written; the end of the pipe is the request to stop
+//            ── TMPDIR ──▶          a folder for what is needed for a while only, which the parent removes
 //
 // The parent closes its end when it is asked to stop, and the kernel closes it when the parent ends, in whatever way.
-// Either way the child cleans up and answers, as a command does that needs no child.
+// Either way the child cleans up and answers, as a command does that needs no child; one that does not is killed. What a
+// child leaves that is brought down by what it reads lies in the folder that goes with the run.
 //
 // Refused: passing signals on. Ctrl-C in a terminal reaches the child as well, and the second signal would end it at
 // once. Refused: PR_SET_PDEATHSIG. It cannot be asked for between fork and exec by posix_spawn, is sent already when
@@ -36,29 +38,52 @@ enum ChildRun {
     }
     defer { letGo() }
     let words = [name, "--\(Option.lifeline.name)", "\(watched)"] + options + ["--"] + operands
+    let scratch = ScratchFolder()
+    defer { scratch?.remove() }
     let child: pid_t
     do {
       defer { close(watched) }
-      child = try start(words)
+      child = try start(words, scratch)
     }
-    interruption.onRequest(letGo)
-    return try end(of: child)
+    let running = Mutex<pid_t?>(child)
+    interruption.onRequest {
+      letGo()
+      DispatchQueue.global().asyncAfter(deadline: .now() + childPatience) {
+        running.withLock { child in if let child { kill(child, SIGKILL) } }
+      }
+    }
+    return try end(of: child, running)
   }
 
-  private static func start(_ words: [String]) throws -> pid_t {
+  /// How long a child may take to end after it was asked to, seconds: it has its own patience, and ends by it.
+  private static let childPatience = Interruption.patience + 1
+  /// How long the parent of a child may take.
+  static let parentPatience = childPatience + 2
+
+  private static func start(_ words: [String], _ scratch: ScratchFolder?) throws -> pid_t {
+    var variables = ProcessInfo.processInfo.environment
+    if let scratch { variables["TMPDIR"] = scratch.path }
     var arguments: [UnsafeMutablePointer<CChar>?] = (["photoledger"] + words).map { strdup($0) } + [nil]
-    defer { for argument in arguments { free(argument) } }
+    var environment: [UnsafeMutablePointer<CChar>?] = variables.map { strdup("\($0)=\($1)") } + [nil]
+    defer { for text in arguments + environment { free(text) } }
     var child: pid_t = 0
-    let status = posix_spawn(&child, "/proc/self/exe", nil, nil, &arguments, environ)
+    let status = posix_spawn(&child, "/proc/self/exe", nil, nil, &arguments, &environment)
     guard status == 0 else { throw failure("The program cannot start itself", status) }
     return child
   }
 
-  private static func end(of child: pid_t) throws -> End {
-    var state: Int32 = 0
-    while waitpid(child, &state, 0) < 0 {
+  /// - Parameter running: forgets the child in the moment in which its number is free for others.
+  private static func end(of child: pid_t, _ running: borrowing Mutex<pid_t?>) throws -> End {
+    var info = siginfo_t()
+    while waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) != 0 {
       guard errno == EINTR else { throw failure("The child was lost", errno) }
     }
+    var state: Int32 = 0
+    let code = running.withLock { running in
+      running = nil
+      return waitpid(child, &state, 0) < 0 ? errno : 0
+    }
+    guard code == 0 else { throw failure("The child was lost", code) }
     // The macros WIFEXITED and WTERMSIG of <sys/wait.h>, which Swift does not import.
     let signal = state & 0x7F
     return signal == 0 ? .exited((state >> 8) & 0xFF) : .signalled(signal)
@@ -67,6 +92,21 @@ enum ChildRun {
   private static func failure(_ what: String, _ code: Int32) -> OutputFailure {
     OutputFailure(description: "\(what): \(String(cString: strerror(code))).")
   }
+}
+
+/// A folder in the one for temporary files, for all that a child puts there.
+private struct ScratchFolder: Sendable {
+  let path: String
+
+  /// Nil if none can be made; the child then tells why, if it needs one.
+  init?() {
+    var name = Array((FileManager.default.temporaryDirectory.path + "/photoledger-child-XXXXXX").utf8CString)
+    guard mkdtemp(&name) != nil else { return nil }
+    path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// What cannot be removed is in the folder for temporary files, which the system empties.
+  func remove() { try? FileManager.default.removeItem(atPath: path) }
 }
 
 extension Option {

@@ -1,7 +1,12 @@
 import Foundation
 import Synchronization
 
-/// Turns the first SIGINT, SIGTERM or SIGHUP into a request to stop; the second ends the process at once.
+/// Turns the first SIGINT, SIGTERM or SIGHUP into a request to stop; the second ends the process at once, and so does
+/// the clock, a few seconds after the request.
+///
+/// A command that is asked to stop looks at the request between two steps of its work. A step can hang: a file on a
+/// dead disk, a child that does not answer, LMDB in a damaged file. No step needs to end for the library to stay
+/// whole: what was not committed never happened, and unfinished files are removed by the next command that makes one.
 ///
 /// The signals are blocked in the thread that makes this, and so in every thread made later; one thread waits for them.
 /// So it is made first, before a library is opened. Handlers run on that thread, in ordinary code, not in a signal
@@ -12,12 +17,18 @@ final class Interruption: Sendable {
     var handlers: [@Sendable () -> Void] = []
   }
 
+  /// How long the work may go on after the request, seconds.
+  static let patience = 5.0
+
   private let state = Mutex(State())
+  private let patience: Double
   /// Becomes readable when stopping is asked for.
   let descriptor: Int32
   private let writeEnd: Int32
 
-  init() {
+  /// - Parameter patience: how long the work may go on after the request, seconds.
+  init(patience: Double = Interruption.patience) {
+    self.patience = patience
     var ends: [Int32] = [-1, -1]
     precondition(pipe(&ends) == 0, "A pipe could not be made; the process has too many open files.")
     (descriptor, writeEnd) = (ends[0], ends[1])
@@ -36,7 +47,7 @@ final class Interruption: Sendable {
         guard sigwait(&waited, &number) == 0 else { continue }
         if isSecond { _exit(128 + number) }
         isSecond = true
-        request()
+        request(by: number)
       }
     }
     thread.name = "photoledger-signals"
@@ -46,14 +57,28 @@ final class Interruption: Sendable {
   var isRequested: Bool { state.withLock { $0.isRequested } }
 
   /// Asks to stop, as a signal does.
-  func request() {
-    let handlers = state.withLock { state in
+  func request(by signal: Int32 = SIGTERM) {
+    let (isFirst, handlers) = state.withLock { state in
       defer { (state.isRequested, state.handlers) = (true, []) }
-      return state.handlers
+      return (!state.isRequested, state.handlers)
     }
+    if isFirst { endLater(by: signal) }
     var byte: UInt8 = 0
     _ = write(writeEnd, &byte, 1)
     for handler in handlers { handler() }
+  }
+
+  /// Ends the process when the time is over, unless it has ended by then.
+  private func endLater(by signal: Int32) {
+    let thread = Thread { [patience] in
+      Thread.sleep(forTimeInterval: patience)
+      Output.tell(
+        "Stopped by \(String(cString: strsignal(signal))) in the middle of a step that did not end within "
+          + "\(Int(patience)) s; what was committed before is kept, and nothing of that step.")
+      _exit(128 + signal)
+    }
+    thread.name = "photoledger-deadline"
+    thread.start()
   }
 
   /// Calls a handler once stopping is asked for; at once if it has been.

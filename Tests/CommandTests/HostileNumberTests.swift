@@ -1,0 +1,118 @@
+import Foundation
+import LMDB
+import TestSupport
+import Testing
+
+@testable import photoledger
+
+// Numbers that no medium, place or date has: refused where they come in, printed where an older program took them.
+
+@Suite("Hostile numbers")
+struct HostileNumberTests {
+  private static let resource =
+    #""resources":[{"type":"photo","data":"eA==","originalFilename":"a.jpg"}]"#
+
+  private static func creation(_ field: String) -> String {
+    #"{"changes":[{"op":"asset.create","mediaType":"image",\#(field),\#(resource)}]}"#
+  }
+
+  @Test(
+    "a number is printed as JSON whatever it is, and read back as the same",
+    arguments: [
+      -0x1p63, 0x1p63, 0x1p53, -0x1p53, 0x1p53 - 1, 0, 1, -1, 0.5, -273.15, 1e300, -1e300, 5e-324, 1.7976931348623157e308,
+    ])
+  func printing(number: Double) throws {
+    let text = JSON.number(number).description
+    #expect(try JSONReader.read(Array(text.utf8)).numberValue == number, "\(text)")
+    #expect(JSON.number(.nan).description == "null" && JSON.number(-.infinity).description == "null")
+  }
+
+  @Test("a line with a number that is none of its field is answered, and the lines after it are carried out")
+  func lines() throws {
+    let sandbox = try Sandbox()
+    let answers = try sandbox.apply([
+      #"{"changes":-9223372036854775809}"#, #"{"changes":[{"op":-9223372036854775808}]}"#,
+      #"{"changes":[{"op":"album.create","title":-9.3e18}]}"#, #"{"key":-9223372036854775808,"changes":[]}"#,
+      #"{"changes":[{"op":"album.create","title":"after"}]}"#,
+    ])
+    #expect(answers.count == 5 && answers.dropLast().allSatisfy { $0["error"] != nil })
+    #expect(answers.last?["created"] != nil)
+  }
+
+  @Test(
+    "a number that no place, date or medium has is refused by name, from the owner and from one who may only add",
+    arguments: [
+      (#""location":{"latitude":1,"longitude":2,"altitude":-9223372036854775808}"#, "altitude"),
+      (#""location":{"latitude":1,"longitude":2,"altitude":1e300}"#, "altitude"),
+      (#""location":{"latitude":1,"longitude":2,"altitude":-12001}"#, "altitude"),
+      (#""location":{"latitude":90.0001,"longitude":2}"#, "location"),
+      (#""location":{"latitude":1,"longitude":-9223372036854775808}"#, "location"),
+      (#""duration":-9223372036854775808"#, "duration"), (#""duration":1e300"#, "duration"),
+      (#""pixelWidth":4294967295"#, "pixels"), (#""pixelHeight":9223372036854775807"#, "pixels"),
+    ])
+  func refused(field: String, name: String) throws {
+    let sandbox = try Sandbox()
+    let camera = "com.example.camera"
+    #expect(try sandbox.run(["client", "register", camera]).status == 0)
+    #expect(try sandbox.run(["client", "authorize", camera, "--level", "addOnly"]).status == 0)
+    for client in [[], ["--as", camera]] {
+      let sound = try sandbox.run(["apply"] + client, input: Self.creation(#""duration":0"#) + "\n")
+      #expect(sound.status == 0, "\(client): \(sound.output)")
+      let text = try sandbox.run(["apply"] + client, input: Self.creation(field) + "\n").output
+      #expect(text.contains("\"error\"") && text.contains(name), "\(client): \(text)")
+    }
+    #expect(try sandbox.identifiers().count == 2)
+  }
+
+  @Test("what an older program stored beyond the bounds is printed by every command that shows it")
+  func stored() throws {
+    let sandbox = try Sandbox()
+    let asset = try sandbox.makeAssets(1)[0]
+    let line = #"{"changes":[{"op":"asset.edit","assets":["\#(asset)"],"location":"#
+      + #"{"latitude":1.5,"longitude":2.5,"altitude":3.25}}]}"#
+    #expect(try sandbox.apply([line])[0]["error"] == nil)
+    // The bytes of the altitude, in the row and in the events, become those of another.
+    let environment = try Environment.store(ofLibrary: sandbox.library)
+    for name in ["assets", "events"] {
+      let database = try environment.database(name, integerKeys: true, create: false)
+      try environment.write { t in
+        var rows: [(UInt64, [UInt8])] = []
+        try t.forEach(in: database, from: 0) { (key, value) throws(LMDBError) in
+          rows.append((key, value.withUnsafeBytes { Array($0) }))
+          return .proceed
+        }
+        for (key, value) in rows {
+          try t.put(key, Self.replacing(value, isRow: name == "assets").span.bytes, in: database)
+        }
+      }
+    }
+    try environment.close()
+    for words in [
+      ["ls", "--json"], ["log", "--json"], ["show", asset, "--json"], ["show", asset], ["history"], ["log"], ["ls"],
+    ] {
+      let result = try sandbox.run(words)
+      #expect(result.status == 0 && result.errors.isEmpty, "\(words): \(result.errors)")
+      if words.last == "--json" { #expect(result.output.contains("-9.223372036854776e+18"), "\(words)") }
+    }
+  }
+
+  /// Puts the altitude -2^63 where 3.25 stands.
+  private static func replacing(_ bytes: [UInt8], isRow: Bool) -> [UInt8] {
+    var bytes = bytes
+    if isRow {
+      withUnsafeBytes(of: -0x1p63) { bytes.replaceSubrange(104..<112, with: $0) }
+      return bytes
+    }
+    // CBOR: 3.25 is f9 42 80, and -2^63 is fa df 00 00 00, after the longitude f9 41 00. The payload's length, one more
+    // byte in front of it than its head, grows by two.
+    let place: [UInt8] = [0xF9, 0x3E, 0x00, 0xF9, 0x41, 0x00, 0xF9, 0x42, 0x80]
+    guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: place) }) else { return bytes }
+    bytes.replaceSubrange(start + 6..<start + 9, with: [0xFA, 0xDF, 0, 0, 0])
+    for head in stride(from: start, to: 0, by: -1) where bytes[head - 1] == 0x58 {
+      guard Int(bytes[head]) + head >= start else { continue }
+      bytes[head] += 2
+      return bytes
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import photoledger
+
+// A signal ends every command, also in the middle of a step that does not end.
+
+@Suite("Stopped commands")
+struct StoppedTests {
+  /// Runs the program with other variables than the test's.
+  private func start(_ sandbox: Sandbox, _ words: [String], _ variables: [String: String]) throws -> ChildRun {
+    let own = ["PHOTOLEDGER_LIBRARY": sandbox.library].merging(variables) { $1 }
+    return try ChildRun(
+      programURL, words, environment: ProcessInfo.processInfo.environment.merging(own) { $1 },
+      directory: sandbox.folder)
+  }
+
+  /// A program under a name, first in the path.
+  private func pretend(_ name: String, _ script: String, _ sandbox: Sandbox) throws -> [String: String] {
+    let folder = sandbox.folder.appending(path: "programs")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let file = folder.appending(path: name)
+    try Data("#!/bin/sh\n\(script)\n".utf8).write(to: file)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+    return ["PATH": folder.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")]
+  }
+
+  @Test("one SIGTERM ends a command within seconds, though a step of it does not end", .timeLimit(.minutes(3)))
+  func step() async throws {
+    let sandbox = try Sandbox()
+    let mark = sandbox.folder.appending(path: "began")
+    let photos = sandbox.folder.appending(path: "photos")
+    try FileManager.default.createDirectory(at: photos, withIntermediateDirectories: true)
+    try Data("x".utf8).write(to: photos.appending(path: "a.jpg"))
+    // Ignores what asks it to end, and answers nothing.
+    let variables = try pretend("exiftool", "trap '' TERM INT HUP\n: > '\(mark.path)'\nexec sleep 60", sandbox)
+    let child = try start(sandbox, ["import", photos.path], variables)
+    try await waitUntil("exiftool was started") {
+      FileManager.default.fileExists(atPath: mark.path) || !child.isRunning
+    }
+    let begun = ContinuousClock.now
+    kill(child.identifier, SIGTERM)
+    let end = child.end()
+    #expect(ContinuousClock.now - begun < .seconds(40))
+    #expect(end != .status(0), "\(end)")
+  }
+
+  @Test("a child that is brought down leaves nothing in the folder for temporary files", .timeLimit(.minutes(5)))
+  func child() throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(400)
+    let temporary = sandbox.folder.appending(path: "temporary")
+    try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+    func names(_ folder: URL = temporary) -> [String] {
+      (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
+    }
+    var wasMet = false
+    for _ in 0..<50 where !wasMet {
+      let parent = try start(sandbox, ["verify"], ["TMPDIR": temporary.path])
+      // The scratch store of the child is there while it replays the log.
+      while parent.isRunning, !names().contains(where: { $0.hasSuffix("data.mdb") }) {}
+      guard let verifier = children(of: parent.identifier).first else {
+        #expect(parent.end() == .status(0))
+        continue
+      }
+      wasMet = kill(verifier, SIGKILL) == 0
+      #expect(parent.end() == .status(wasMet ? 1 : 0))
+      #expect(names().isEmpty, "\(names())")
+    }
+    #expect(wasMet, "The child was never seen at its work: the test proves nothing.")
+  }
+
+  /// The processes that a process has started and not waited for. Not every kernel lists them in one file.
+  private func children(of parent: Int32) -> [Int32] {
+    let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap { Int32($0) } ?? []
+    return processes.filter { process in
+      // After the name in parentheses: the state, then the parent.
+      let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+      let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+      return fields.count > 2 && Int32(fields[2]) == parent
+    }
+  }
+}
