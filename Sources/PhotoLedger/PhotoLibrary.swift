@@ -60,6 +60,14 @@ public final class PhotoLibrary: Sendable {
     return PhotoLibrary(store: store, client: client, moment: moment)
   }
 
+  /// Whether another view, of whichever client or moment, is of the same opened library.
+  package func isOfSameLibrary(as other: PhotoLibrary) -> Bool {
+    store.core.environment === other.store.core.environment
+  }
+
+  /// The commit that a view of the past shows; nil for the library of now.
+  package var momentCommit: UInt64? { moment?.commit }
+
   /// The directory of the library.
   public var url: URL { store.url }
 

@@ -172,7 +172,7 @@ struct ChangeDetailsRuleTests {
     #expect(try below.changeDetails(for: details.fetchResultAfterChanges) == nil, "it is not shown")
   }
 
-  @Test("an asset's details tell metadata from bytes, and gone from trashed (CD-21, PH-04)")
+  @Test("an asset's details tell metadata from bytes, and gone from trashed, if the trash is shown (CD-21, PH-04)")
   func objects() async throws {
     let small = try SmallLibrary()
     let id = try await small.assets(1)[0]
@@ -184,10 +184,14 @@ struct ChangeDetailsRuleTests {
       try await small.change { $0.addResources([.stored(.invented(5, .alternatePhoto))], to: id) }.changeDetails(
         for: asset))
     #expect(added.assetContentChanged)
-    let trashed = try #require(try await small.change { $0.deleteAssets([id]) }.changeDetails(for: asset))
+    let deletion = try await small.change { $0.deleteAssets([id]) }
+    let trashed = try #require(deletion.changeDetails(for: asset))
     #expect(!trashed.objectWasDeleted && trashed.objectAfterChanges?.isTrashed == true)
-    let purged = try #require(try await small.change { $0.purgeAssets([id]) }.changeDetails(for: asset))
+    #expect(deletion.changeDetails(for: asset, showsTrash: false)?.objectWasDeleted == true)
+    let purge = try await small.change { $0.purgeAssets([id]) }
+    let purged = try #require(purge.changeDetails(for: asset))
     #expect(purged.objectWasDeleted && purged.objectAfterChanges == nil)
+    #expect(purge.changeDetails(for: asset, showsTrash: false) == nil)
   }
 
   @Test("an album's details are its own properties; its size is one of them (CD-22)")

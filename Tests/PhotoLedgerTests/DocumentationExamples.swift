@@ -377,6 +377,23 @@ enum Examples {
     // end
   }
 
+  static func asAnotherClient() -> Int {
+    // example: client
+    let count = PHPhotoLibrary.withClient(named: "com.example.gallery") { PHAsset.fetchAssets(with: nil).count }
+    // end
+    return count
+  }
+
+  static func converted() -> [Int] {
+    // example: converted
+    let albums = PHAssetCollection.fetchAssetCollections(with: .album, subtype: .any, options: nil)
+    let lists: [PHFetchResult<PHCollection>] = [
+      PHFetchResult(albums), PHCollection.fetchTopLevelUserCollections(with: nil),
+    ]
+    // end
+    return lists.map(\.count)
+  }
+
   static func verify(_ library: PhotoLibrary) throws -> Verification {
     // example: verify
     let found = try library.verify()

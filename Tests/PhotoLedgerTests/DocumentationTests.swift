@@ -201,13 +201,17 @@ struct DocumentationTests {
     }
   }
 
-  @Test("the example that names the shared library does")
+  @Test("the examples about the shared library and its results do")
   func runsBootstrap() async {
     // A process of its own: the shared library is the process's.
     await #expect(processExitsWith: .success) {
       let temporary = try TemporaryLibrary()
       try Examples.bootstrap(temporary.url)
       #expect(PHPhotoLibrary.shared().core.client == "com.example.backup")
+      try temporary.library.performChangesAndWait { $0.createAlbum(title: "Sea") }
+      PHPhotoLibrary.bootstrap(temporary.library)
+      #expect(Examples.asAnotherClient() == 0, "Nobody has decided about that client.")
+      #expect(Examples.converted() == [1, 1])
     }
   }
 

@@ -80,7 +80,7 @@ struct HistoryRuleTests {
     }
   }
 
-  @Test("hiding, trashing and restoring are updates; a purge is the deletion (PH-04, PH-05)")
+  @Test("hiding is an update; so is the trash where it is shown, and elsewhere the deletion (PH-04, PH-05)")
   func trash() async throws {
     let small = try SmallLibrary()
     let id = try await small.assets(1)[0]
@@ -95,6 +95,11 @@ struct HistoryRuleTests {
     #expect(details.map(\.updatedLocalIdentifiers) == [name, name, name, name, []])
     #expect(details.map(\.deletedLocalIdentifiers) == [[], [], [], [], name])
     #expect(details.allSatisfy { $0.insertedLocalIdentifiers.isEmpty })
+    let untrashed = try small.library.fetchPersistentChanges(since: start, showsTrash: false)
+      .map { try $0.changeDetails(for: .asset) }
+    #expect(untrashed.map(\.updatedLocalIdentifiers) == [name, [], [], [], []])
+    #expect(untrashed.map(\.deletedLocalIdentifiers) == [[], name, [], name, []])
+    #expect(untrashed.map(\.insertedLocalIdentifiers) == [[], [], name, [], []])
   }
 
   @Test("a token older than the history that is told is 3105, for whom it hides something (PH-06)")

@@ -204,7 +204,9 @@ struct CollectionOperationTests {
     #expect(root.folderSubtype == .rootFolder && folder.folderSubtype == .regularFolder)
     let allowed = CollectionEditOperation.allCases.filter { root.canPerform($0) }
     #expect(allowed == [.deleteContent, .addContent, .createContent, .rearrangeContent])
-    #expect(try await small.refusal { $0.setTitle("x", of: root.id) } == .changeNotSupported)
+    for name in [root.id, nil] {
+      #expect(try await small.refusal { $0.setTitle("x", of: name) } == .changeNotSupported)
+    }
     #expect(try await small.refusal { $0.deleteCollections([root.id]) } == .changeNotSupported)
     #expect(try await small.refusal { $0.folder(folder.id).add([root.id]) } == .changeNotSupported)
     #expect(try small.library.fetchTopLevelUserCollections().map(\.id) == [album.id, folder.id])

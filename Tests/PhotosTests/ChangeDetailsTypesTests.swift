@@ -138,7 +138,7 @@ struct ChangeDetailsTypesTests {
     }
   }
 
-  @Test("an object's details: metadata, trash, its end, and nil when it is untouched (CD-01, CD-21, PH-04)")
+  @Test("an object's details: metadata, its end in the trash, and nil when it is untouched (CD-01, CD-21, PH-05)")
   func objects() async throws {
     let gallery = try Gallery()
     try await gallery.images(0..<2)
@@ -151,13 +151,18 @@ struct ChangeDetailsTypesTests {
       #expect(!details.assetContentChanged && !details.objectWasDeleted)
       #expect(marked.changeDetails(for: second) == nil)
       let gone = try await keeper.told { PHAssetChangeRequest.deleteAssets([first] as NSArray) }
-      // What lies in the trash may come back; what is purged is deleted.
-      #expect(gone.changeDetails(for: first)?.objectWasDeleted == false)
-      let trashed = try #require(LocalIdentifier(first.localIdentifier))
-      try await gallery.library.performChanges { $0.purgeAssets([trashed]) }
-      try await waitUntil("the purge is told") { keeper.all.count == 3 }
-      let end = try #require(keeper.all[2].changeDetails(for: first))
+      // What lies in the trash cannot be seen; what happens to it there is nothing, until it comes back.
+      let end = try #require(gone.changeDetails(for: first))
       #expect(end.objectWasDeleted && end.objectAfterChanges == nil)
+      let trashed = try #require(LocalIdentifier(first.localIdentifier))
+      let blocks: [(ChangeBlock) -> Void] = [
+        { $0.setFavorite(false, for: [trashed]) }, { $0.restoreAssets([trashed]) },
+        { $0.setHidden(true, for: [trashed]) }, { $0.deleteAssets([trashed]) }, { $0.purgeAssets([trashed]) },
+      ]
+      for block in blocks { try await gallery.library.performChanges { block($0) } }
+      try await waitUntil("all is told") { keeper.all.count == 7 }
+      let told = keeper.all.dropFirst(2).map { $0.changeDetails(for: first)?.objectWasDeleted }
+      #expect(told == [nil, nil, false, true, nil])
     }
   }
 

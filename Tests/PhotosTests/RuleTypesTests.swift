@@ -213,7 +213,7 @@ struct ChangeBlockTypesTests {
   }
 
   @Test(
-    "metadata is changed and dated; words are set, given once and taken away (AS-01, AS-03, AS-14, AS-15, PH-04)")
+    "metadata is changed and dated; words are set, given once and taken away (AS-01, AS-03, AS-14, AS-15, PH-05)")
   func metadata() async throws {
     let gallery = try Gallery()
     let ids = try await gallery.images(0..<1)
@@ -249,7 +249,7 @@ struct ChangeBlockTypesTests {
       #expect(assets().count == 0 && PHAsset.fetchAssets(in: sea, options: nil).count == 0)
       let change = try #require(try PHPhotoLibrary.shared().fetchPersistentChanges(since: token).first { _ in true })
       let details = try change.changeDetails(for: .asset)
-      #expect(details.updatedLocalIdentifiers == [ids[0]] && details.deletedLocalIdentifiers.isEmpty)
+      #expect(details.deletedLocalIdentifiers == [ids[0]] && details.updatedLocalIdentifiers.isEmpty)
       #expect(change.changeToken == PHPhotoLibrary.shared().currentChangeToken)
     }
   }
@@ -436,6 +436,28 @@ struct CollectionTypesTests {
 
 @Suite("Errors through PhotoKit's types")
 struct ErrorTypesTests {
+  @Test("giving the top level a title fails the block with the core's error (FR-13, CB-06)", arguments: [true, false])
+  func topLevelTitle(isLimited: Bool) async throws {
+    let gallery = try Gallery()
+    try await gallery.client(.limited)
+    try await gallery.shared(as: isLimited ? "com.example.app" : PhotoLibrary.owner) {
+      func top() -> PHFetchResult<PHCollection> { PHCollection.fetchTopLevelUserCollections(with: nil) }
+      do {
+        try await PHPhotoLibrary.shared().performChanges {
+          PHAssetCollectionChangeRequest.creationRequestForAssetCollection(withTitle: "Sea")
+          let request = PHCollectionListChangeRequest(forTopLevelCollectionListUserCollections: top())
+          request?.title = "Root"
+          #expect(request?.title == "Root")
+        }
+        Issue.record("The top level was given a title.")
+      } catch let error as PHPhotosError {
+        #expect(error.code == .changeNotSupported)
+        #expect(error.description == "The root folder cannot be renamed, deleted or moved.")
+      }
+      #expect(top().count == 0, "The block left something.")
+    }
+  }
+
   @Test("an error has Apple's domain, code and sentence, and matches by name (AU-11, CI-02, PH-06)")
   func errors() async throws {
     let gallery = try Gallery()

@@ -7,7 +7,8 @@ import Testing
 enum Trap: String, CaseIterable, Codable, Sendable {
   case noLibrary, assetRequest, creationRequest, deletion, albumRequest, folderRequest, keptRequest
   case wrongFormat, fewArguments, blockPredicate, unknownKey, albumKeyOfAsset, comparator, unknownSort
-  case pastEnd, negative, positionsPastEnd, placeholderOfChange, topLevelTitle, noReason, predicateInCompound
+  case pastEnd, negative, positionsPastEnd, placeholderOfChange, noReason, predicateInCompound
+  case pathWithoutOrder, pathOfIdentifier, pathOfAlbums, foundationsPath
 
   /// What the sentence says.
   var words: [String] {
@@ -31,7 +32,10 @@ enum Trap: String, CaseIterable, Codable, Sendable {
     case .negative: ["PHFetchResult.object(at:)", "-1"]
     case .positionsPastEnd: ["PHFetchResult.objects(at:)", "5"]
     case .placeholderOfChange: ["placeholderForCreatedAssetCollection"]
-    case .topLevelTitle: ["PHCollectionListChangeRequest.title"]
+    case .pathWithoutOrder: ["PHAsset.fetchAssets(with:)", "PHAsset", "CLLocation", "the keys are", "creationDate"]
+    case .pathOfIdentifier: ["PHAsset.fetchAssets(with:)", "localIdentifier", "Sort by addedDate"]
+    case .pathOfAlbums: ["PHAsset.fetchAssets(with:)", "localizedTitle"]
+    case .foundationsPath: ["PHAsset.fetchAssets(with:)", "NSSortDescriptor(keyPath:ascending:)"]
     case .noReason: ["PHPhotoLibrary.requestAuthorization(for:)"]
     }
   }
@@ -67,11 +71,6 @@ enum Trap: String, CaseIterable, Codable, Sendable {
       try await PHPhotoLibrary.shared().performChanges {
         _ = PHAssetCollectionChangeRequest(for: sea)?.placeholderForCreatedAssetCollection
       }
-    case .topLevelTitle:
-      try await PHPhotoLibrary.shared().performChanges {
-        let top = PHCollection.fetchTopLevelUserCollections(with: nil)
-        PHCollectionListChangeRequest(forTopLevelCollectionListUserCollections: top)?.title = "Root"
-      }
     case .pastEnd: _ = assets()[2]
     case .negative: _ = assets().object(at: -1)
     case .positionsPastEnd: _ = assets().objects(at: [0, 5])
@@ -93,6 +92,13 @@ enum Trap: String, CaseIterable, Codable, Sendable {
         options.sortDescriptors = [
           NSSortDescriptor(keyPath: \PHObject.localIdentifier, ascending: true) { _, _ in .orderedSame }
         ]
+      case .pathWithoutOrder:
+        options.sortDescriptors = [NSSortDescriptor(keyPath: \PHAsset.location, ascending: true)]
+      case .pathOfIdentifier:
+        options.sortDescriptors = [NSSortDescriptor(keyPath: \PHAsset.localIdentifier, ascending: true)]
+      case .pathOfAlbums:
+        options.sortDescriptors = [NSSortDescriptor(keyPath: \PHAssetCollection.localizedTitle, ascending: true)]
+      case .foundationsPath: options.sortDescriptors = [NSSortDescriptor(keyPath: \String.count, ascending: true)]
       default: options.sortDescriptors = [NSSortDescriptor(key: "colour", ascending: true)]
       }
     }
@@ -102,7 +108,7 @@ enum Trap: String, CaseIterable, Codable, Sendable {
 @Suite("Bad use")
 struct TrapTests {
   @Test(
-    "it ends the process with a sentence that names the call (CB-02, FR-02, FR-09, FR-13, FR-18)",
+    "it ends the process with a sentence that names the call (CB-02, FR-02, FR-09, FR-18)",
     arguments: Trap.allCases)
   func traps(trap: Trap) async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [trap] in

@@ -21,8 +21,12 @@ struct Chapter {
     var concerned: Set<LocalIdentifier>
   }
 
-  func told(to eyes: ModelEyes) -> Told {
-    let (old, new) = (before.present(to: eyes), after.present(to: eyes))
+  /// - Parameter showsTrash: whether an asset in the trash is there.
+  func told(to eyes: ModelEyes, showsTrash: Bool) -> Told {
+    func present(_ model: ModelLibrary) -> Set<LocalIdentifier> {
+      model.present(to: eyes).filter { showsTrash || model.assets[$0]?.trashedDate == nil }
+    }
+    let (old, new) = (present(before), present(after))
     let kept = old.intersection(new)
     let changed = kept.filter { after.differs($0, from: before, to: eyes) }
     let noted = if case .limited(let client) = eyes { after.noted[client] } else { after.noted[PhotoLibrary.owner] }
@@ -69,20 +73,25 @@ struct Chronicle {
     if token.view != nil { start = token.position == 0 ? 0 : witness.sightings[Int(token.position) - 1] }
     guard start + 1 >= first else { return }
     let due = chapters.filter { $0.number > start && (eyes == .full || witness.sightings.contains($0.number)) }
-    let told = try witness.library.fetchPersistentChanges(since: token)
-    try demand(
-      told.count == due.count,
-      "Since \(token) '\(client)' is told of \(told.count) commits, not of \(due.map(\.number)) (PH-02).")
-    for (change, chapter) in zip(told, due) {
-      do {
-        try check(change, chapter, witness, eyes)
-      } catch let error as Divergence {
-        throw Divergence("The history of '\(client)', commit \(chapter.number): \(error)")
+    for showsTrash in [true, false] {
+      let told = try witness.library.fetchPersistentChanges(since: token, showsTrash: showsTrash)
+      try demand(
+        told.count == due.count,
+        "Since \(token) '\(client)' is told of \(told.count) commits, not of \(due.map(\.number)) (PH-02).")
+      for (change, chapter) in zip(told, due) {
+        do {
+          try check(change, chapter, witness, eyes, showsTrash)
+        } catch let error as Divergence {
+          let trash = showsTrash ? "with" : "without"
+          throw Divergence("The history of '\(client)' \(trash) the trash, commit \(chapter.number): \(error)")
+        }
       }
     }
   }
 
-  private func check(_ change: PersistentChange, _ chapter: Chapter, _ witness: Witness, _ eyes: ModelEyes) throws {
+  private func check(
+    _ change: PersistentChange, _ chapter: Chapter, _ witness: Witness, _ eyes: ModelEyes, _ showsTrash: Bool
+  ) throws {
     let client = witness.client
     let sighting = witness.sightings.firstIndex(of: chapter.number).map { UInt64($0 + 1) }
     let name = eyes == .full ? chapter.number : sighting
@@ -94,7 +103,7 @@ struct Chronicle {
       return try demand(
         error?.code == .persistentChangeDetailsUnavailable, "A change of access is told in detail (PH-07).")
     }
-    let due = chapter.told(to: eyes)
+    let due = chapter.told(to: eyes, showsTrash: showsTrash)
     for type in ObjectType.allCases {
       let details = try change.changeDetails(for: type)
       func these(_ ids: Set<LocalIdentifier>) -> Set<LocalIdentifier> { ids.filter { chapter.type(of: $0) == type } }

@@ -235,10 +235,12 @@ enum TwinQuestions {
 
   private static let history: [TwinQuestion] = [
     TwinQuestion("earliestToken") { "\(try $0.view.earliestToken)" },
-    .each("fetchPersistentChanges(since:limit:)", tokens) { twin, token in
+    .each("fetchPersistentChanges(since:limit:showsTrash:)", tokens) { twin, token in
       var told: [String] = []
-      for change in try twin.view.fetchPersistentChanges(since: token) {
-        do { told.append(try change.told) } catch let error as LibraryError { told.append(error.told) }
+      for showsTrash in [true, false] {
+        for change in try twin.view.fetchPersistentChanges(since: token, showsTrash: showsTrash) {
+          do { told.append(try change.told) } catch let error as LibraryError { told.append(error.told) }
+        }
       }
       return "\(told) \(try twin.view.fetchPersistentChanges(since: token, limit: 1).count)"
     },
@@ -275,11 +277,13 @@ enum TwinQuestions {
   }
 
   private static let identifiers: [TwinQuestion] = [
-    TwinQuestion("cloudIdentifierMappings(forLocalIdentifiers:)") { twin in
-      let found = try twin.view.cloudIdentifierMappings(forLocalIdentifiers: spellings(twin))
-      return "\(found.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })"
+    TwinQuestion("cloudIdentifierMappings(forLocalIdentifiers:showsTrash:)") { twin in
+      try [true, false].map { trash in
+        let found = try twin.view.cloudIdentifierMappings(forLocalIdentifiers: spellings(twin), showsTrash: trash)
+        return "\(found.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })"
+      }.joined(separator: "\n  ")
     },
-    TwinQuestion("localIdentifierMappings(for:syncedOnly:)") { twin in
+    TwinQuestion("localIdentifierMappings(for:syncedOnly:showsTrash:)") { twin in
       guard let asset = twin.named["a0"], let known = try cloud(of: asset, twin) else { return "nothing to ask" }
       let library = known.stringValue.prefix { $0 != ":" }
       let ids = (twin.named.values + twin.strangers).flatMap { id in
@@ -287,8 +291,8 @@ enum TwinQuestions {
           + Contents.all.map { "\(library):\(id.uuidString):\($0.hexadecimal)" }
       }
       let all = ids.compactMap { CloudIdentifier(archivalStringValue: $0) }
-      return try [false, true].map { synced in
-        let found = try twin.view.localIdentifierMappings(for: all, syncedOnly: synced)
+      return try [(false, true), (true, true), (false, false)].map { synced, trash in
+        let found = try twin.view.localIdentifierMappings(for: all, syncedOnly: synced, showsTrash: trash)
         return "\(found.map { "\($0.key.stringValue) \($0.value)" }.sorted())"
       }.joined(separator: "\n  ")
     },

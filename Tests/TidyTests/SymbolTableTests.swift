@@ -8,6 +8,12 @@ import Testing
 //     symbol graph ── public symbols of PH… types and functions ──┐
 //     ## Present, ## Different, ## Added  ── rows ────────────────┴── the same set
 //     ## Absent                           ── rows ── nothing of it in the graph
+//
+// What Apple has is written down too, names only, in PhotoKitNames.txt. Each name of it is in the graph or is absent
+// with a reason, so that none can be forgotten; and the page calls nothing Apple's that is not in the list.
+//
+//     PhotoKitNames.txt ── each name ──┬── in the graph: of the module, or of the core's type under Apple's name
+//                                      └── in ## Absent: itself, or its type
 
 @Suite("The table of Apple's symbols")
 struct SymbolTableTests {
@@ -34,34 +40,60 @@ struct SymbolTableTests {
 
   /// The public symbols of a module by the compiler, without those that only a conformance brings.
   private func graph(of module: String) throws -> Set<String> {
+    Set(try Self.symbols(of: module).filter(\.isDeclared).map(\.name).filter { name in
+      !Self.inherited.contains(name.split(separator: ".").last.map(String.init) ?? name)
+    })
+  }
+
+  /// What the modules have under Apple's names, with the members of the core's types that stand under them.
+  private func everything() throws -> Set<String> {
+    let core = Dictionary(grouping: try Self.symbols(of: "PhotoLedger").filter(\.isDeclared).map(\.name)) { name in
+      name.split(separator: ".").dropLast().joined(separator: ".")
+    }
+    var names: Set<String> = []
+    for symbol in try Self.symbols(of: "Photos") + Self.symbols(of: "PhotosUI") where symbol.isDeclared {
+      names.insert(symbol.name)
+      guard let target = symbol.aliasedType else { continue }
+      for member in core[target] ?? [] { names.insert(symbol.name + member.dropFirst(target.count)) }
+    }
+    return names
+  }
+
+  private static func symbols(of module: String) throws -> [Graph.Symbol] {
     let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     let folder = try TemporaryFolder()
     let words = [
       "swift", "symbolgraph-extract", "-module-name", module, "-I", products.appending(path: "Modules").path,
       "-I", PackageFiles.root.appending(path: "Sources/CLMDB").path,
       "-Xcc", "-fmodule-map-file=\(products.appending(path: "CSystem.build/module.modulemap").path)",
-      "-target", Self.target, "-minimum-access-level", "public", "-output-dir", folder.url.path,
+      "-target", target, "-minimum-access-level", "public", "-output-dir", folder.url.path,
     ]
     let run = try ChildRun.of(words)
     try #require(run.end == .status(0), "\(run.text)")
-    var symbols: Set<String> = []
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) {
-      let data = try Data(contentsOf: folder.place(name))
-      for symbol in try JSONDecoder().decode(Graph.self, from: data).symbols where symbol.isDeclared {
-        guard let last = symbol.pathComponents.last, !Self.inherited.contains(last) else { continue }
-        symbols.insert(symbol.pathComponents.joined(separator: "."))
-      }
+    return try FileManager.default.contentsOfDirectory(atPath: folder.url.path).flatMap { name in
+      try JSONDecoder().decode(Graph.self, from: Data(contentsOf: folder.place(name))).symbols
     }
-    return symbols
   }
 
   private struct Graph: Decodable {
     struct Symbol: Decodable {
       struct Identifier: Decodable { let precise: String }
+      struct Kind: Decodable { let identifier: String }
+      struct Fragment: Decodable { let spelling: String }
       let identifier: Identifier
+      let kind: Kind
       let pathComponents: [String]
+      let declarationFragments: [Fragment]?
 
       var isDeclared: Bool { !identifier.precise.contains("::SYNTHESIZED::") }
+      var name: String { pathComponents.joined(separator: ".") }
+
+      /// The type that an alias stands for; nil for what is no alias.
+      var aliasedType: String? {
+        guard kind.identifier == "swift.typealias" else { return nil }
+        let text = (declarationFragments ?? []).map(\.spelling).joined()
+        return text.components(separatedBy: " = ").dropFirst().last
+      }
     }
     let symbols: [Symbol]
   }
@@ -98,5 +130,67 @@ struct SymbolTableTests {
     // A type stands in its own row and before its members.
     let twice = Dictionary(told.map { ($0, 1) }, uniquingKeysWith: +).filter { $0.value > 1 }.keys.sorted()
     #expect(twice.isEmpty, "\(twice)")
+  }
+  // MARK: Apple's names
+
+  /// The list: a type, function or constant a line, its members indented below it.
+  private static func names(in text: String) -> [String] {
+    var type = ""
+    return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
+      if line.hasPrefix("  ") { return "\(type).\(line.dropFirst(2))" }
+      type = String(line)
+      return type
+    }
+  }
+
+  private func names() throws -> [String] {
+    Self.names(in: try #require(PackageFiles.contents("Tests/TidyTests/PhotoKitNames.txt")))
+  }
+
+  /// The names that are neither there nor absent with a reason; a type brings its members.
+  private static func forgotten(_ names: [String], present: Set<String>, absent: Set<String>) -> [String] {
+    names.filter { name in
+      guard !present.contains(name), !absent.contains(name) else { return false }
+      // What stands before a member: its type, and the type that this is in.
+      let words = name.prefix { $0 != "(" }.split(separator: ".")
+      return !words.indices.dropFirst().contains { absent.contains(words[..<$0].joined(separator: ".")) }
+    }
+  }
+
+  @Test("each of Apple's names is in the modules, or stands on the page as absent, with the reason")
+  func accounted() throws {
+    let names = try names()
+    #expect(names.count > 700 && Set(names).count >= names.count - 12, "A name stands in the list twice.")
+    let (present, absent) = (try everything(), Set(try symbols(in: "Absent")))
+    #expect(Self.forgotten(names, present: present, absent: absent) == [], "Neither here, nor absent with a reason.")
+    #expect(present.intersection(absent).sorted() == [], "These are there, and the page calls them absent.")
+    let text = try #require(PackageFiles.contents(Self.page)?.components(separatedBy: "\n## Absent\n").last)
+    for row in text.split(separator: "\n").filter({ $0.hasPrefix("| `") }) {
+      let cells = RuleRow.cells(row)
+      #expect(cells.count == 2 && cells[1].count > 5, "No reason: \(row)")
+    }
+  }
+
+  @Test("the page calls only that Apple's which is in the list of Apple's names")
+  func isApples() throws {
+    let names = Set(try names())
+    let told = try symbols(in: "Present", listsMembers: true) + symbols(in: "Different") + symbols(in: "Absent")
+    #expect(told.filter { !names.contains($0) } == [], "PhotoKitNames.txt lacks these.")
+  }
+
+  @Test("a name that is forgotten is found, and so is one of a type that is there")
+  func readers() {
+    let list = "# Comment.\nPHOne\n  first\n  second(_:)\nPHOne.Inner\n  third\nPHTwo\n  init(of:in:)\nPHThree\n"
+    let names = Self.names(in: list)
+    #expect(
+      names == [
+        "PHOne", "PHOne.first", "PHOne.second(_:)", "PHOne.Inner", "PHOne.Inner.third", "PHTwo", "PHTwo.init(of:in:)",
+        "PHThree",
+      ])
+    let present: Set = ["PHOne", "PHOne.first"]
+    func forgotten(_ absent: Set<String>) -> [String] { Self.forgotten(names, present: present, absent: absent) }
+    #expect(forgotten(["PHTwo", "PHOne.Inner"]) == ["PHOne.second(_:)", "PHThree"])
+    let members: Set = ["PHOne.second(_:)", "PHThree", "PHTwo.init(of:in:)"]
+    #expect(forgotten(members) == ["PHOne.Inner", "PHOne.Inner.third", "PHTwo"])
   }
 }

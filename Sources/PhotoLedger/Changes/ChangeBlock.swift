@@ -174,7 +174,10 @@ public final class ChangeBlock {
   }
 
   /// Renames an album or folder.
-  public func setTitle(_ title: String, of collection: LocalIdentifier) { add(.setTitle(title, of: collection)) }
+  /// - Parameters:
+  ///   - title: its new title.
+  ///   - collection: the album or folder; nil is the top level, which cannot be renamed and fails the block (FR-13).
+  public func setTitle(_ title: String, of collection: LocalIdentifier?) { add(.setTitle(title, of: collection)) }
 
   /// Deletes albums, and folders with everything in them; assets stay (AL-02, FO-03).
   public func deleteCollections(_ collections: [LocalIdentifier]) { add(.deleteCollections(collections)) }

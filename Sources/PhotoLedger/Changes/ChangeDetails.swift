@@ -110,6 +110,6 @@ public struct ObjectChangeDetails<Object: Sendable>: Sendable {
   public let objectAfterChanges: Object?
   /// Whether bytes were changed, not metadata alone.
   public let assetContentChanged: Bool
-  /// Whether the object is gone. A trashed asset is not: it may come back (PH-04).
+  /// Whether the object is gone. An asset in the trash is not, unless the trash was not to be shown (PH-05).
   public var objectWasDeleted: Bool { objectAfterChanges == nil }
 }

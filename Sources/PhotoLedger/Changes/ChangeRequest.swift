@@ -14,7 +14,8 @@ package enum ChangeRequest: Sendable {
   /// Takes what the log tells of purged assets out of it.
   case eraseAssets([ObjectNumber])
   case createCollection(PhotoCollection.Kind, title: String, SmartAlbumQuery?, as: LocalIdentifier)
-  case setTitle(String, of: LocalIdentifier)
+  /// Renames a collection; nil is the root, which cannot be renamed (FR-13).
+  case setTitle(String, of: LocalIdentifier?)
   case deleteCollections([LocalIdentifier])
   /// Adds members at the end, or puts them before the one that now has the index.
   case insert([LocalIdentifier], Container, at: Int?)

@@ -28,8 +28,9 @@ extension Decider {
     }
   }
 
-  mutating func setTitle(_ title: String, of identifier: LocalIdentifier, _ t: inout WriteTransaction) throws {
+  mutating func setTitle(_ title: String, of identifier: LocalIdentifier?, _ t: inout WriteTransaction) throws {
     try checkTitle(title)
+    guard let identifier else { throw Self.fixedRoot }
     let row = try editable(identifier, t)
     // Strings that differ in normalisation alone are equal, and still other bytes.
     guard row.title.map({ Array($0.utf8) }) != Array(title.utf8) else { return }
@@ -67,15 +68,16 @@ extension Decider {
   /// A collection that may be renamed, deleted or put elsewhere: any but the root (FR-13).
   func editable(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws -> CollectionRow {
     let row = try collection(identifier, t)
-    guard row.number != rootFolder else {
-      throw LibraryError(.changeNotSupported, "The root folder cannot be renamed, deleted or moved.")
-    }
+    guard row.number != rootFolder else { throw Self.fixedRoot }
     guard !row.isBuiltIn else {
       throw LibraryError(
         .changeNotSupported, "The library's own smart album '\(row.title ?? "")' cannot be renamed, deleted or moved.")
     }
     return row
   }
+
+  private static let fixedRoot = LibraryError(
+    .changeNotSupported, "The root folder cannot be renamed, deleted or moved.")
 
   private func checkTitle(_ title: String) throws {
     guard title.utf8.count <= 4096 else {

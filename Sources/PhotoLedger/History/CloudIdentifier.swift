@@ -77,12 +77,14 @@ public struct CloudIdentifier: Sendable, Hashable, Codable {
 
 extension PhotoLibrary {
   /// What local identifiers are across libraries (PHPhotoLibrary.cloudIdentifierMappings(forLocalIdentifiers:), CI-01).
-  /// - Parameter identifiers: local identifiers in any spelling; ask for many at once (CI-06).
+  /// - Parameters:
+  ///   - identifiers: local identifiers in any spelling; ask for many at once (CI-06).
+  ///   - showsTrash: whether an asset in the trash is there.
   /// - Returns: one entry for each, with `.identifierNotFound` for what is none or not for this client's eyes (CI-02).
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(m log n) for m identifiers.
   public func cloudIdentifierMappings(
-    forLocalIdentifiers identifiers: [String]
+    forLocalIdentifiers identifiers: [String], showsTrash: Bool = true
   ) throws -> [String: Result<CloudIdentifier, LibraryError>] {
     try askIfNeeded()
     return try store.reading { t in
@@ -90,7 +92,7 @@ extension PhotoLibrary {
       var mappings: [String: Result<CloudIdentifier, LibraryError>] = [:]
       for identifier in identifiers where mappings[identifier] == nil {
         mappings[identifier] =
-          try cloudIdentifier(of: identifier, access, t).map { .success($0) }
+          try cloudIdentifier(of: identifier, access, showsTrash, t).map { .success($0) }
           ?? .failure(
             LibraryError(.identifierNotFound, "The library has no object with the identifier \(identifier.prefix(80)).")
           )
@@ -100,7 +102,7 @@ extension PhotoLibrary {
   }
 
   private func cloudIdentifier(
-    of identifier: String, _ access: Access, _ t: borrowing StoreReading
+    of identifier: String, _ access: Access, _ showsTrash: Bool, _ t: borrowing StoreReading
   ) throws -> CloudIdentifier? {
     guard let local = LocalIdentifier(identifier), let object = try store.object(local, at: moment, t) else {
       return nil
@@ -111,7 +113,7 @@ extension PhotoLibrary {
       else { return nil }
       return CloudIdentifier(library: store.core.identifier, object: local, content: nil)
     }
-    guard try store.shows(object.number, to: access, at: moment, t),
+    guard try row(of: object.number, access, showsTrash, t) != nil,
       let details = try store.assetDetails(object.number, at: sequence, t)
     else { return nil }
     if let origin = details.origin.flatMap({ CloudIdentifier(archivalStringValue: $0) }) { return origin }
@@ -123,20 +125,21 @@ extension PhotoLibrary {
   /// - Parameters:
   ///   - identifiers: from this library or another; ask for many at once (CI-06).
   ///   - syncedOnly: whether equal content is no reason to take an asset for the same (CI-04).
+  ///   - showsTrash: whether an asset in the trash is there.
   /// - Returns: one entry for each, with `.identifierNotFound` (CI-02), or `.multipleIdentifiersFound` whose
   ///   ``LibraryError/localIdentifiers`` are the matches (CI-03).
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(m log n) for m identifiers and matches.
   public func localIdentifierMappings(
-    for identifiers: [CloudIdentifier], syncedOnly: Bool = false
+    for identifiers: [CloudIdentifier], syncedOnly: Bool = false, showsTrash: Bool = true
   ) throws -> [CloudIdentifier: Result<String, LibraryError>] {
     try askIfNeeded()
     return try store.reading { t in
       let access = try permission(t).access
       var mappings: [CloudIdentifier: Result<String, LibraryError>] = [:]
       for identifier in identifiers where mappings[identifier] == nil {
-        var found = try recorded(identifier, access, t)
-        if found.isEmpty, !syncedOnly { found = try equal(identifier, access, t) }
+        var found = try recorded(identifier, access, showsTrash, t)
+        if found.isEmpty, !syncedOnly { found = try equal(identifier, access, showsTrash, t) }
         mappings[identifier] = Self.mapping(of: identifier, to: found)
       }
       return mappings
@@ -159,12 +162,10 @@ extension PhotoLibrary {
 
   /// The object of this very library, or those that came with the identifier.
   private func recorded(
-    _ identifier: CloudIdentifier, _ access: Access, _ t: borrowing StoreReading
+    _ identifier: CloudIdentifier, _ access: Access, _ showsTrash: Bool, _ t: borrowing StoreReading
   ) throws -> [String] {
     if identifier.library == store.core.identifier, let object = try store.object(identifier.object, at: moment, t) {
-      if object.isAsset, try store.shows(object.number, to: access, at: moment, t),
-        try store.assetRow(object.number, at: sequence, t) != nil
-      {
+      if object.isAsset, try row(of: object.number, access, showsTrash, t) != nil {
         return [identifier.object.spelled(as: .asset)]
       }
       if let row = try store.collectionRow(object.number, at: sequence, t), row.deletedDate == nil, access.shows(row) {
@@ -172,24 +173,29 @@ extension PhotoLibrary {
       }
       // What the client cannot see is for it as though it were not there: it is looked for like any other.
     }
-    return try spellings(try store.assets(withOrigin: identifier.record, at: moment, t), access, t)
+    return try spellings(try store.assets(withOrigin: identifier.record, at: moment, t), access, showsTrash, t)
   }
 
   private func equal(
-    _ identifier: CloudIdentifier, _ access: Access, _ t: borrowing StoreReading
+    _ identifier: CloudIdentifier, _ access: Access, _ showsTrash: Bool, _ t: borrowing StoreReading
   ) throws -> [String] {
     guard let content = identifier.content else { return [] }
-    return try spellings(try store.assets(withContent: content, at: moment, t), access, t)
+    return try spellings(try store.assets(withContent: content, at: moment, t), access, showsTrash, t)
   }
 
   private func spellings(
-    _ numbers: [ObjectNumber], _ access: Access, _ t: borrowing StoreReading
+    _ numbers: [ObjectNumber], _ access: Access, _ showsTrash: Bool, _ t: borrowing StoreReading
   ) throws -> [String] {
-    try numbers.compactMap { number in
-      guard try store.shows(number, to: access, at: moment, t),
-        let row = try store.assetRow(number, at: sequence, t)
-      else { return nil }
-      return row.identifier.spelled(as: .asset)
-    }
+    try numbers.compactMap { try row(of: $0, access, showsTrash, t)?.identifier.spelled(as: .asset) }
+  }
+
+  /// The row of an asset that is there for a client; nil if it is not.
+  private func row(
+    of number: ObjectNumber, _ access: Access, _ showsTrash: Bool, _ t: borrowing StoreReading
+  ) throws -> AssetRow? {
+    guard try store.shows(number, to: access, at: moment, t), let row = try store.assetRow(number, at: sequence, t),
+      showsTrash || !row.isTrashed
+    else { return nil }
+    return row
   }
 }

@@ -43,16 +43,20 @@ public struct LibraryChange: Sendable {
   ///
   /// For an observer that does not see everything, an asset that was withdrawn from it is gone. What a change of its
   /// status takes away untouched is told by its results alone.
-  public func changeDetails(for asset: Asset) -> ObjectChangeDetails<Asset>? {
+  /// - Parameters:
+  ///   - asset: the asset, as it was at any commit.
+  ///   - showsTrash: whether an asset in the trash is there; if not, one that was moved to the trash is gone, and one
+  ///     that was in the trash before the change has no details (PH-05).
+  public func changeDetails(for asset: Asset, showsTrash: Bool = true) -> ObjectChangeDetails<Asset>? {
     let number = asset.row.number
     guard let touch = delta.assets[number], let before = touch.before else { return nil }
     let place = delta.placing(of: number, in: access.selection ?? accessBefore.selection ?? 0)
-    guard accessBefore.shows(place.before) else { return nil }
-    let isSeen = access.shows(place.after)
-    guard touch.isVisiblyChanged || !isSeen else { return nil }
+    guard accessBefore.shows(place.before), showsTrash || !before.isTrashed else { return nil }
+    let after = touch.after.flatMap { access.shows(place.after) && (showsTrash || !$0.isTrashed) ? $0 : nil }
+    guard touch.isVisiblyChanged || after == nil else { return nil }
     return ObjectChangeDetails(
       objectBeforeChanges: Asset(row: before, commit: delta.from),
-      objectAfterChanges: touch.after.flatMap { isSeen ? Asset(row: $0, commit: delta.to) : nil },
+      objectAfterChanges: after.map { Asset(row: $0, commit: delta.to) },
       assetContentChanged: touch.isContentChanged)
   }
 

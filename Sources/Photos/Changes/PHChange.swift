@@ -10,10 +10,13 @@ open class PHChange: NSObject, @unchecked Sendable {  // guarded by: holds const
   public override init() { source = nil }
 
   /// How an object differs now; nil if no property of it was changed (CD-21, CD-22).
+  ///
+  /// An asset in the trash cannot be seen here, so it is gone; what is restored has no details, and is inserted in
+  /// results (PH-05).
   open func changeDetails<T: PHObject>(for object: T) -> PHObjectChangeDetails<T>? {
     guard let source, object.isOf(source.library) else { return nil }
     if let asset = (object as? PHAsset)?.asset {
-      return source.change.changeDetails(for: asset).map { details in
+      return source.change.changeDetails(for: asset, showsTrash: false).map { details in
         let after = details.objectAfterChanges.map { PHAsset($0, source.library) }
         return PHObjectChangeDetails(object, after as? T, details.assetContentChanged)
       }
@@ -60,7 +63,7 @@ public final class PHObjectChangeDetails<ObjectType: PHObject>: NSObject, Sendab
     (objectBeforeChanges, objectAfterChanges, assetContentChanged) = (before, after, contentChanged)
   }
 
-  /// Whether the object is gone.
+  /// Whether the object is gone: deleted, withdrawn from the client, or in the trash.
   public var objectWasDeleted: Bool { objectAfterChanges == nil }
 }
 

@@ -20,8 +20,7 @@ private struct ArrangedEdit {
     return PHObjectPlaceholder(identifier, kind)
   }
 
-  mutating func setTitle(_ title: String, _ call: String) {
-    guard let identifier else { fatalError("\(call): the top level has no title.") }
+  mutating func setTitle(_ title: String) {
     self.title = title
     current.block.setTitle(title, of: identifier)
   }
@@ -96,7 +95,7 @@ open class PHAssetCollectionChangeRequest: PHChangeRequest {
   /// The title.
   open var title: String {
     get { edit.title ?? "" }
-    set { edit.setTitle(newValue, "PHAssetCollectionChangeRequest.title") }
+    set { edit.setTitle(newValue) }
   }
 
   /// Puts assets last; those that are there stay where they are (AL-06).
@@ -181,10 +180,10 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
     edit.placeholder(.folder, "placeholderForCreatedCollectionList")
   }
 
-  /// The title; setting it on the top level traps.
+  /// The title; the top level has none, and setting it fails the block (FR-13).
   open var title: String {
     get { edit.title ?? "" }
-    set { edit.setTitle(newValue, "PHCollectionListChangeRequest.title") }
+    set { edit.setTitle(newValue) }
   }
 
   /// Puts collections last; a collection is taken out of where it was (FO-01).

@@ -1,5 +1,6 @@
-// `NSPredicate(format:)` and `NSSortDescriptor(key:ascending:)`, which Foundation marks as unavailable on Linux, with
-// their original spelling. An overload that is unavailable ranks last, so these are taken without ambiguity.
+// `NSPredicate(format:)`, which Foundation marks as unavailable on Linux, with its original spelling. An overload that
+// is unavailable ranks last, so this one is taken without ambiguity. Sort descriptors are in
+// NSSortDescriptor+Keys.swift.
 //
 // A predicate has no place for a format, so its block carries it: asked about a `FormatReading` it hands over format
 // and arguments, asked about an object it evaluates them. NSCompoundPredicate shows its parts, and constants are equal
@@ -15,11 +16,6 @@ public import PhotoLedger
 /// What a predicate made from a format hands over about itself.
 private final class FormatReading {
   var format: (text: String, arguments: [Any])?
-}
-
-/// What a sort descriptor made from a key hands over about itself.
-private final class KeyReading {
-  var key: String?
 }
 
 extension NSPredicate {
@@ -51,31 +47,6 @@ extension NSPredicate {
         try Condition.holds(predicateFormat, carried, for: object)
       }
     })
-  }
-}
-
-extension NSSortDescriptor {
-  /// An order by a key of PhotoKit's (a.9; Apple: `NSSortDescriptor(key:ascending:)`).
-  ///
-  /// Also sorts arrays of assets and of collections; comparing anything else traps.
-  public convenience init(key: String?, ascending: Bool) {
-    // The comparison is by the ascending order; Foundation turns it over.
-    self.init(keyPath: \PHObject.self, ascending: ascending) { one, other in
-      if let reading = one as? KeyReading {
-        reading.key = key
-        return .orderedSame
-      }
-      return PHPhotoLibrary.answer("Comparing by NSSortDescriptor(key: \(key ?? "nil"))") {
-        try SortTerm.compare(one, other, by: key)
-      }
-    }
-  }
-
-  /// The key it was made with.
-  public var key: String? {
-    let reading = KeyReading()
-    _ = comparator(reading, reading)
-    return reading.key
   }
 }
 
@@ -124,37 +95,6 @@ extension Condition {
       return try Condition(format, arguments, for: .collection).evaluator(for: CollectionRow.self)(row)
     default: return false
     }
-  }
-}
-
-extension SortTerm {
-  /// How two objects of the library stand to each other in the ascending order of a key.
-  fileprivate static func compare(_ one: Any, _ other: Any, by key: String?) throws -> ComparisonResult {
-    func result(_ one: [UInt8], _ other: [UInt8]) -> ComparisonResult {
-      one == other ? .orderedSame : one.lexicographicallyPrecedes(other) ? .orderedAscending : .orderedDescending
-    }
-    switch (one, other) {
-    case (let one as PHAsset, let other as PHAsset):
-      guard let one = one.asset, let other = other.asset else { return .orderedSame }
-      let keys = SortKeyEncoder<AssetRow>([try SortTerm(key ?? "", for: .asset)])
-      return result(keys.bytes(for: one.row), keys.bytes(for: other.row))
-    case (let one as PHCollection, let other as PHCollection):
-      guard let one = one.collection, let other = other.collection else { return .orderedSame }
-      let keys = SortKeyEncoder<CollectionRow>([try SortTerm(key ?? "", for: .collection)])
-      return result(keys.bytes(for: one.row), keys.bytes(for: other.row))
-    default:
-      throw LibraryError(
-        .unsupportedSort, "Objects of the type \(type(of: one)) have no key '\(key ?? "nil")' to be compared by.")
-    }
-  }
-
-  /// The order that a descriptor states about a class of objects.
-  init(_ descriptor: NSSortDescriptor, for entity: Entity) throws {
-    guard let key = descriptor.key else {
-      throw LibraryError(
-        .unsupportedSort, "A fetch cannot follow '\(descriptor)'; use NSSortDescriptor(key:ascending:).")
-    }
-    try self.init(PropertyKey(spelled: key, for: entity), ascending: descriptor.ascending, for: entity)
   }
 }
 

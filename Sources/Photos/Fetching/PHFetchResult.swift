@@ -2,17 +2,24 @@
 // `PHFetchResult<PHAsset>` holds assets, every other one collections.
 //
 // Objects are made when they are asked for. Nothing is kept: two calls give two objects that are equal.
+//
+// Swift's generic classes are invariant, and a cast between two of them always fails: on Apple's systems the type of
+// the objects is erased, and `albums as? PHFetchResult<PHCollection>` succeeds. Here a result of a subclass is
+// converted by an initialiser. It is the same result under another type, not a copy: nothing is read.
 
 public import PhotoLedger
+
+/// The core's result: the same type for every class of objects, so that results can be converted.
+enum FetchedContent: Sendable {
+  case assets(FetchResult<Asset>)
+  case collections(FetchResult<PhotoCollection>)
+  case nothing
+}
 
 /// A list of objects as it was at one commit, and stays (FR-01; Apple: `PHFetchResult`).
 open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked Sendable {
   // guarded by: holds constants only
-  enum Content: Sendable {
-    case assets(FetchResult<Asset>)
-    case collections(FetchResult<PhotoCollection>)
-    case nothing
-  }
+  typealias Content = FetchedContent
 
   let content: Content
   let library: PHPhotoLibrary?
@@ -163,6 +170,20 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
   private func identifiers() -> [String] {
     objects(at: IndexSet(integersIn: 0..<count)).map { ($0 as? PHObject)?.localIdentifier ?? "" }
   }
+}
+
+extension PHFetchResult where ObjectType == PHCollection {
+  /// The same result of albums or folders as one of collections, for which Apple's clients write
+  /// `albums as? PHFetchResult<PHCollection>`.
+  /// - Complexity: O(1).
+  public convenience init(_ result: PHFetchResult<some PHCollection>) { self.init(result.content, result.library) }
+}
+
+extension PHFetchResult where ObjectType == PHObject {
+  /// The same result of any objects as one of their common class, for which Apple's clients write
+  /// `result as? PHFetchResult<PHObject>`.
+  /// - Complexity: O(1).
+  public convenience init(_ result: PHFetchResult<some PHObject>) { self.init(result.content, result.library) }
 }
 
 /// What can be walked through: arrays, `NSArray` and fetch results (Apple: `NSFastEnumeration`, which Linux lacks).

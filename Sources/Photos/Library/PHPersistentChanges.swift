@@ -58,7 +58,7 @@ public final class PHPersistentChangeFetchResult: NSObject, Sequence, Sendable {
       guard !isCutShort, isBeforeEnd(token) else { return nil }
       if portion.isEmpty {
         do {
-          portion = try library.core.fetchPersistentChanges(since: token)[...]
+          portion = try library.core.fetchPersistentChanges(since: token, showsTrash: false)[...]
         } catch {
           isCutShort = true
           return PHPersistentChange(unreadableAfter: token, error)
@@ -119,11 +119,11 @@ public final class PHPersistentObjectChangeDetails: NSObject, Sendable {
 
   init(_ type: PHObjectType, _ details: PersistentChange.Details) { (objectType, self.details) = (type, details) }
 
-  /// What came.
+  /// What came, from the trash too (PH-05).
   public var insertedLocalIdentifiers: Set<String> { details.insertedLocalIdentifiers }
-  /// What changed; trash and hiding are changes (PH-04).
+  /// What changed; hiding is a change (PH-04).
   public var updatedLocalIdentifiers: Set<String> { details.updatedLocalIdentifiers }
-  /// What went for good (PH-05).
+  /// What went; an asset goes when it is moved to the trash, where this module shows nothing (PH-05).
   public var deletedLocalIdentifiers: Set<String> { details.deletedLocalIdentifiers }
 }
 
@@ -140,7 +140,7 @@ extension PHPhotoLibrary {
     do {
       // Read for its errors; the result reads on from the token.
       let library = try present()
-      _ = try library.fetchPersistentChanges(since: token.token, limit: 1)
+      _ = try library.fetchPersistentChanges(since: token.token, limit: 1, showsTrash: false)
       return PHPersistentChangeFetchResult(token.token, try library.currentToken, self)
     } catch {
       throw PHPhotosError.from(error)
@@ -203,7 +203,7 @@ extension PHPhotoLibrary {
     forLocalIdentifiers localIdentifiers: [String]
   ) -> [String: Result<PHCloudIdentifier, any Error>] {
     mapped(localIdentifiers) { library in
-      try library.cloudIdentifierMappings(forLocalIdentifiers: localIdentifiers).mapValues {
+      try library.cloudIdentifierMappings(forLocalIdentifiers: localIdentifiers, showsTrash: false).mapValues {
         $0.map(PHCloudIdentifier.init).mapError(PHPhotosError.init)
       }
     }
@@ -229,7 +229,7 @@ extension PHPhotoLibrary {
   ) -> [PHCloudIdentifier: Result<String, any Error>] {
     mapped(cloudIdentifiers) { library in
       let found = try library.localIdentifierMappings(
-        for: cloudIdentifiers.compactMap(\.identifier), syncedOnly: syncedOnly)
+        for: cloudIdentifiers.compactMap(\.identifier), syncedOnly: syncedOnly, showsTrash: false)
       return Dictionary(
         cloudIdentifiers.map { asked in
           let sentence = "'\(asked.stringValue)' is no identifier of a photo library."

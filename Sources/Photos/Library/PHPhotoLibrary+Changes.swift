@@ -68,15 +68,17 @@ extension PHPhotoLibrary {
     do {
       try present().performChanges {
         CurrentBlock.collect($0, self, folders, changeBlock)
-      } completionHandler: { outcome in
+      } completionHandler: { [self] outcome in
         withExtendedLifetime(folders) {}
-        switch outcome {
-        case .success: completionHandler?(true, nil)
-        case .failure(let error): completionHandler?(false, PHPhotosError.from(error))
+        whileShared {
+          switch outcome {
+          case .success: completionHandler?(true, nil)
+          case .failure(let error): completionHandler?(false, PHPhotosError.from(error))
+          }
         }
       }
     } catch {
-      DispatchQueue.global().async { completionHandler?(false, error) }
+      DispatchQueue.global().async { [self] in whileShared { completionHandler?(false, error) } }
     }
   }
 

@@ -140,7 +140,7 @@ final class ChangeRelay: PhotoLibraryChangeObserver, @unchecked Sendable {
   }
 
   func photoLibraryDidChange(_ change: LibraryChange) {
-    if let library { observer?.photoLibraryDidChange(PHChange(change, library)) }
+    if let library { library.whileShared { observer?.photoLibraryDidChange(PHChange(change, library)) } }
   }
 }
 
@@ -154,7 +154,7 @@ final class HistoryRelay: PhotoLibraryPersistentChangesObserver, @unchecked Send
   }
 
   func photoLibraryPersistentChangesDidUpdate(_: PhotoLibrary) {
-    if let library { observer?.photoLibraryPersistentChangesDidUpdate(library) }
+    if let library { library.whileShared { observer?.photoLibraryPersistentChangesDidUpdate(library) } }
   }
 }
 

@@ -4,8 +4,14 @@
 // this module does goes through the core library of the `PHPhotoLibrary` it came from, so objects of different clients
 // in one process do not mix.
 //
-//     bootstrap(A) ──▶ shared() = A ──▶ objects of A
-//     bootstrap(B) ──▶ shared() = B       A is relinquished: what can fail does, with 3143; results go on being read
+//     bootstrap(library 1, as a) ──▶ shared() = 1 as a ──▶ objects of a
+//     withClient(named: b) { … }     shared() = 1 as b     inside, and in the tasks begun there
+//     bootstrap(library 1, as c) ──▶ shared() = 1 as c     a and b go on
+//     bootstrap(library 2, as a) ──▶ shared() = 2 as a     a, b and c of 1 are relinquished: what can fail does, with
+//                                                          3143; results go on being read
+//
+// A library has one `PHPhotoLibrary` for each client (`ClientTable`): what is registered in one scope can be
+// unregistered in another, as with the one object that there is on Apple's systems.
 //
 // The store of a relinquished library stays open as long as an object of it is referred to: a result is pinned to its
 // commit and `object(at:)` has no way to fail. Refused: closing it, which would end the process at the next read.
@@ -20,20 +26,37 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   package let core: PhotoLibrary
   let isRelinquished = Atomic(false)
   let observers = ObserverTable()
+  /// The clients of the same library; nil once nothing but an object of it is left.
+  private(set) weak var clients: ClientTable?
 
-  package init(core: PhotoLibrary) {
-    self.core = core
+  package convenience init(core: PhotoLibrary) { self.init(core: core, among: nil) }
+
+  init(core: PhotoLibrary, among clients: ClientTable?) {
+    (self.core, self.clients) = (core, clients)
     super.init()
   }
 
   // MARK: Which library
 
-  private static let current = Mutex<PHPhotoLibrary?>(nil)
+  /// What ``shared()`` means to the process, and the clients of that library.
+  private struct Current {
+    var library: PHPhotoLibrary
+    var clients: ClientTable
 
-  /// Says which library ``shared()`` means, and as whom it is used. Apple has no such call.
+    init(_ core: PhotoLibrary) {
+      clients = ClientTable()
+      library = clients.library(core)
+    }
+  }
+
+  private static let current = Mutex<Current?>(nil)
+
+  /// Says which library ``shared()`` means to the process, and as which client. Apple has no such call.
   ///
-  /// A later call begins afresh: the former library is relinquished, and whatever of it can fail does so from then on
-  /// with `PHPhotosError.switchingSystemPhotoLibrary`. Its fetch results can still be read.
+  /// A later call for the same library names another client: the former one's objects and observers go on as they were.
+  /// A later call for another library relinquishes the former one, for all its clients: whatever of it can fail does so
+  /// from then on with `PHPhotosError.switchingSystemPhotoLibrary`, and its fetch results can still be read. For
+  /// several clients at a time, see `withClient(named:_:)`.
   /// - Parameters:
   ///   - url: the folder of the library.
   ///   - client: the name of the client; the owner sees everything.
@@ -54,27 +77,31 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
 
   /// Says which open library, as which client, ``shared()`` means: for a program that uses the core too.
   public static func bootstrap(_ library: PhotoLibrary) {
-    let next = PHPhotoLibrary(core: library)
-    let former = current.withLock { current in
-      defer { current = next }
-      return current
+    let former = current.withLock { current -> ClientTable? in
+      if let known = current, known.library.core.isOfSameLibrary(as: library) {
+        current?.library = known.clients.library(library)
+        return nil
+      }
+      defer { current = Current(library) }
+      return current?.clients
     }
     former?.relinquish()
   }
 
-  private func relinquish() {
+  func relinquish() {
     isRelinquished.store(true, ordering: .sequentiallyConsistent)
     observers.close(from: self)
   }
 
-  /// The library that ``bootstrap(libraryAt:client:createsIfMissing:)`` named (Apple: `PHPhotoLibrary.shared()`).
+  /// The library that ``bootstrap(libraryAt:client:createsIfMissing:)`` named, as that client or as the one of
+  /// `withClient(named:_:)` around the call (Apple: `PHPhotoLibrary.shared()`).
   ///
-  /// Without that call the environment variables `PHOTOLEDGER_LIBRARY` and `PHOTOLEDGER_CLIENT` name library and
-  /// client. Traps with a sentence if neither names a library that can be opened.
+  /// Without a call of `bootstrap` the environment variables `PHOTOLEDGER_LIBRARY` and `PHOTOLEDGER_CLIENT` name
+  /// library and client. Traps with a sentence if neither names a library that can be opened.
   open class func shared() -> PHPhotoLibrary {
     if let override { return override }
     return current.withLock { current in
-      if let current { return current }
+      if let current { return current.library }
       let variables = ProcessInfo.processInfo.environment
       guard let path = variables["PHOTOLEDGER_LIBRARY"], !path.isEmpty else {
         fatalError(
@@ -85,9 +112,9 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
       }
       do {
         let library = try PhotoLibrary(at: URL(filePath: path))
-        let made = PHPhotoLibrary(core: variables["PHOTOLEDGER_CLIENT"].map { library.as($0) } ?? library)
+        let made = Current(variables["PHOTOLEDGER_CLIENT"].map { library.as($0) } ?? library)
         current = made
-        return made
+        return made.library
       } catch {
         fatalError("PHPhotoLibrary.shared() cannot open the library at \(path): \(error)")
       }
@@ -97,20 +124,79 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   /// What ``shared()`` means to one task, whatever was bootstrapped.
   @TaskLocal private static var override: PHPhotoLibrary?
 
+  /// Makes ``shared()`` mean a named client of the present library while a function runs. Apple has no such call.
+  ///
+  /// For a server or a test that acts for several clients at once, each with its own permissions:
+  ///
+  /// ```swift
+  /// let count = PHPhotoLibrary.withClient(named: "com.example.gallery") { PHAsset.fetchAssets(with: nil).count }
+  /// ```
+  ///
+  /// The client is also meant in the tasks and child tasks begun inside, in the handlers of `performChanges` and
+  /// `requestAuthorization` that are passed there, and, whenever they are called, in the change observers that are
+  /// registered there. Fetch results, objects and resources stay with the client that fetched them, wherever they are
+  /// used. A detached task, a block on a dispatch queue, and the handlers of image and resource requests run outside:
+  /// there ``shared()`` means the client of the process. Keep the library in a constant for them, or begin a scope.
+  ///
+  /// The library keeps one object for each client that was named, until `bootstrap` names another library.
+  /// - Parameters:
+  ///   - client: the client's name, 1 to 256 bytes, none of them zero. It need not be known to the library: what it may
+  ///     do is then undecided (FR-18).
+  ///   - body: what is done as the client.
+  /// - Returns: what the function returns.
+  /// - Throws: what the function throws.
+  /// - Complexity: O(1).
+  public static func withClient<Value>(named client: String, _ body: () throws -> Value) rethrows -> Value {
+    let (library, clients) = shared().client(named: client)
+    return try withExtendedLifetime(clients) { try $override.withValue(library, operation: body) }
+  }
+
+  /// The same for a function that waits; it runs where the caller is.
+  /// - Parameters:
+  ///   - client: the client's name, 1 to 256 bytes, none of them zero.
+  ///   - body: what is done as the client.
+  /// - Returns: what the function returns.
+  /// - Throws: what the function throws.
+  /// - Complexity: O(1).
+  public nonisolated(nonsending) static func withClient<Value>(
+    named client: String, _ body: nonisolated(nonsending) () async throws -> Value
+  ) async rethrows -> Value {
+    let (library, clients) = shared().client(named: client)
+    defer { withExtendedLifetime(clients) {} }
+    return try await $override.withValue(library, operation: body)
+  }
+
+  /// The library as a client sees it, and the table that keeps it.
+  private func client(named name: String) -> (PHPhotoLibrary, ClientTable) {
+    let clients = clients ?? ClientTable()
+    return (clients.library(core.as(name)), clients)
+  }
+
   /// Makes a library the shared one for what a function does, and the tasks that it begins; other tasks see no change.
   ///
-  /// `bootstrap` is for a whole process. This is for one part of it, such as a test beside others.
+  /// Unlike `withClient(named:_:)` for any open library, which need not be that of the process.
   package static func withShared<Value>(
     _ library: PhotoLibrary, _ body: () throws -> Value
   ) rethrows -> Value {
-    try $override.withValue(PHPhotoLibrary(core: library), operation: body)
+    let clients = ClientTable()
+    return try withExtendedLifetime(clients) {
+      try $override.withValue(clients.library(library), operation: body)
+    }
   }
 
   /// The same for a function that waits.
   package nonisolated(nonsending) static func withShared<Value>(
     _ library: PhotoLibrary, _ body: nonisolated(nonsending) () async throws -> Value
   ) async rethrows -> Value {
-    try await $override.withValue(PHPhotoLibrary(core: library), operation: body)
+    let clients = ClientTable()
+    defer { withExtendedLifetime(clients) {} }
+    return try await $override.withValue(clients.library(library), operation: body)
+  }
+
+  /// Runs a callback of this library's, in which ``shared()`` means it.
+  func whileShared(_ body: () -> Void) {
+    let present = Self.override ?? Self.current.withLock { $0?.library }
+    if present === self { body() } else { Self.$override.withValue(self, operation: body) }
   }
 
   /// The core's library, unless another one has taken its place.
