@@ -7,10 +7,15 @@
 //     bootstrap(A) ──▶ shared() = A ──▶ objects of A
 //     bootstrap(B) ──▶ shared() = B       A is relinquished: what can fail does, with 3143; results go on being read
 //
+// New files are examined by exiftool (MediaImport's `ExternalProbe`), unless the library's owner chose before what
+// examines them: `setMediaProbe(nil)` on the core library, before it is passed to `bootstrap`, is the way to use it
+// without.
+//
 // The store of a relinquished library stays open as long as an object of it is referred to: a result is pinned to its
 // commit and `object(at:)` has no way to fail. Refused: closing it, which would end the process at the next read.
 
 @_exported import Foundation
+internal import MediaImport
 public import PhotoLedger
 import Synchronization
 
@@ -23,6 +28,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
 
   package init(core: PhotoLibrary) {
     self.core = core
+    core.setDefaultMediaProbe(ExternalProbe.shared)
     super.init()
   }
 
@@ -53,6 +59,9 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   }
 
   /// Says which open library, as which client, ``shared()`` means: for a program that uses the core too.
+  ///
+  /// New files are examined by exiftool unless ``PhotoLibrary/setMediaProbe(_:whenUnavailable:)`` chose otherwise
+  /// before.
   public static func bootstrap(_ library: PhotoLibrary) {
     let next = PHPhotoLibrary(core: library)
     let former = current.withLock { current in
