@@ -51,7 +51,7 @@ let package = Package(
       swiftSettings: checked + borrowed),
 
     // What is built on it.
-    .target(name: "Photos", dependencies: ["PhotoLedger"], swiftSettings: strict),
+    .target(name: "Photos", dependencies: ["PhotoLedger", "MediaImport"], swiftSettings: strict),
     .target(name: "PhotosUI", dependencies: ["Photos", "PhotoLedger"], swiftSettings: strict),
     .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),
     .executableTarget(

@@ -4,7 +4,7 @@ enum StoreRows {
     Creation.names, ["S10 creation, one commit of 1000 assets"], ColdStart.names, Fetching.rebuildNames,
     Fetching.questions.flatMap(Fetching.names), Observing.names, CatchingUp.names, LongAlbum.names, Memory.names,
     Commits.names, Proofs.names, UglyShapes.names, Auditing.names, Undoing.names, LookingBack.names, BackingUp.names,
-    peerNames,
+    Examining.names, peerNames,
   ].flatMap { $0 }
 
   private static var peerNames: [String] {
@@ -35,5 +35,6 @@ enum StoreRows {
     try Undoing.measure(stage, into: &report)
     try LookingBack.measure(stage, into: &report)
     try BackingUp.measure(stage, into: &report)
+    try Examining.measure(stage, into: &report)
   }
 }

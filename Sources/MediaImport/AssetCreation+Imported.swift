@@ -11,14 +11,10 @@ internal import PhotoLedger
 //
 // "The clock" is held as though it were UTC. Sizes are as displayed; what a damaged file does not tell is 0.
 
-extension AssetCreation {
-  /// The asset that a group of files makes.
-  init(_ imported: ImportedAsset) {
-    let metadata = imported.primary.metadata
-    self.init(
-      mediaType: metadata.mediaType, resources: imported.resources.map { .staged(AssetResource($0)) })
-    mediaSubtypes = imported.subtypes
-    playbackStyle = imported.playbackStyle
+extension MediumFacts {
+  /// What a file says, as the library holds it.
+  init(_ metadata: MediaMetadata) {
+    self.init(mediaType: metadata.mediaType, uniformTypeIdentifier: metadata.uniformTypeIdentifier)
     pixelWidth = metadata.displayedSize?.width ?? 0
     pixelHeight = metadata.displayedSize?.height ?? 0
     duration = metadata.duration
@@ -26,6 +22,20 @@ extension AssetCreation {
     localCreationDate = metadata.captureTime?.localReading?.date
     timeZoneOffset = metadata.captureTime?.offsetSeconds
     location = metadata.location
+    mediaSubtypes = metadata.subtypes
+    contentIdentifier = metadata.contentIdentifier
+  }
+}
+
+extension AssetCreation {
+  /// The asset that a group of files makes.
+  init(_ imported: ImportedAsset) {
+    let metadata = imported.primary.metadata
+    self.init(
+      mediaType: metadata.mediaType, resources: imported.resources.map { .staged(AssetResource($0)) })
+    complete(with: MediumFacts(metadata))
+    mediaSubtypes = imported.subtypes
+    playbackStyle = imported.playbackStyle
     burstIdentifier = metadata.burstIdentifier
     representsBurst = metadata.isBurstPrimary && metadata.burstIdentifier != nil
   }
@@ -35,33 +45,30 @@ extension AssetChanges {
   /// What changes in a video that becomes a Live Photo by its still. What it knows of its time and place stays: a
   /// person may have edited it.
   init(completing video: Asset, with still: ImportedAsset) {
-    let metadata = still.primary.metadata
+    let facts = MediumFacts(still.primary.metadata)
     self.init()
     mediaType = .image
     mediaSubtypes = still.subtypes.union(.photoLive)
     playbackStyle = .livePhoto
-    pixelWidth = metadata.displayedSize?.width ?? 0
-    pixelHeight = metadata.displayedSize?.height ?? 0
-    duration = 0
-    if video.creationDate == nil, let time = metadata.captureTime {
-      creationDate = .set(time.date)
-      localCreationDate = time.localReading.map { .set($0.date) }
-      timeZoneOffset = time.offsetSeconds.map { .set($0) }
+    (pixelWidth, pixelHeight, duration) = (facts.pixelWidth, facts.pixelHeight, 0)
+    if video.creationDate == nil, let date = facts.creationDate {
+      creationDate = .set(date)
+      localCreationDate = facts.localCreationDate.map { .set($0) }
+      timeZoneOffset = facts.timeZoneOffset.map { .set($0) }
     }
-    if video.location == nil, let location = metadata.location { self.location = .set(location) }
+    if video.location == nil, let location = facts.location { self.location = .set(location) }
   }
 }
 
 extension AssetResource {
   /// The resource that a file becomes.
   init(_ imported: ImportedResource) {
-    let metadata = imported.metadata
+    let facts = MediumFacts(imported.metadata)
     self.init(
       type: imported.type, originalFilename: imported.originalFilename,
-      uniformTypeIdentifier: metadata.uniformTypeIdentifier, dataSize: imported.stored.dataSize,
-      sha256: imported.stored.sha256, pixelWidth: metadata.displayedSize?.width ?? 0,
-      pixelHeight: metadata.displayedSize?.height ?? 0, storage: imported.stored.storage,
-      contentIdentifier: metadata.contentIdentifier)
+      uniformTypeIdentifier: facts.uniformTypeIdentifier, dataSize: imported.stored.dataSize,
+      sha256: imported.stored.sha256, pixelWidth: facts.pixelWidth, pixelHeight: facts.pixelHeight,
+      storage: imported.stored.storage, contentIdentifier: facts.contentIdentifier)
   }
 }
 

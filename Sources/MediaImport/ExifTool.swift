@@ -18,22 +18,24 @@ final class ExifTool: Sendable {
 
   /// Prepares to run exiftool; processes start when the first files are read.
   /// - Parameters:
-  ///   - executable: Its path; nil searches `PATH`.
+  ///   - executable: Its path; nil searches for it.
+  ///   - searchPath: Folders with colons between them; nil is `PATH`.
   ///   - processCount: How many run at the same time; nil for one per processor.
   ///   - limits: What one file may cost.
   /// - Throws: `toolMissing` when it is not installed.
-  init(executable: String? = nil, processCount: Int? = nil, limits: ExifToolLimits = ExifToolLimits())
-    throws(ImportError)
-  {
-    if let executable { self.executable = executable } else { self.executable = try Self.find() }
+  init(
+    executable: String? = nil, searchPath: String? = nil, processCount: Int? = nil,
+    limits: ExifToolLimits = ExifToolLimits()
+  ) throws(ImportError) {
+    if let executable { self.executable = executable } else { self.executable = try Self.find(searchPath) }
     self.processCount = max(1, processCount ?? sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     self.limits = limits
     self.places = DispatchSemaphore(value: self.processCount)
     guard Glibc.access(self.executable, X_OK) == 0 else { throw Self.missing(self.executable) }
   }
 
-  private static func find() throws(ImportError) -> String {
-    let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+  private static func find(_ searchPath: String?) throws(ImportError) -> String {
+    let path = searchPath ?? getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
     for folder in path.split(separator: ":") where folder.hasPrefix("/") {
       let candidate = "\(folder)/exiftool"
       if Glibc.access(candidate, X_OK) == 0 { return candidate }
@@ -50,22 +52,35 @@ final class ExifTool: Sendable {
   }
 
   /// Reads the metadata of one file. May be called from several threads; each uses a process of its own.
-  /// - Parameter path: An absolute path.
-  /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run.
-  func tags(of path: FilePath) throws(ImportError) -> ExifTags {
-    places.wait()
-    let process = idle.withLock { $0.popLast() } ?? ExifToolProcess(executable: executable, limits: limits)
-    defer {
-      idle.withLock { $0.append(process) }
-      places.signal()
-    }
-    let answer = try process.answer(about: path)
+  /// - Parameters:
+  ///   - path: An absolute path.
+  ///   - isThorough: Whether a JPEG is read to its end, so that the tags tell of one that was cut off.
+  ///   - isCancelled: Whether nobody waits for the answer any more; asked several times a second.
+  /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run;
+  ///   `cancelled`.
+  func tags(
+    of path: FilePath, isThorough: Bool = false, isCancelled: () -> Bool = { false }
+  ) throws(ImportError) -> ExifTags {
+    let answer = try answer(about: path, isThorough: isThorough, isCancelled: isCancelled)
     guard let tags = ExifTags(json: answer) else {
       if readability(of: path) == ENOENT { throw ImportError.source(path, "read", errno: ENOENT) }
       throw ImportError(
         .toolCrashed, path: path.description, "exiftool gave no readable answer about \(path); it was passed over.")
     }
     return tags
+  }
+
+  /// What exiftool says about one file, unread.
+  func answer(
+    about path: FilePath, isThorough: Bool = false, isCancelled: () -> Bool = { false }
+  ) throws(ImportError) -> [UInt8] {
+    places.wait()
+    let process = idle.withLock { $0.popLast() } ?? ExifToolProcess(executable: executable, limits: limits)
+    defer {
+      idle.withLock { $0.append(process) }
+      places.signal()
+    }
+    return try process.answer(about: path, isThorough: isThorough, isCancelled: isCancelled)
   }
 
   /// Ends the idle processes. The next question starts new ones.

@@ -46,19 +46,32 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   private static let commonArguments =
     ["-j", "-n", "-q", "-q", "-G1:4", "-api", "LargeFileSupport=1"] + exifToolTags.map { "-\($0)" }
 
+  /// A tag whose value exiftool learns only by reading a JPEG to its end, at three times the cost of the others.
+  private static let thorough = "-JPEGImageLength"
+
   /// Asks for the tags of one file.
+  /// - Parameters:
+  ///   - path: an absolute path.
+  ///   - isThorough: whether a JPEG is read to its end, so that exiftool tells of one that was cut off.
+  ///   - isCancelled: whether nobody waits for the answer any more; then the process is ended.
   /// - Returns: exiftool's JSON, an array with one object.
-  /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run.
-  func answer(about path: FilePath) throws(ImportError) -> [UInt8] {
+  /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run;
+  ///   `cancelled`.
+  func answer(
+    about path: FilePath, isThorough: Bool = false, isCancelled: () -> Bool
+  ) throws(ImportError) -> [UInt8] {
     precondition(path.isAbsolute, "exiftool is given absolute paths, lest one look like an option.")
     let deadline = ContinuousClock.now + limits.timePerFile
-    if path.bytes.contains(where: { $0 == 0x0A || $0 == 0x0D }) { return try answerAlone(path, deadline) }
+    if path.bytes.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
+      let arguments = Self.commonArguments + (isThorough ? [Self.thorough] : [])
+      return try answer(of: try start(arguments, path), path, deadline, isCancelled)
+    }
     if child == nil { child = try start(["-stay_open", "True", "-@", "-", "-common_args"] + Self.commonArguments) }
     question += 1
-    let request = path.bytes + Array("\n-execute\(question)\n".utf8)
+    let request = path.bytes + Array("\n\(isThorough ? "\(Self.thorough)\n" : "")-execute\(question)\n".utf8)
     let ending = Array("{ready\(question)}\n".utf8)
     do throws(ImportError) {
-      return try exchange(request, ending: ending, path, deadline)
+      return try exchange(request, ending: ending, path, deadline, isCancelled)
     } catch {
       child = nil
       throw error
@@ -66,34 +79,52 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   }
 
   private func exchange(
-    _ request: [UInt8], ending: [UInt8], _ path: FilePath, _ deadline: ContinuousClock.Instant
+    _ request: [UInt8], ending: [UInt8], _ path: FilePath, _ deadline: ContinuousClock.Instant,
+    _ isCancelled: () -> Bool
   ) throws(ImportError) -> [UInt8] {
     guard child?.send(request, before: deadline) == true else {
       throw ContinuousClock.now < deadline ? crashed(path) : timedOut(path)
     }
     var answer: [UInt8] = []
     while true {
-      switch child?.read(into: buffer, before: deadline) ?? .end {
-      case .bytes(let count): answer.append(contentsOf: buffer[..<count])
-      case .end: throw crashed(path)
-      case .timeout: throw timedOut(path)
-      }
+      let read = try read(path, deadline, isCancelled) { child?.read(into: buffer, before: $0) ?? .end }
+      guard let count = read else { throw crashed(path) }
+      answer.append(contentsOf: buffer[..<count])
       if answer.suffix(ending.count).elementsEqual(ending) { return answer.dropLast(ending.count) }
       guard answer.count <= limits.outputByteCount else { throw tooLarge(path) }
     }
   }
 
-  /// Runs a process for this one path, whose name cannot be said in the line protocol.
-  private func answerAlone(_ path: FilePath, _ deadline: ContinuousClock.Instant) throws(ImportError) -> [UInt8] {
-    let alone = try start(Self.commonArguments, path)
+  /// The whole output of a process for this one path, whose name cannot be said in the line protocol.
+  private func answer(
+    of alone: consuming ChildProcess, _ path: FilePath, _ deadline: ContinuousClock.Instant, _ isCancelled: () -> Bool
+  ) throws(ImportError) -> [UInt8] {
     var answer: [UInt8] = []
-    while true {
-      switch alone.read(into: buffer, before: deadline) {
-      case .bytes(let count): answer.append(contentsOf: buffer[..<count])
-      case .end: return answer
-      case .timeout: throw timedOut(path)
-      }
+    while let count = try read(path, deadline, isCancelled, { alone.read(into: buffer, before: $0) }) {
+      answer.append(contentsOf: buffer[..<count])
       guard answer.count <= limits.outputByteCount else { throw tooLarge(path) }
+    }
+    return answer
+  }
+
+  /// How long it takes at most to notice that nobody waits any more.
+  private static let look: Duration = .milliseconds(50)
+
+  /// Reads what there is, noticing within a moment that nobody waits for it any more.
+  /// - Returns: how many bytes were read; nil at the end.
+  private func read(
+    _ path: FilePath, _ deadline: ContinuousClock.Instant, _ isCancelled: () -> Bool,
+    _ body: (ContinuousClock.Instant) -> ChildProcess.ReadResult
+  ) throws(ImportError) -> Int? {
+    while true {
+      if isCancelled() {
+        throw ImportError(.cancelled, path: path.description, "Reading \(path) was stopped before exiftool answered.")
+      }
+      switch body(min(deadline, .now + Self.look)) {
+      case .bytes(let count): return count
+      case .end: return nil
+      case .timeout: if ContinuousClock.now >= deadline { throw timedOut(path) }
+      }
     }
   }
 

@@ -31,6 +31,8 @@ public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let toolCrashed = Code(description: "toolCrashed")
     /// The metadata tool answered more bytes than the limit for one file and was ended.
     public static let toolOutputTooLarge = Code(description: "toolOutputTooLarge")
+    /// Reading a file was stopped because the import was; the next import takes it.
+    public static let cancelled = Code(description: "cancelled")
     /// The library's disk is full. Make room and import again: what is recorded is kept and found as known.
     public static let diskFull = Code(description: "diskFull")
     /// The library cannot store files or record assets; the sentence is the library's own.

@@ -12,6 +12,7 @@ internal import Synchronization
 //       {"path":"/p/b.jpg","outcome":"duplicate","of":"/p/a.jpg"}                         or "asset", if it was known
 //       {"path":"/p/c.jpg","outcome":"skipped","reason":"empty","message":"/p/c.jpg is empty."}
 //       {"path":"/p/c.xmp","outcome":"sidecar"}
+//       {"path":"/p/d.jpg","outcome":"asset","asset":"…","warnings":["JPEG format error"]}   taken all the same
 //       {"path":"/p/z.jpg","outcome":"notReached"}                                        of an interrupted import
 //       {"summary":{…}}                                                                   last line, of one that ended
 //
@@ -41,6 +42,7 @@ final class ImportReportFile: Sendable {
     var of: String?
     var reason: SkipReason?
     var message: String?
+    var warnings: [String]?
     var summary: ImportSummary?
   }
 
@@ -68,6 +70,7 @@ final class ImportReportFile: Sendable {
   func finish(_ summary: ImportSummary) throws {
     var counts = summary
     counts.skippedFiles = []
+    counts.warnings = []
     try write([Line(summary: counts)])
   }
 
@@ -113,6 +116,7 @@ final class ImportReportFile: Sendable {
   private static func line(_ report: FileReport) -> Line {
     var line = Line(path: report.path.description)
     if String(validating: report.path.bytes, as: UTF8.self) == nil { line.pathBytes = report.path.bytes.hexadecimal }
+    if !report.warnings.isEmpty { line.warnings = report.warnings }
     switch report.outcome {
     case .asset(let asset):
       line.outcome = "asset"

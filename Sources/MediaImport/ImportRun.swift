@@ -1,3 +1,4 @@
+internal import Glibc
 internal import PhotoLedger
 
 /// Is told of files with their outcomes, a batch at a time, in the order of the walk.
@@ -18,6 +19,16 @@ final class ImportRun {
   private var summary = ImportSummary()
   /// The file of this import that each new content was taken from.
   private var taken: [[UInt8]: Int] = [:]
+  /// What is known of files behind the end of a batch that was cut.
+  private var ahead = Ahead()
+  /// What exiftool found wrong with files that are taken and not reported yet.
+  private var warnings: [Int: [String]] = [:]
+
+  /// What is known of files that belong to a later batch.
+  private struct Ahead {
+    var hashed: [Int: HashedFile] = [:]
+    var outcomes: [Int: FileOutcome] = [:]
+  }
 
   init(
     found: [ScannedFile], target: any ImportTarget, resources: ResourceStore, tool: ExifTool,
@@ -31,25 +42,19 @@ final class ImportRun {
   func run() async throws -> ImportSummary {
     summary.filesFound = found.count
     var start = 0
-    while start < found.count {
-      let end = batchEnd(from: start)
-      guard !stop.isSet, try await importBatch(start..<end) else { break }
-      start = end
+    while start < found.count, !stop.isSet {
+      do {
+        start = try await planAndRecord(start..<batchEnd(from: start))
+      } catch is CancellationError where stop.isSet {
+        break
+      }
     }
     if start == found.count { try await recordWaiting() }
     let open = planner.takeWaiting().map(\.index) + Array(start..<found.count)
-    try settleAll(Dictionary(uniqueKeysWithValues: open.map { ($0, .notReached) }))
+    let outcomes = Dictionary(uniqueKeysWithValues: open.map { ($0, FileOutcome.notReached) })
+    try settleAll(outcomes.merging(ahead.outcomes) { $1 })
     summary.wasInterrupted = summary.notReached > 0
     return summary
-  }
-
-  /// Imports one batch. False when it was dropped because the import was told to stop.
-  private func importBatch(_ batch: Range<Int>) async throws -> Bool {
-    do {
-      return try await planAndRecord(batch)
-    } catch is CancellationError where stop.isSet {
-      return false
-    }
   }
 
   /// The end of the batch that begins at `start`: files whose names differ in the extension only are not torn apart,
@@ -64,30 +69,40 @@ final class ImportRun {
   /// Gives files their one outcome, in the order of the walk; a movie that waited may be from an earlier batch.
   private func settleAll(_ outcomes: [Int: FileOutcome]) throws {
     let reports = outcomes.sorted { $0.key < $1.key }.map { index, outcome in
-      FileReport(path: found[index].path, relativePath: found[index].relativePath, outcome: outcome)
+      let warnings = warnings.removeValue(forKey: index) ?? []
+      return FileReport(
+        path: found[index].path, relativePath: found[index].relativePath, outcome: outcome,
+        warnings: outcome == .notReached ? [] : warnings)
     }
     for file in reports { summary.count(file) }
     if !reports.isEmpty { try report(reports) }
   }
 
-  private func planAndRecord(_ batch: Range<Int>) async throws -> Bool {
-    var outcomes: [Int: FileOutcome] = [:]
-    let hashed = try await hash(batch, &outcomes)
+  /// Imports the files of a batch, as many as there is time for.
+  /// - Returns: where the next batch begins.
+  private func planAndRecord(_ batch: Range<Int>) async throws -> Int {
+    var outcomes = ahead.outcomes
+    let (hashed, hashedEnd) = try await hash(batch, &outcomes)
     let groups = try await newContents(hashed, &outcomes)
-    let attempts = try await prepare(groups)
-    if stop.isSet { return false }
+    let (attempts, end) = try await prepare(groups, of: batch.lowerBound..<hashedEnd)
     var prepared: [PreparedFile] = []
     for attempt in attempts {
-      outcomes.merge(attempt.outcomes) { $1 }
-      guard let file = attempt.taken else { continue }
+      // A file that stands in for an equal one before it, and belongs to the next batch, is taken by that.
+      let isLater = attempt.taken.map { $0.index >= end } ?? false
+      outcomes.merge(attempt.outcomes.filter { !isLater || $0.key < end }) { $1 }
+      guard !isLater, let file = attempt.taken else { continue }
       taken[file.stored.sha256] = file.index
+      if !file.metadata.warnings.isEmpty { warnings[file.index] = file.metadata.warnings }
       prepared.append(file)
     }
     prepared.sort { $0.index < $1.index }
     let halves = try await halves(of: prepared)
     try await record(planner.plan(prepared, halves: halves), &outcomes)
-    try settleAll(outcomes)
-    return true
+    for file in hashed where file.index >= end { ahead.hashed[file.index] = file }
+    ahead.hashed = ahead.hashed.filter { $0.key >= end }
+    ahead.outcomes = outcomes.filter { $0.key >= end }
+    try settleAll(outcomes.filter { $0.key < end })
+    return end
   }
 
   private func halves(of files: [PreparedFile]) async throws -> [String: [LivePhotoHalf]] {
@@ -148,33 +163,57 @@ extension ImportRun {
 
   private var width: Int { options.threadCount ?? tool.processCount * 2 }
 
-  /// Reads the candidates of a batch to their end.
-  private func hash(_ batch: Range<Int>, _ outcomes: inout [Int: FileOutcome]) async throws -> [HashedFile] {
-    var candidates: [(index: Int, path: FilePath)] = []
-    for index in batch {
-      switch found[index].role {
-      case .candidate: candidates.append((index, found[index].path))
-      case .sidecar: outcomes[index] = .sidecar
-      case .unusable(let reason): outcomes[index] = .skipped(.unusable, reason)
-      }
-      if found[index].role != .candidate { progress.fileDone(byteCount: found[index].byteCount) }
+  /// The files of a part of the walk whose names differ in the extension only, together.
+  private func runs(of files: Range<Int>) -> [Range<Int>] {
+    var runs: [Range<Int>] = []
+    var start = files.lowerBound
+    for index in files.dropFirst() where found[index].path.stemBytes != found[index - 1].path.stemBytes {
+      runs.append(start..<index)
+      start = index
     }
-    let stop = stop
-    let results = try await onThreads(candidates, width: width) {
-      candidate throws(ImportError) -> (Int, Result<HashedFile, ImportError>)? in
-      if stop.isSet { return nil }
-      return (candidate.index, Self.hashed(candidate.index, candidate.path))
+    if start < files.upperBound { runs.append(start..<files.upperBound) }
+    return runs
+  }
+
+  /// Reads the candidates of a batch to their end, as many as there is time for.
+  /// - Returns: the files, and where those that were left begin.
+  private func hash(
+    _ batch: Range<Int>, _ outcomes: inout [Int: FileOutcome]
+  ) async throws -> (files: [HashedFile], end: Int) {
+    let runs = runs(of: batch)
+    let work = runs.enumerated().map { position, run in
+      let candidates = run.filter { found[$0].role == .candidate && ahead.outcomes[$0] == nil }
+      return (position, candidates.map { (index: $0, path: found[$0].path, known: ahead.hashed[$0]) })
+    }
+    let pace = Pace(options.batchDuration / 2, stop)
+    let results = try await onThreads(work, width: width) {
+      (position, files) throws(ImportError) -> [(Int, Result<HashedFile, ImportError>)]? in
+      if pace.leaves(position) { return nil }
+      return files.map { file in (file.index, file.known.map { .success($0) } ?? Self.hashed(file.index, file.path)) }
+    }
+    let count = results.firstIndex { $0 == nil } ?? results.count
+    let end = count < runs.count ? runs[count].lowerBound : batch.upperBound
+    for index in batch.lowerBound..<end {
+      switch found[index].role {
+      case .candidate: continue
+      case .sidecar: finish(index, .sidecar, &outcomes)
+      case .unusable(let reason): finish(index, .skipped(.unusable, reason), &outcomes)
+      }
     }
     var hashed: [HashedFile] = []
-    for case (let index, let result)? in results {
-      switch result {
-      case .success(let file) where file.content.byteCount == 0:
-        finish(index, .skipped(.empty, "\(file.path) is empty."), &outcomes)
-      case .success(let file): hashed.append(file)
-      case .failure(let error): finish(index, .skipped(SkipReason(error), error.description), &outcomes)
+    for (position, result) in results.enumerated() {
+      for (index, result) in result ?? [] {
+        switch result {
+        case .success(let file) where position >= count: ahead.hashed[index] = file
+        case .failure where position >= count: continue
+        case .success(let file) where file.content.byteCount == 0:
+          finish(index, .skipped(.empty, "\(file.path) is empty."), &outcomes)
+        case .success(let file): hashed.append(file)
+        case .failure(let error): finish(index, .skipped(SkipReason(error), error.description), &outcomes)
+        }
       }
     }
-    return hashed
+    return (hashed, end)
   }
 
   private static func hashed(_ index: Int, _ path: FilePath) -> Result<HashedFile, ImportError> {
@@ -187,7 +226,7 @@ extension ImportRun {
 
   private func finish(_ index: Int, _ outcome: FileOutcome, _ outcomes: inout [Int: FileOutcome]) {
     outcomes[index] = outcome
-    progress.fileDone(byteCount: found[index].byteCount)
+    progress.fileDone(index, byteCount: found[index].byteCount)
   }
 
   /// Leaves out what the library or this import has already and groups the rest by content, in walking order.
@@ -214,26 +253,34 @@ extension ImportRun {
     return groups
   }
 
-  /// Reads the metadata of each new content and puts its bytes into the library.
-  private func prepare(_ groups: [[HashedFile]]) async throws -> [Attempt] {
-    let work = FileWork(resources: resources, tool: tool, leavesFilesInPlace: options.leavesFilesInPlace)
-    let (stop, progress) = (stop, progress)
-    return try await onThreads(groups, width: width) { group throws(ImportError) -> Attempt in
-      var attempt = Attempt()
-      for file in group {
-        if stop.isSet { break }
-        if let taken = attempt.taken {
-          attempt.outcomes[file.index] = .duplicateOfFile(taken.path)
-        } else {
-          switch try work.prepare(file) {
-          case .taken(let prepared): attempt.taken = prepared
-          case .skipped(let outcome): attempt.outcomes[file.index] = outcome
-          }
-        }
-        progress.fileDone(byteCount: file.content.byteCount)
-      }
-      return attempt
+  /// Reads the metadata of new contents and puts their bytes into the library, as many as there is time for.
+  /// - Returns: what came of them, and where the files that were left begin.
+  private func prepare(
+    _ groups: [[HashedFile]], of files: Range<Int>
+  ) async throws -> (attempts: [Attempt], end: Int) {
+    // What is named alike is planned together, so it is prepared together.
+    var pieces: [(start: Int, groups: [[HashedFile]])] = []
+    var rest = groups[...]
+    for run in runs(of: files) {
+      let piece = rest.prefix { $0[0].index < run.upperBound }
+      if !piece.isEmpty { pieces.append((run.lowerBound, Array(piece))) }
+      rest = rest.dropFirst(piece.count)
     }
+    let work = FileWork(resources: resources, tool: tool, leavesFilesInPlace: options.leavesFilesInPlace, stop: stop)
+    let (pace, progress) = (Pace(options.batchDuration / 2, stop), progress)
+    let results = try await onThreads(Array(pieces.enumerated()), width: width) {
+      (position, piece) throws(ImportError) -> [Attempt]? in
+      if pace.leaves(position) { return nil }
+      var attempts: [Attempt] = []
+      for group in piece.groups {
+        guard let attempt = try work.attempt(group, progress) else { return nil }
+        attempts.append(attempt)
+      }
+      return attempts
+    }
+    let count = results.firstIndex { $0 == nil } ?? results.count
+    let end = count < pieces.count ? pieces[count].start : files.upperBound
+    return (results.prefix(count).flatMap { $0 ?? [] }, end)
   }
 }
 
@@ -247,11 +294,35 @@ struct FileWork: Sendable {
   let resources: ResourceStore
   let tool: ExifTool
   let leavesFilesInPlace: Bool
+  let stop: StopFlag
+
+  /// Takes the first of the files with one content that can be taken.
+  /// - Returns: nil if the import was stopped meanwhile.
+  func attempt(_ group: [ImportRun.HashedFile], _ progress: ProgressCounter) throws(ImportError) -> ImportRun.Attempt? {
+    var attempt = ImportRun.Attempt()
+    for file in group {
+      if let taken = attempt.taken {
+        attempt.outcomes[file.index] = .duplicateOfFile(taken.path)
+      } else {
+        do throws(ImportError) {
+          switch try prepare(file) {
+          case .taken(let prepared): attempt.taken = prepared
+          case .skipped(let outcome): attempt.outcomes[file.index] = outcome
+          }
+        } catch where error.code == .cancelled {
+          return nil
+        }
+      }
+      progress.fileDone(file.index, byteCount: file.content.byteCount)
+    }
+    return attempt
+  }
 
   /// - Throws: What ends the import; what concerns this file alone is an outcome.
   func prepare(_ file: ImportRun.HashedFile) throws(ImportError) -> Outcome {
     do throws(ImportError) {
-      let tags = try tool.tags(of: file.path)
+      let isThorough = try !endsAsJPEG(file)
+      let tags = try tool.tags(of: file.path, isThorough: isThorough, isCancelled: { stop.isSet })
       guard let metadata = MediaMetadata(tags), metadata.mediaType != .audio else {
         let type = tags.text("MIMEType") ?? tags.text("Error") ?? "unknown"
         return .skipped(.skipped(.notMedia, "\(file.path) is not a photo or video (\(type))."))
@@ -261,6 +332,19 @@ struct FileWork: Sendable {
     } catch {
       guard error.concernsOneFile else { throw error }
       return .skipped(.skipped(SkipReason(error), error.description))
+    }
+  }
+
+  /// Whether the last bytes of a file are those of a whole JPEG (ITU-T T.81, B.1.1.3: the marker EOI). One with other
+  /// bytes at its end was cut off or has something behind the picture; exiftool is asked to tell, which takes longer.
+  private func endsAsJPEG(_ file: ImportRun.HashedFile) throws(ImportError) -> Bool {
+    do throws(LibraryError) {
+      let source = try SourceFile(file.path)
+      var end: [UInt8] = [0, 0]
+      let count = pread(source.descriptor.number, &end, end.count, off_t(max(0, source.stamp.byteCount - 2)))
+      return count == 2 && end == [0xFF, 0xD9]
+    } catch {
+      throw ImportError(error, path: file.path)
     }
   }
 

@@ -36,6 +36,16 @@ public struct FileReport: Sendable, Hashable {
   public let relativePath: FilePath
   /// What became of it.
   public let outcome: FileOutcome
+  /// What exiftool found wrong with a file that was taken all the same, such as a photo that was cut off.
+  public var warnings: [String] = []
+}
+
+/// A file that was taken though something is wrong with it, as the summary lists it.
+public struct FileWarning: Sendable, Hashable, Codable {
+  /// Where it is; bytes that are no text are shown as U+FFFD.
+  public let path: String
+  /// What exiftool says about it.
+  public let message: String
 }
 
 /// A file that was not taken, as the summary lists it.
@@ -68,6 +78,8 @@ public struct ImportSummary: Sendable, Hashable, Codable {
   public var sidecars = 0
   /// Files not taken, by reason.
   public var skipped: [String: Int] = [:]
+  /// Files that were taken though something is wrong with them; counted above as well.
+  public var warned = 0
   /// Files that an interrupted import leaves to the next one.
   public var notReached = 0
   /// Bytes of the resources added.
@@ -79,13 +91,29 @@ public struct ImportSummary: Sendable, Hashable, Codable {
   /// The first files that were not taken, in the order of the walk; `skipped` counts all.
   public var skippedFiles: [SkippedFile] = []
 
+  /// The first files that were taken with a warning, in the order of the walk; `warned` counts all.
+  public var warnings: [FileWarning] = []
+
   /// Creates a summary of nothing.
   public init() {}
 
-  /// The most entries that `skippedFiles` lists.
+  /// The most entries that `skippedFiles` and `warnings` list.
   public static let skippedFilesLimit = 10_000
 
+  /// How many files were there and could not be read: they vanished or changed meanwhile, or no program could read
+  /// them. They may be photos that the library lacks.
+  public var lostCount: Int {
+    SkipReason.allCases.filter(\.isLoss).reduce(0) { $0 + skipped[$1.rawValue, default: 0] }
+  }
+
   mutating func count(_ report: FileReport) {
+    if !report.warnings.isEmpty {
+      warned += 1
+      if warnings.count < Self.skippedFilesLimit {
+        let text = report.warnings.joined(separator: "; ")
+        warnings.append(FileWarning(path: report.path.description, message: text))
+      }
+    }
     switch report.outcome {
     case .asset: assetsAdded += 1
     case .resource: resourcesAdded += 1
@@ -110,6 +138,14 @@ public struct ImportSummary: Sendable, Hashable, Codable {
 }
 
 extension SkipReason {
+  /// Whether the file may be a photo all the same.
+  var isLoss: Bool {
+    switch self {
+    case .notMedia, .empty, .unusable: false
+    case .vanished, .unreadable, .changedWhileRead, .toolTimeout, .toolCrashed, .toolOutputTooLarge: true
+    }
+  }
+
   /// The reason for a failure that concerns one file.
   init(_ error: ImportError) {
     self =

@@ -20,6 +20,9 @@ public struct LibraryImport: Sendable {
   public struct Options: Sendable {
     /// The number of files recorded as one commit, about.
     public var batchFileCount = 200
+    /// How long the reading of one commit's files takes at most, beside the file that is being read then: what an
+    /// import that is killed has to do again.
+    public var batchDuration: Duration = .seconds(1)
     /// Leaves the bytes where they are and records their absolute paths.
     public var leavesFilesInPlace = false
     /// Folders that are passed over; the library's own always is.

@@ -2,9 +2,10 @@
 //
 //     walk ──▶ batches of about 200 files, names that differ in the extension only kept together
 //     for each batch:
-//       hash all files                                 threads
+//       hash the files, until half a second is over    threads
 //       which contents does the library have?          one question
-//       metadata and bytes of the new ones             threads; exiftool in children
+//       metadata and bytes of the new ones, until      threads; exiftool in children
+//         another half second is over
 //       what belongs together                          ImportPlanner
 //       make names durable, then record                one commit
 //     at the end: movies whose still never came
@@ -13,9 +14,12 @@
 // folder again costs reading it and nothing else, and an interrupted import goes on by being started again. Among files
 // with the same new content the first in walking order that can be taken is, and the others are its duplicates.
 //
-// Interruption. Cancelling the task stops the work between two files; the batch at hand is dropped unless it is being
-// recorded, which is then waited for. Bytes that were stored for a dropped batch are unnamed files and found again by
-// the next import.
+// A batch ends where its time is over, before a name: what belongs together stays together, what was done for later
+// files is kept for the next batch. So an import that is killed loses a second of work and the files being read.
+//
+// Interruption. Cancelling the task ends exiftool and stops the work between two files; what is read by then is
+// recorded, as at the end of any batch, and the rest is for the next import. Bytes that were stored and not recorded
+// are unnamed files and found again.
 //
 // A failure that concerns one file is that file's outcome. One that concerns the library (no room) ends the import.
 
@@ -76,32 +80,50 @@ final class StopFlag: Sendable {
   var isSet: Bool { flag.load(ordering: .relaxed) }
 }
 
-/// Counts what is done and tells it on.
+/// Counts what is done and tells it on; a file that is read again, since its batch was cut, counts once.
 final class ProgressCounter: Sendable {
-  private let progress: Mutex<ImportProgress>
+  private struct State {
+    var progress: ImportProgress
+    var isDone: [Bool]
+  }
+
+  private let state: Mutex<State>
   private let tell: @Sendable (ImportProgress) -> Void
 
   init(_ found: [ScannedFile], _ tell: @escaping @Sendable (ImportProgress) -> Void) {
     let start = ImportProgress(filesFound: found.count, bytesFound: found.reduce(0) { $0 + $1.byteCount })
-    self.progress = Mutex(start)
+    self.state = Mutex(State(progress: start, isDone: Array(repeating: false, count: found.count)))
     self.tell = tell
     tell(start)
   }
 
-  func fileDone(byteCount: Int64) {
-    tell(
-      progress.withLock { progress in
-        progress.filesDone += 1
-        progress.bytesDone += byteCount
-        return progress
-      })
+  func fileDone(_ index: Int, byteCount: Int64) {
+    let progress: ImportProgress? = state.withLock { state in
+      if state.isDone[index] { return nil }
+      state.isDone[index] = true
+      state.progress.filesDone += 1
+      state.progress.bytesDone += byteCount
+      return state.progress
+    }
+    if let progress { tell(progress) }
   }
 
   func assetsAdded(_ count: Int) {
     tell(
-      progress.withLock { progress in
-        progress.assetsAdded = count
-        return progress
+      state.withLock { state in
+        state.progress.assetsAdded = count
+        return state.progress
       })
   }
+}
+
+/// The time that a part of a batch may take.
+struct Pace: Sendable {
+  let stop: StopFlag
+  let end: ContinuousClock.Instant
+
+  init(_ duration: Duration, _ stop: StopFlag) { (self.stop, end) = (stop, .now + duration) }
+
+  /// Whether a piece of work is left for later; the first one is done in any case, so that each batch gets on.
+  func leaves(_ position: Int) -> Bool { stop.isSet || position > 0 && ContinuousClock.now >= end }
 }

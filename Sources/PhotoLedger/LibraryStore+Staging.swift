@@ -15,7 +15,8 @@ extension LibraryStore {
   /// How often a block's bytes are stored before a purge that takes them away each time is given in to.
   static let stagingLimit = 16
 
-  /// Puts the bytes of every resource of the requests into their place: hashed, durable, and named by their hash.
+  /// Puts the bytes of every resource of the requests into their place: hashed, durable, and named by their hash; and
+  /// completes the requests with what the bytes are (MediaProbe.swift).
   /// - Parameters:
   ///   - requests: the requests of a block.
   ///   - staging: is given what was stored, also when this throws.
@@ -24,18 +25,23 @@ extension LibraryStore {
     staging.requests = try requests.map { request in
       switch request {
       case .createAsset(var creation, let identifier):
-        creation.resources = try creation.resources.map { .stored(try resources.stage($0, &staging)) }
+        creation.take(try staged(creation.resources, &staging))
         return .createAsset(creation, as: identifier)
-      case .addResources(let drafts, let identifier, let changes, let types):
-        let stored = try drafts.map { ResourceDraft.stored(try resources.stage($0, &staging)) }
-        return .addResources(stored, to: identifier, changes, retyping: types)
+      case .addResources(let drafts, let identifier, var changes, let types):
+        let added = try staged(drafts, &staging)
+        changes.take(added)
+        return .addResources(added.map(\.draft), to: identifier, changes, retyping: types)
       case .editContent(let identifier, var edit):
-        edit.drafts = try edit.drafts.map { .stored(try resources.stage($0, &staging)) }
+        edit.take(try staged(edit.drafts, &staging))
         return .editContent(identifier, edit)
       default: return request
       }
     }
     if !staging.stored.isEmpty { try resources.synchronize() }
+  }
+
+  private func staged(_ drafts: [ResourceDraft], _ staging: inout Staging) throws -> [StagedDraft] {
+    try drafts.map { try resources.stage($0, &staging, probing) }
   }
 
   /// Removes the files that a durable block has moved in (CB-08), if the library holds their content.

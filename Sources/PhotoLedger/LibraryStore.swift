@@ -138,6 +138,8 @@ package final class LibraryStore: Sendable {
   let picking = PickingSessions()
   /// What makes other representations of picked items (PK-07).
   let converter = Mutex<(any RepresentationConverter)?>(nil)
+  /// What tells what the bytes of new files are (CB-06).
+  let probing = MediaProbing()
   /// Who may refuse a block before it is carried out (CB-12).
   let confirmation = Mutex<(any ChangeConfirmation)?>(nil)
 

@@ -45,8 +45,8 @@ final class Sandbox {
   }
 
   /// Runs the program to its end.
-  func run(_ words: [String], input: String = "") throws -> RunResult {
-    let running = try Running(self, words)
+  func run(_ words: [String], input: String = "", _ variables: [String: String] = [:]) throws -> RunResult {
+    let running = try Running(self, words, variables)
     // A program that refuses at once may have ended before it reads; what it told says why.
     try? running.send(input)
     running.endInput()
@@ -82,8 +82,12 @@ final class Running {
   private let output = LineQueue()
   private let errors = LineQueue()
 
-  init(_ sandbox: Sandbox, _ words: [String], closesOutput: Bool = false) throws {
-    let environment = ProcessInfo.processInfo.environment.merging(["PHOTOLEDGER_LIBRARY": sandbox.library]) { $1 }
+  /// Most tests say text is a photo, so new bytes are not examined unless the variables say otherwise.
+  init(
+    _ sandbox: Sandbox, _ words: [String], _ variables: [String: String] = [:], closesOutput: Bool = false
+  ) throws {
+    let settings = ["PHOTOLEDGER_LIBRARY": sandbox.library, "PHOTOLEDGER_PROBE": "none"].merging(variables) { $1 }
+    let environment = ProcessInfo.processInfo.environment.merging(settings) { $1 }
     // A test that writes to a program which has ended must see an error, not die.
     signal(SIGPIPE, SIG_IGN)
     child = try ChildRun(programURL, words, environment: environment, directory: sandbox.folder, input: .pipe)

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 import PhotoLedger
@@ -208,7 +209,7 @@ struct ImportTests {
     #expect(rest.summary.assetsAdded == summary.notReached && rest.summary.duplicates == summary.assetsAdded)
   }
 
-  @Test("an import told to stop while it reads a batch drops that batch whole")
+  @Test("an import told to stop before anything of a batch is read leaves that batch whole")
   func interruptionWhileReading() async throws {
     let folder = try TemporaryFolder()
     for index in 0..<6 { try folder.write("p\(index).jpg", Self.still("\(index)", identifier: nil)) }

@@ -1,6 +1,7 @@
 import Foundation
 import PhotoLedger
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MediaImport
@@ -37,7 +38,7 @@ struct InterruptedImportTests {
     return try rig.content()
   }
 
-  @Test("cancelled after any number of files, it leaves whole batches, and the next import completes it")
+  @Test("cancelled after any number of files, it records what was read, and the next import completes it")
   func cancelled() async throws {
     let folder = try Self.pictures()
     let whole = try await Self.wholeContent(of: folder)
@@ -65,6 +66,78 @@ struct InterruptedImportTests {
       _ = try await rig.run([folder.asRoot])
       #expect(try rig.content() == whole, "seed \(seed), \(limit) files")
     }
+  }
+
+  /// What became of each file, without the identifiers of assets.
+  private static func kinds(_ outcomes: [String: FileOutcome]) -> [String: String] {
+    outcomes.mapValues { outcome in
+      switch outcome {
+      case .asset: "asset"
+      case .resource(_, let type): type.name
+      case .duplicateOfFile(let path): "duplicate of \(path.name)"
+      case .duplicateOfAsset: "duplicate"
+      case .sidecar: "sidecar"
+      case .skipped(let reason, _): reason.rawValue
+      case .notReached: "not reached"
+      }
+    }
+  }
+
+  @Test(
+    "a batch ends when its time is over, before a name; every file has the outcome that it has in one batch",
+    arguments: [Duration.zero, .milliseconds(1), .milliseconds(20)])
+  func batchesEndInTime(duration: Duration) async throws {
+    let folder = try Self.pictures()
+    let nikon = TinyMedia.Photo(make: "NIKON CORPORATION", model: "NIKON D70")
+    for index in 0..<4 {
+      var photo = nikon
+      photo.dateTimeOriginal = "2021:02:03 04:05:1\(index)"
+      try folder.write("r/DSC_\(index).JPG", TinyMedia.jpeg(photo))
+      try folder.write("r/DSC_\(index).NEF", TinyMedia.tiff(photo, isWithSize: true))
+      try folder.write("r/DSC_\(index).xmp", Data("<x/>".utf8))
+      try folder.write("s/copy\(index).jpg", TinyMedia.jpeg(photo))
+      try folder.write("s/empty\(index).jpg", Data())
+    }
+    var options = LibraryImport.Options()
+    options.batchDuration = .seconds(3600)
+    let (whole, cut) = (try ImportedLibrary(), try ImportedLibrary())
+    let (one, expected) = try await whole.run([folder.asRoot], options)
+    options.batchDuration = duration
+    let (many, outcomes) = try await cut.run([folder.asRoot], options)
+    #expect(one.commits <= 2 && many.commits >= one.commits)
+    if duration == .zero { #expect(many.commits >= 28, "Each name is a commit of its own.") }
+    #expect(Self.kinds(outcomes) == Self.kinds(expected))
+    #expect(outcomes["r/DSC_1.NEF"].map { if case .resource(_, .alternatePhoto) = $0 { true } else { false } } == true)
+    #expect(try cut.content() == whole.content())
+    #expect(many.filesFound == one.filesFound && many.skipped == one.skipped && many.duplicates == one.duplicates)
+    #expect(try ImportedLibrary.lines(many).count == many.filesFound + 2)
+  }
+
+  @Test("stopped while exiftool hangs, it ends at once and records what was read", .timeLimit(.minutes(30)))
+  func stoppedWhileHanging() async throws {
+    let folder = try TemporaryFolder()
+    for name in ["a", "b", "hang", "z"] { try folder.write("\(name).jpg", ImportTests.still(name, identifier: nil)) }
+    let programs = try TemporaryFolder()
+    let executable = try ExifToolTests.standIn(
+      programs,
+      """
+      while read -r l; do case $l in *hang*) echo $$ > "$0.pid"; sleep 1000 ;; -execute*)
+        echo '[{"File:MIMEType":"image/jpeg","File:FileType":"JPEG"}]'; echo "{ready${l#-execute}}";; esac; done
+      """)
+    let tool = try ExifTool(executable: executable, processCount: 1)
+    let rig = try Rig()
+    var options = LibraryImport.Options()
+    options.threadCount = 1
+    let importer = MediaImporter(target: rig.target, resources: rig.files, tool: tool, options: options)
+    let task = Task { try await importer.run([folder.asRoot]) }
+    let place = URL(filePath: executable + ".pid")
+    try await waitUntil("exiftool hangs") { (try? Data(contentsOf: place).isEmpty) == false }
+    task.cancel()
+    let summary = try await task.value
+    #expect(summary.wasInterrupted && summary.assetsAdded == 2 && summary.notReached == 2)
+    #expect(await rig.target.assets.count == 2)
+    let text = try String(contentsOf: place, encoding: .utf8)
+    #expect(ExifToolTests.isGone(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0))
   }
 
   @Test("killed at any point, it leaves a sound library, and the next import completes it", arguments: 0..<8)

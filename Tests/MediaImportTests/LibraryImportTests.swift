@@ -1,6 +1,7 @@
 import Foundation
 import PhotoLedger
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MediaImport
@@ -18,7 +19,9 @@ struct LibraryImportTests {
     let rig = try ImportedLibrary()
     let folder = try TemporaryFolder()
     for index in 0..<20 { try folder.write("d\(index % 3)/p\(index).jpg", Self.still("\(index)")) }
-    let first = try await rig.run([folder.asRoot], cause: "holiday")
+    var options = LibraryImport.Options()
+    options.batchDuration = .seconds(3600)
+    let first = try await rig.run([folder.asRoot], options, cause: "holiday")
     #expect(first.summary.assetsAdded == 20 && first.summary.commits == 1)
     let token = try rig.library.currentToken
     let second = try await rig.run([folder.asRoot])
@@ -116,10 +119,31 @@ struct LibraryImportTests {
     let (summary, outcomes) = try await rig.run([folder.asRoot], options) { file in
       if file.relativePath == FilePath("a.jpg") { unlink("\(path)/b.jpg") }
     }
-    #expect(summary.assetsAdded == 2 && summary.skipped == ["vanished": 1])
+    #expect(summary.assetsAdded == 2 && summary.skipped == ["vanished": 1] && summary.lostCount == 1)
     guard case .skipped(.vanished, let message)? = outcomes["b.jpg"] else { throw ImportError(.unreadable, "b.jpg") }
     #expect(message.contains("b.jpg"))
     #expect(try ImportedLibrary.lines(summary).contains { $0["reason"] as? String == "vanished" })
+  }
+
+  @Test("a photo that was cut off is taken, and what exiftool says of it is kept", arguments: [1, 200])
+  func cutOff(batch: Int) async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    try folder.write("cut.jpg", TinyMedia.scanned("cut", isWhole: false))
+    try folder.write("whole.jpg", TinyMedia.scanned("whole", isWhole: true))
+    // A trailer behind a whole picture, as telephones write it.
+    try folder.write("trailed.jpg", TinyMedia.scanned("trailed", isWhole: true) + Data("trailer".utf8))
+    var options = LibraryImport.Options()
+    options.batchFileCount = batch
+    let (summary, outcomes) = try await rig.run([folder.asRoot], options)
+    #expect(summary.assetsAdded == 3 && summary.warned == 1)
+    #expect(summary.warnings.map(\.message) == ["JPEG format error"] && summary.lostCount == 0)
+    #expect(summary.warnings.first?.path.hasSuffix("/cut.jpg") == true)
+    guard case .asset? = outcomes["cut.jpg"] else { throw ImportError(.unreadable, "cut.jpg") }
+    let lines = try ImportedLibrary.lines(summary)
+    let warned = lines.filter { $0["warnings"] != nil && $0["summary"] == nil }
+    #expect(warned.count == 1 && warned[0]["warnings"] as? [String] == ["JPEG format error"])
+    #expect((lines.last?["summary"] as? [String: Any])?["warned"] as? Int == 1)
   }
 
   @Test("a folder that does not exist is an error that names it, and leaves no trace")

@@ -51,7 +51,7 @@ struct ResourceDraftTests {
     var staging = Staging()
     let draft = ResourceDraft(
       type: type, source: .data(Data("x".utf8)), originalFilename: name, uniformTypeIdentifier: given)
-    #expect(try store.stage(draft, &staging).uniformTypeIdentifier == expected)
+    #expect(try store.stage(draft, &staging, MediaProbing()).resource.uniformTypeIdentifier == expected)
   }
 
   @Test("a file that is moved is gone after success, and still there after a failure (CB-08)")
@@ -80,7 +80,7 @@ struct ResourceDraftTests {
     let path = try folder.write("a.jpg", Data("a".utf8))
     var staging = Staging()
     let draft = ResourceDraft(type: .photo, source: .file(URL(filePath: path.description), shouldMove: true))
-    _ = try store.stage(draft, &staging)
+    _ = try store.stage(draft, &staging, MediaProbing())
     let moved = try #require(staging.moved.first)
     try folder.write("a.jpg", Data("b".utf8))
     #expect(!store.takeAway(moved) && access(path.description, F_OK) == 0)

@@ -7,7 +7,11 @@ import Testing
 final class Gallery: Sendable {
   let temporary: TemporaryLibrary
 
-  init(seed: UInt64 = 1) throws { temporary = try TemporaryLibrary(.seeded(seed)) }
+  /// - Parameter examinesMedia: whether new bytes are examined; most tests say text is a photo.
+  init(seed: UInt64 = 1, examinesMedia: Bool = false) throws {
+    temporary = try TemporaryLibrary(.seeded(seed))
+    if !examinesMedia { try library.setMediaProbe(nil) }
+  }
 
   var library: PhotoLibrary { temporary.library }
 

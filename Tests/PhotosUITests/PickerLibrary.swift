@@ -14,6 +14,8 @@ final class PickerLibrary: Sendable {
 
   init(_ count: Int = 5) async throws {
     temporary = try TemporaryLibrary()
+    // The bytes of its photos are text.
+    try temporary.library.setMediaProbe(nil)
     photos = try await temporary.library.performChanges { block in
       for index in 0..<count { block.createAsset(Self.creation([Self.draft(.photo, Self.bytes(index), "a.jpg")])) }
     }.created

@@ -10,7 +10,9 @@ final class ProgramRun {
   init(_ words: [String], library: URL) throws {
     let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
       .appending(path: "photoledger")
-    let environment = ProcessInfo.processInfo.environment.merging(["PHOTOLEDGER_LIBRARY": library.path]) { $1 }
+    let environment = ProcessInfo.processInfo.environment.merging(
+      ["PHOTOLEDGER_LIBRARY": library.path, "PHOTOLEDGER_PROBE": "none"]
+    ) { $1 }
     // Writing to a program that was killed must fail, not end the tests.
     signal(SIGPIPE, SIG_IGN)
     // What it complains about is seen beside the tests' own output.

@@ -315,6 +315,10 @@ enum TwinQuestions {
       try twin.view.setRepresentationConverter(nil)
       return "done"
     },
+    TwinQuestion("setMediaProbe(_:whenUnavailable:)") { twin in
+      try twin.view.setMediaProbe(nil)
+      return "done"
+    },
     TwinQuestion("clients()") { "\(try $0.view.clients())" },
     .each("selection(of:)", { _ in [Twin.client, "other", "nobody"] }) {
       "\(try $0.view.selection(of: $1).map(\.told))"

@@ -78,7 +78,7 @@ extension Rule {
     "EventLog": ["LMDB", "CSystem"],
     "StoreMigrations": ["EventLog", "LMDB"],
     "PhotoLedger": ["EventLog", "CountedTree", "StoreMigrations", "LMDB", "CSystem"],
-    "Photos": ["PhotoLedger"],
+    "Photos": ["PhotoLedger", "MediaImport"],
     "PhotosUI": ["Photos", "PhotoLedger"],
     "MediaImport": ["PhotoLedger", "CSystem"],
     "GalleryServer": ["PhotoLedger", "CSystem"],

@@ -29,16 +29,20 @@ struct Staging: Sendable {
 }
 
 extension ResourceStore {
-  /// Puts the bytes of a draft into their place and notes them.
+  /// Puts the bytes of a draft into their place, notes them, and has them examined if they have to be a medium.
   /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, `.resourceChanged`, `.notEnoughSpace`,
-  ///   `.storage`.
-  func stage(_ draft: ResourceDraft, _ staging: inout Staging) throws(LibraryError) -> AssetResource {
+  ///   `.storage`; what the probe throws.
+  func stage(
+    _ draft: ResourceDraft, _ staging: inout Staging, _ probing: MediaProbing
+  ) throws(LibraryError) -> StagedDraft {
     let content: StoredContent
     var name = draft.originalFilename
+    var known: Result<MediaFinding, LibraryError>?
+    let isExamined = probing.isInstalled && UniformType(draft.type).medium != nil
     switch draft.source {
-    case .stored(let resource): return resource
+    case .stored(let resource): return StagedDraft(resource: resource)
     case .data(let data):
-      try draft.checkMedium(named: name)
+      try draft.checkMedium(named: isExamined ? nil : name)
       content = try store(data)
     case .file(let url, let shouldMove):
       guard url.isFileURL else {
@@ -46,19 +50,32 @@ extension ResourceStore {
       }
       name = name ?? url.lastPathComponent
       let source = try SourceFile(FilePath(url.path))
-      try draft.checkMedium(named: name)
+      try draft.checkMedium(named: isExamined ? nil : name)
+      if let examined = draft.examined, examined.stamp == source.stamp { known = examined.outcome }
       if shouldMove { try checkMovable(source) }
       content = try store(source)
       if shouldMove {
         staging.moved.append(MovedFile(path: source.path, stamp: source.stamp, sha256: content.sha256))
       }
     }
-    let type = draft.uniformType(named: name)
-    let resource = AssetResource(
-      type: draft.type, originalFilename: name ?? draft.type.name, uniformTypeIdentifier: type.identifier,
+    var resource = AssetResource(
+      type: draft.type, originalFilename: name ?? draft.type.name,
+      uniformTypeIdentifier: draft.uniformType(named: name).identifier,
       dataSize: content.dataSize, sha256: content.sha256, storage: content.storage)
+    // Noted before it is examined: what is refused is looked for and removed.
     staging.stored.append(resource)
-    return resource
+    guard isExamined else { return StagedDraft(resource: resource) }
+    let found: MediaFinding? =
+      if let known { try known.get() } else { try finding(in: content, named: resource.originalFilename, probing) }
+    guard let facts = try draft.facts(of: found, named: resource.originalFilename) else {
+      try draft.checkMedium(named: name)
+      return StagedDraft(resource: resource)
+    }
+    resource.uniformTypeIdentifier = draft.uniformTypeIdentifier ?? facts.uniformTypeIdentifier
+    (resource.pixelWidth, resource.pixelHeight) = (facts.pixelWidth, facts.pixelHeight)
+    resource.contentIdentifier = facts.contentIdentifier
+    staging.stored[staging.stored.count - 1] = resource
+    return StagedDraft(resource: resource, facts: facts)
   }
 
   private func checkMovable(_ source: borrowing SourceFile) throws(LibraryError) {
@@ -90,16 +107,42 @@ extension ResourceDraft {
       ?? UniformType(type)
   }
 
-  /// A file that is known to be of another medium than its role asks for makes no asset (CB-06, CB-09).
+  /// A file that is called another medium than its role asks for makes no asset (CB-06, CB-09).
   ///
-  /// The name or the given type decides; nothing here reads pictures. A film's container may hold sound alone.
+  /// The given type or the name decides; where bytes are examined, the name does not count.
   fileprivate func checkMedium(named name: String?) throws(LibraryError) {
     let found = uniformType(named: name)
-    guard let medium = found.medium, let wanted = UniformType(type).medium, medium != wanted,
-      !(medium == .video && wanted == .audio)
-    else { return }
-    throw LibraryError(
+    guard let medium = found.medium, !accepts(medium) else { return }
+    throw refusal(name, found.identifier)
+  }
+
+  /// The facts in a finding, if the bytes are what their role asks for (CB-06, CB-09).
+  /// - Returns: nil if nothing was found out.
+  fileprivate func facts(of finding: MediaFinding?, named name: String) throws(LibraryError) -> MediumFacts? {
+    switch finding {
+    case nil, .unavailable: return nil
+    case .noMedium(let what):
+      throw LibraryError(
+        .invalidResource,
+        """
+        \(name) is not an image, a video or a sound recording (\(what)); it cannot be a resource of the type \
+        \(type.name).
+        """)
+    case .medium(let facts):
+      guard accepts(facts.mediaType) else { throw refusal(name, facts.uniformTypeIdentifier) }
+      return facts
+    }
+  }
+
+  /// Whether a medium can have the role. A film's container may hold sound alone.
+  private func accepts(_ medium: MediaType) -> Bool {
+    guard let wanted = UniformType(type).medium else { return true }
+    return medium == wanted || medium == .video && wanted == .audio
+  }
+
+  private func refusal(_ name: String?, _ found: String) -> LibraryError {
+    LibraryError(
       .invalidResource,
-      "\(name ?? "The data") is of the type \(found.identifier) and cannot be a resource of the type \(type.name).")
+      "\(name ?? "The data") is of the type \(found) and cannot be a resource of the type \(type.name).")
   }
 }

@@ -15,11 +15,47 @@ extension AssetCreation {
   /// - Returns: nil if the file is not there, or if its name does not say that it is a video (CB-09).
   public init?(videoAt file: URL) { self.init(file, .video, .video) }
 
-  private init?(_ file: URL, _ medium: MediaType, _ type: ResourceType) {
+  /// Describes an image that a file is to become, by what the library's probe finds in it (CB-09).
+  ///
+  /// The probe is asked at once; the block does not ask again unless the file changed meanwhile. A file that cannot be
+  /// examined fails its block.
+  /// - Parameters:
+  ///   - file: a file URL.
+  ///   - library: the library whose probe is asked.
+  /// - Returns: nil if the file is not there, or is not an image; without a probe its name decides.
+  /// - Complexity: one call of the probe.
+  public init?(imageAt file: URL, examinedBy library: PhotoLibrary) {
+    self.init(file, .image, .photo, library.store.probing)
+  }
+
+  /// Describes a video that a file is to become, by what the library's probe finds in it (CB-09).
+  ///
+  /// The probe is asked at once; the block does not ask again unless the file changed meanwhile. A file that cannot be
+  /// examined fails its block.
+  /// - Parameters:
+  ///   - file: a file URL.
+  ///   - library: the library whose probe is asked.
+  /// - Returns: nil if the file is not there, or is not a video; without a probe its name decides.
+  /// - Complexity: one call of the probe.
+  public init?(videoAt file: URL, examinedBy library: PhotoLibrary) {
+    self.init(file, .video, .video, library.store.probing)
+  }
+
+  private init?(_ file: URL, _ medium: MediaType, _ type: ResourceType, _ probing: MediaProbing? = nil) {
     var isDirectory: ObjCBool = false
-    guard file.isFileURL, UniformType(filename: file.lastPathComponent)?.medium == medium,
-      FileManager.default.fileExists(atPath: file.path, isDirectory: &isDirectory), !isDirectory.boolValue
+    guard file.isFileURL, FileManager.default.fileExists(atPath: file.path, isDirectory: &isDirectory),
+      !isDirectory.boolValue
     else { return nil }
-    self.init(mediaType: medium, resources: [ResourceDraft(type: type, source: .file(file, shouldMove: false))])
+    var draft = ResourceDraft(type: type, source: .file(file, shouldMove: false))
+    // Where a file cannot be read, the block that brings it fails and says why.
+    if let probing { draft.examined = try? ExaminedFile(FilePath(file.path), probing) }
+    switch draft.examined?.outcome {
+    case .success(.medium(let facts)): guard facts.mediaType == medium else { return nil }
+    case .success(.noMedium): return nil
+    case .failure: break
+    case nil, .success(.unavailable):
+      guard UniformType(filename: file.lastPathComponent)?.medium == medium else { return nil }
+    }
+    self.init(mediaType: medium, resources: [draft])
   }
 }

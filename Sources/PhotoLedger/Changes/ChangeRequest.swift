@@ -154,11 +154,16 @@ public struct ResourceDraft: Sendable {
   public var source: Source
   /// The name to remember; nil: the file's own name.
   public var originalFilename: String?
-  /// The kind of data; nil: inferred from the file name, then from the type (AS-12).
+  /// The kind of data; nil: what the bytes are, or without a probe inferred from the file name, then from the type
+  /// (AS-12).
   public var uniformTypeIdentifier: String?
 
   /// Whether the package itself put the bytes where they belong; nobody else's word is taken for it.
   package private(set) var isStaged = false
+  /// Whether the bytes stand for pixels alone, so that what else they say is not taken (CB-11).
+  package var isBareImage = false
+  /// What the file was found to be when the request was made, so that it need not be examined again.
+  var examined: ExaminedFile?
 
   /// Describes a file.
   /// - Parameters:

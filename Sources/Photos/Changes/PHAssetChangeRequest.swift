@@ -38,20 +38,26 @@ open class PHAssetChangeRequest: PHChangeRequest {
   /// Apple: `creationRequestForAssetFromImage(atFileURL:)`).
   @discardableResult
   open class func creationRequestForAssetFromImage(atFileURL fileURL: URL) -> Self? {
-    AssetCreation(imageAt: fileURL).map { made("creationRequestForAssetFromImage(atFileURL:)", $0) }
+    let call = "creationRequestForAssetFromImage(atFileURL:)"
+    let library = CurrentBlock.of(call).library.core
+    return AssetCreation(imageAt: fileURL, examinedBy: library).map { made(call, $0) }
   }
 
   /// Creates an asset of a video file; nil if it is no video file (CB-09;
   /// Apple: `creationRequestForAssetFromVideo(atFileURL:)`).
   @discardableResult
   open class func creationRequestForAssetFromVideo(atFileURL fileURL: URL) -> Self? {
-    AssetCreation(videoAt: fileURL).map { made("creationRequestForAssetFromVideo(atFileURL:)", $0) }
+    let call = "creationRequestForAssetFromVideo(atFileURL:)"
+    let library = CurrentBlock.of(call).library.core
+    return AssetCreation(videoAt: fileURL, examinedBy: library).map { made(call, $0) }
   }
 
-  /// Creates an asset of an encoded image (Apple: `creationRequestForAsset(from:)`).
+  /// Creates an asset of an encoded image, without the date and place in it (CB-11;
+  /// Apple: `creationRequestForAsset(from:)`).
   @discardableResult
   open class func creationRequestForAsset(from image: UIImage) -> Self {
-    let draft = ResourceDraft(type: .photo, source: .data(image.data))
+    var draft = ResourceDraft(type: .photo, source: .data(image.data))
+    draft.isBareImage = true
     let creation = AssetCreation(mediaType: .image, resources: [draft])
     return made("creationRequestForAsset(from:)", creation)
   }

@@ -13,10 +13,15 @@
 // A library has one `PHPhotoLibrary` for each client (`ClientTable`): what is registered in one scope can be
 // unregistered in another, as with the one object that there is on Apple's systems.
 //
+// New files are examined by exiftool (MediaImport's `ExternalProbe`), unless the library's owner chose before what
+// examines them: `setMediaProbe(nil)` on the core library, before it is passed to `bootstrap`, is the way to use it
+// without.
+//
 // The store of a relinquished library stays open as long as an object of it is referred to: a result is pinned to its
 // commit and `object(at:)` has no way to fail. Refused: closing it, which would end the process at the next read.
 
 @_exported import Foundation
+internal import MediaImport
 public import PhotoLedger
 import Synchronization
 
@@ -33,6 +38,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
 
   init(core: PhotoLibrary, among clients: ClientTable?) {
     (self.core, self.clients) = (core, clients)
+    core.setDefaultMediaProbe(ExternalProbe.shared)
     super.init()
   }
 
@@ -76,6 +82,9 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   }
 
   /// Says which open library, as which client, ``shared()`` means: for a program that uses the core too.
+  ///
+  /// New files are examined by exiftool unless ``PhotoLibrary/setMediaProbe(_:whenUnavailable:)`` chose otherwise
+  /// before.
   public static func bootstrap(_ library: PhotoLibrary) {
     let former = current.withLock { current -> ClientTable? in
       if let known = current, known.library.core.isOfSameLibrary(as: library) {

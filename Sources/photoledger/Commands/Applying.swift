@@ -17,7 +17,7 @@ extension Command {
     example: #"apply <<< '{"changes":[{"op":"album.create","title":"Sea"}]}'"#
   ) { invocation in
     let interruption = Interruption()
-    return try invocation.withLibrary { library in
+    return try invocation.withLibrary(interruption: interruption) { library in
       var run = ApplyRun(library: library, output: invocation.output)
       do {
         return try run.run(interruption)

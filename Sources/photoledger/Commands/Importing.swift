@@ -16,7 +16,8 @@ extension Command {
 
       What the library has already is passed over, so the same folder can be imported again, and an import that was
       stopped goes on when it is started again. What could not be taken is told with the reason, and for every file
-      in the report that the summary names. exiftool must be installed.
+      in the report that the summary names. The status is 1 if files vanished or could not be read meanwhile.
+      exiftool must be installed.
       """,
     example: "import ~/Pictures /media/card/DCIM"
   ) { invocation in
@@ -29,9 +30,14 @@ extension Command {
       } else {
         try invocation.output.write(Importing.text(summary))
       }
-      guard summary.wasInterrupted else { return .done }
-      Output.tell("Stopped with \(TextLayout.counted(summary.notReached, "file")) left; start it again to go on.")
-      return .failed
+      if summary.lostCount > 0 {
+        let files = TextLayout.counted(summary.lostCount, "file")
+        Output.tell("\(files) could not be read and may be missing in the library; import again, or see the report.")
+      }
+      if summary.wasInterrupted {
+        Output.tell("Stopped with \(TextLayout.counted(summary.notReached, "file")) left; start it again to go on.")
+      }
+      return summary.wasInterrupted || summary.lostCount > 0 ? .failed : .done
     }
   }
 }
@@ -100,7 +106,13 @@ struct Importing {
       text += "  \(TextLayout.grouped(count)) not taken: \(reason)\n"
     }
     for file in summary.skippedFiles.prefix(20) { text += "    \(TextLayout.printable(file.message))\n" }
-    if namesReport, !summary.skippedFiles.isEmpty { text += "  Every file's outcome: \(summary.reportFile)\n" }
+    if summary.warned > 0 { text += "  \(TextLayout.grouped(summary.warned)) taken with a warning\n" }
+    for file in summary.warnings.prefix(20) {
+      text += "    \(TextLayout.printable("\(file.path): \(file.message)"))\n"
+    }
+    if namesReport, !summary.skippedFiles.isEmpty || summary.warned > 0 {
+      text += "  Every file's outcome: \(summary.reportFile)\n"
+    }
     return text
   }
 }
@@ -127,6 +139,7 @@ extension JSON {
       "duplicates": number(summary.duplicates),
       "sidecars": number(summary.sidecars),
       "skipped": .object(summary.skipped.sorted { $0.key < $1.key }.map { Member($0.key, number($0.value)) }),
+      "warned": number(summary.warned),
       "notReached": number(summary.notReached),
       "bytesAdded": number(summary.bytesAdded),
       "commits": number(summary.commits),
@@ -136,6 +149,7 @@ extension JSON {
         summary.skippedFiles.map {
           ["path": .text($0.path), "reason": .text($0.reason.rawValue), "message": .text($0.message)]
         }),
+      "warnings": .list(summary.warnings.map { ["path": .text($0.path), "message": .text($0.message)] }),
     ]
   }
 }

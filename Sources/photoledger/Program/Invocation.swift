@@ -1,4 +1,5 @@
 import Foundation
+import MediaImport
 import PhotoLedger
 
 /// A command line that cannot be carried out as it stands.
@@ -119,8 +120,10 @@ struct Invocation: Sendable {
   /// - Parameters:
   ///   - isTelling: whether it is told here, and not by the body.
   ///   - policy: what is done with events that cannot be carried out, if the library has to be brought up to date.
+  ///   - interruption: what ends the examination of new files early; nil where a signal ends the process.
   func withLibrary<R>(
-    isTelling: Bool = true, unreadableEvents policy: UnreadableEventPolicy = .stop, _ body: (PhotoLibrary) throws -> R
+    isTelling: Bool = true, unreadableEvents policy: UnreadableEventPolicy = .stop,
+    interruption: Interruption? = nil, _ body: (PhotoLibrary) throws -> R
   ) throws -> R {
     let client = try self.client()
     let moment = try self.moment()
@@ -133,6 +136,7 @@ struct Invocation: Sendable {
     }
     bar.clear()
     defer { library.close() }
+    try library.setMediaProbe(try probe(interruption), whenUnavailable: { Output.tell($0) })
     guard let client else { return try body(try moment?.view(of: library) ?? library) }
     let now = library.as(client)
     let view = try moment?.view(of: now) ?? now
@@ -142,6 +146,15 @@ struct Invocation: Sendable {
       Output.tell(TerminalPrompt.absence(for: client))
     }
     return try body(view)
+  }
+
+  /// What examines the bytes of new files: exiftool, unless `PHOTOLEDGER_PROBE` says that nothing does.
+  private func probe(_ interruption: Interruption?) throws -> (any MediaProbe)? {
+    switch ProcessInfo.processInfo.environment["PHOTOLEDGER_PROBE"] ?? "" {
+    case "", "exiftool": return ExternalProbe(isCancelled: { interruption?.isRequested ?? false })
+    case "none": return nil
+    case let other: throw UsageError("PHOTOLEDGER_PROBE is exiftool or none; '\(other)' is neither.")
+    }
   }
 
   /// The client that `--as` names.

@@ -1,31 +1,45 @@
-import Foundation
-
-import PhotoLedger
-@testable import MediaImport
+package import Foundation
 
 /// Files of a few hundred bytes that carry the metadata a test needs and no picture.
-enum TinyMedia {
+package enum TinyMedia {
   /// What a tiny JPEG says about itself.
-  struct Photo {
-    var width = 8
-    var height = 6
-    var orientation = 1
-    var make = "Apple"
-    var model = "Test Camera"
+  package struct Photo: Sendable {
+    package var width: Int
+    package var height: Int
+    package var orientation: Int
+    package var make: String
+    package var model: String
     /// As EXIF spells it.
-    var dateTimeOriginal: String? = "2021:02:03 04:05:06"
-    var offset: String?
-    var subSeconds: String?
-    var contentIdentifier: String?
+    package var dateTimeOriginal: String?
+    package var offset: String?
+    package var subSeconds: String?
+    package var contentIdentifier: String?
     /// Makes otherwise equal files differ.
-    var comment = ""
+    package var comment: String
+    /// Whole degrees of latitude and longitude, as XMP states them.
+    package var place: [Double] = []
+    /// Whether XMP states a projection, as panoramas do.
+    package var isPanorama = false
+
+    package init(
+      width: Int = 8, height: Int = 6, orientation: Int = 1, make: String = "Apple", model: String = "Test Camera",
+      dateTimeOriginal: String? = "2021:02:03 04:05:06", offset: String? = nil, subSeconds: String? = nil,
+      contentIdentifier: String? = nil, comment: String = ""
+    ) {
+      (self.width, self.height, self.orientation) = (width, height, orientation)
+      (self.make, self.model) = (make, model)
+      (self.dateTimeOriginal, self.offset, self.subSeconds) = (dateTimeOriginal, offset, subSeconds)
+      (self.contentIdentifier, self.comment) = (contentIdentifier, comment)
+    }
   }
 
   /// A JPEG with an EXIF block and a frame header, without image data.
-  static func jpeg(_ photo: Photo = Photo()) -> Data {
+  package static func jpeg(_ photo: Photo = Photo()) -> Data {
     var data = Data([0xFF, 0xD8])
     let exif = Data("Exif\0\0".utf8) + tiff(photo)
     data += Data([0xFF, 0xE1]) + big(UInt16(exif.count + 2)) + exif
+    let packet = xmp(photo)
+    if !packet.isEmpty { data += Data([0xFF, 0xE1]) + big(UInt16(packet.count + 2)) + packet }
     let comment = Data(photo.comment.utf8)
     if !comment.isEmpty { data += Data([0xFF, 0xFE]) + big(UInt16(comment.count + 2)) + comment }
     data +=
@@ -33,8 +47,33 @@ enum TinyMedia {
     return data + Data([0xFF, 0xD9])
   }
 
+  /// A JPEG with a scan of a few bytes, to its end or cut off in it.
+  package static func scanned(_ comment: String, isWhole: Bool) -> Data {
+    jpeg(Photo(comment: comment)).dropLast(2) + Data([0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0x3F, 0])
+      + Data(repeating: 0x55, count: 64) + Data(isWhole ? [0xFF, 0xD9] : [])
+  }
+
+  /// An XMP packet with the place and the form of the picture; empty when there are none.
+  private static func xmp(_ photo: Photo) -> Data {
+    var attributes: [String] = []
+    if photo.place.count == 2 {
+      let (latitude, longitude) = (photo.place[0], photo.place[1])
+      attributes.append(#"exif:GPSLatitude="\#(Int(abs(latitude))),0.0\#(latitude < 0 ? "S" : "N")""#)
+      attributes.append(#"exif:GPSLongitude="\#(Int(abs(longitude))),0.0\#(longitude < 0 ? "W" : "E")""#)
+    }
+    if photo.isPanorama { attributes.append(#"GPano:ProjectionType="equirectangular""#) }
+    if attributes.isEmpty { return Data() }
+    let packet = """
+      <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
+      <rdf:Description rdf:about="" xmlns:exif="http://ns.adobe.com/exif/1.0/" \
+      xmlns:GPano="http://ns.google.com/photos/1.0/panorama/" \(attributes.joined(separator: " "))/>\
+      </rdf:RDF></x:xmpmeta>
+      """
+    return Data("http://ns.adobe.com/xap/1.0/\0".utf8) + Data(packet.utf8)
+  }
+
   /// A TIFF block with the same EXIF, which with a Nikon's make and the extension `.nef` passes for a RAW file.
-  static func tiff(_ photo: Photo, isWithSize: Bool = false) -> Data {
+  package static func tiff(_ photo: Photo, isWithSize: Bool = false) -> Data {
     var exif: [Field] = []
     if let text = photo.dateTimeOriginal { exif.append(.text(0x9003, text)) }
     if let text = photo.offset { exif.append(.text(0x9011, text)) }
@@ -55,7 +94,9 @@ enum TinyMedia {
   }
 
   /// A QuickTime movie of 2.5 seconds with Apple's metadata keys, without tracks.
-  static func movie(contentIdentifier: String? = nil, creationDate: String? = nil, created: UInt32 = 0) -> Data {
+  package static func movie(
+    contentIdentifier: String? = nil, creationDate: String? = nil, created: UInt32 = 0
+  ) -> Data {
     var header = big(UInt32(0)) + big(created) + big(created) + big(UInt32(600)) + big(UInt32(1500))
     header += big(UInt32(0x10000)) + big(UInt16(0x100)) + Data(count: 10)
     for value in [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x4000_0000] as [UInt32] { header += big(value) }
@@ -129,30 +170,4 @@ enum TinyMedia {
   private static func big(_ value: some FixedWidthInteger) -> Data {
     withUnsafeBytes(of: value.bigEndian) { Data($0) }
   }
-}
-
-/// A folder that is removed when the test is over.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init() throws {
-    var template = Array((NSTemporaryDirectory() + "media-import-XXXXXX").utf8CString)
-    guard mkdtemp(&template) != nil else { throw ImportError(.cannotStore, "No temporary folder can be made.") }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
-  deinit {
-    system("chmod -R u+rwX '\(path)'; rm -rf '\(path)'")
-  }
-
-  /// Writes a file, making the folders above it, and returns its path.
-  @discardableResult
-  func write(_ relative: String, _ content: Data) throws -> FilePath {
-    let url = URL(filePath: path).appending(path: relative)
-    try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try content.write(to: url)
-    return FilePath("\(path)/\(relative)")
-  }
-
-  var asRoot: FilePath { FilePath(path) }
 }

@@ -1,0 +1,82 @@
+public import Foundation
+public import PhotoLedger
+internal import Synchronization
+
+// What the bytes of a file are, by one exiftool that is kept running.
+//
+// The tags, their reading, and the limits on time, memory and answer are those of imports, so a photo that a program
+// saves has the size, date and place that the same photo has after an import. Questions wait for each other: a client
+// that saves a photo asks once, and a second process would cost 40 MB for as long as the program runs.
+//
+// exiftool is looked for at each question until it is found, so one that is installed later is used without a restart.
+
+/// Tells what the bytes of a file are, with exiftool; the usual probe of a library (CB-06).
+public final class ExternalProbe: MediaProbe {
+  private let tool = Mutex<ExifTool?>(nil)
+  private let limits: ExifToolLimits
+  private let searchPath: String?
+  private let isCancelled: @Sendable () -> Bool
+
+  /// The probe that libraries of this process share where none was chosen.
+  package static let shared = ExternalProbe()
+
+  /// Prepares to examine files; exiftool is looked for, and started, when the first file is examined.
+  /// - Parameters:
+  ///   - searchPath: folders with colons between them; nil: the environment's `PATH`.
+  ///   - limits: what one file may cost.
+  ///   - isCancelled: whether nobody waits for an answer any more; then exiftool is ended, and the file's block fails
+  ///     with ``LibraryError/Code/userCancelled``.
+  public init(
+    searchPath: String? = nil, limits: ExifToolLimits = ExifToolLimits(),
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) {
+    (self.searchPath, self.limits, self.isCancelled) = (searchPath, limits, isCancelled)
+  }
+
+  /// Examines a file.
+  /// - Returns: that nothing can be examined, with what that means and what to install, where exiftool is missing.
+  /// - Throws: ``LibraryError``: `.invalidResource` for a file that exiftool cannot finish within its limits,
+  ///   `.userCancelled`, `.internalError` if exiftool cannot be started.
+  /// - Complexity: one question to exiftool; about 100 ms more for the first.
+  public func examine(_ file: URL) throws -> MediaFinding {
+    do throws(ImportError) {
+      let tags = try running().tags(of: FilePath(file.path), isCancelled: isCancelled)
+      if let metadata = MediaMetadata(tags) { return .medium(MediumFacts(metadata)) }
+      return .noMedium(tags.text("MIMEType") ?? tags.text("Error") ?? "unknown")
+    } catch where error.code == .toolMissing {
+      return .unavailable(
+        """
+        exiftool is not installed, so new files are taken unchecked: assets are recorded without pixel size, length, \
+        date, place and subtypes, and files that are not media are not refused. \
+        Install it with: apt-get install libimage-exiftool-perl
+        """)
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  /// What exiftool says about a file, unread: the part of the cost that is not ours, for benchmarks.
+  package func answer(about file: URL) throws -> [UInt8] { try running().answer(about: FilePath(file.path)) }
+
+  private func running() throws(ImportError) -> ExifTool {
+    try tool.withLock { (tool) throws(ImportError) in
+      if let tool { return tool }
+      let made = try ExifTool(searchPath: searchPath, processCount: 1, limits: limits)
+      tool = made
+      return made
+    }
+  }
+
+  private func failure(_ error: ImportError) -> LibraryError {
+    switch error.code {
+    case .toolTimeout:
+      LibraryError(.invalidResource, "exiftool did not finish it within \(limits.timePerFile) and was ended.")
+    case .toolOutputTooLarge:
+      LibraryError(.invalidResource, "exiftool had more than \(limits.outputByteCount) bytes to say about it.")
+    case .toolCrashed: LibraryError(.invalidResource, "exiftool ended, or gave no readable answer, while it read it.")
+    case .cancelled: LibraryError(.userCancelled, "The work was stopped before exiftool answered.")
+    case .vanished: LibraryError(.missingResource, error.description)
+    default: LibraryError(.internalError, error.description)
+    }
+  }
+}

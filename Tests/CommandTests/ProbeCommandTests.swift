@@ -1,0 +1,114 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("What bytes are, on the command line")
+struct ProbeCommandTests {
+  private static func creation(_ data: Data, _ more: String = "") -> String {
+    let bytes = data.base64EncodedString()
+    return #"{"changes":[{"op":"asset.create","mediaType":"image","#
+      + #""resources":[{"type":"photo","data":"\#(bytes)"}]\#(more)}]}"#
+  }
+
+  /// A program in exiftool's place, alone on a search path with the system's programs behind it.
+  private static func path(_ sandbox: Sandbox, _ script: String) throws -> [String: String] {
+    let folder = sandbox.folder.appending(path: "bin")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let text = folder.appending(path: "text")
+    try Data("#!/bin/bash\n\(script)\n".utf8).write(to: text)
+    // Written by another process: a program that somebody has open for writing cannot be started.
+    let place = folder.appending(path: "exiftool").path
+    let install = try ChildRun(
+      URL(filePath: "/usr/bin/install"), ["-m", "755", text.path, place], environment: [:], input: .pipe)
+    #expect(install.end() == .status(0))
+    return ["PATH": "\(folder.path):/usr/bin:/bin", "PHOTOLEDGER_PROBE": "exiftool"]
+  }
+
+  @Test("apply records what the bytes say, keeps what the line says, and refuses what is not a photo (CB-06)")
+  func apply() throws {
+    let sandbox = try Sandbox()
+    var photo = TinyMedia.Photo()
+    (photo.orientation, photo.offset) = (6, "+02:00")
+    let lines = [
+      Self.creation(TinyMedia.jpeg(photo)), Self.creation(TinyMedia.jpeg(photo), #","pixelWidth":40,"pixelHeight":30"#),
+      Self.creation(Data("text".utf8)), Self.creation(Data()), Self.creation(TinyMedia.movie()),
+    ]
+    let result = try sandbox.run(
+      ["apply"], input: lines.joined(separator: "\n") + "\n", ["PHOTOLEDGER_PROBE": "exiftool"])
+    let answers = try result.objects()
+    #expect(answers.map { ($0["error"] as? [String: Any])?["code"] as? Int } == [nil, nil, 3302, 3302, 3302])
+    #expect(result.status == 1 && result.errors.isEmpty)
+    let shown = try sandbox.run(["ls", "--json"]).objects()
+    #expect(shown.map { $0["pixelWidth"] as? Int } == [6, 40] && shown.map { $0["pixelHeight"] as? Int } == [8, 30])
+    #expect(shown[0]["creationDate"] as? String == "2021-02-03T04:05:06+02:00")
+  }
+
+  @Test("without exiftool it says once what that means, and takes bytes as they are called")
+  func missing() throws {
+    let sandbox = try Sandbox()
+    let lines = [Self.creation(Data("a".utf8)), Self.creation(Data("b".utf8))]
+    let nowhere = ["PATH": sandbox.folder.path, "PHOTOLEDGER_PROBE": "exiftool"]
+    let result = try sandbox.run(["apply"], input: lines.joined(separator: "\n") + "\n", nowhere)
+    #expect(result.status == 0)
+    #expect(result.errors.components(separatedBy: "exiftool is not installed").count == 2)
+    #expect(result.errors.contains("without pixel size") && result.errors.contains("libimage-exiftool-perl"))
+    #expect(try sandbox.run(["album", "create", "Sea"], input: "", nowhere).errors.isEmpty, "Nothing needs it.")
+  }
+
+  @Test("another word for the probe is an error that names it")
+  func wrongWord() throws {
+    let result = try Sandbox().run(["ls"], input: "", ["PHOTOLEDGER_PROBE": "file"])
+    #expect(result.status == 2 && result.errors.contains("'file' is neither"))
+  }
+
+  private static let hanging = "echo $$ > \"$0.pid\"; exec sleep 1000"
+
+  private func waitForHanging(_ sandbox: Sandbox) async throws {
+    let place = sandbox.folder.appending(path: "bin/exiftool.pid")
+    try await waitUntil("exiftool hangs") { (try? Data(contentsOf: place).isEmpty) == false }
+  }
+
+  @Test("one signal ends an apply and an import whose exiftool hangs", .timeLimit(.minutes(30)))
+  func signals() async throws {
+    let sandbox = try Sandbox()
+    let variables = try Self.path(sandbox, Self.hanging)
+    let apply = try Running(sandbox, ["apply"], variables)
+    try apply.send(Self.creation(TinyMedia.jpeg()) + "\n")
+    try await waitForHanging(sandbox)
+    let stopped = try apply.finish(interrupting: true)
+    #expect(stopped.status == 1 && stopped.errors.contains("Stopped after line 1"))
+    #expect(try stopped.objects().first?["error"] != nil)
+    try FileManager.default.removeItem(at: sandbox.folder.appending(path: "bin"))
+    let pictures = sandbox.folder.appending(path: "pictures")
+    try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
+    try TinyMedia.jpeg().write(to: pictures.appending(path: "a.jpg"))
+    let importing = try Running(sandbox, ["import", pictures.path], try Self.path(sandbox, Self.hanging))
+    try await waitForHanging(sandbox)
+    let result = try importing.finish(interrupting: true)
+    #expect(result.status == 1 && result.errors.contains("Stopped with 1 file left"))
+  }
+
+  @Test("an import from which files vanished meanwhile counts them and ends with status 1")
+  func vanished() throws {
+    let sandbox = try Sandbox()
+    let pictures = sandbox.folder.appending(path: "pictures")
+    try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
+    for name in ["a", "b"] {
+      try TinyMedia.jpeg(TinyMedia.Photo(comment: name)).write(to: pictures.appending(path: "\(name).jpg"))
+    }
+    let variables = try Self.path(
+      sandbox,
+      """
+      while read -r l; do case $l in *.jpg) file=$l ;; -execute*)
+        rm -f '\(pictures.path)/b.jpg'
+        if [ -e "$file" ]; then echo '[{"File:MIMEType":"image/jpeg","File:FileType":"JPEG"}]'; fi
+        echo "{ready${l#-execute}}";; esac; done
+      """)
+    let result = try sandbox.run(["import", pictures.path, "--json"], variables)
+    let summary = try #require(try result.objects().first)
+    #expect(summary["assetsAdded"] as? Int == 1 && (summary["skipped"] as? [String: Int])?["vanished"] == 1)
+    #expect(result.status == 1 && result.errors.contains("1 file could not be read"))
+    // The next import of what is there is a success.
+    #expect(try sandbox.run(["import", pictures.path]).status == 0)
+  }
+}

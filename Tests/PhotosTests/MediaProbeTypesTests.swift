@@ -1,0 +1,156 @@
+import PhotoLedger
+import Photos
+import TestSupport
+import Testing
+
+@Suite("What bytes are, through PhotoKit's types")
+struct MediaProbeTypesTests {
+  /// A photo of 8 × 6 pixels that stands upright as 6 × 8, with a date and a place.
+  private static let photo = {
+    var photo = TinyMedia.Photo()
+    (photo.orientation, photo.offset, photo.place) = (6, "+00:00", [47, 8])
+    return TinyMedia.jpeg(photo)
+  }()
+
+  private static let date = Date(timeIntervalSince1970: 1_612_325_106)
+
+  @discardableResult
+  private nonisolated(nonsending) func made(_ block: () -> Void) async throws -> PHAsset {
+    let count = assets().count
+    try await PHPhotoLibrary.shared().performChanges(block)
+    #expect(assets().count == count + 1)
+    return try #require(assets().lastObject)
+  }
+
+  @Test("bare bytes are what they are: type, upright size, date and place (AS-02, CB-11, AS-12)")
+  func bytes() async throws {
+    try await Gallery(examinesMedia: true).shared {
+      let saved = try await made {
+        PHAssetCreationRequest.forAsset().addResource(with: .photo, data: Self.photo, options: nil)
+      }
+      #expect((saved.pixelWidth, saved.pixelHeight) == (6, 8) && saved.contentType == .jpeg)
+      #expect(saved.creationDate == Self.date && saved.location?.coordinate.latitude == 47)
+      #expect(PHAssetResource.assetResources(for: saved).first?.uniformTypeIdentifier == "public.jpeg")
+      let film = try await made {
+        PHAssetCreationRequest.forAsset().addResource(with: .video, data: TinyMedia.movie(), options: nil)
+      }
+      #expect(film.duration == 2.5 && film.mediaType == .video)
+    }
+  }
+
+  @Test("a bare image has its type and size, and loses date and place; a file keeps them (CB-11)")
+  func bareImage() async throws {
+    let folder = try TemporaryFolder()
+    try Self.photo.write(to: folder.place("photo"))
+    try await Gallery(examinesMedia: true).shared {
+      let image = try #require(UIImage(data: Self.photo))
+      let bare = try await made { PHAssetChangeRequest.creationRequestForAsset(from: image) }
+      #expect(bare.contentType == .jpeg && bare.pixelWidth == 6)
+      #expect(bare.creationDate == nil && bare.location == nil)
+      let file = try await made {
+        PHAssetChangeRequest.creationRequestForAssetFromImage(atFileURL: folder.place("photo"))
+      }
+      #expect(file.contentType == .jpeg && file.creationDate == Self.date && file.location != nil)
+    }
+  }
+
+  @Test("what the request sets stands")
+  func explicit() async throws {
+    try await Gallery(examinesMedia: true).shared {
+      let saved = try await made {
+        let request = PHAssetCreationRequest.forAsset()
+        let options = PHAssetResourceCreationOptions()
+        options.uniformTypeIdentifier = "public.heic"
+        request.addResource(with: .photo, data: Self.photo, options: options)
+        request.creationDate = Date(timeIntervalSince1970: 5)
+        request.location = CLLocation(latitude: 1, longitude: 2)
+      }
+      #expect(saved.creationDate == Date(timeIntervalSince1970: 5) && saved.location?.coordinate.latitude == 1)
+      #expect(PHAssetResource.assetResources(for: saved).first?.uniformTypeIdentifier == "public.heic")
+    }
+  }
+
+  @Test("bytes that are no such medium are 3302, none are 3303, and a moved file stays (CB-06, CB-08)")
+  func refusals() async throws {
+    let folder = try TemporaryFolder()
+    let text = folder.place("a.jpg")
+    try Data("text".utf8).write(to: text)
+    try await Gallery(examinesMedia: true).shared {
+      for data in [Data("text".utf8), Data(), TinyMedia.movie(), Data([0xD8, 0xFF, 1, 2])] {
+        let code = await refusal {
+          PHAssetCreationRequest.forAsset().addResource(with: .photo, data: data, options: nil)
+        }
+        #expect(code == .invalidResource)
+      }
+      let code = await refusal {
+        let options = PHAssetResourceCreationOptions()
+        options.shouldMoveFile = true
+        PHAssetCreationRequest.forAsset().addResource(with: .photo, fileURL: text, options: options)
+      }
+      #expect(code == .invalidResource && FileManager.default.fileExists(atPath: text.path))
+      #expect(await refusal { PHAssetCreationRequest.forAsset() } == .missingResource)
+      let nowhere = URL(filePath: "/nowhere/a.jpg")
+      #expect(
+        await refusal { PHAssetCreationRequest.forAsset().addResource(with: .photo, fileURL: nowhere, options: nil) }
+          == .missingResource)
+    }
+  }
+
+  @Test("a request from a file is nil when its bytes are no such medium (CB-09)")
+  func fromFiles() async throws {
+    let folder = try TemporaryFolder()
+    let files = [("a.jpg", Data("text".utf8)), ("b.jpg", TinyMedia.movie()), ("c", Self.photo), ("d.mov", Data())]
+    for (name, data) in files { try data.write(to: folder.place(name)) }
+    try await Gallery(examinesMedia: true).shared {
+      func images(_ name: String) -> Bool {
+        PHAssetChangeRequest.creationRequestForAssetFromImage(atFileURL: folder.place(name)) != nil
+      }
+      func videos(_ name: String) -> Bool {
+        PHAssetChangeRequest.creationRequestForAssetFromVideo(atFileURL: folder.place(name)) != nil
+      }
+      try await PHPhotoLibrary.shared().performChanges {
+        #expect(!images("a.jpg") && !images("b.jpg") && images("c") && !images("d.mov") && !images("absent.jpg"))
+        #expect(!videos("a.jpg") && videos("b.jpg") && !videos("c") && !videos("d.mov"))
+      }
+      #expect(assets().count == 2)
+    }
+  }
+
+  @Test("an edit's size is that of its render; reverting gives back the original's; garbage is 3302 (AS-04, AS-07)")
+  func edits() async throws {
+    let gallery = try Gallery(examinesMedia: true)
+    try await gallery.shared {
+      let original = try await made {
+        PHAssetCreationRequest.forAsset().addResource(with: .photo, data: Self.photo, options: nil)
+      }
+      func edit(_ render: Data) async throws -> PHPhotosError.Code? {
+        let input: PHContentEditingInput = try await withCheckedThrowingContinuation { continuation in
+          original.requestContentEditingInput(with: nil) { input, _ in
+            if let input { continuation.resume(returning: input) }
+          }
+        }
+        let output = PHContentEditingOutput(contentEditingInput: input)
+        output.adjustmentData = PHAdjustmentData(
+          formatIdentifier: "com.example.crop", formatVersion: "1", data: Data("crop".utf8))
+        try render.write(to: output.renderedContentURL)
+        do {
+          try await PHPhotoLibrary.shared().performChanges {
+            PHAssetChangeRequest(for: original).contentEditingOutput = output
+          }
+          return nil
+        } catch { return (error as? PHPhotosError)?.code }
+      }
+      #expect(try await edit(Data("garbage".utf8)) == .invalidResource)
+      var cropped = TinyMedia.Photo()
+      (cropped.width, cropped.height) = (3, 4)
+      #expect(try await edit(TinyMedia.jpeg(cropped)) == nil)
+      let edited = try asset(original.localIdentifier)
+      #expect((edited.pixelWidth, edited.pixelHeight) == (3, 4) && edited.hasAdjustments)
+      try await PHPhotoLibrary.shared().performChanges {
+        PHAssetChangeRequest(for: original).revertAssetContentToOriginal()
+      }
+      let reverted = try asset(original.localIdentifier)
+      #expect((reverted.pixelWidth, reverted.pixelHeight) == (6, 8))
+    }
+  }
+}
