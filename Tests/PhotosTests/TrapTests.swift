@@ -8,6 +8,7 @@ enum Trap: String, CaseIterable, Codable, Sendable {
   case noLibrary, assetRequest, creationRequest, deletion, albumRequest, folderRequest, keptRequest
   case wrongFormat, fewArguments, blockPredicate, unknownKey, albumKeyOfAsset, comparator, unknownSort
   case pastEnd, negative, positionsPastEnd, placeholderOfChange, topLevelTitle, noReason, predicateInCompound
+  case unknownValue, unknownResourceValue
 
   /// What the sentence says.
   var words: [String] {
@@ -32,6 +33,8 @@ enum Trap: String, CaseIterable, Codable, Sendable {
     case .positionsPastEnd: ["PHFetchResult.objects(at:)", "5"]
     case .placeholderOfChange: ["placeholderForCreatedAssetCollection"]
     case .topLevelTitle: ["PHCollectionListChangeRequest.title"]
+    case .unknownValue: ["PHAsset.value(forKey:)", "colour"]
+    case .unknownResourceValue: ["PHAssetResource.value(forKey:)", "colour"]
     case .noReason: ["PHPhotoLibrary.requestAuthorization(for:)"]
     }
   }
@@ -72,6 +75,8 @@ enum Trap: String, CaseIterable, Codable, Sendable {
         let top = PHCollection.fetchTopLevelUserCollections(with: nil)
         PHCollectionListChangeRequest(forTopLevelCollectionListUserCollections: top)?.title = "Root"
       }
+    case .unknownValue: _ = assets().object(at: 0).value(forKey: "colour")
+    case .unknownResourceValue: _ = PHAssetResource().value(forKey: "colour")
     case .pastEnd: _ = assets()[2]
     case .negative: _ = assets().object(at: -1)
     case .positionsPastEnd: _ = assets().objects(at: [0, 5])
