@@ -124,12 +124,15 @@ struct RendererTests {
 
   @Test(
     "a playlist that calls itself a film opens no other file",
-    arguments: ["#EXTM3U\n#EXTINF:4,\n$\n#EXT-X-ENDLIST\n", "ffconcat version 1.0\nfile '$'\n"])
+    arguments: [
+      "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-MEDIA-SEQUENCE:0\n#EXTINF:4,\nother.mp4\n#EXT-X-ENDLIST\n",
+      "ffconcat version 1.0\nfile other.mp4\n",
+    ])
   func playlist(text: String) throws {
     let folder = try TemporaryFolder()
     let (list, target) = (folder.place("list.mov"), folder.place("out.mp4"))
-    let other = try sample("video/with-gps.mp4").path
-    try Data(text.replacing("$", with: other).utf8).write(to: list)
+    try FileManager.default.copyItem(at: sample("video/with-gps.mp4"), to: folder.place("other.mp4"))
+    try Data(text.utf8).write(to: list)
     #expect(throws: ImportError.self) { try renderer.film(at: list) }
     #expect(throws: ImportError.self) {
       try renderer.picture(PictureRequest(source: list, sourceType: "com.apple.quicktime-movie"))
