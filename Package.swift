@@ -23,6 +23,9 @@ let package = Package(
   products: [
     .library(name: "PhotoLedger", targets: ["PhotoLedger"]),
     .library(name: "Photos", targets: ["Photos", "PhotosUI"]),
+    // Apple's names of modules for source that imports them. Apart from `Photos`: a package that asks
+    // `canImport(AVFoundation)` finds them only where they are depended upon.
+    .library(name: "PhotosStandIns", targets: ["AVFoundation", "CoreMedia", "UniformTypeIdentifiers"]),
     .executable(name: "photoledger", targets: ["photoledger"]),
   ],
   traits: [
@@ -53,6 +56,12 @@ let package = Package(
     // What is built on it.
     .target(name: "Photos", dependencies: ["PhotoLedger", "MediaImport"], swiftSettings: strict),
     .target(name: "PhotosUI", dependencies: ["Photos", "PhotoLedger"], swiftSettings: strict),
+    .target(
+      name: "AVFoundation", dependencies: ["Photos"], path: "Sources/StandIns/AVFoundation", swiftSettings: strict),
+    .target(name: "CoreMedia", dependencies: ["Photos"], path: "Sources/StandIns/CoreMedia", swiftSettings: strict),
+    .target(
+      name: "UniformTypeIdentifiers", dependencies: ["Photos"], path: "Sources/StandIns/UniformTypeIdentifiers",
+      swiftSettings: strict),
     .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),
     .executableTarget(
       name: "photoledger", dependencies: ["PhotoLedger", "MediaImport", "CSystem"], swiftSettings: strict),
@@ -97,15 +106,21 @@ let package = Package(
       name: "CommandTests", dependencies: ["photoledger", "EventLog", "LMDB", "TestSupport"], swiftSettings: strict),
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
     .target(
-      name: "PhotoKitProgramsSwift6", dependencies: ["Photos", "PhotosUI"], path: "Tests/PhotoKitPrograms",
+      name: "PhotoKitProgramsSwift6",
+      dependencies: ["Photos", "PhotosUI", "AVFoundation", "CoreMedia", "UniformTypeIdentifiers"],
+      path: "Tests/PhotoKitPrograms",
       // As Xcode's templates set it for new projects.
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility")]),
     .target(
-      name: "PhotoKitProgramsSwift5", dependencies: ["Photos", "PhotosUI"], path: "Tests/PhotoKitProgramsSwift5",
+      name: "PhotoKitProgramsSwift5",
+      dependencies: ["Photos", "PhotosUI", "AVFoundation", "CoreMedia", "UniformTypeIdentifiers"],
+      path: "Tests/PhotoKitProgramsSwift5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "PhotosTests",
-      dependencies: ["Photos", "PhotoLedger", "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6", "TestSupport"],
+      dependencies: [
+        "Photos", "PhotosUI", "PhotoLedger", "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "TidyTests", dependencies: ["TestSupport", "Photos", "PhotosUI"], exclude: ["PhotoKitNames.txt"],

@@ -37,10 +37,18 @@ struct ChildProcess: ~Copyable {
   }
 
   /// Starts `executable`, with at most `memoryByteCount` of address space.
+  /// - Parameters:
+  ///   - executable: its path.
+  ///   - arguments: what it is given.
+  ///   - pathArguments: names of files, after the other arguments, byte by byte.
+  ///   - environment: variables besides `PATH`, `LC_ALL` and `TZ`, as `NAME=value`.
+  ///   - memoryByteCount: the address space that it may have, in bytes.
+  ///   - fileByteCount: the largest file that it may write, in bytes; nil: any. A write beyond ends it by a signal.
   /// - Throws: `toolFailed` when the process cannot be made.
-  init(executable: String, arguments: [String], pathArguments: [FilePath] = [], memoryByteCount: Int)
-    throws(ImportError)
-  {
+  init(
+    executable: String, arguments: [String], pathArguments: [FilePath] = [], environment: [String] = [],
+    memoryByteCount: Int, fileByteCount: Int? = nil
+  ) throws(ImportError) {
     let talk = try Self.socketPair(executable)
     let parentEnd = Descriptor(talk.0)
     let childEnd = Descriptor(talk.1)
@@ -48,13 +56,14 @@ struct ChildProcess: ~Copyable {
     let parentLife = Descriptor(life.0)
     let childLife = Descriptor(life.1)
     let script = """
-      ulimit -c 0; ulimit -v \(memoryByteCount / 1024)
+      ulimit -c 0; ulimit -v \(memoryByteCount / 1024)\(fileByteCount.map { "; ulimit -f \($0 / 512)" } ?? "")
       { read -r end <&3; kill -KILL 0; } <&- >&- &
       exec "$0" "$@" 3<&-
       """
     let words = ["/bin/sh", "-c", script, executable] + arguments
     let child = try Self.spawn(
-      words.map { Array($0.utf8) } + pathArguments.map(\.bytes), childEnd.number, childLife.number)
+      words.map { Array($0.utf8) } + pathArguments.map(\.bytes), environment.map { Array($0.utf8) },
+      childEnd.number, childLife.number)
     identifier = child
     socket = parentEnd
     lifeline = parentLife
@@ -73,14 +82,15 @@ struct ChildProcess: ~Copyable {
     Array("LC_ALL=C".utf8), Array("TZ=UTC".utf8),
   ]
 
-  private static func spawn(_ words: [[UInt8]], _ socket: Int32, _ lifeline: Int32) throws(ImportError)
-    -> pid_t
-  {
+  private static func spawn(
+    _ words: [[UInt8]], _ variables: [[UInt8]], _ socket: Int32, _ lifeline: Int32
+  ) throws(ImportError) -> pid_t {
     let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
     guard nowhere >= 0 else { throw failure("/dev/null", errno) }
     defer { close(nowhere) }
     let (child, status) = Spawning.start(
-      "/bin/sh", words, environment: environment, descriptors: [socket, socket, nowhere, lifeline], leadsGroup: true)
+      "/bin/sh", words, environment: environment + variables, descriptors: [socket, socket, nowhere, lifeline],
+      leadsGroup: true)
     guard status == 0 else { throw failure("/bin/sh", status) }
     return child
   }

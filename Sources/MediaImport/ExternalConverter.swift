@@ -27,7 +27,7 @@ public struct ExternalConverter: RepresentationConverter {
     public init() {}
   }
 
-  private let searchPath: String?
+  private let programs: Programs
   private let limits: Limits
 
   /// Prepares to convert; programs are looked for when they are needed.
@@ -35,13 +35,19 @@ public struct ExternalConverter: RepresentationConverter {
   ///   - searchPath: folders with colons between them; nil: the environment's `PATH`.
   ///   - limits: what one conversion may cost.
   public init(searchPath: String? = nil, limits: Limits = Limits()) {
-    (self.searchPath, self.limits) = (searchPath, limits)
+    (programs, self.limits) = (Programs(searchPath: searchPath), limits)
+  }
+
+  private func toolRun(_ isCancelled: @escaping @Sendable () -> Bool) -> ToolRun {
+    ToolRun(
+      limits: ToolLimits(timePerFile: limits.timePerFile, memoryByteCount: limits.memoryByteCount),
+      isCancelled: isCancelled)
   }
 
   /// Whether the pictures of a film are H.264, by what exiftool reads of it.
   /// - Throws: ``ImportError``: `toolMissing`, `toolFailed`, `toolTimeout`.
   public func isCompatible(_ file: URL, type: String) throws -> Bool {
-    let run = ToolRun(limits: limits, isCancelled: { false })
+    let run = toolRun { false }
     let answer = try run.output(of: try exiftool(), ["-q", "-q", "-a", "-s3", "-CompressorID", file.path])
     let encodings = answer.split { $0.isWhitespace }
     return !encodings.isEmpty && encodings.allSatisfy { ["avc1", "avc3"].contains($0) }
@@ -50,7 +56,7 @@ public struct ExternalConverter: RepresentationConverter {
   /// Encodes with the first program that is installed, and takes metadata out with exiftool.
   /// - Throws: ``ImportError``: `toolMissing` with the names of programs to install; `toolFailed`, `toolTimeout`.
   public func convert(_ conversion: RepresentationConversion) throws {
-    let run = ToolRun(limits: limits, isCancelled: conversion.isCancelled)
+    let run = toolRun(conversion.isCancelled)
     guard conversion.isEncoding else { return try strip(conversion.source, conversion, run) }
     guard !conversion.metadataOptions.isEmpty else { return try encode(conversion, to: conversion.target, run) }
     // Found before hours of encoding.
@@ -84,7 +90,9 @@ public struct ExternalConverter: RepresentationConverter {
   private static let movies = [
     Tool(program: "ffmpeg") { source, target in
       [
-        "-nostdin", "-v", "error", "-y", "-i", source, "-map", "0:v:0", "-map", "0:a?", "-c:v", "libx264", "-crf", "20",
+        "-nostdin", "-v", "error", "-y",
+      ] + Films.inputArguments(source) + [
+        "-map", "0:v:0", "-map", "0:a?", "-c:v", "libx264", "-crf", "20",
         "-pix_fmt", "yuv420p", "-c:a", "aac", "-map_metadata", "0", "-movflags", "+faststart+use_metadata_tags", target,
       ]
     }
@@ -96,7 +104,7 @@ public struct ExternalConverter: RepresentationConverter {
       .contains(conversion.sourceType)
     let tools = isHighEfficiency ? Self.highEfficiencyImages : isImage ? Self.images : Self.movies
     for tool in tools {
-      guard let program = find(tool.program) else { continue }
+      guard let program = programs.find(tool.program) else { continue }
       _ = try run.output(of: program, tool.arguments(conversion.source.path, target.path))
       guard access(target.path, R_OK) == 0 else {
         throw ImportError(.toolFailed, path: program, "\(program) ended without an error and without a file.")
@@ -139,68 +147,8 @@ public struct ExternalConverter: RepresentationConverter {
     }
   }
 
-  // MARK: Programs
-
   /// exiftool and the arguments that come first: no configuration file of anybody's, which is Perl code.
   private func exiftool() throws -> [String] {
-    guard let program = find("exiftool") else {
-      throw ImportError(
-        .toolMissing, path: "exiftool",
-        "exiftool is not on PATH; it takes metadata out of photos and films. "
-          + "Install it with: apt-get install libimage-exiftool-perl")
-    }
-    return [program, "-config", ""]
-  }
-
-  private func find(_ program: String) -> String? {
-    let path = searchPath ?? getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
-    return path.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(program)" }
-      .first { access($0, X_OK) == 0 }
-  }
-}
-
-/// Runs programs to their end.
-private struct ToolRun {
-  let limits: ExternalConverter.Limits
-  let isCancelled: @Sendable () -> Bool
-
-  /// The most that a program may say; its answers are short, and its work goes into files.
-  private static let outputLimit = 1 << 20
-  /// How long it takes at most to notice that nobody waits any more.
-  private static let look: Duration = .milliseconds(100)
-
-  func output(of program: String, _ arguments: [String]) throws -> String { try output(of: [program], arguments) }
-
-  /// What a program writes to its standard output, if it ends with status 0.
-  /// - Throws: ``ImportError`` `toolFailed`, `toolTimeout`.
-  func output(of program: [String], _ arguments: [String]) throws -> String {
-    let name = program[0]
-    let deadline = ContinuousClock.now + limits.timePerFile
-    var child = try ChildProcess(
-      executable: name, arguments: program.dropFirst() + arguments, memoryByteCount: limits.memoryByteCount)
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 14, alignment: 16)
-    defer { buffer.deallocate() }
-    var output: [UInt8] = []
-    reading: while true {
-      if isCancelled() { throw ImportError(.toolFailed, path: name, "\(name) was stopped, since nobody waits for it.") }
-      guard ContinuousClock.now < deadline else { throw timedOut(name) }
-      switch child.read(into: buffer, before: min(deadline, .now + Self.look)) {
-      case .bytes(let count): output += Array(buffer[..<count]).prefix(Self.outputLimit - output.count)
-      case .timeout: continue
-      case .end: break reading
-      }
-    }
-    guard let status = child.exitStatus(before: deadline) else {
-      guard ContinuousClock.now < deadline else { throw timedOut(name) }
-      throw ImportError(.toolFailed, path: name, "\(name) was ended by a signal; it may want more memory.")
-    }
-    guard status == 0 else {
-      throw ImportError(.toolFailed, path: name, "\(name) ended with status \(status); it cannot work on this file.")
-    }
-    return String(decoding: output, as: UTF8.self)
-  }
-
-  private func timedOut(_ name: String) -> ImportError {
-    ImportError(.toolTimeout, path: name, "\(name) did not finish within \(limits.timePerFile) and was ended.")
+    [try programs.exiftool(for: "it takes metadata out of photos and films"), "-config", ""]
   }
 }

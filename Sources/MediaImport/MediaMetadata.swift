@@ -1,14 +1,14 @@
 internal import PhotoLedger
 
 /// A size in pixels.
-struct PixelSize: Sendable, Hashable {
+package struct PixelSize: Sendable, Hashable {
   /// Pixels from left to right.
-  let width: Int
+  package let width: Int
   /// Pixels from top to bottom.
-  let height: Int
+  package let height: Int
 
   /// Creates a size.
-  init(width: Int, height: Int) { (self.width, self.height) = (width, height) }
+  package init(width: Int, height: Int) { (self.width, self.height) = (width, height) }
 }
 
 /// What a file says about itself, in one form for every kind of file.

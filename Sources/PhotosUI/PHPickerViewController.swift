@@ -4,9 +4,9 @@
 //     app      PHPickerViewController ── begin() ──▶ PickingSession ◀── present(session) ── a gallery, a test
 //     app      delegate ◀── didFinishPicking ── results                select, finish, cancel
 //
-// The session begins with `begin()`, which stands for the presentation by a view controller. While it is open the
-// controller is retained, as a presented one is. Refused: beginning it when the controller is made. What cannot be
-// asked for would be the end of the process, and a controller that is never presented would leave a session behind.
+// The session begins when a view controller presents the picker, `present(_:animated:)`, or with `begin()`. While it is
+// open the controller is retained, as a presented one is. Rejected: beginning it when the controller is made. What
+// cannot be asked for would end the process, and a controller that is never presented would leave a session behind.
 
 public import PhotoLedger
 
@@ -23,7 +23,7 @@ public protocol PHPickerViewControllerDelegate: AnyObject {
 
 /// Has a person pick assets for the app, which needs no permission for it (PK-01; Apple: `PHPickerViewController`).
 @MainActor @preconcurrency
-open class PHPickerViewController: NSObject {
+open class PHPickerViewController: UIViewController {
   /// What is asked for.
   public private(set) var configuration: PHPickerConfiguration
   /// Is told what was picked; not retained.
@@ -35,11 +35,15 @@ open class PHPickerViewController: NSObject {
 
   private var reporting: Task<Void, Never>?
 
-  /// A picker that nobody sees yet.
-  public init(configuration: PHPickerConfiguration) { self.configuration = configuration }
+  /// A picker that is not presented.
+  public init(configuration: PHPickerConfiguration) {
+    self.configuration = configuration
+    super.init()
+  }
 
-  /// Begins the session, for somebody who sees everything to present it; see `PhotoLibrary.present(_:)` and
-  /// `PhotoLibrary.pickingSessions()`. Apple has no such call: there a view controller presents the picker.
+  /// Begins the session without a view controller that presents the picker, and throws what is wrong with the
+  /// configuration. Apple has no such call. See `PhotoLibrary.present(_:)` and `PhotoLibrary.pickingSessions()` for
+  /// the other side.
   ///
   /// The controller is retained until the session is over. A picker whose session is over can begin another one.
   /// - Returns: the client's face of the session; its results go to the delegate.
@@ -76,11 +80,11 @@ open class PHPickerViewController: NSObject {
   /// - Parameters:
   ///   - flag: makes no difference, as there is no view. Kept for source compatibility.
   ///   - completion: is called before this returns.
-  open func dismiss(animated flag: Bool, completion: (() -> Void)? = nil) {
+  open override func dismiss(animated flag: Bool, completion: (() -> Void)? = nil) {
     reporting?.cancel()
     session?.cancel()
     (reporting, session) = (nil, nil)
-    completion?()
+    super.dismiss(animated: flag, completion: completion)
   }
 
   /// Takes assets out of the selection; the delegate is not told (PK-06; Apple: `deselectAssets(withIdentifiers:)`).
@@ -114,5 +118,12 @@ open class PHPickerViewController: NSObject {
       }
     }
     if let limit = configuration.selectionLimit { self.configuration.selectionLimit = limit }
+  }
+}
+
+extension PHPickerViewController: PresentedController {
+  /// Begins the session; traps, as Apple's raises, where ``begin()`` throws.
+  package func wasPresented() {
+    PHPhotoLibrary.answer("Presenting a PHPickerViewController") { _ = try begin() }
   }
 }

@@ -1,24 +1,14 @@
 import Foundation
 
 import PhotoLedger
+import TestSupport
 @testable import MediaImport
 
 /// The folder of real photos that some tests are judged by; nil where it is not at hand.
 enum Corpus {
-  static let folder: URL? = {
-    if let named = ProcessInfo.processInfo.environment["PHOTOLEDGER_TEST_PHOTOS"] { return existing(named) }
-    var root = URL(filePath: #filePath)
-    while root.path != "/" && !FileManager.default.fileExists(atPath: root.appending(path: "Package.swift").path) {
-      root = root.deletingLastPathComponent()
-    }
-    return existing(root.deletingLastPathComponent().appending(path: "shared/photos").path)
-  }()
+  static let folder = SamplePhotos.folder
 
   static var isPresent: Bool { folder != nil }
-
-  private static func existing(_ path: String) -> URL? {
-    FileManager.default.fileExists(atPath: path + "/manifest.json") ? URL(filePath: path) : nil
-  }
 
   static func manifest() throws -> [ManifestEntry] {
     struct Manifest: Decodable { let entries: [ManifestEntry] }

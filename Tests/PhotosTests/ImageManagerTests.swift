@@ -13,16 +13,16 @@ private final class Drawing: PHImageRenderer {
 
   func orientation(ofFileAt url: URL) throws -> CGImagePropertyOrientation? { .right }
 
-  func image(
-    ofFileAt url: URL, type: UTType, size: CGSize, mode: PHImageContentMode, isExact: Bool
-  ) async throws -> UIImage {
-    begun.append(isExact)
+  func image(_ request: PHImageRendering) async throws -> UIImage {
+    begun.append(request.isExact)
     while waitsForCancellation {
       try Task.checkCancellation()
       await Task.yield()
     }
-    let bytes = try Data(contentsOf: url)
-    return UIImage(data: Data("\(type) \(Int(size.width)) \(mode) \(isExact): ".utf8) + bytes, size: size)
+    let bytes = try Data(contentsOf: request.url)
+    let size = request.size ?? .zero
+    let words = "\(request.type) \(Int(size.width)) \(request.contentMode) \(request.isExact): "
+    return UIImage(data: Data(words.utf8) + bytes, size: size)
   }
 }
 
@@ -145,10 +145,12 @@ struct ImageManagerTests {
     }
   }
 
-  @Test("without a renderer a picture is an error that says how to install one")
+  @Test("without the programs a picture is an error that says which to install")
   func noRenderer() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
+      PHImageManager.setRenderer(InstalledRenderer(searchPath: "/nowhere"))
+      defer { PHImageManager.setRenderer(nil) }
       let told = try await picture(try await photo(gallery), nil, times: 1)
       #expect(told.map(\.code) == [.requestNotSupportedForAsset] && told[0].text == nil)
     }

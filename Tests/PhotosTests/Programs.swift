@@ -2,6 +2,7 @@ import PhotoKitProgramsSwift5
 import PhotoKitProgramsSwift6
 import PhotoLedger
 import Photos
+import PhotosUI
 
 // The programs exist twice, compiled in either language mode; each protocol is what the tests need of one of them.
 
@@ -27,6 +28,18 @@ enum Language: String, CaseIterable, Sendable {
 
   @MainActor var limited: any LimitedProgram {
     self == .swift5 ? PhotoKitProgramsSwift5.LimitedAccessFlow() : PhotoKitProgramsSwift6.LimitedAccessFlow()
+  }
+
+  @MainActor var livePhotos: any LivePhotoProgram {
+    self == .swift5 ? PhotoKitProgramsSwift5.LivePhotoKeeper() : PhotoKitProgramsSwift6.LivePhotoKeeper()
+  }
+
+  var trimmer: any TrimmerProgram {
+    self == .swift5 ? PhotoKitProgramsSwift5.VideoTrimmer() : PhotoKitProgramsSwift6.VideoTrimmer()
+  }
+
+  var uploads: any UploadProgram {
+    self == .swift5 ? PhotoKitProgramsSwift5.UploadList() : PhotoKitProgramsSwift6.UploadList()
   }
 
   func backup(_ tokenURL: URL) -> any BackupProgram {
@@ -167,3 +180,44 @@ protocol LimitedProgram: AnyObject, Sendable {
 
 extension PhotoKitProgramsSwift5.LimitedAccessFlow: LimitedProgram { var screenText: String { "\(screen)" } }
 extension PhotoKitProgramsSwift6.LimitedAccessFlow: LimitedProgram { var screenText: String { "\(screen)" } }
+
+@MainActor
+protocol LivePhotoProgram: AnyObject, Sendable {
+  var view: PHLivePhotoView { get }
+  var events: [String] { get }
+  func show(_ asset: PHAsset, in size: CGSize) async throws -> CGSize
+  func export(to folder: URL) async throws -> [URL]
+  nonisolated func assemble(_ urls: [URL]) async throws -> PHLivePhoto
+}
+
+extension PhotoKitProgramsSwift5.LivePhotoKeeper: LivePhotoProgram {}
+extension PhotoKitProgramsSwift6.LivePhotoKeeper: LivePhotoProgram {}
+
+protocol TrimmerProgram: Sendable {
+  func film(of asset: PHAsset) async throws -> AVURLAsset
+  func measure(_ film: AVAsset) async throws -> (Double, CGSize)
+  func oldMeasure(_ asset: PHAsset) async -> (Double, CGSize)?
+  func trim(_ asset: PHAsset, to url: URL, preset: String) async throws
+}
+
+extension PhotoKitProgramsSwift5.VideoTrimmer: TrimmerProgram {}
+extension PhotoKitProgramsSwift6.VideoTrimmer: TrimmerProgram {}
+
+protocol UploadProgram: Sendable {
+  /// Name, length, Internet media type, whether it is here, whether it is an image.
+  func lines(of asset: PHAsset) -> [String]
+  func bytes(of asset: PHAsset) async -> (Data?, UIImage.Orientation)
+  func avatar(of asset: PHAsset, side: CGFloat) async -> (Data, CGSize)?
+}
+
+extension PhotoKitProgramsSwift5.UploadList: UploadProgram {
+  func lines(of asset: PHAsset) -> [String] {
+    entries(of: asset).map { "\($0.name) \($0.byteCount) \($0.mimeType) \($0.isLocal) \($0.isImage)" }
+  }
+}
+
+extension PhotoKitProgramsSwift6.UploadList: UploadProgram {
+  func lines(of asset: PHAsset) -> [String] {
+    entries(of: asset).map { "\($0.name) \($0.byteCount) \($0.mimeType) \($0.isLocal) \($0.isImage)" }
+  }
+}

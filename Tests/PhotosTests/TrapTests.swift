@@ -9,6 +9,7 @@ enum Trap: String, CaseIterable, Codable, Sendable {
   case wrongFormat, fewArguments, blockPredicate, unknownKey, albumKeyOfAsset, comparator, unknownSort
   case pastEnd, negative, positionsPastEnd, placeholderOfChange, noReason, predicateInCompound
   case pathWithoutOrder, pathOfIdentifier, pathOfAlbums, foundationsPath
+  case unknownValue, unknownResourceValue
 
   /// What the sentence says.
   var words: [String] {
@@ -36,6 +37,8 @@ enum Trap: String, CaseIterable, Codable, Sendable {
     case .pathOfIdentifier: ["PHAsset.fetchAssets(with:)", "localIdentifier", "Sort by addedDate"]
     case .pathOfAlbums: ["PHAsset.fetchAssets(with:)", "localizedTitle"]
     case .foundationsPath: ["PHAsset.fetchAssets(with:)", "NSSortDescriptor(keyPath:ascending:)"]
+    case .unknownValue: ["PHAsset.value(forKey:)", "colour"]
+    case .unknownResourceValue: ["PHAssetResource.value(forKey:)", "colour"]
     case .noReason: ["PHPhotoLibrary.requestAuthorization(for:)"]
     }
   }
@@ -71,6 +74,8 @@ enum Trap: String, CaseIterable, Codable, Sendable {
       try await PHPhotoLibrary.shared().performChanges {
         _ = PHAssetCollectionChangeRequest(for: sea)?.placeholderForCreatedAssetCollection
       }
+    case .unknownValue: _ = assets().object(at: 0).value(forKey: "colour")
+    case .unknownResourceValue: _ = PHAssetResource().value(forKey: "colour")
     case .pastEnd: _ = assets()[2]
     case .negative: _ = assets().object(at: -1)
     case .positionsPastEnd: _ = assets().objects(at: [0, 5])

@@ -26,7 +26,8 @@ final class PickerLibrary: Sendable {
   /// The library as the app sees it.
   var app: PhotoLibrary { library.as(Self.client) }
 
-  static func bytes(_ index: Int) -> String { "the bytes of photo \(index)" }
+  /// The head of a GIF of 8 by 6 pixels, which is text, and more text.
+  static func bytes(_ index: Int) -> String { "GIF89a\u{8}\0\u{6}\0\0\0\0;the bytes of photo \(index)" }
 
   static func draft(_ type: ResourceType, _ bytes: String, _ name: String) -> ResourceDraft {
     ResourceDraft(type: type, source: .data(Data(bytes.utf8)), originalFilename: name)

@@ -80,6 +80,7 @@ extension Rule {
     "PhotoLedger": ["EventLog", "CountedTree", "StoreMigrations", "LMDB", "CSystem"],
     "Photos": ["PhotoLedger", "MediaImport"],
     "PhotosUI": ["Photos", "PhotoLedger"],
+    "AVFoundation": ["Photos"], "CoreMedia": ["Photos"], "UniformTypeIdentifiers": ["Photos"],
     "MediaImport": ["PhotoLedger", "CSystem"],
     "GalleryServer": ["PhotoLedger", "CSystem"],
     "photoledger": ["PhotoLedger", "MediaImport", "GalleryServer", "CSystem"],
@@ -136,9 +137,11 @@ extension Rule {
 
   /// The rooms of the house: folders that a file may lie in.
   static let rooms: Set<String> = [
-    "CLMDB", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR", "MediaImport", "GalleryServer",
+    "CLMDB", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR", "MediaImport", "MediaImport/Rendering",
+    "GalleryServer",
     "Photos/Library", "Photos/Objects", "Photos/Fetching", "Photos/Changes", "Photos/Resources", "Photos/Images",
-    "Photos/StandIns", "PhotosUI", "PhotosUI/StandIns",
+    "Photos/StandIns", "PhotosUI", "PhotosUI/StandIns", "StandIns/AVFoundation", "StandIns/CoreMedia",
+    "StandIns/UniformTypeIdentifiers",
     "photoledger", "photoledger/Applying", "photoledger/Commands", "photoledger/Demo", "photoledger/Printing",
     "photoledger/Program", "PhotoLedger", "PhotoLedger/Events", "PhotoLedger/Projections", "PhotoLedger/Assets",
     "PhotoLedger/Albums", "PhotoLedger/Permissions", "PhotoLedger/Picking", "PhotoLedger/History",

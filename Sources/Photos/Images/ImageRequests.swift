@@ -1,22 +1,30 @@
 internal import PhotoLedger
 import Synchronization
 
-/// What is asked for, apart from the class that Apple's clients fill in.
-struct ImageWish: Sendable {
+/// What is asked for of an asset, apart from the class that Apple's clients fill in.
+struct AssetWish: Sendable {
   private let source: PHAsset
-  private let version: PHImageRequestOptionsVersion
+  private let isCurrent: Bool
   let isSynchronous: Bool
   private let delivery: PHImageRequestOptionsDeliveryMode
   private let progress: PHAssetImageProgressHandler?
   let resizeMode: PHImageRequestOptionsResizeMode
+  let cropRect: CGRect
 
   init(_ asset: PHAsset, _ options: PHImageRequestOptions?) {
     source = asset
-    version = options?.version ?? .current
+    isCurrent = options?.version ?? .current == .current
     isSynchronous = options?.isSynchronous ?? false
     delivery = options?.deliveryMode ?? .opportunistic
     progress = options?.progressHandler
     resizeMode = options?.resizeMode ?? .fast
+    cropRect = resizeMode == .exact ? options?.normalizedCropRect ?? .zero : .zero
+  }
+
+  /// What is asked for of a video or a Live Photo: nothing is scaled, and the handler is called later.
+  init(_ asset: PHAsset, isCurrent: Bool, progress: PHAssetImageProgressHandler?) {
+    (source, self.isCurrent, self.progress) = (asset, isCurrent, progress)
+    (isSynchronous, delivery, resizeMode, cropRect) = (false, .highQualityFormat, .none, .zero)
   }
 
   /// Whether each picture that is given has to be exact, in order.
@@ -41,9 +49,32 @@ struct ImageWish: Sendable {
     guard let library = try source.source?.library.present() else { throw PHPhotosError(.missingResource, "") }
     let resources = try library.resources(of: asset)
     let rendered: ResourceType = asset.mediaType == .video ? .fullSizeVideo : .fullSizePhoto
-    let render = version == .current ? resources.first { $0.type == rendered } : nil
+    let render = isCurrent ? resources.first { $0.type == rendered } : nil
     if let resource = render ?? resources.original(asset.originalResourceChoice) { return (resource, library) }
     throw PHPhotosError(.missingResource, "The asset \(asset.localIdentifier) has no file of that version.")
+  }
+
+  /// The still and the video of a Live Photo, in the version that is asked for.
+  func pair() throws -> (still: AssetResource, video: AssetResource, library: PHPhotoLibrary) {
+    let (asset, (still, core)) = (try asset(), try resource())
+    let resources = try core.resources(of: asset)
+    let rendered = isCurrent ? resources.first { $0.type == .fullSizePairedVideo } : nil
+    guard let video = rendered ?? resources.first(where: { $0.type == .pairedVideo }), let library = source.library
+    else {
+      throw PHPhotosError(
+        .requestNotSupportedForAsset,
+        "The asset \(asset.localIdentifier) is no Live Photo: it has no video that goes with a photo (LP-01).")
+    }
+    return (still, video, library)
+  }
+
+  /// Tells how far the request is.
+  /// - Throws: `CancellationError` if the handler asks to stop.
+  func tell(_ share: Double, _ number: PHImageRequestID) throws {
+    guard let progress else { return }
+    var stop = ObjCBool(false)
+    progress(share, nil, &stop, information(number))
+    if stop.boolValue { throw CancellationError() }
   }
 
   /// All bytes of a file.
@@ -51,21 +82,17 @@ struct ImageWish: Sendable {
     var data = Data(capacity: Int(clamping: resource.dataSize))
     for try await portion in library.data(of: resource, in: try asset()) {
       data.append(portion)
-      guard let progress else { continue }
-      var stop = ObjCBool(false)
-      let share = resource.dataSize == 0 ? 1 : Double(data.count) / Double(resource.dataSize)
-      progress(share, nil, &stop, information(number))
-      if stop.boolValue { throw CancellationError() }
+      try tell(resource.dataSize == 0 ? 1 : Double(data.count) / Double(resource.dataSize), number)
     }
     return data
   }
 
   /// How the file's picture has to be turned; what an edit rendered stands upright (AS-10).
   func orientation(
-    of resource: AssetResource, _ library: PhotoLibrary, _ renderer: (any PHImageRenderer)?
+    of resource: AssetResource, _ library: PhotoLibrary, _ renderer: any PHImageRenderer
   ) throws -> CGImagePropertyOrientation? {
     if resource.type == .fullSizePhoto || resource.type == .fullSizeVideo { return .up }
-    return try renderer?.orientation(ofFileAt: library.url(of: resource, in: try asset()))
+    return try renderer.orientation(ofFileAt: library.url(of: resource, in: try asset()))
   }
 
   func information(
@@ -86,19 +113,12 @@ struct ImageWish: Sendable {
 }
 
 /// What a handler is told.
-struct ImageAnswer: @unchecked Sendable {  // guarded by: made by the request's task and then left to the handler
+struct RequestAnswer<Value>: @unchecked Sendable {  // guarded by: made by the request's task, then the handler's alone
   let information: [AnyHashable: Any]
-  var data: Data?
-  var type: String?
-  var orientation = CGImagePropertyOrientation.up
-  var image: UIImage?
+  let value: Value?
 
-  init(
-    _ information: [AnyHashable: Any], data: Data? = nil, type: String? = nil,
-    orientation: CGImagePropertyOrientation = .up, image: UIImage? = nil
-  ) {
-    (self.information, self.data, self.type) = (information, data, type)
-    (self.orientation, self.image) = (orientation, image)
+  init(_ information: [AnyHashable: Any], _ value: Value? = nil) {
+    (self.information, self.value) = (information, value)
   }
 }
 
@@ -113,23 +133,23 @@ final class ImageRequests: Sendable {
   }
 
   /// What a synchronous request was answered.
-  private final class Answers: Sendable {
-    let list = Mutex<[ImageAnswer]>([])
+  private final class Answers<Value>: Sendable {
+    let list = Mutex<[RequestAnswer<Value>]>([])
   }
 
   private let state = Mutex(State())
   private static let executor = QueueExecutor()
 
   /// Begins a request; a synchronous one is over when this returns, its answers told on the caller's thread.
-  func run(
-    isSynchronous: Bool, told handler: @escaping (ImageAnswer) -> Void,
-    body: @escaping @Sendable (PHImageRequestID, @Sendable (ImageAnswer) -> Void) async -> Void
+  func run<Value>(
+    isSynchronous: Bool, told handler: @escaping (RequestAnswer<Value>) -> Void,
+    body: @escaping @Sendable (PHImageRequestID, @Sendable (RequestAnswer<Value>) -> Void) async -> Void
   ) -> PHImageRequestID {
     guard isSynchronous else {
       nonisolated(unsafe) let handler = handler  // guarded by: only the request's task calls it from now on
       return begin { await body($0) { handler($0) } }
     }
-    let (answers, done) = (Answers(), DispatchSemaphore(value: 0))
+    let (answers, done) = (Answers<Value>(), DispatchSemaphore(value: 0))
     let number = begin { number in
       await body(number) { answer in answers.list.withLock { $0.append(answer) } }
       done.signal()

@@ -1,6 +1,9 @@
-// Bytes and pictures of assets. The bytes are the library's; pictures come from a renderer that the program installs,
-// since this package decodes none. Without a renderer a picture is `requestNotSupportedForAsset` with a sentence that
-// says how to install one.
+// Bytes and pictures of assets. The bytes are the library's; pictures come from a renderer, since nothing is decoded in
+// this process: the programs of the machine (`InstalledRenderer`), or what the program installs. Where the programs are
+// missing a picture is `requestNotSupportedForAsset` with a sentence that says what to install.
+//
+// Sizes are those of PhotoKit's header: `exact` gives exactly the target size, by enlarging, and by cutting what fills
+// it; `fast` gives one that fits or fills it, and is never larger than the original; `none` gives the original's own.
 //
 //     opportunistic   the renderer's quick picture, told as degraded, then the exact one
 //     fastFormat      the quick picture
@@ -11,21 +14,31 @@
 internal import PhotoLedger
 import Synchronization
 
-/// Makes pictures; the program that uses this module brings one. Apple has no such type.
+/// Makes pictures; the programs of the machine do unless another renderer is installed. Apple has no such type.
 public protocol PHImageRenderer: Sendable {
   /// How the picture in a file has to be turned to be looked at; nil if the renderer cannot tell.
   func orientation(ofFileAt url: URL) throws -> CGImagePropertyOrientation?
 
-  /// A picture of a file, turned upright.
-  /// - Parameters:
-  ///   - url: the file, a photo or a video.
-  ///   - type: its kind of data.
-  ///   - size: the size that is asked for, pixels; zero for the file's own.
-  ///   - mode: whether the picture has to fit into the size, or to fill it.
-  ///   - isExact: whether time is no matter; otherwise a preview will do.
-  func image(
-    ofFileAt url: URL, type: UTType, size: CGSize, mode: PHImageContentMode, isExact: Bool
-  ) async throws -> UIImage
+  /// A picture of a file, turned upright; called on a thread that it may hold, in a task that may be cancelled.
+  func image(_ request: PHImageRendering) async throws -> UIImage
+}
+
+/// What a renderer is to make. Apple has no such type.
+public struct PHImageRendering: Sendable {
+  /// The file, a photo or a video.
+  public let url: URL
+  /// Its kind of data.
+  public let type: UTType
+  /// The size that is asked for, pixels; nil for the file's own.
+  public let size: CGSize?
+  /// Whether the picture has to fit into the size, or to fill it.
+  public let contentMode: PHImageContentMode
+  /// How exactly the size is met.
+  public let resizeMode: PHImageRequestOptionsResizeMode
+  /// The part of the upright picture that is wanted, in shares of its sides from the upper left; empty for all of it.
+  public let normalizedCropRect: CGRect
+  /// Whether time is no matter; otherwise a preview will do.
+  public let isExact: Bool
 }
 
 /// Names a request for a picture (Apple: `PHImageRequestID`).
@@ -102,6 +115,10 @@ open class PHImageRequestOptions: NSObject, NSCopying {
   open var deliveryMode = PHImageRequestOptionsDeliveryMode.opportunistic
   /// How exactly the size is met.
   open var resizeMode = PHImageRequestOptionsResizeMode.fast
+  /// The part of the picture that is wanted, in shares of its sides from the upper left corner; empty for all of it.
+  ///
+  /// As on Apple's systems it counts with the resize mode `exact` only.
+  open var normalizedCropRect = CGRect.zero
   /// Every byte is here or nowhere: it makes no difference. Kept for source compatibility.
   open var isNetworkAccessAllowed = false
   /// Whether the handler is called once, before the request returns.
@@ -117,7 +134,7 @@ open class PHImageRequestOptions: NSObject, NSCopying {
     let copy = PHImageRequestOptions()
     (copy.version, copy.deliveryMode, copy.resizeMode) = (version, deliveryMode, resizeMode)
     (copy.isNetworkAccessAllowed, copy.isSynchronous) = (isNetworkAccessAllowed, isSynchronous)
-    copy.progressHandler = progressHandler
+    (copy.progressHandler, copy.normalizedCropRect) = (progressHandler, normalizedCropRect)
     return copy
   }
 }
@@ -125,16 +142,19 @@ open class PHImageRequestOptions: NSObject, NSCopying {
 /// Gives bytes and pictures of assets (Apple: `PHImageManager`).
 open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requests` by its mutex; the rest is constant
   private static let shared = PHImageManager()
-  private static let renderer = Mutex<(any PHImageRenderer)?>(nil)
-  private let requests = ImageRequests()
+  private static let renderer = Mutex<any PHImageRenderer>(InstalledRenderer())
+  private static let turns = RenderTurns()
+  let requests = ImageRequests()
 
   /// The one for all (Apple: `default()`).
   open class func `default`() -> PHImageManager { shared }
 
-  /// Installs who makes pictures; nil for nobody. Apple has no such call.
-  public static func setRenderer(_ renderer: (any PHImageRenderer)?) { self.renderer.withLock { $0 = renderer } }
+  /// Installs what makes pictures; nil: the programs of the machine, as at the beginning. Apple has no such call.
+  public static func setRenderer(_ renderer: (any PHImageRenderer)?) {
+    self.renderer.withLock { $0 = renderer ?? InstalledRenderer() }
+  }
 
-  static var currentRenderer: (any PHImageRenderer)? { renderer.withLock { $0 } }
+  static var currentRenderer: any PHImageRenderer { renderer.withLock { $0 } }
 
   /// Gives the bytes of a version of an asset, proved against the recorded hash, with their orientation
   /// (Apple: `requestImageDataAndOrientation(for:options:resultHandler:)`).
@@ -147,21 +167,45 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
     for asset: PHAsset, options: PHImageRequestOptions?,
     resultHandler: @escaping (Data?, String?, CGImagePropertyOrientation, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {
-    let wish = ImageWish(asset, options)
-    return requests.run(isSynchronous: wish.isSynchronous) { answer in
-      resultHandler(answer.data, answer.type, answer.orientation, answer.information)
-    } body: { number, tell in
+    requestBytes(asset, options) { answer in
+      resultHandler(answer.value?.data, answer.value?.type, answer.value?.orientation ?? .up, answer.information)
+    }
+  }
+
+  /// The same with the orientation as pictures number it
+  /// (Apple: `requestImageData(for:options:resultHandler:)`, deprecated).
+  @discardableResult
+  open func requestImageData(
+    for asset: PHAsset, options: PHImageRequestOptions?,
+    resultHandler: @escaping (Data?, String?, UIImage.Orientation, [AnyHashable: Any]?) -> Void
+  ) -> PHImageRequestID {
+    requestBytes(asset, options) { answer in
+      let orientation = answer.value?.orientation ?? .up
+      resultHandler(answer.value?.data, answer.value?.type, orientation.ofImage, answer.information)
+    }
+  }
+
+  private struct Bytes {
+    let data: Data
+    let type: String
+    let orientation: CGImagePropertyOrientation
+  }
+
+  private func requestBytes(
+    _ asset: PHAsset, _ options: PHImageRequestOptions?, _ handler: @escaping (RequestAnswer<Bytes>) -> Void
+  ) -> PHImageRequestID {
+    let wish = AssetWish(asset, options)
+    return requests.run(isSynchronous: wish.isSynchronous, told: handler) { number, tell in
       do {
         let (resource, library) = try wish.resource()
         let data = try await wish.bytes(of: resource, library, number)
         let orientation = try wish.orientation(of: resource, library, Self.currentRenderer)
         var information = wish.information(number)
         if orientation == nil { information[PHImageResultOrientationIsUnknownKey] = true }
-        tell(
-          ImageAnswer(
-            information, data: data, type: resource.uniformTypeIdentifier, orientation: orientation ?? .up))
+        let bytes = Bytes(data: data, type: resource.uniformTypeIdentifier, orientation: orientation ?? .up)
+        tell(RequestAnswer(information, bytes))
       } catch {
-        tell(ImageAnswer(wish.information(number, error: error)))
+        tell(RequestAnswer(wish.information(number, error: error)))
       }
     }
   }
@@ -177,40 +221,34 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
     for asset: PHAsset, targetSize: CGSize, contentMode: PHImageContentMode, options: PHImageRequestOptions?,
     resultHandler: @escaping (UIImage?, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {
-    let wish = ImageWish(asset, options)
-    let size = targetSize == PHImageManagerMaximumSize || wish.resizeMode == .none ? .zero : targetSize
-    return requests.run(isSynchronous: wish.isSynchronous) { answer in
-      resultHandler(answer.image, answer.information)
+    let wish = AssetWish(asset, options)
+    let isWhole = targetSize == PHImageManagerMaximumSize || wish.resizeMode == .none || targetSize == .zero
+    return requests.run(isSynchronous: wish.isSynchronous) { (answer: RequestAnswer<UIImage>) in
+      resultHandler(answer.value, answer.information)
     } body: { number, tell in
       do {
-        guard let renderer = Self.currentRenderer else { throw Self.noRenderer(asset) }
+        let renderer = Self.currentRenderer
         let (resource, library) = try wish.resource()
         let url = try library.url(of: resource, in: try wish.asset())
         let type = UTType(importedAs: resource.uniformTypeIdentifier)
-        for isExact in wish.deliveries {
-          let image = try await renderer.image(
-            ofFileAt: url, type: type, size: size, mode: contentMode, isExact: isExact)
+        let hasPreview = isWhole || InstalledRenderer.hasPreview(for: targetSize) || !(renderer is InstalledRenderer)
+        for isExact in wish.deliveries where isExact || hasPreview || wish.deliveries.count == 1 {
+          let rendering = PHImageRendering(
+            url: url, type: type, size: isWhole ? nil : targetSize, contentMode: contentMode,
+            resizeMode: wish.resizeMode, normalizedCropRect: wish.cropRect, isExact: isExact)
+          let image = try await Self.turns.run { try await renderer.image(rendering) }
           try Task.checkCancellation()
           let isDegraded = !isExact && wish.deliveries.count > 1
-          tell(ImageAnswer(wish.information(number, isDegraded: isDegraded), image: image))
+          tell(RequestAnswer(wish.information(number, isDegraded: isDegraded), image))
         }
       } catch {
-        tell(ImageAnswer(wish.information(number, error: error)))
+        tell(RequestAnswer(wish.information(number, error: error)))
       }
     }
   }
 
   /// Ends a request early; its handler is told that it was cancelled (Apple: `cancelImageRequest(_:)`).
   open func cancelImageRequest(_ requestID: PHImageRequestID) { requests.cancel(requestID) }
-
-  private static func noRenderer(_ asset: PHAsset) -> PHPhotosError {
-    PHPhotosError(
-      .requestNotSupportedForAsset,
-      """
-      No picture of \(asset.localIdentifier) can be made, since no renderer is installed: give one to \
-      PHImageManager.setRenderer(_:), or ask for the bytes.
-      """)
-  }
 }
 
 /// The same with a cache on Apple's systems; here nothing is kept, since a renderer knows best what to keep

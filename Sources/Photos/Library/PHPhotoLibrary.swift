@@ -274,8 +274,8 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
 
   /// Lets the person at the library add to a limited client's selection (AU-05).
   ///
-  /// Apple's takes the view controller to present from, `presentLimitedLibraryPicker(from:)`; here the prompt of the
-  /// core asks. What is added arrives through the change observers as well (AU-04).
+  /// The prompt of the core asks; Apple's forms, which take a view controller, do the same. What is added arrives
+  /// through the change observers as well (AU-04).
   /// - Returns: the identifiers that this call added; none without a prompt, for a client that is not limited, and for
   ///   a library that is no longer the shared one.
   open func presentLimitedLibraryPicker() async -> [String] {
@@ -285,6 +285,29 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     } catch {
       Self.unanswerable("PHPhotoLibrary.presentLimitedLibraryPicker()", error)
     }
+  }
+
+  /// Lets the person at the library add to a limited client's selection
+  /// (Apple: `presentLimitedLibraryPicker(from:)`).
+  /// - Parameter controller: makes no difference, as there is no screen. Kept for source compatibility.
+  /// - Returns: as ``presentLimitedLibraryPicker()``.
+  @discardableResult
+  public func presentLimitedLibraryPicker(from controller: UIViewController) async -> [String] {
+    await presentLimitedLibraryPicker()
+  }
+
+  /// The same without waiting: what is added arrives through the change observers (AU-04).
+  public func presentLimitedLibraryPicker(from controller: UIViewController) {
+    presentLimitedLibraryPicker(from: controller) { _ in }
+  }
+
+  /// The same with a handler, which is called once on an arbitrary thread with the identifiers that were added by it
+  /// (AU-05; Apple: `presentLimitedLibraryPicker(from:completionHandler:)`).
+  @preconcurrency
+  public func presentLimitedLibraryPicker(
+    from controller: UIViewController, completionHandler: @escaping @Sendable ([String]) -> Void
+  ) {
+    Task { completionHandler(await presentLimitedLibraryPicker()) }
   }
 
   /// Calls a function of the core where Apple's spelling leaves no room for an error.

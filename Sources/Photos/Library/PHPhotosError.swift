@@ -1,3 +1,4 @@
+internal import MediaImport
 internal import PhotoLedger
 
 /// The domain of the errors of this module (Apple: `PHPhotosErrorDomain`).
@@ -100,7 +101,28 @@ public struct PHPhotosError: CustomNSError, LocalizedError, Hashable, Sendable, 
 
   /// Any error as this module gives it: those of the core with Apple's codes, others as they are.
   package static func from(_ error: any Error) -> any Error {
-    (error as? LibraryError).map(PHPhotosError.init) ?? error
+    switch error {
+    case let error as LibraryError: PHPhotosError(error)
+    case let error as ImportError: PHPhotosError(error)
+    default: error
+    }
+  }
+
+  /// Any error with one of Apple's codes.
+  static func photos(_ error: any Error) -> PHPhotosError {
+    from(error) as? PHPhotosError ?? PHPhotosError(.internalError, "\(error)")
+  }
+
+  /// What a program that renders or describes files could not do.
+  private init(_ error: ImportError) {
+    let code: Code =
+      switch error.code {
+      case .toolMissing: .requestNotSupportedForAsset
+      case .toolTimeout: .operationInterrupted
+      case .diskFull: .notEnoughSpace
+      default: .invalidResource
+      }
+    self.init(code, error.description)
   }
 
   /// Whether two errors have the same code, sentence and objects.

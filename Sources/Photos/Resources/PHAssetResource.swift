@@ -5,10 +5,17 @@ import Synchronization
 open class PHAssetResource: NSObject, @unchecked Sendable {  // guarded by: holds constants only
   let source: (resource: AssetResource, asset: Asset, library: PHPhotoLibrary)?
 
-  init(_ resource: AssetResource, _ asset: Asset, _ library: PHPhotoLibrary) { source = (resource, asset, library) }
+  /// A file that is in no library, such as the still of a Live Photo that was made of files.
+  let file: ResourceFile?
+
+  init(_ resource: AssetResource, _ asset: Asset, _ library: PHPhotoLibrary) {
+    (source, file) = ((resource, asset, library), nil)
+  }
+
+  init(_ file: ResourceFile) { (source, self.file) = (nil, file) }
 
   /// A stand-in, for subclasses in tests.
-  public override init() { source = nil }
+  public override init() { (source, file) = (nil, nil) }
 
   /// The files of an asset, originals first (Apple: `assetResources(for:)`).
   open class func assetResources(for asset: PHAsset) -> [PHAssetResource] {
@@ -17,31 +24,87 @@ open class PHAssetResource: NSObject, @unchecked Sendable {  // guarded by: hold
   }
 
   /// What the file is to its asset.
-  open var type: PHAssetResourceType { source.map { PHAssetResourceType($0.resource.type) } ?? .unrecognized(0) }
+  open var type: PHAssetResourceType {
+    source.map { PHAssetResourceType($0.resource.type) } ?? file?.type ?? .unrecognized(0)
+  }
   /// The asset it belongs to.
   open var assetLocalIdentifier: String { source?.asset.localIdentifier ?? "" }
   /// The name it came with.
-  open var originalFilename: String { source?.resource.originalFilename ?? "" }
+  open var originalFilename: String { source?.resource.originalFilename ?? file?.url.lastPathComponent ?? "" }
   /// Its kind of data.
-  open var uniformTypeIdentifier: String { source?.resource.uniformTypeIdentifier ?? "" }
+  open var uniformTypeIdentifier: String {
+    source?.resource.uniformTypeIdentifier ?? file?.uniformTypeIdentifier ?? ""
+  }
   /// Its kind of data.
   open var contentType: UTType { UTType(importedAs: uniformTypeIdentifier) }
   /// Its width, pixels; 0 if it is not known.
-  open var pixelWidth: Int { source?.resource.pixelWidth ?? 0 }
+  open var pixelWidth: Int { source?.resource.pixelWidth ?? file?.size.width ?? 0 }
   /// Its height, pixels; 0 if it is not known.
-  open var pixelHeight: Int { source?.resource.pixelHeight ?? 0 }
+  open var pixelHeight: Int { source?.resource.pixelHeight ?? file?.size.height ?? 0 }
   /// Its length, bytes.
-  open var dataSize: Int64? { source.map { Int64(clamping: $0.resource.dataSize) } }
+  open var dataSize: Int64? {
+    source.map { Int64(clamping: $0.resource.dataSize) } ?? file?.byteCount
+  }
 
   /// Whether another object is the same file of the same asset.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? PHAssetResource else { return false }
     return self === other
       || source != nil && source?.resource == other.source?.resource && source?.asset == other.source?.asset
+      || file != nil && file?.url == other.file?.url
   }
 
   /// A hash of the content.
-  open override var hash: Int { source?.resource.hashValue ?? ObjectIdentifier(self).hashValue }
+  open override var hash: Int {
+    source?.resource.hashValue ?? file?.url.hashValue ?? ObjectIdentifier(self).hashValue
+  }
+}
+
+/// A file that is in no library.
+struct ResourceFile: Sendable {
+  let url: URL
+  let type: PHAssetResourceType
+  let uniformTypeIdentifier: String
+  let size: (width: Int, height: Int)
+
+  /// Its length; nil if it is gone.
+  var byteCount: Int64? { (try? url.resourceValues(forKeys: [.fileSizeKey]))?.fileSize.map(Int64.init) }
+
+  /// Hands over the bytes in portions.
+  /// - Throws: `PHPhotosError` if it cannot be read; `CancellationError`.
+  func read(_ progress: PHAssetResourceProgressHandler?, _ handler: (Data) throws -> Void) throws {
+    do {
+      let handle = try FileHandle(forReadingFrom: url)
+      defer { try? handle.close() }  // Nothing was written, so nothing can be lost.
+      let count = max(1, byteCount ?? 1)
+      var done: Int64 = 0
+      while let portion = try handle.read(upToCount: 1 << 20), !portion.isEmpty {
+        try Task.checkCancellation()
+        try handler(portion)
+        done += Int64(portion.count)
+        progress?(min(1, Double(done) / Double(count)))
+      }
+    } catch let error as CocoaError {
+      throw PHPhotosError(.missingResource, "The file \(url.path) cannot be read: \(error.localizedDescription)")
+    }
+  }
+
+  /// Writes the bytes to a new file; nothing is left if that fails.
+  func write(to target: URL, _ progress: PHAssetResourceProgressHandler?) throws {
+    guard !FileManager.default.fileExists(atPath: target.path),
+      FileManager.default.createFile(atPath: target.path, contents: nil)
+    else {
+      throw PHPhotosError(.internalError, "The file \(target.path) cannot be made, or is there already.")
+    }
+    do {
+      let handle = try FileHandle(forWritingTo: target)
+      try read(progress) { try handle.write(contentsOf: $0) }
+      try handle.close()
+    } catch {
+      try? FileManager.default.removeItem(at: target)  // The first error is the one to tell.
+      throw error
+    }
+  }
 }
 
 /// Names a request for bytes (Apple: `PHAssetResourceDataRequestID`).
@@ -90,15 +153,32 @@ open class PHAssetResourceManager: NSObject, @unchecked Sendable {  // guarded b
     // guarded by: only the request calls them from now on, one call at a time
     nonisolated(unsafe) let (handler, completionHandler) = (handler, completionHandler)
     do {
+      let progress = options?.progressHandler
+      if let file = resource.file {
+        return requests.begin { over in
+          let task = Task {
+            let outcome = Result { try file.read(progress) { handler($0) } }
+            over()
+            switch outcome {
+            case .success: completionHandler(nil)
+            case .failure(is CancellationError):
+              completionHandler(PHPhotosError(.userCancelled, "The request for \(file.url.path) was cancelled."))
+            case .failure(let error): completionHandler(error)
+            }
+          }
+          return { task.cancel() }
+        }
+      }
       let (file, asset, library) = try Self.source(of: resource)
-      return requests.begin(in: library) { over in
-        library.requestData(
-          for: file, in: asset, options: ResourceRequestOptions(progressHandler: options?.progressHandler),
+      return requests.begin { over in
+        let request = library.requestData(
+          for: file, in: asset, options: ResourceRequestOptions(progressHandler: progress),
           dataReceivedHandler: { handler($0) }
         ) { error in
           over()
           completionHandler(error.map(PHPhotosError.init))
         }
+        return { library.cancelDataRequest(request) }
       }
     } catch {
       let error = error
@@ -117,6 +197,7 @@ open class PHAssetResourceManager: NSObject, @unchecked Sendable {  // guarded b
   ) async throws {
     let progress = options?.progressHandler
     do {
+      if let file = resource.file { return try file.write(to: fileURL, progress) }
       let (file, asset, library) = try Self.source(of: resource)
       try await library.write(
         file, in: asset, to: fileURL, options: ResourceRequestOptions(progressHandler: progress))
@@ -156,30 +237,30 @@ open class PHAssetResourceManager: NSObject, @unchecked Sendable {  // guarded b
 final class DataRequests: Sendable {
   private struct State {
     var last: PHAssetResourceDataRequestID = 0
-    /// Nil until the core has given the request its own number.
-    var running: [PHAssetResourceDataRequestID: (library: PhotoLibrary, request: ResourceDataRequestID)?] = [:]
+    /// What ends each; nil until it has begun.
+    var running: [PHAssetResourceDataRequestID: (@Sendable () -> Void)?] = [:]
   }
 
   private let state = Mutex(State())
 
-  /// Begins a request of a library.
-  /// - Parameter start: makes the core's request; what it is given is called when that is over.
+  /// Begins a request.
+  /// - Parameter start: begins it, and returns what ends it early; what it is given is called when it is over.
   func begin(
-    in library: PhotoLibrary, _ start: (_ over: @escaping @Sendable () -> Void) -> ResourceDataRequestID
+    _ start: (_ over: @escaping @Sendable () -> Void) -> @Sendable () -> Void
   ) -> PHAssetResourceDataRequestID {
     let number = state.withLock { state in
       state.last = state.last == .max ? 1 : state.last + 1
       state.running[state.last] = .some(nil)
       return state.last
     }
-    let request = start { [self] in state.withLock { _ = $0.running.removeValue(forKey: number) } }
+    let end = start { [self] in state.withLock { _ = $0.running.removeValue(forKey: number) } }
     // It may be over already.
-    state.withLock { if $0.running[number] != nil { $0.running[number] = (library, request) } }
+    state.withLock { if $0.running[number] != nil { $0.running[number] = .some(end) } }
     return number
   }
 
   func cancel(_ number: PHAssetResourceDataRequestID) {
-    guard let running = state.withLock({ $0.running[number] }), let (library, request) = running else { return }
-    library.cancelDataRequest(request)
+    guard let running = state.withLock({ $0.running[number] }), let end = running else { return }
+    end()
   }
 }

@@ -84,7 +84,7 @@ public final class PHContentEditingInput: NSObject, Sendable {
       try input.resources.first { types.contains($0.type) }.map { try library.url(of: $0, in: asset) }
     }
     fullSizeImageURL = try url([.photo, .fullSizePhoto, .adjustmentBasePhoto])
-    let turn = try fullSizeImageURL.flatMap { try PHImageManager.currentRenderer?.orientation(ofFileAt: $0) }
+    let turn = try fullSizeImageURL.flatMap { try PHImageManager.currentRenderer.orientation(ofFileAt: $0) }
     // What an edit rendered stands upright (AS-10).
     fullSizeImageOrientation = input.base == .unedited ? Int32(turn?.rawValue ?? 1) : 1
     videoURL = try url([

@@ -1,23 +1,110 @@
-public import Foundation
+internal import MediaImport
 
 /// An encoded picture (stands in for UIKit's `UIImage`, which Linux lacks).
 ///
-/// It carries bytes and does not decode them: a server hands pictures on, and a renderer that the program installs
-/// makes them. See ``PHImageManager/setRenderer(_:)``.
+/// It carries bytes, and the size that they have. Nothing is decoded in the process: exiftool says whether bytes are a
+/// picture, how large it is and how it is turned, and vipsthumbnail encodes it anew. Without exiftool any bytes are
+/// accepted, and sizes are zero; without vipsthumbnail `jpegData` and `pngData` are nil. Standard error says so, once.
 public final class UIImage: NSObject, Sendable {
-  /// The encoded bytes, such as a JPEG.
-  public let data: Data
-  /// Pixels, as whoever made the picture says; zero if nobody did.
-  public let size: CGSize
-
-  /// A picture of unknown size; nil without bytes.
-  public convenience init?(data: Data) {
-    if data.isEmpty { return nil }
-    self.init(data: data, size: .zero)
+  /// How the stored pixels are turned to be looked at (stands in for UIKit's enumeration).
+  public enum Orientation: Int, Sendable, CaseIterable {
+    /// As they are stored.
+    case up = 0
+    /// Turned by 180 degrees.
+    case down = 1
+    /// To be turned by 90 degrees to the left.
+    case left = 2
+    /// To be turned by 90 degrees to the right.
+    case right = 3
+    /// Mirrored.
+    case upMirrored = 4
+    /// Turned by 180 degrees and mirrored.
+    case downMirrored = 5
+    /// Mirrored, then turned by 90 degrees to the left.
+    case leftMirrored = 6
+    /// Mirrored, then turned by 90 degrees to the right.
+    case rightMirrored = 7
   }
 
-  /// A picture of a size in pixels.
-  public init(data: Data, size: CGSize) { (self.data, self.size) = (data, size) }
+  /// The encoded bytes, such as a JPEG.
+  public let data: Data
+  /// Pixels for each point: 1 unless it was given.
+  public let scale: CGFloat
+  /// How the stored pixels are turned to be looked at.
+  public let imageOrientation: Orientation
+  private let storedSize: CGSize
+
+  /// The picture in bytes; nil if they are none.
+  public convenience init?(data: Data) { self.init(data: data, scale: 1) }
+
+  /// The picture in bytes, with a number of pixels for each point; nil if they are no picture.
+  public init?(data: Data, scale: CGFloat) {
+    if data.isEmpty || !(scale > 0) { return nil }
+    (self.data, self.scale) = (data, scale)
+    do {
+      guard let found = try InstalledRenderer().description(of: data), let size = found.storedSize else { return nil }
+      storedSize = CGSize(width: size.width, height: size.height)
+      imageOrientation = CGImagePropertyOrientation(rawValue: UInt32(found.orientation))?.ofImage ?? .up
+    } catch {
+      guard (error as? ImportError)?.code == .toolMissing else { return nil }
+      Notice.exiftool.give(error)
+      (storedSize, imageOrientation) = (.zero, .up)
+    }
+  }
+
+  /// The picture in a file; nil if there is none.
+  public convenience init?(contentsOfFile path: String) {
+    guard let data = FileManager.default.contents(atPath: path) else { return nil }
+    self.init(data: data)
+  }
+
+  /// A picture that stands upright, of a size in pixels; zero if it is not known. The bytes are taken as they are.
+  public init(data: Data, size: CGSize) {
+    (self.data, storedSize, scale, imageOrientation) = (data, size, 1, .up)
+  }
+
+  /// The size as the picture is looked at, points: pixels divided by ``scale``. Zero if it is not known.
+  public var size: CGSize {
+    let (width, height) = (storedSize.width / scale, storedSize.height / scale)
+    return [.left, .right, .leftMirrored, .rightMirrored].contains(imageOrientation)
+      ? CGSize(width: height, height: width) : CGSize(width: width, height: height)
+  }
+
+  /// The stored pixels, not turned; nil if their size is not known.
+  public var cgImage: CGImage? {
+    storedSize == .zero ? nil : CGImage(width: Int(storedSize.width), height: Int(storedSize.height))
+  }
+
+  /// The picture as a JPEG, upright and without metadata; waits for a child process.
+  /// - Parameter compressionQuality: from 0, smallest, to 1, best.
+  /// - Returns: nil if it cannot be made.
+  public func jpegData(compressionQuality: CGFloat) -> Data? {
+    let quality = compressionQuality.isNaN ? 1 : min(1, max(0, compressionQuality))
+    return encoded(as: .jpeg(quality: Int((quality * 100).rounded())))
+  }
+
+  /// The picture as a PNG, upright and without metadata; waits for a child process.
+  /// - Returns: nil if it cannot be made.
+  public func pngData() -> Data? { encoded(as: .png) }
+
+  private func encoded(as format: PictureRequest.Format) -> Data? {
+    do {
+      return try InstalledRenderer().encoded(data, as: format)
+    } catch {
+      if (error as? ImportError)?.code == .toolMissing { Notice.vips.give(error) }
+      return nil
+    }
+  }
+}
+
+/// The stored pixels of a picture, as far as their size goes (stands in for Core Graphics' `CGImage`).
+public final class CGImage: Sendable {
+  /// Pixels from left to right.
+  public let width: Int
+  /// Pixels from top to bottom.
+  public let height: Int
+
+  init(width: Int, height: Int) { (self.width, self.height) = (width, height) }
 }
 
 /// How a picture has to be turned to be looked at, as EXIF numbers it (stands in for Image I/O's enumeration).
@@ -38,4 +125,18 @@ public enum CGImagePropertyOrientation: UInt32, Sendable, CaseIterable {
   case rightMirrored = 7
   /// To be turned by 90 degrees to the left.
   case left = 8
+
+  /// The same as pictures number it.
+  var ofImage: UIImage.Orientation {
+    switch self {
+    case .up: .up
+    case .upMirrored: .upMirrored
+    case .down: .down
+    case .downMirrored: .downMirrored
+    case .leftMirrored: .leftMirrored
+    case .right: .right
+    case .rightMirrored: .rightMirrored
+    case .left: .left
+    }
+  }
 }

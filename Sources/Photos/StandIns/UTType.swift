@@ -36,17 +36,31 @@ public struct UTType: Sendable, Hashable, CustomStringConvertible {
   /// The identifier.
   public var description: String { identifier }
 
-  /// Whether data of this type is data of another one too.
-  public func conforms(to type: UTType) -> Bool {
-    if self == type || type == .data || type == .item || type == .content { return true }
-    let isRaw = identifier.hasSuffix("raw-image")
-    return switch UniformType(identifier: identifier).medium {
-    case .image: type == .image || type == .rawImage && isRaw
-    case .video: type == .movie || type == .audiovisualContent
-    case .audio: type == .audio || type == .audiovisualContent
-    default: self == .livePhoto && type == .image
-    }
+  /// The type of an Internet media type; nil if none is known.
+  public init?(mimeType: String) {
+    guard let type = UniformType(mediaTypeName: mimeType) else { return nil }
+    identifier = type.identifier
   }
+
+  /// The usual Internet media type; nil if none is known.
+  public var preferredMIMEType: String? { UniformType(identifier: identifier).mediaTypeName }
+
+  /// Whether it is made up of a file name ending that no type is declared for.
+  public var isDynamic: Bool { identifier.hasPrefix("dyn.") }
+
+  /// Whether data of this type is data of another one too.
+  public func conforms(to type: UTType) -> Bool { self == type || isSubtype(of: type) }
+
+  /// Whether data of this type is data of another type too.
+  public func isSubtype(of type: UTType) -> Bool { supertypeNames.contains(type.identifier) }
+
+  /// Whether data of another type is data of this one too.
+  public func isSupertype(of type: UTType) -> Bool { type.isSubtype(of: self) }
+
+  /// All types that data of this type is of as well.
+  public var supertypes: Set<UTType> { Set(supertypeNames.map { UTType(known: $0) }) }
+
+  private var supertypeNames: Set<String> { UniformType(identifier: identifier).supertypes }
 
   /// Any image.
   public static let image = UTType(known: "public.image")
@@ -92,6 +106,18 @@ public struct UTType: Sendable, Hashable, CustomStringConvertible {
   public static let item = UTType(known: "public.item")
   /// Anything with content.
   public static let content = UTType(known: "public.content")
+  /// Any text.
+  public static let text = UTType(known: "public.text")
+  /// Text without formatting.
+  public static let plainText = UTType(known: "public.plain-text")
+  /// JSON.
+  public static let json = UTType(known: "public.json")
+  /// An address.
+  public static let url = UTType(known: "public.url")
+  /// The address of a file.
+  public static let fileURL = UTType(known: "public.file-url")
+  /// A folder.
+  public static let folder = UTType(known: "public.folder")
   /// A property list.
   public static let propertyList = UTType(known: "com.apple.property-list")
 }

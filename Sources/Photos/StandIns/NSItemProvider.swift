@@ -1,15 +1,14 @@
 internal import PhotoLedger
-public import Photos
 import Synchronization
 
 /// Brings the data of a picked item (stands in for Foundation's `NSItemProvider`, which Linux lacks).
 ///
 /// It comes from a picker only: nothing can be registered with it. Handlers are called on an arbitrary thread, once.
 public final class NSItemProvider: NSObject, Sendable {
-  let source: PickedSource
+  package let source: PickedSource
   private let name = Mutex<String?>(nil)
 
-  init(_ source: PickedSource) { self.source = source }
+  package init(_ source: PickedSource) { self.source = source }
 
   /// The kinds of data, the preferred one first (PK-07).
   public var registeredTypeIdentifiers: [String] { source.item.supportedContentTypes }

@@ -1,0 +1,246 @@
+// Pictures of photos and films, and films of films, with the programs that are installed. One place for everything that
+// needs pixels: the image manager of `Photos`, its stand-ins for pictures and films, and a server's renditions.
+//
+//     film ──── ffmpeg: one frame ───────────────┐
+//     RAW ───── exiftool: the embedded preview ──┼──▶ exiftool: size, turn ──▶ vipsthumbnail ──▶ vips crop ──▶ bytes
+//     photo ─────────────────────────────────────┘         │                     │
+//                                                          │                     └─ what it cannot decode: ffmpeg first
+//                                                          └─ too large: refused before anything is decoded
+//
+// The files are hostile. Each program is a child with limits on time, memory, and the size of what it writes; loaders
+// of libvips that are not made for such files are off (VIPS_BLOCK_UNTRUSTED); ffmpeg opens only containers that hold
+// their own bytes (`Films`). A program sees a file by a link with a name of ours, since libvips reads the end of a name
+// in brackets as options. A file that hangs a decoder costs its time; one that crashes it is an error.
+//
+// The size of the result is decided here, from the upright size that exiftool reads, and not by the decoder, so that a
+// caller can rely on it to the pixel:
+//
+//     fit     the whole region is inside the size: one side is equal, the other smaller
+//     fill    the size is inside the region: one side is equal, the other larger
+//     exact   as asked, cut in the middle where the region is to fill the size; only this one enlarges
+//
+// A result is upright, sRGB, and holds no metadata. How many work at the same time is the caller's: each takes a core.
+//
+// Rejected: linking libvips and libav, since a decoder's bug would be the process's; asking the decoder for the size,
+// since that decodes first.
+
+package import Foundation
+internal import Glibc
+internal import PhotoLedger
+internal import Synchronization
+
+/// Makes pictures and films of files, and says what they are, with the programs that are installed.
+package final class MediaRenderer: Sendable {
+  /// What one step may cost.
+  package struct Limits: Sendable {
+    /// The longest that one program may take for a picture or a question.
+    package var timePerPicture: Duration = .seconds(60)
+    /// The longest that the export of a film may take.
+    package var timePerFilm: Duration = .seconds(3600)
+    /// The address space of one program, in bytes.
+    package var memoryByteCount = 4 << 30
+    /// The largest file that one program may write for a picture, in bytes.
+    package var pictureByteCount = 1 << 30
+    /// The most pixels of a picture that is read or made.
+    package var pixelCount = 300_000_000
+
+    /// The usual limits: a minute for a picture, an hour for a film, 4 GiB, pictures of 1 GiB and 300 megapixels.
+    package init() {}
+  }
+
+  let programs: Programs
+  let limits: Limits
+  private let tool = Mutex<ExifTool?>(nil)
+
+  /// Prepares to render; programs are looked for when they are needed.
+  /// - Parameters:
+  ///   - searchPath: folders with colons between them; nil: the environment's `PATH`.
+  ///   - limits: what one step may cost.
+  package init(searchPath: String? = nil, limits: Limits = Limits()) {
+    (programs, self.limits) = (Programs(searchPath: searchPath), limits)
+  }
+
+  /// Whether the program that makes pictures is installed.
+  package var makesPictures: Bool { programs.find("vipsthumbnail") != nil }
+
+  // MARK: What files are
+
+  /// What a photo or film says about itself.
+  /// - Throws: ``ImportError``: `toolMissing` without exiftool, `toolTimeout` and `toolCrashed` about the file.
+  package func description(of file: URL) throws -> StillDescription? {
+    let path = try programs.exiftool(for: "it reads the size and the orientation of photos")
+    let tool = try tool.withLock { tool in
+      if let tool { return tool }
+      var limits = ExifToolLimits()
+      limits.timePerFile = self.limits.timePerPicture
+      let made = try ExifTool(executable: path, processCount: 2, limits: limits)
+      tool = made
+      return made
+    }
+    return MediaMetadata(try tool.tags(of: FilePath(file.path))).map(StillDescription.init)
+  }
+
+  /// What a film is made of.
+  /// - Throws: ``ImportError``: `toolMissing` without ffprobe, `toolFailed` for what is no film, `toolTimeout`.
+  package func film(at file: URL) throws -> FilmDescription {
+    let program = try programs.require("ffprobe", for: "it reads the length and the size of films", package: "ffmpeg")
+    let answer = try run({ false }).output(of: program, Films.question(file.path))
+    guard let film = Films.description(answer) else {
+      throw ImportError(
+        .toolFailed, path: program, "The file \(file.lastPathComponent) has no track of pictures or sound.")
+    }
+    return film
+  }
+
+  // MARK: Pictures
+
+  /// A picture of a photo or a film.
+  /// - Throws: ``ImportError``: `toolMissing` with the program to install; `toolFailed` for what cannot be decoded, or
+  ///   is too large; `toolTimeout`.
+  package func picture(_ request: PictureRequest) throws -> Picture {
+    let folder = try WorkFolder()
+    let source = folder.file("source")
+    try FileManager.default.createSymbolicLink(atPath: source, withDestinationPath: request.source.path)
+    let still = try still(source, of: request, in: folder)
+    guard let described = try description(of: URL(filePath: still)), let size = described.displayedSize else {
+      throw ImportError(
+        .toolFailed, path: request.source.path, "The file \(request.source.lastPathComponent) is no picture.")
+    }
+    let geometry = PictureGeometry(of: size, for: request)
+    for size in [size, geometry.scaled, geometry.window] where size.isLarger(than: limits.pixelCount) {
+      throw ImportError(
+        .toolFailed, path: request.source.path,
+        "A picture of \(size.width)x\(size.height) pixels is too large; \(limits.pixelCount) pixels are the limit.")
+    }
+    return try decode(still, request, geometry, in: folder)
+  }
+
+  /// A file that the decoder of photos reads: the photo, a frame of a film, the preview in a RAW file.
+  private func still(_ source: String, of request: PictureRequest, in folder: borrowing WorkFolder) throws -> String {
+    if UniformType(identifier: request.sourceType).medium == .video {
+      let program = try programs.require("ffmpeg", for: "it makes pictures of films", package: "ffmpeg")
+      let frame = folder.file("frame.jpg")
+      // Without a seek: a film may be shorter than any step.
+      let words = ["-nostdin", "-v", "error", "-y"] + Films.inputArguments(source)
+      let made = ["-map", "0:v:0", "-frames:v", "1", "-pix_fmt", "yuvj444p", "-q:v", "1", "-f", "mjpeg", frame]
+      _ = try run(request.isCancelled).output(of: program, words + made)
+      return try folder.checked(frame, by: program)
+    }
+    guard request.sourceType.hasSuffix("raw-image") else { return source }
+    return try preview(of: source, request, in: folder)
+  }
+
+  /// The tags that hold a RAW file's picture as the camera made it, the largest first.
+  private static let previews = ["JpgFromRaw", "PreviewImage", "OtherImage", "ThumbnailImage"]
+
+  private func preview(of source: String, _ request: PictureRequest, in folder: borrowing WorkFolder) throws -> String {
+    let program = [try programs.exiftool(for: "it finds the picture in a RAW file"), "-config", "", "-q", "-q"]
+    let run = run(request.isCancelled)
+    _ = try run.output(
+      of: program, ["-b"] + Self.previews.map { "-\($0)" } + ["-W!", folder.file("%t%-c.jpg"), source])
+    let found = Self.previews.map { folder.file("\($0).jpg") }.filter { access($0, R_OK) == 0 }
+    let sized = try found.map { file in
+      (file, try description(of: URL(filePath: file))?.displayedSize.map { $0.width * $0.height } ?? 0)
+    }
+    guard let best = sized.max(by: { $0.1 < $1.1 })?.0 else {
+      throw ImportError(
+        .toolFailed, path: request.source.path,
+        "The RAW file \(request.source.lastPathComponent) has no picture inside, and sensor data is not developed.")
+    }
+    // The preview stands as the sensor does; how it is turned stands in the RAW file.
+    let turn = try description(of: URL(filePath: source))?.orientation ?? 1
+    _ = try run.output(of: program, ["-n", "-overwrite_original", "-Orientation=\(turn)", best])
+    return best
+  }
+
+  private func decode(
+    _ still: String, _ request: PictureRequest, _ geometry: PictureGeometry, in folder: borrowing WorkFolder
+  ) throws -> Picture {
+    let program = try programs.require("vipsthumbnail", for: "it makes pictures", package: "libvips-tools")
+    var run = run(request.isCancelled)
+    run.environment = ["VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1"]
+    let target = folder.file("target\(request.format.ending)")
+    let whole = geometry.isCut ? folder.file("whole.png") : target
+    let options = geometry.isCut ? "[compression=1,strip]" : request.format.options
+    let size = "\(geometry.scaled.width)x\(geometry.scaled.height)!"
+    let words = ["--size", size, "--eprofile", "srgb", "-o", whole + options]
+    do {
+      _ = try run.output(of: program, [still] + words)
+    } catch let error as ImportError where error.code == .toolFailed && !request.isCancelled() {
+      guard let ffmpeg = programs.find("ffmpeg") else { throw error }
+      let decoded = folder.file("decoded.png")
+      let formats = "bmp_pipe,j2k_pipe,psd_pipe,exr_pipe,tiff_pipe,webp_pipe,jpegxl_pipe,jpeg_pipe,png_pipe,gif"
+      _ = try run.output(
+        of: ffmpeg,
+        ["-nostdin", "-v", "error", "-y", "-protocol_whitelist", "file", "-format_whitelist", formats]
+          + ["-i", "file:\(still)", "-frames:v", "1", "-f", "image2", "-update", "1", decoded])
+      _ = try run.output(of: program, [try folder.checked(decoded, by: ffmpeg)] + words)
+    }
+    _ = try folder.checked(whole, by: program)
+    if geometry.isCut {
+      let vips = try programs.require("vips", for: "it cuts pictures", package: "libvips-tools")
+      let (left, top) = geometry.origin
+      let window = [left, top, geometry.window.width, geometry.window.height].map(String.init)
+      _ = try run.output(of: vips, ["crop", whole, target + request.format.options] + window)
+      _ = try folder.checked(target, by: vips)
+    }
+    return Picture(data: try Data(contentsOf: URL(filePath: target)), size: geometry.window)
+  }
+
+  // MARK: Films
+
+  /// Makes a film of a film, whole or not at all.
+  /// - Throws: ``ImportError``: `toolMissing` without ffmpeg or ffprobe, `toolFailed`, `toolTimeout`.
+  package func export(_ export: FilmExport) throws {
+    let film = try film(at: export.source)
+    let program = try programs.require("ffmpeg", for: "it writes films", package: "ffmpeg")
+    let length = export.part.map { min($0.duration, max(0, film.duration - $0.start)) } ?? film.duration
+    let run = ToolRun(
+      limits: ToolLimits(timePerFile: limits.timePerFilm, memoryByteCount: limits.memoryByteCount),
+      isCancelled: export.isCancelled)
+    do {
+      _ = try run.output(of: [program], Films.arguments(export, shownIn: film.displayedSize)) { portion in
+        guard length > 0, let written = Films.written(portion) else { return }
+        export.progress(min(1, max(0, written / length)))
+      }
+      guard access(export.target.path, R_OK) == 0 else {
+        throw ImportError(.toolFailed, path: program, "\(program) ended without an error and without a file.")
+      }
+    } catch {
+      unlink(export.target.path)
+      throw error
+    }
+    export.progress(1)
+  }
+
+  private func run(_ isCancelled: @escaping @Sendable () -> Bool) -> ToolRun {
+    let limits = ToolLimits(
+      timePerFile: limits.timePerPicture, memoryByteCount: limits.memoryByteCount,
+      fileByteCount: limits.pictureByteCount)
+    return ToolRun(limits: limits, isCancelled: isCancelled)
+  }
+}
+
+/// A folder for the files of one picture, which goes with this value.
+private struct WorkFolder: ~Copyable {
+  private let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "photoledger-picture-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  func file(_ name: String) -> String { url.appending(path: name, directoryHint: .notDirectory).path }
+
+  /// The path of a file that a program was to write.
+  func checked(_ path: String, by program: String) throws -> String {
+    guard access(path, R_OK) == 0 else {
+      throw ImportError(.toolFailed, path: program, "\(program) ended without an error and without a picture.")
+    }
+    return path
+  }
+
+  // What cannot be removed is the system's to clean up.
+  deinit { try? FileManager.default.removeItem(at: url) }
+}

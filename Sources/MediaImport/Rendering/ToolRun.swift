@@ -1,0 +1,110 @@
+// Programs that are looked for on PATH when they are needed, and run to their end with limits.
+//
+// Everything that renders, converts or describes a file with a program that ends comes through here; exiftool, which
+// stays open, has `ExifToolProcess`. Both start children by `ChildProcess`.
+
+internal import Foundation
+internal import Glibc
+
+/// The programs of one search path.
+struct Programs: Sendable {
+  private let searchPath: String?
+
+  /// - Parameter searchPath: folders with colons between them; nil: the environment's `PATH`.
+  init(searchPath: String? = nil) { self.searchPath = searchPath }
+
+  /// The path of a program; nil when it is not installed.
+  func find(_ program: String) -> String? {
+    let path = searchPath ?? getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+    return path.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(program)" }
+      .first { access($0, X_OK) == 0 }
+  }
+
+  /// The path of a program that must be there.
+  /// - Parameters:
+  ///   - program: its name.
+  ///   - purpose: what it does here, for the error.
+  ///   - package: the Debian package that it comes with.
+  /// - Throws: ``ImportError`` `toolMissing`.
+  func require(_ program: String, for purpose: String, package: String) throws -> String {
+    guard let found = find(program) else {
+      throw ImportError(
+        .toolMissing, path: program,
+        "\(program) is not on PATH; \(purpose). Install it with: apt-get install \(package)")
+    }
+    return found
+  }
+
+  /// The path of exiftool.
+  /// - Throws: ``ImportError`` `toolMissing`.
+  func exiftool(for purpose: String) throws -> String {
+    try require("exiftool", for: purpose, package: "libimage-exiftool-perl")
+  }
+}
+
+/// What one run of a program may cost.
+struct ToolLimits: Sendable {
+  var timePerFile: Duration
+  var memoryByteCount: Int
+  /// The largest file that it may write, in bytes; nil: any.
+  var fileByteCount: Int?
+}
+
+/// Runs programs to their end.
+struct ToolRun {
+  let limits: ToolLimits
+  let isCancelled: @Sendable () -> Bool
+  /// Variables of the programs, as `NAME=value`.
+  var environment: [String] = []
+
+  /// The most that a program may say; its answers are short, and its work goes into files.
+  private static let outputLimit = 1 << 20
+  /// How long it takes at most to notice that nobody waits any more.
+  private static let look: Duration = .milliseconds(100)
+
+  func output(of program: String, _ arguments: [String]) throws -> String { try output(of: [program], arguments) }
+
+  /// What a program writes to its standard output, if it ends with status 0.
+  /// - Parameters:
+  ///   - program: its path and the arguments that come first.
+  ///   - arguments: the other arguments.
+  ///   - heard: is given each portion of the output as it comes.
+  /// - Throws: ``ImportError`` `toolFailed`, `toolTimeout`.
+  func output(
+    of program: [String], _ arguments: [String], heard: (String) -> Void = { _ in }
+  ) throws -> String {
+    let name = program[0]
+    let deadline = ContinuousClock.now + limits.timePerFile
+    var child = try ChildProcess(
+      executable: name, arguments: program.dropFirst() + arguments, environment: environment,
+      memoryByteCount: limits.memoryByteCount, fileByteCount: limits.fileByteCount)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 14, alignment: 16)
+    defer { buffer.deallocate() }
+    var output: [UInt8] = []
+    reading: while true {
+      if isCancelled() { throw ImportError(.toolFailed, path: name, "\(name) was stopped, since nobody waits for it.") }
+      guard ContinuousClock.now < deadline else { throw timedOut(name) }
+      switch child.read(into: buffer, before: min(deadline, .now + Self.look)) {
+      case .bytes(let count):
+        output += Array(buffer[..<count]).prefix(Self.outputLimit - output.count)
+        heard(String(decoding: buffer[..<count], as: UTF8.self))
+      case .timeout: continue
+      case .end: break reading
+      }
+    }
+    guard let status = child.exitStatus(before: deadline) else {
+      guard ContinuousClock.now < deadline else { throw timedOut(name) }
+      throw ImportError(
+        .toolFailed, path: name,
+        "\(name) was ended by a signal; it may want more memory, or a larger file than it may write.")
+    }
+    guard status == 0 else {
+      throw ImportError(.toolFailed, path: name, "\(name) ended with status \(status); it cannot work on this file.")
+    }
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  private func timedOut(_ name: String) -> ImportError {
+    ImportError(.toolTimeout, path: name, "\(name) did not finish within \(limits.timePerFile) and was ended.")
+  }
+}

@@ -1,0 +1,126 @@
+// Videos of assets, as stand-ins for AVFoundation's objects over the library's own files. Each request reads what the
+// film says before it answers, so that an asset that is given has a length and tracks.
+
+internal import MediaImport
+internal import PhotoLedger
+
+/// Which version of a video is asked for (Apple: `PHVideoRequestOptionsVersion`).
+public enum PHVideoRequestOptionsVersion: Int, Sendable, CaseIterable {
+  /// With all edits.
+  case current = 0
+  /// Without edits.
+  case original = 1
+}
+
+/// In what quality a video is asked for (Apple: `PHVideoRequestOptionsDeliveryMode`).
+public enum PHVideoRequestOptionsDeliveryMode: Int, Sendable, CaseIterable {
+  /// As the system thinks best.
+  case automatic = 0
+  /// The best there is.
+  case highQualityFormat = 1
+  /// Something between.
+  case mediumQualityFormat = 2
+  /// What is there first.
+  case fastFormat = 3
+}
+
+/// Is told how far a request for a video is (Apple: `PHAssetVideoProgressHandler`).
+public typealias PHAssetVideoProgressHandler = PHAssetImageProgressHandler
+
+/// How a video is asked for (Apple: `PHVideoRequestOptions`).
+open class PHVideoRequestOptions: NSObject, NSCopying {
+  /// Which version.
+  open var version = PHVideoRequestOptionsVersion.current
+  /// The file is here in its best quality, and that is what is given. Kept for source compatibility.
+  open var deliveryMode = PHVideoRequestOptionsDeliveryMode.automatic
+  /// Every byte is here or nowhere: it makes no difference. Kept for source compatibility.
+  open var isNetworkAccessAllowed = false
+  /// Is told 1 when the video is there; setting `stop` cancels the request.
+  open var progressHandler: PHAssetVideoProgressHandler?
+
+  /// Options for the current version.
+  public override init() {}
+
+  /// The same options in another object.
+  open func copy(with zone: NSZone? = nil) -> Any {
+    let copy = PHVideoRequestOptions()
+    (copy.version, copy.deliveryMode) = (version, deliveryMode)
+    (copy.isNetworkAccessAllowed, copy.progressHandler) = (isNetworkAccessAllowed, progressHandler)
+    return copy
+  }
+}
+
+extension PHImageManager {
+  /// Gives the film of a video asset: an ``AVURLAsset`` of the library's file
+  /// (Apple: `requestAVAsset(forVideo:options:resultHandler:)`).
+  ///
+  /// The handler is called once, on a thread of the library's; without ffprobe, and for what is no film, with nil and
+  /// the error in the information. The file is the library's own: read it and leave it where it is.
+  @discardableResult
+  public func requestAVAsset(
+    forVideo asset: PHAsset, options: PHVideoRequestOptions?,
+    resultHandler: @escaping (AVAsset?, AVAudioMix?, [AnyHashable: Any]?) -> Void
+  ) -> PHImageRequestID {
+    requestFilm(asset, options) { $0 } told: { resultHandler($0, nil, $1) }
+  }
+
+  /// Gives the film of a video asset, to be played (Apple: `requestPlayerItem(forVideo:options:resultHandler:)`).
+  ///
+  /// As ``requestAVAsset(forVideo:options:resultHandler:)``.
+  @discardableResult
+  public func requestPlayerItem(
+    forVideo asset: PHAsset, options: PHVideoRequestOptions?,
+    resultHandler: @escaping (AVPlayerItem?, [AnyHashable: Any]?) -> Void
+  ) -> PHImageRequestID {
+    requestFilm(asset, options) { AVPlayerItem(asset: $0) } told: { resultHandler($0, $1) }
+  }
+
+  /// Gives what exports the film of a video asset
+  /// (Apple: `requestExportSession(forVideo:options:exportPreset:resultHandler:)`).
+  ///
+  /// As ``requestAVAsset(forVideo:options:resultHandler:)``; an unknown preset is `requestNotSupportedForAsset`.
+  @discardableResult
+  public func requestExportSession(
+    forVideo asset: PHAsset, options: PHVideoRequestOptions?, exportPreset: String,
+    resultHandler: @escaping (AVAssetExportSession?, [AnyHashable: Any]?) -> Void
+  ) -> PHImageRequestID {
+    requestFilm(asset, options) { film in
+      guard let session = AVAssetExportSession(asset: film, presetName: exportPreset) else {
+        throw PHPhotosError(
+          .requestNotSupportedForAsset,
+          "There is no export preset '\(exportPreset)'; use one of \(AVAssetExportSession.allExportPresets()).")
+      }
+      return session
+    } told: {
+      resultHandler($0, $1)
+    }
+  }
+
+  private func requestFilm<Value>(
+    _ asset: PHAsset, _ options: PHVideoRequestOptions?, _ make: @escaping @Sendable (AVURLAsset) throws -> Value,
+    told handler: @escaping (Value?, [AnyHashable: Any]?) -> Void
+  ) -> PHImageRequestID {
+    let wish = AssetWish(
+      asset, isCurrent: options?.version ?? .current == .current, progress: options?.progressHandler)
+    return requests.run(isSynchronous: false) { (answer: RequestAnswer<Value>) in
+      handler(answer.value, answer.information)
+    } body: { number, tell in
+      do {
+        let own = try wish.asset()
+        guard own.mediaType == .video else {
+          throw PHPhotosError(
+            .requestNotSupportedForAsset, "The asset \(own.localIdentifier) is no video; ask for its picture.")
+        }
+        let (resource, library) = try wish.resource()
+        let url = try library.url(of: resource, in: own)
+        let film = AVURLAsset(url, try InstalledRenderer.programs.film(at: url))
+        let made = try make(film)
+        try wish.tell(1, number)
+        try Task.checkCancellation()
+        tell(RequestAnswer(wish.information(number), made))
+      } catch {
+        tell(RequestAnswer(wish.information(number, error: error)))
+      }
+    }
+  }
+}

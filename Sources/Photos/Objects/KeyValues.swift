@@ -1,0 +1,75 @@
+// Values by key. On Apple's systems every object answers `value(forKey:)`, and clients read properties by it that have
+// no public name: the file name of an asset, the length of a resource, whether its bytes are here. They are here under
+// the names by which clients ask, with the public properties. A number is an `NSNumber`, so that `as? Int64` and
+// `as? Int` both work as they do there.
+
+internal import PhotoLedger
+
+extension PHAsset {
+  /// A property by its name (Apple: `value(forKey:)` of `NSObject`).
+  ///
+  /// Besides the public properties: `filename` and `originalFilename`, the name that the first file came with;
+  /// `uniformTypeIdentifier`; `fileSize`, bytes.
+  /// Traps for any other name, as Apple's raises.
+  public func value(forKey key: String) -> Any? {
+    let original = resources.original(originalResourceChoice)
+    switch key {
+    case "filename", "originalFilename": return original?.originalFilename
+    case "uniformTypeIdentifier": return original?.uniformTypeIdentifier
+    case "fileSize": return original.map { NSNumber(value: Int64(clamping: $0.dataSize)) }
+    case "localIdentifier": return localIdentifier
+    case "mediaType": return NSNumber(value: mediaType.rawValue)
+    case "mediaSubtypes", "mediaSubtype": return NSNumber(value: mediaSubtypes.rawValue)
+    case "playbackStyle": return NSNumber(value: playbackStyle.rawValue)
+    case "pixelWidth": return NSNumber(value: pixelWidth)
+    case "pixelHeight": return NSNumber(value: pixelHeight)
+    case "creationDate": return creationDate
+    case "modificationDate": return modificationDate
+    case "addedDate": return addedDate
+    case "location": return location
+    case "duration": return NSNumber(value: duration)
+    case "favorite", "isFavorite": return NSNumber(value: isFavorite)
+    case "hidden", "isHidden": return NSNumber(value: isHidden)
+    case "hasAdjustments": return NSNumber(value: hasAdjustments)
+    case "burstIdentifier": return burstIdentifier
+    case "representsBurst": return NSNumber(value: representsBurst)
+    case "sourceType": return NSNumber(value: sourceType.rawValue)
+    default: undefined(key, of: "PHAsset")
+    }
+  }
+}
+
+extension PHAssetResource {
+  /// A property by its name (Apple: `value(forKey:)` of `NSObject`).
+  ///
+  /// Besides the public properties: `filename`, the name that the file came with; `fileSize`, bytes;
+  /// `locallyAvailable`, whether the bytes are here; `fileURL` and `privateFileURL`, where they are.
+  /// Traps for any other name, as Apple's raises.
+  public func value(forKey key: String) -> Any? {
+    switch key {
+    case "filename", "originalFilename": originalFilename
+    case "fileSize", "dataSize": dataSize.map { NSNumber(value: $0) }
+    case "locallyAvailable", "isLocallyAvailable": NSNumber(value: isHere)
+    case "uniformTypeIdentifier": uniformTypeIdentifier
+    case "assetLocalIdentifier": assetLocalIdentifier
+    case "type": NSNumber(value: type.rawValue)
+    case "pixelWidth": NSNumber(value: pixelWidth)
+    case "pixelHeight": NSNumber(value: pixelHeight)
+    case "fileURL", "privateFileURL": place
+    default: undefined(key, of: "PHAssetResource")
+    }
+  }
+
+  /// Where the bytes are; nil for a client that may not have them.
+  private var place: URL? {
+    if let file { return file.url }
+    // Without permission there is no place, as there is none for what is elsewhere on Apple's systems.
+    return source.flatMap { source in try? source.library.core.url(of: source.resource, in: source.asset) }
+  }
+
+  private var isHere: Bool { place.map { FileManager.default.isReadableFile(atPath: $0.path) } ?? false }
+}
+
+private func undefined(_ key: String, of type: String) -> Never {
+  fatalError("\(type).value(forKey:) has no value for the key '\(key)'; its documentation lists the keys.")
+}

@@ -1,0 +1,290 @@
+import Foundation
+import PhotoLedger
+import Photos
+import PhotosUI
+import TestSupport
+import Testing
+
+/// Real files in a library of a test's own.
+extension Gallery {
+  /// Makes an asset of sample files; the size is that of the first, as an import records it.
+  nonisolated(nonsending) func sample(
+    _ mediaType: MediaType, _ files: [(ResourceType, String)], _ size: (Int, Int) = (0, 0)
+  ) async throws -> PHAsset {
+    let folder = try #require(SamplePhotos.folder)
+    var creation = AssetCreation(
+      mediaType: mediaType,
+      resources: files.map { type, path in
+        ResourceDraft(type: type, source: .file(folder.appending(path: path), shouldMove: false))
+      })
+    (creation.pixelWidth, creation.pixelHeight) = size
+    let made = try await library.performChanges { $0.createAsset(creation) }
+    return try asset(try #require(made.created.first))
+  }
+}
+
+private let clear: Comment = "Needs libvips-tools, ffmpeg, exiftool and the folder of sample photos."
+
+@Suite("Live Photos, films and pictures of real files", .serialized, .enabled(if: SamplePhotos.canRender, clear))
+struct MediaProgramTests {
+  private let train = [
+    (ResourceType.photo, "live-photo-pairs/genuine-iphone6s/train.jpg"),
+    (.pairedVideo, "live-photo-pairs/genuine-iphone6s/train.mov"),
+  ]
+
+  @Test("a Live Photo is shown, taken apart, and put together again", arguments: Language.allCases)
+  @MainActor
+  func livePhoto(language: Language) async throws {
+    let (gallery, folder) = (try Gallery(), try TemporaryFolder())
+    try await gallery.shared {
+      let asset = try await gallery.sample(.image, train)
+      let keeper = language.livePhotos
+      let own = try await keeper.show(asset, in: .zero)
+      #expect(own.width > 1000 && own.height > 1000)
+      let small = try await keeper.show(asset, in: CGSize(width: 200, height: 200))
+      #expect(max(small.width, small.height) == 200 && abs(small.width / small.height - own.width / own.height) < 0.02)
+      let files = try await keeper.export(to: folder.url)
+      #expect(files.map(\.lastPathComponent) == ["train.jpg", "train.mov"])
+      let again = try await keeper.assemble(files.reversed())
+      #expect(again.size == own)
+      let resources = PHAssetResource.assetResources(for: again)
+      #expect(resources.map(\.type) == [.photo, .pairedVideo])
+      #expect(resources.map(\.uniformTypeIdentifier) == ["public.jpeg", "com.apple.quicktime-movie"])
+      let copy = folder.place("copy.mov")
+      try await PHAssetResourceManager.default().writeData(for: resources[1], toFile: copy, options: nil)
+      #expect(try Data(contentsOf: copy) == Data(contentsOf: files[1]))
+      let read = try await bytes(resources[0])
+      #expect(try read == Data(contentsOf: files[0]))
+      keeper.view.startPlayback(with: .hint)
+      #expect(keeper.events == ["begin 2"])
+      try await waitUntil("the hint is over") { keeper.events == ["begin 2", "end 2"] }
+      keeper.view.startPlayback(with: .full)
+      keeper.view.livePhoto = nil
+      #expect(keeper.events.suffix(2) == ["begin 1", "end 1"])
+    }
+  }
+
+  private nonisolated func bytes(_ resource: PHAssetResource) async throws -> Data {
+    let portions = Gathered<Data>()
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      PHAssetResourceManager.default().requestData(for: resource, options: nil) {
+        portions.append($0)
+      } completionHandler: {
+        continuation.resume(with: $0.map { .failure($0) } ?? .success(()))
+      }
+    }
+    return portions.all.reduce(Data(), +)
+  }
+
+  @Test(
+    "files that do not belong together are no Live Photo",
+    arguments: [
+      ["same-name-different-id/IMG_2682.heic", "same-name-different-id/IMG_2682.mov"],
+      ["genuine-iphone6s/train.jpg"], ["genuine-iphone6s/train.jpg", "genuine-iphone6s/train.jpg"],
+      ["genuine-iphone6s/train.jpg", "mov-no-identifier/meta.mov"], ["genuine-iphone6s/train.jpg", "none.mov"],
+    ])
+  @MainActor
+  func strangers(names: [String]) async throws {
+    let folder = try #require(SamplePhotos.folder).appending(path: "live-photo-pairs")
+    let keeper = Language.swift6.livePhotos
+    await #expect(throws: (any Error).self) { try await keeper.assemble(names.map { folder.appending(path: $0) }) }
+  }
+
+  @Test("an asset without a paired video has no Live Photo (LP-01)", arguments: Language.allCases)
+  @MainActor
+  func still(language: Language) async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let asset = try await gallery.sample(.image, [train[0]])
+      let error = await #expect(throws: PHPhotosError.self) { try await language.livePhotos.show(asset, in: .zero) }
+      #expect(error?.code == .requestNotSupportedForAsset)
+    }
+  }
+
+  @Test("films say how long and large they are, and parts of them are exported", arguments: Language.allCases)
+  func films(language: Language) async throws {
+    let (gallery, folder) = (try Gallery(), try TemporaryFolder())
+    try await gallery.shared {
+      let asset = try await gallery.sample(.video, [(.video, "video/with-gps.mov")])
+      let trimmer = language.trimmer
+      let film = try await trimmer.film(of: asset)
+      let (duration, size) = try await trimmer.measure(film)
+      #expect(duration == 4.001667 && size == CGSize(width: 320, height: 568), "It was held upright.")
+      #expect(film.tracks(withMediaType: .audio).count == 1 && film.isPlayable)
+      let old = try #require(await trimmer.oldMeasure(asset))
+      #expect(old.0 == duration && old.1 == size)
+      let target = folder.place("part.mp4")
+      try await trimmer.trim(asset, to: target, preset: AVAssetExportPresetLowQuality)
+      let (length, small) = try await trimmer.measure(AVURLAsset(url: target))
+      #expect(abs(length - 2) < 0.2 && small == CGSize(width: 126, height: 224))
+      await #expect(throws: PHPhotosError.self, "A file that is there is left alone.") {
+        try await trimmer.trim(asset, to: target, preset: AVAssetExportPresetLowQuality)
+      }
+      let unknown = await #expect(throws: PHPhotosError.self) {
+        try await trimmer.trim(asset, to: folder.place("x.mp4"), preset: "Best")
+      }
+      #expect(unknown?.code == .requestNotSupportedForAsset)
+    }
+  }
+
+  @Test("what is no film is an error for who asks for one", arguments: Language.allCases)
+  func noFilm(language: Language) async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let photo = try await gallery.sample(.image, [train[0]])
+      let error = await #expect(throws: PHPhotosError.self) { try await language.trimmer.film(of: photo) }
+      #expect(error?.code == .requestNotSupportedForAsset)
+      let text = AVURLAsset(url: URL(filePath: #filePath))
+      #expect(!text.duration.isValid && text.tracks.isEmpty && !text.isPlayable)
+      await #expect(throws: PHPhotosError.self) { try await text.load(.duration) }
+    }
+  }
+
+  @Test("a cancelled export leaves no file")
+  func cancelledExport() async throws {
+    let folder = try TemporaryFolder()
+    let film = AVURLAsset(url: try #require(SamplePhotos.folder).appending(path: "video/sony-a7-xavc.MP4"))
+    let session = try #require(
+      AVAssetExportSession(asset: film, presetName: AVAssetExportPresetHighestQuality))
+    let target = folder.place("out.mov")
+    (session.outputURL, session.outputFileType) = (target, .mov)
+    session.cancelExport()
+    await session.export()
+    #expect(session.status == .cancelled && !FileManager.default.fileExists(atPath: target.path))
+  }
+
+  @Test(
+    "an app reads names, lengths and kinds by their keys, and a square of the picture", arguments: Language.allCases)
+  func uploads(language: Language) async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let path = "orientation/Landscape_6.jpg"
+      let asset = try await gallery.sample(.image, [(.photo, path)], (1800, 1200))
+      let original = try Data(contentsOf: try #require(SamplePhotos.folder).appending(path: path))
+      let uploads = language.uploads
+      #expect(uploads.lines(of: asset) == ["Landscape_6.jpg \(original.count) image/jpeg true true"])
+      let (data, orientation) = await uploads.bytes(of: asset)
+      #expect(data == original && orientation == .right)
+      let (avatar, size) = try #require(await uploads.avatar(of: asset, side: 96))
+      #expect(size == CGSize(width: 96, height: 96) && UIImage(data: avatar)?.size == size)
+    }
+  }
+
+  @Test(
+    "a picture has the size that PhotoKit's modes give",
+    arguments: [
+      (PHImageContentMode.aspectFit, PHImageRequestOptionsResizeMode.fast, CGSize(width: 300, height: 300), 300, 200),
+      (.aspectFill, .fast, CGSize(width: 300, height: 300), 450, 300),
+      (.aspectFill, .exact, CGSize(width: 300, height: 300), 300, 300),
+      (.aspectFit, .fast, CGSize(width: 4000, height: 4000), 1800, 1200),
+      (.aspectFit, .none, CGSize(width: 300, height: 300), 1800, 1200),
+      (.default, .fast, PHImageManagerMaximumSize, 1800, 1200),
+    ])
+  func sizes(
+    mode: PHImageContentMode, resize: PHImageRequestOptionsResizeMode, target: CGSize, width: Int, height: Int
+  ) async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let asset = try await gallery.sample(.image, [(.photo, "orientation/Landscape_6.jpg")])
+      let options = PHImageRequestOptions()
+      (options.resizeMode, options.deliveryMode) = (resize, .highQualityFormat)
+      let image = try await picture(asset, target, mode, options).last.flatMap(\.self)
+      #expect(image?.size == CGSize(width: width, height: height))
+      #expect(image?.imageOrientation == .up && image?.cgImage?.width == width)
+      #expect(image.flatMap { UIImage(data: $0.data) }?.size == image?.size, "The bytes have that size.")
+    }
+  }
+
+  private func picture(
+    _ asset: PHAsset, _ target: CGSize, _ mode: PHImageContentMode, _ options: PHImageRequestOptions?, times: Int = 1
+  ) async throws -> [UIImage?] {
+    let told = Gathered<UIImage?>()
+    PHImageManager.default().requestImage(for: asset, targetSize: target, contentMode: mode, options: options) {
+      image, _ in told.append(image)
+    }
+    try await waitUntil("the picture is there") { told.all.count == times }
+    return told.all
+  }
+
+  @Test("a large picture comes small first, a thumbnail at once; bytes that are no picture are an error")
+  func opportunistic() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let asset = try await gallery.sample(.image, [(.photo, "heic/IMG_1034.heic")])
+      let large = try await picture(asset, CGSize(width: 800, height: 800), .aspectFit, nil, times: 2)
+      #expect(large.map { $0?.size.width } == [256, 800])
+      #expect(try await picture(asset, CGSize(width: 100, height: 100), .aspectFit, nil).count == 1)
+      let text = try await gallery.sample(.image, [(.photo, "SOURCES.md")])
+      #expect(try await picture(text, CGSize(width: 100, height: 100), .aspectFit, nil) == [nil])
+    }
+  }
+
+  @Test("many pictures at once wait for their turns, and a cancelled one gives its turn up")
+  func many() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let asset = try await gallery.sample(.image, [(.photo, "live-photo-pairs/genuine-iphone6s/train.jpg")])
+      let (pictures, cancelled) = (Gathered<UIImage>(), Gathered<Bool>())
+      let manager = PHImageManager.default()
+      for index in 0..<12 {
+        let number = manager.requestImage(
+          for: asset, targetSize: CGSize(width: 64, height: 64), contentMode: .aspectFit, options: nil
+        ) { image, information in
+          if let image { pictures.append(image) }
+          if information?[PHImageCancelledKey] as? Bool == true { cancelled.append(true) }
+        }
+        if index % 3 == 2 { manager.cancelImageRequest(number) }
+      }
+      try await waitUntil("all are answered") { pictures.all.count + cancelled.all.count == 12 }
+      #expect(pictures.all.count >= 8)
+    }
+  }
+
+  @Test("a picture knows how it is turned, and is encoded upright")
+  func images() throws {
+    let folder = try #require(SamplePhotos.folder)
+    let image = try #require(UIImage(contentsOfFile: folder.appending(path: "orientation/Landscape_6.jpg").path))
+    #expect(image.imageOrientation == .right && image.size == CGSize(width: 1800, height: 1200) && image.scale == 1)
+    #expect(image.cgImage?.width == 1200 && image.cgImage?.height == 1800, "The pixels stand on their side.")
+    let jpeg = try #require(image.jpegData(compressionQuality: 0.5).flatMap { UIImage(data: $0) })
+    #expect(jpeg.size == image.size && jpeg.imageOrientation == .up)
+    let best = try #require(image.jpegData(compressionQuality: 1))
+    #expect(best.count > jpeg.data.count && best.starts(with: [0xFF, 0xD8]))
+    let png = try #require(image.pngData())
+    #expect(png.starts(with: [0x89, 0x50, 0x4E, 0x47]) && UIImage(data: png)?.size == image.size)
+    #expect(UIImage(data: png, scale: 2)?.size == CGSize(width: 900, height: 600))
+    #expect(UIImage(data: Data("text".utf8)) == nil && UIImage(data: Data()) == nil)
+    #expect(UIImage(contentsOfFile: "/nowhere") == nil)
+  }
+}
+
+@Suite("Times and kinds")
+struct TimeAndKindTests {
+  @Test("times are exact fractions of seconds")
+  func times() {
+    let thirds = CMTime(value: 1, timescale: 3) + CMTime(value: 2, timescale: 3)
+    #expect(thirds == CMTime(seconds: 1, preferredTimescale: 600))
+    #expect(CMTimeMake(value: 1, timescale: 2) < CMTime(value: 2, timescale: 3))
+    #expect((CMTimeMakeWithSeconds(1.5, preferredTimescale: 600) - .zero).seconds == 1.5)
+    #expect(!CMTime(seconds: .nan, preferredTimescale: 600).isValid && !CMTime(value: 1, timescale: 0).isValid)
+    #expect(CMTimeGetSeconds(.positiveInfinity) == .infinity && CMTime.indefinite.isIndefinite)
+    #expect(CMTime(value: .max, timescale: 1) + CMTime(value: .max, timescale: 1) == .positiveInfinity)
+    let range = CMTimeRangeMake(start: CMTime(value: 1, timescale: 1), duration: CMTime(value: 5, timescale: 10))
+    #expect(range.end.seconds == 1.5 && CMTimeRange(start: .zero, end: range.end).duration.seconds == 1.5)
+  }
+
+  @Test("kinds of data know what they are of, and what the Internet calls them")
+  func kinds() throws {
+    #expect(UTType.jpeg.isSubtype(of: .image) && UTType.jpeg.conforms(to: .data) && !UTType.jpeg.isSubtype(of: .jpeg))
+    #expect(UTType.quickTimeMovie.conforms(to: .audiovisualContent) && !UTType.quickTimeMovie.conforms(to: .video))
+    #expect(UTType("com.nikon.raw-image")?.isSubtype(of: .rawImage) == true && UTType.image.isSupertype(of: .rawImage))
+    #expect(UTType.heic.preferredMIMEType == "image/heic")
+    #expect(UTType.quickTimeMovie.preferredMIMEType == "video/quicktime")
+    #expect(UTType(mimeType: "IMAGE/JPEG; q=1") == .jpeg && UTType(mimeType: "video/mp4") == .mpeg4Movie)
+    #expect(UTType(mimeType: "image/none") == nil && UTType.image.preferredMIMEType == nil)
+    #expect(UTType.heic.preferredFilenameExtension == "heic" && UTType.jpeg.preferredFilenameExtension == "jpg")
+    let own = try #require(UTType("com.example.own"))
+    #expect(own.conforms(to: .data) && own.conforms(to: .item) && !own.conforms(to: .image))
+    #expect(UTType(filenameExtension: "nothing")?.isDynamic == true && !UTType.jpeg.isDynamic)
+  }
+}
