@@ -77,7 +77,7 @@ extension Decider {
     guard resource.contentIdentifier.map({ (1...256).contains($0.utf8.count) }) ?? true else {
       throw invalid("a content identifier that is empty or longer than 256 bytes")
     }
-    guard resources.holds(resource) else { throw MissingBytes(resource: resource) }
+    guard try resources.secures(resource) else { throw LibraryError.missingBytes(resource) }
     return resource
   }
 
