@@ -4,10 +4,52 @@ import Synchronization
 
 /// S14: an observer that is thousands of commits behind.
 enum CatchingUp {
-  static let names = ["S14 catching up one by one, a commit", "S14 catching up composed, a commit"]
+  static let names = ["S14 catching up one by one, a commit", "S14 catching up composed, a commit"] + backlogNames
+
+  /// How far behind the reader of one asset's edits is.
+  private static let backlogs = [1000, 4000, 16_000]
+  private static let backlogNames = backlogs.map { "S14 one asset read at each of \($0) commits, a commit" }
 
   static func measure(_ stage: Stage, into report: inout Report) throws {
-    guard report.wantsAny(of: names), Stage.memoryFileSystem != nil else { return }
+    guard Stage.memoryFileSystem != nil else { return }
+    if report.wantsAny(of: Array(names.prefix(2))) { try measureMany(stage, into: &report) }
+    if report.wantsAny(of: backlogNames) { try measureBacklogs(stage, into: &report) }
+  }
+
+  /// One by one, as `watch --since` goes: the asset, its resources and its words at each commit. What a commit costs must
+  /// not grow with what lies behind it.
+  private static func measureBacklogs(_ stage: Stage, into report: inout Report) throws {
+    try stage.withCopy { library in
+      let asset = stage.shown[stage.shown.count / 2]
+      var (touch, held) = (Touch([asset]), [Int: FetchResult<Asset>]())
+      for left in stride(from: backlogs.max() ?? 0, to: 0, by: -1) {
+        if backlogs.contains(left) { held[left] = try library.fetchAssets(try .newestFirst()).wholly() }
+        try library.commit(touch.inPlace())
+      }
+      var told = [Int: [ChangeDetails<Asset>]]()
+      let samples = try Turns.measure(
+        min(5, report.repetitions),
+        backlogs.map { count in
+          {
+            guard let held = held[count] else { return }
+            told[count] = try follow(held, in: library, composingBeyond: .max, expecting: count) { details in
+              guard let position = details.changedIndexes?.first else { return }
+              let asset = try details.fetchResultAfterChanges.object(at: position)
+              _ = (try library.resources(of: asset), try library.extendedMetadata(of: asset))
+            }
+          }
+        })
+      for (count, held) in held { try check(told[count] ?? [], from: held, expecting: count, in: library) }
+      let base = samples[0].quantile(0.5) / Double(backlogs[0])
+      for (index, count) in backlogs.enumerated() {
+        report.add(
+          backlogNames[index], size: stage.size, caches: .warm, samples[index], operations: count,
+          comparedWith: index == 0 ? nil : base, goal: index == backlogs.count - 1 ? .atMost(1.3) : nil)
+      }
+    }
+  }
+
+  private static func measureMany(_ stage: Stage, into report: inout Report) throws {
     try stage.withCopy { library in
       let count = min(10_000, max(50, stage.size / 10))
       let held = try library.fetchAssets(try .newestFirst())
@@ -33,14 +75,18 @@ enum CatchingUp {
 
   /// Follows a held result to the state of now.
   private static func follow(
-    _ held: FetchResult<Asset>, in library: PhotoLibrary, composingBeyond limit: Int, expecting count: Int
+    _ held: FetchResult<Asset>, in library: PhotoLibrary, composingBeyond limit: Int, expecting count: Int,
+    reading read: @escaping @Sendable (ChangeDetails<Asset>) throws -> Void = { _ in }
   ) throws -> [ChangeDetails<Asset>] {
     let done = DispatchSemaphore(value: 0)
     let kept = Kept()
     Task.detached {
       var iterator = library.changes(to: held, composingBeyond: limit).makeAsyncIterator()
       do {
-        while kept.count < count, let details = try await iterator.next() { kept.add(details) }
+        while kept.count < count, let details = try await iterator.next() {
+          try read(details)
+          kept.add(details)
+        }
       } catch { kept.fail(error) }
       done.signal()
     }

@@ -29,6 +29,9 @@ public final class Environment: Sendable {
   let gate: Gate
   let serial: UInt64
   private let identity: FileIdentity
+  private let directory: StoreDirectory
+  /// A path that leads to the directory for as long as this object lives, wherever it is moved.
+  package var location: String { directory.location }
   /// Whether it is of whoever rewrites the store: what others commit here would go with the old file.
   private let isAlone: Bool
   /// Whether the file system was mounted read-only when the store was opened, so that nothing can be written.
@@ -36,9 +39,10 @@ public final class Environment: Sendable {
   private let opening = Monitor(())
 
   private init(
-    _ handle: OpaquePointer, _ usage: StoreUsage, path: String, options: Options, serial: UInt64,
-    identity: FileIdentity, isAlone: Bool, isUnwritable: Bool
+    _ handle: OpaquePointer, _ usage: StoreUsage, path: String, _ directory: StoreDirectory, options: Options,
+    serial: UInt64, identity: FileIdentity, isAlone: Bool, isUnwritable: Bool
   ) {
+    self.directory = directory
     self.isAlone = isAlone
     isOnReadOnlyFileSystem = isUnwritable
     self.path = path
@@ -68,17 +72,22 @@ public final class Environment: Sendable {
     let files = (data: path + "/data.mdb", lock: path + "/lock.mdb")
     let environment = try EnvironmentRegistry.shared.environment(dataFile: files.data, lockFile: files.lock) {
       (serial) throws(LMDBError) in
-      let usage = if let user { user } else { try StoreUsage(of: path, alone: false) }
-      let isUnwritable = isMountedReadOnly(path)
-      let handle = try openHandle(path, options, isUnwritable)
-      guard let identity = FileIdentity(path: files.data) else {
-        ReadAround.close(handle)
-        throw LMDBError(.noStore, "open", path: path)
+      let directory = try StoreDirectory(path)
+      do throws(LMDBError) {
+        let usage = if let user { user } else { try StoreUsage(of: directory.location, alone: false) }
+        let isUnwritable = isMountedReadOnly(directory.location)
+        let handle = try openHandle(directory.location, options, isUnwritable)
+        guard let identity = FileIdentity(path: directory.location + "/data.mdb") else {
+          ReadAround.close(handle)
+          throw LMDBError(.noStore, "open", path: path)
+        }
+        let environment = Environment(
+          handle, usage, path: path, directory, options: options, serial: serial, identity: identity,
+          isAlone: user != nil, isUnwritable: isUnwritable)
+        return (environment, identity)
+      } catch {
+        throw directory.named(error)
       }
-      let environment = Environment(
-        handle, usage, path: path, options: options, serial: serial, identity: identity, isAlone: user != nil,
-        isUnwritable: isUnwritable)
-      return (environment, identity)
     }
     try environment.gate.checkProcess("open")
     guard user != nil || !environment.isAlone else { throw StoreUsage.isRewritten(path) }
@@ -111,10 +120,14 @@ public final class Environment: Sendable {
   }
 
   private func openAgain(_ state: inout GateState) throws(LMDBError) {
-    let usage = try StoreUsage(of: path, alone: false)
-    let handle = try Self.openHandle(path, options, isOnReadOnlyFileSystem)
+    do throws(LMDBError) { try openAgain(&state, at: location) } catch { throw directory.named(error) }
+  }
+
+  private func openAgain(_ state: inout GateState, at location: String) throws(LMDBError) {
+    let usage = try StoreUsage(of: location, alone: false)
+    let handle = try Self.openHandle(location, options, isOnReadOnlyFileSystem)
     do throws(LMDBError) {
-      guard FileIdentity(path: path + "/data.mdb") == identity else {
+      guard FileIdentity(path: location + "/data.mdb") == identity else {
         throw LMDBError(.fileReplaced, "reopen", path: path)
       }
       for database in state.databases {

@@ -25,7 +25,10 @@ internal import Synchronization
 /// The file that an import writes its outcomes to.
 final class ImportReportFile: Sendable {
   let path: String
-  private let folder: String
+  /// The folder of a library's import files.
+  static let folder = "imports"
+  private let library: LibraryFolder
+  private let name: String
   private let head: Line
   private let descriptor = Mutex<Int32?>(nil)
 
@@ -46,18 +49,11 @@ final class ImportReportFile: Sendable {
     var summary: ImportSummary?
   }
 
-  /// The folder of a library's import files, made if it is missing.
-  static func folder(of library: URL) throws(LibraryError) -> String {
-    let path = library.path + "/imports"
-    guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
-      throw LibraryError.store(path, "make the folder", errno: errno)
-    }
-    return path
-  }
-
-  init(library: URL, run: String, cause: String, client: String) {
-    folder = library.path + "/imports"
-    path = "\(folder)/\(run).jsonl"
+  /// - Parameter library: the library; its folder of import files has been made.
+  init(in library: LibraryFolder, run: String, cause: String, client: String) {
+    self.library = library
+    name = "\(Self.folder)/\(run).jsonl"
+    path = library.path(of: name)
     head = Line(import: run, cause: cause, client: client)
   }
 
@@ -89,14 +85,13 @@ final class ImportReportFile: Sendable {
   }
 
   private func make() throws(LibraryError) -> Int32 {
-    let number = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o644)
+    let number = library.open(name, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0o644)
     guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
-    let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    defer { if parent >= 0 { close(parent) } }
-    guard parent >= 0, fsync(parent) == 0 else {
-      let code = errno
+    do throws(LibraryError) {
+      try library.synchronize(Self.folder)
+    } catch {
       close(number)
-      throw LibraryError.store(folder, "make durable", errno: code)
+      throw error
     }
     return number
   }

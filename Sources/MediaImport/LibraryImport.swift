@@ -86,14 +86,14 @@ public struct LibraryImport: Sendable {
     _ roots: [FilePath], _ cause: String?, _ progress: @escaping @Sendable (ImportProgress) -> Void,
     _ report: @escaping @Sendable (FileReport) -> Void
   ) async throws -> ImportSummary {
-    let turn = try ImportTurn(library.url)
+    let turn = try ImportTurn(library.store.folder)
     defer { turn.end() }
     let name = runName()
     let cause = cause ?? "import \(name)"
-    let file = ImportReportFile(library: library.url, run: name, cause: cause, client: library.client)
+    let file = ImportReportFile(in: library.store.folder, run: name, cause: cause, client: library.client)
     let target = LibraryTarget(library: library, cause: cause, run: name)
     var options = options
-    options.excludedFolders.append(FilePath(library.url.path))
+    options.excludedFolders.append(FilePath(library.store.folder.currentPath))
     let importer = MediaImporter(target: target, resources: library.store.resources, tool: tool, options: options)
     defer { tool.close() }
     var summary = try await importer.run(
@@ -127,18 +127,19 @@ public struct LibraryImport: Sendable {
 private final class ImportTurn: Sendable {
   private let number: Int32
 
-  init(_ library: URL) throws {
-    let folder = try ImportReportFile.folder(of: library)
-    let path = "\(folder)/lock"
-    number = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+  init(_ library: LibraryFolder) throws {
+    try library.makeFolder(ImportReportFile.folder)
+    let name = ImportReportFile.folder + "/lock"
+    let path = library.path(of: name)
+    number = library.open(name, O_RDWR | O_CREAT, 0o644)
     guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
     guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
       let code = errno
       close(number)
       guard code == EWOULDBLOCK else { throw LibraryError.store(path, "lock", errno: code) }
       throw ImportError(
-        .importRunning, path: library.path,
-        "Another import into \(library.path) is under way; start this one again when it has ended.")
+        .importRunning, path: library.currentPath,
+        "Another import into \(library.currentPath) is under way; start this one again when it has ended.")
     }
   }
 

@@ -156,11 +156,15 @@ extension LibraryStore {
 
   private convenience init(_ url: URL, _ core: StoreCore) throws {
     var core = core
-    core.snapshots = SnapshotStore(library: url)
-    self.init(
-      url: url, core: core, 
-      resources: try ResourceStore(library: url, isReadOnly: core.environment.isOnReadOnlyFileSystem),
-      signal: try ChangeSignal(path: Self.storePath(url) + "/changes"))
+    let folder = try LibraryFolder(url)
+    core.snapshots = SnapshotStore(in: folder)
+    let signal = try ChangeSignal(path: Self.storePath(url) + "/changes")
+    // All that was opened by the path is of one directory, or the library was moved meanwhile.
+    guard folder.holds("store", at: core.environment.location), folder.isNamed(by: url.path) else {
+      throw LibraryError(.storage, "The library at \(url.path) was moved while it was opened; open it where it is now.")
+    }
+    let resources = try ResourceStore(in: folder, isReadOnly: core.environment.isOnReadOnlyFileSystem)
+    self.init(url: url, core: core, resources: resources, signal: signal)
   }
 
   /// Makes a folder and those above it, naming the one that cannot be made; the names of new ones are durable.

@@ -3,18 +3,12 @@ import LMDB
 
 // Bytes before events.
 //
-//   stage ──▶ bytes of every draft stored, hashed, durable ──▶ the writer decides and commits ──▶ settle
-//                                                                      │ a file was purged in between
-//     ▲                                                                ▼
-//     └──────────────────────────── stage again ◀───────── the block failed, nothing happened
+//   stage ──▶ bytes of every draft stored, hashed, durable, held ──▶ the writer decides and commits ──▶ settle, release
 //
-// The bytes are stored on the caller's thread: the writer's must not wait for a copy. What the writer then looks for is
-// told in ResourceStore.swift, with the reason why it can be gone.
+// The bytes are stored on the caller's thread: the writer's must not wait for a copy. Until the block is settled it holds
+// them, so that no purge takes them away that is carried out before it (ResourceStore+Holding.swift).
 
 extension LibraryStore {
-  /// How often a block's bytes are stored before a purge that takes them away each time is given in to.
-  static let stagingLimit = 16
-
   /// Puts the bytes of every resource of the requests into their place: hashed, durable, and named by their hash; and
   /// completes the requests with what the bytes are (MediaProbe.swift).
   /// - Parameters:
@@ -55,11 +49,9 @@ extension LibraryStore {
   }
 }
 
-/// How the decider refuses to name bytes that are not there.
-struct MissingBytes: Error {
-  let resource: AssetResource
-
-  var described: LibraryError {
+extension LibraryError {
+  /// How a block is refused that names bytes which are not there.
+  static func missingBytes(_ resource: AssetResource) -> LibraryError {
     LibraryError(
       .missingResource,
       "The library does not hold the \(resource.dataSize) bytes of \(resource.originalFilename); store them first.")
@@ -67,7 +59,14 @@ struct MissingBytes: Error {
 }
 
 extension StoreCore {
-  /// Removes the files of purged or refused resources whose content nothing names.
+  /// Lets go of what a block held, and removes what nothing names of it.
+  /// - Parameter isRefused: whether the block named none of it.
+  func release(_ staging: Staging, isRefused: Bool, from resources: ResourceStore) {
+    let unwanted = resources.release(staging.stored)
+    discard(isRefused ? staging.stored : unwanted, from: resources)
+  }
+
+  /// Removes the files of purged or refused resources whose content nothing names, and which no block holds.
   ///
   /// A file that cannot be removed, because the store cannot be written or the folder cannot, is garbage: it takes room
   /// and is used again when its content comes back. What became of the block is settled, so there is nobody to tell.

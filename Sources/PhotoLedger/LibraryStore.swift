@@ -122,6 +122,8 @@ extension CommitSummary {
 /// An opened library directory.
 package final class LibraryStore: Sendable {
   package let url: URL
+  /// The directory itself.
+  package var folder: LibraryFolder { resources.folder }
   let core: StoreCore
   /// The Merkle tree over the log, for proofs.
   let tree: LogTree
@@ -140,6 +142,12 @@ package final class LibraryStore: Sendable {
   let converter = Mutex<(any RepresentationConverter)?>(nil)
   /// What tells what the bytes of new files are (CB-06).
   let probing = MediaProbing()
+  private let (pastAssets, pastDetails) = (PastStates<AssetRow>(), PastStates<AssetDetails>())
+  private let pastCollections = PastStates<CollectionRow>()
+  #if DEBUG
+    /// How many events were gone over to come to earlier states of objects; for tests.
+    let eventsCrossed = Atomic(0)
+  #endif
   /// Who may refuse a block before it is carried out (CB-12).
   let confirmation = Mutex<(any ChangeConfirmation)?>(nil)
 
@@ -260,9 +268,13 @@ package final class LibraryStore: Sendable {
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> AssetRow? {
     guard number.isReached(by: sequence) else { return nil }
-    var row = try core.projections.asset(number, in: t)
-    try goBack(number, to: sequence, t) { event in try apply(event, toAsset: number, &row) }
-    return row
+    return try past(pastAssets, of: number, at: sequence, t) {
+      var row = try core.projections.asset(number, in: t)
+      let count = try goBack(number, to: sequence, t) { event in try apply(event, toAsset: number, &row) }
+      return (row, count)
+    } apply: { event, row in
+      try PhotoLedger.apply(event, toAsset: number, &row)
+    }
   }
 
   /// The details of an asset as they were after an event.
@@ -270,9 +282,13 @@ package final class LibraryStore: Sendable {
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> AssetDetails? {
     guard number.isReached(by: sequence) else { return nil }
-    var details = try core.projections.details(number, in: t)
-    try goBack(number, to: sequence, t) { event in try apply(event, toAsset: number, &details) }
-    return details
+    return try past(pastDetails, of: number, at: sequence, t) {
+      var details = try core.projections.details(number, in: t)
+      let count = try goBack(number, to: sequence, t) { event in try apply(event, toAsset: number, &details) }
+      return (details, count)
+    } apply: { event, details in
+      try PhotoLedger.apply(event, toAsset: number, &details)
+    }
   }
 
   /// The row of a collection as it was after an event.
@@ -282,14 +298,18 @@ package final class LibraryStore: Sendable {
     guard number.isReached(by: sequence) else { return nil }
     // The number may be an asset's, whose history has nothing to say here.
     guard try sequence == Self.now || core.someRow(ofCollection: number, t) != nil else { return nil }
-    let known = try snapshot(.collection, of: number, at: sequence, t) { bytes in
-      try CollectionRow(number: number, encoded: bytes)
+    return try past(pastCollections, of: number, at: sequence, t) {
+      let known = try snapshot(.collection, of: number, at: sequence, t) { bytes in
+        try CollectionRow(number: number, encoded: bytes)
+      }
+      var row = try known.map(\.row) ?? core.projections.collection(number, in: t)
+      let count = try goBack(number, from: known?.sequence ?? Self.now, to: sequence, t) { event in
+        try apply(event, toCollection: number, &row)
+      }
+      return (row, count)
+    } apply: { event, row in
+      try PhotoLedger.apply(event, toCollection: number, &row)
     }
-    var row = try known.map(\.row) ?? core.projections.collection(number, in: t)
-    try goBack(number, from: known?.sequence ?? Self.now, to: sequence, t) { event in
-      try apply(event, toCollection: number, &row)
-    }
-    return row
   }
 
   /// The row of a client as it was after an event.
@@ -336,21 +356,16 @@ package final class LibraryStore: Sendable {
   }
 
   /// Gives the inverses of the events that touched an object after a sequence, up to another, the newest first.
+  /// - Returns: how many there were.
+  @discardableResult
   func goBack(
     _ number: ObjectNumber, from last: UInt64 = LibraryStore.now, to sequence: UInt64, _ t: borrowing StoreReading,
     _ undo: (Event) throws -> Void
-  ) throws {
-    if sequence == Self.now { return }
-    for later in try core.projections.history(of: number, after: sequence, through: last, in: t).reversed() {
-      guard let record = try core.log.event(at: later, in: t) else {
-        throw LibraryError(.corrupted, "The log lacks event \(later), which touched object \(number); run `verify`.")
-      }
-      do {
-        try undo(try Event(record).inverse)
-      } catch let mismatch as RowMismatch {
-        throw core.projections.corruption("the \(mismatch.field) of object \(number)")
-      }
-    }
+  ) throws -> Int {
+    if sequence == Self.now { return 0 }
+    let later = try core.projections.history(of: number, after: sequence, through: last, in: t)
+    try forEachEvent(of: number, later.reversed(), t) { event in try undo(event.inverse) }
+    return later.count
   }
 }
 

@@ -14,6 +14,8 @@ public final class PhotoLibrary: Sendable {
   public let client: String
   /// Where a view of the past looks from; nil for the library of now.
   let moment: Moment?
+  /// The blocks that were sent through this value, in their order.
+  let blocks = CallerQueue()
 
   /// The client's name of the library's owner.
   public static let owner = "owner"
@@ -51,7 +53,7 @@ public final class PhotoLibrary: Sendable {
     PhotoLibrary(store: try LibraryStore.create(url, surroundings: environment), client: owner)
   }
 
-  /// The same library as another client sees it.
+  /// The same library as another client sees it, or, under the same name, with an order of blocks of its own.
   /// - Parameter client: a name such as `com.example.gallery`, 1 to 256 bytes, none of them zero.
   public func `as`(_ client: String) -> PhotoLibrary {
     precondition(
@@ -103,6 +105,11 @@ public final class PhotoLibrary: Sendable {
   ///
   /// The block is called at once, where the caller is (OB-05). Returns when the commit is durable; blocks that wait
   /// at the same time share one sync.
+  ///
+  /// The blocks of one `PhotoLibrary` value are committed in the order in which its `performChanges` were called, in
+  /// any of their forms: the one that is called first is first, whatever has to be stored for it, and whatever is purged
+  /// meanwhile. One that fails does not hold up those behind it. A later block waits until the bytes of the earlier ones
+  /// are stored; blocks that need not wait for each other are sent through different values, see ``as(_:)``.
   /// - Parameters:
   ///   - cause: why, for the log: an import, a scan, a request.
   ///   - key: an idempotency key: a block whose key is known has been carried out, and its receipt is given again.
@@ -134,8 +141,8 @@ public final class PhotoLibrary: Sendable {
 
   /// The same, telling a handler what became of the block (PHPhotoLibrary.performChanges(_:completionHandler:)).
   ///
-  /// Blocks that one thread queues are carried out in its order, and those that wait together share one sync. The files
-  /// of a block are copied on the calling thread.
+  /// Blocks are committed in the order in which they were sent, as ``performChanges(cause:key:_:)`` says, and those that
+  /// wait together share one sync. The files of a block are copied on the calling thread.
   /// - Parameters:
   ///   - cause: why, for the log.
   ///   - key: an idempotency key.
@@ -172,7 +179,8 @@ public final class PhotoLibrary: Sendable {
       collecting.end()
     }
     try ChangeBlock.$collecting.withValue(collecting) { try changes(block) }
-    return Submission(store: store, requests: block.requests, client: client, cause: cause, key: key)
+    return Submission(
+      store: store, requests: block.requests, client: client, cause: cause, key: key, caller: blocks)
   }
 
   // MARK: Observing

@@ -137,6 +137,39 @@ struct WatchTests {
     #expect(try watch.finish(interrupting: true).status == 0)
   }
 
+  @Test("a signal ends a feed that catches up, though much is left to tell")
+  func interruptedCatchingUp() throws {
+    let sandbox = try Sandbox()
+    let asset = try sandbox.makeAssets(1)[0]
+    let edits = 400
+    _ = try sandbox.apply(
+      (1...edits).map { #"{"changes":[{"op":"asset.edit","assets":["\#(asset)"],"caption":"\#($0)"}]}"# })
+    let environment = ProcessInfo.processInfo.environment.merging(["PHOTOLEDGER_LIBRARY": sandbox.library]) { $1 }
+    let child = try ChildRun(
+      programURL, ["watch", "--since", "2"], environment: environment, directory: sandbox.folder, errors: .null)
+    // What is not read stays in the pipe, which holds a part of it.
+    while let byte = try child.output.read(upToCount: 1), byte != Data([UInt8(ascii: "\n")]) {}
+    kill(child.identifier, SIGTERM)
+    try Self.wait(forSignalOf: child)
+    let rest = try #require(try child.output.readToEnd())
+    #expect(child.end() == .status(0))
+    let lines = rest.split(separator: UInt8(ascii: "\n"))
+    #expect(lines.count < edits, "\(lines.count) of \(edits) were told after the signal")
+    for line in lines { _ = try jsonObject(String(decoding: line, as: UTF8.self)) }
+  }
+
+  /// Waits until a process has taken its signal.
+  private static func wait(forSignalOf child: ChildRun) throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < deadline {
+      let status = try String(contentsOfFile: "/proc/\(child.identifier)/status", encoding: .utf8)
+      let pending = status.split(separator: "\n").first { $0.hasPrefix("ShdPnd:") }
+      if let digits = pending?.split(whereSeparator: \.isWhitespace).last, UInt64(digits, radix: 16) == 0 { return }
+      sched_yield()
+    }
+    Issue.record("The program did not take its signal within a minute.")
+  }
+
   @Test("a feed whose reader goes away ends by itself")
   func closedOutput() throws {
     let sandbox = try Sandbox()

@@ -13,7 +13,10 @@ private let incomingCount = Atomic(0)
 
 /// A file being written. It disappears with this value unless it was renamed to its final name.
 struct IncomingFile: ~Copyable {
-  private let path: String
+  /// The library that the file lies in; nil for one whose path is its own.
+  private let folder: LibraryFolder?
+  /// Its name in the library, or its path.
+  let path: String
   private let descriptor: Descriptor
   private var isPlaced = false
 
@@ -23,22 +26,21 @@ struct IncomingFile: ~Copyable {
   /// A name among the files of a library that are being written, which nothing has; a file of that name that its
   /// process leaves behind is removed by the next one.
   /// - Parameter ending: what the name ends with, for programs that go by it.
-  static func name(in library: String, ending: String = "") -> String {
-    "\(library)/resources/incoming/\(nextName())\(ending)"
-  }
+  static func name(ending: String = "") -> String { "resources/incoming/\(nextName())\(ending)" }
 
-  /// Where the file is now.
-  var url: URL { URL(filePath: path, directoryHint: .notDirectory) }
+  /// Where other programs find the file.
+  var url: URL { URL(filePath: folder?.linkedPath(of: path) ?? path, directoryHint: .notDirectory) }
 
   /// Makes an empty file among those that are on their way into a library, or that are being made of its files.
-  init(in library: String, ending: String = "") throws(LibraryError) {
-    let path = Self.name(in: library, ending: ending)
+  init(in folder: LibraryFolder, ending: String = "") throws(LibraryError) {
+    let path = Self.name(ending: ending)
     // A file of this name can only be a leftover of an earlier process with our number.
-    unlink(path)
-    let number = Self.make(path, 0o444)
-    guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
+    folder.remove(path)
+    let number = folder.open(path, Self.newFile, 0o444)
+    guard number >= 0 else { throw LibraryError.store(folder.path(of: path), "make", errno: errno) }
+    self.folder = folder
     self.path = path
-    self.subject = path
+    self.subject = folder.path(of: path)
     self.descriptor = Descriptor(number)
   }
 
@@ -51,9 +53,10 @@ struct IncomingFile: ~Copyable {
   init(becoming final: String, in folder: String) throws(LibraryError) {
     while true {
       let path = "\(folder)/.photoledger-\(Self.nextName())"
-      let number = Self.make(path, 0o666)
+      let number = open(path, Self.newFile | O_CLOEXEC, 0o666)
       if number < 0 && errno == EEXIST { continue }
       guard number >= 0 else { throw LibraryError.store(final, "make", errno: errno) }
+      self.folder = nil
       self.path = path
       self.subject = final
       self.descriptor = Descriptor(number)
@@ -61,15 +64,13 @@ struct IncomingFile: ~Copyable {
     }
   }
 
-  deinit { if !isPlaced { unlink(path) } }
+  deinit { if !isPlaced { unlinkat(folder?.descriptor ?? AT_FDCWD, path, 0) } }
 
   private static func nextName() -> String {
     "\(getpid()).\(incomingCount.add(1, ordering: .relaxed).newValue)"
   }
 
-  private static func make(_ path: String, _ mode: mode_t) -> Int32 {
-    open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-  }
+  private static let newFile = O_RDWR | O_CREAT | O_EXCL
 
   // MARK: Bytes
 
@@ -89,6 +90,16 @@ struct IncomingFile: ~Copyable {
   func copy(_ source: borrowing SourceFile) throws(LibraryError) -> [UInt8] {
     var hash = SHA256()
     _ = try source.forEachChunk { (chunk) throws(LibraryError) in
+      hash.update(chunk)
+      try write(chunk)
+    }
+    return hash.digest().bytes
+  }
+
+  /// Copies what an open file has, and returns the digest of what was written.
+  func copy(from source: Int32) throws(LibraryError) -> [UInt8] {
+    var hash = SHA256()
+    try Self.forEachChunk(of: source, subject) { (chunk) throws(LibraryError) in
       hash.update(chunk)
       try write(chunk)
     }
@@ -116,11 +127,17 @@ struct IncomingFile: ~Copyable {
 
   /// Reads the file back from its start, in large pieces.
   func forEachChunk(_ body: (UnsafeRawBufferPointer) throws(LibraryError) -> Void) throws(LibraryError) {
+    try Self.forEachChunk(of: descriptor.number, subject, body)
+  }
+
+  private static func forEachChunk(
+    of descriptor: Int32, _ subject: String, _ body: (UnsafeRawBufferPointer) throws(LibraryError) -> Void
+  ) throws(LibraryError) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBufferByteCount, alignment: 64)
     defer { buffer.deallocate() }
     var position: off_t = 0
     while true {
-      let count = pread(descriptor.number, buffer.baseAddress, buffer.count, position)
+      let count = pread(descriptor, buffer.baseAddress, buffer.count, position)
       if count < 0 && errno == EINTR { continue }
       guard count >= 0 else { throw LibraryError.store(subject, "read back", errno: errno) }
       if count == 0 { return }
@@ -135,9 +152,15 @@ struct IncomingFile: ~Copyable {
     guard fsync(descriptor.number) == 0 else { throw LibraryError.store(subject, "make durable", errno: errno) }
   }
 
+  /// Leaves the file to whoever has given it its final name.
+  consuming func giveUp() { isPlaced = true }
+
+  /// Gives the file its final name, in the place of what has it: one of its library, or a path.
   consuming func rename(to final: String) throws(LibraryError) {
-    guard Glibc.rename(path, final) == 0 else {
-      throw LibraryError.store(final, "rename a finished copy to", errno: errno)
+    let parent = folder?.descriptor ?? AT_FDCWD
+    guard renameat(parent, path, parent, final) == 0 else {
+      let code = errno
+      throw LibraryError.store(folder?.path(of: final) ?? final, "rename a finished copy to", errno: code)
     }
     isPlaced = true
   }
@@ -155,7 +178,7 @@ struct IncomingFile: ~Copyable {
 
   /// The same on a file system that cannot rename so: a second name is made, and the first goes with this value.
   func linkWithoutReplacing(to final: String) throws(LibraryError) {
-    if link(path, final) == 0 { return }
+    if Glibc.link(path, final) == 0 { return }
     if errno == EEXIST { throw ExportedFile.exists(final) }
     throw LibraryError.store(final, "rename a finished copy to", errno: errno)
   }

@@ -63,10 +63,16 @@ struct OpenResource: ~Copyable, Sendable {
   private var byteCount: UInt64 = 0
 
   /// Opens the file.
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - request: what it is wanted for.
+  ///   - opening: opens it in another way than by its path.
   /// - Throws: ``LibraryError`` `.missingResource` if it cannot be opened, `.invalidResource` if it is no regular file
   ///   or has another size, `.storage` if the process can open no more files.
-  init(_ path: FilePath, _ request: ResourceRequest) throws(LibraryError) {
-    let file = try SourceFile(path) { code in
+  init(
+    _ path: FilePath, _ request: ResourceRequest, opening: ((_ flags: Int32) -> Int32)? = nil
+  ) throws(LibraryError) {
+    let file = try SourceFile(path, opening: opening) { code in
       let reason = LibraryError.reason(code)
       if [EMFILE, ENFILE, ENOMEM].contains(code) {
         return LibraryError(.storage, "\(path), the \(request.name), cannot be opened: \(reason); try again later.")

@@ -19,7 +19,7 @@ struct MovedFile: Sendable {
 /// The requests of a block with their bytes in place, ready for the writer.
 struct Staging: Sendable {
   var requests: [ChangeRequest] = []
-  /// What was stored for them, to be looked for if the block fails.
+  /// What was stored for them; held until the block is settled.
   var stored: [AssetResource] = []
   /// What is taken away if it succeeds.
   var moved: [MovedFile] = []
@@ -43,7 +43,7 @@ extension ResourceStore {
     case .stored(let resource): return StagedDraft(resource: resource)
     case .data(let data):
       try draft.checkMedium(named: isExamined ? nil : name)
-      content = try store(data)
+      content = try store(data, holding: true)
     case .file(let url, let shouldMove):
       guard url.isFileURL else {
         throw LibraryError(.invalidResource, "\(url) does not name a file; pass a file URL, or the bytes themselves.")
@@ -53,7 +53,7 @@ extension ResourceStore {
       try draft.checkMedium(named: isExamined ? nil : name)
       if let examined = draft.examined, examined.stamp == source.stamp { known = examined.outcome }
       if shouldMove { try checkMovable(source) }
-      content = try store(source)
+      content = try store(source, holding: true)
       if shouldMove {
         staging.moved.append(MovedFile(path: source.path, stamp: source.stamp, sha256: content.sha256))
       }

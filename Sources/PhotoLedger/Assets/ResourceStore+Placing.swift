@@ -14,43 +14,58 @@ extension ResourceStore {
     try store(SourceFile(path), expecting: expected)
   }
 
-  func store(_ source: borrowing SourceFile, expecting expected: [UInt8]? = nil) throws(LibraryError) -> StoredContent {
+  /// The same.
+  /// - Parameter holding: whether the content is held, until ``release(_:)``.
+  func store(
+    _ source: borrowing SourceFile, expecting expected: [UInt8]? = nil, holding: Bool = false
+  ) throws(LibraryError) -> StoredContent {
     let byteCount = UInt64(source.stamp.byteCount)
-    if let expected, holds(expected, byteCount: byteCount) { return stored(expected, byteCount: byteCount) }
-    let incoming = try IncomingFile(in: library)
+    if let expected, isThere(expected, byteCount, holding) { return stored(expected, byteCount: byteCount) }
+    let incoming = try IncomingFile(in: folder)
     let digest = try incoming.isClone(of: source) ? try incoming.digest() : try incoming.copy(source)
     try source.checkUnchanged(bytesRead: incoming.byteCount())
     if let expected, digest != expected { throw SourceFile.changed(source.path) }
-    return try place(incoming, digest, byteCount)
+    return try place(incoming, digest, byteCount, holding)
   }
 
   /// Puts bytes into the library. Returns when they are durable; `synchronize` makes their name so.
   /// - Throws: ``LibraryError`` `.notEnoughSpace`, `.storage`.
-  package func store(_ data: Data) throws(LibraryError) -> StoredContent {
+  package func store(_ data: Data) throws(LibraryError) -> StoredContent { try store(data, holding: false) }
+
+  func store(_ data: Data, holding: Bool) throws(LibraryError) -> StoredContent {
     let digest = data.withUnsafeBytes { bytes in
       var hash = SHA256()
       hash.update(bytes)
       return hash.digest().bytes
     }
     let byteCount = UInt64(data.count)
-    if holds(digest, byteCount: byteCount) { return stored(digest, byteCount: byteCount) }
-    let incoming = try IncomingFile(in: library)
+    if isThere(digest, byteCount, holding) { return stored(digest, byteCount: byteCount) }
+    let incoming = try IncomingFile(in: folder)
     for region in data.regions {
       let result: Result<Void, LibraryError> = region.withUnsafeBytes { bytes in
         do throws(LibraryError) { return .success(try incoming.write(bytes)) } catch { return .failure(error) }
       }
       try result.get()
     }
-    return try place(incoming, digest, byteCount)
+    return try place(incoming, digest, byteCount, holding)
+  }
+
+  /// Whether a content is in its place; held from now on, if it is to be.
+  private func isThere(_ digest: [UInt8], _ byteCount: UInt64, _ holding: Bool) -> Bool {
+    holding ? hold(digest, byteCount: byteCount) : holds(digest, byteCount: byteCount)
   }
 
   private func place(
-    _ incoming: consuming IncomingFile, _ digest: [UInt8], _ byteCount: UInt64
+    _ incoming: consuming IncomingFile, _ digest: [UInt8], _ byteCount: UInt64, _ holding: Bool
   ) throws(LibraryError) -> StoredContent {
-    if holds(digest, byteCount: byteCount) { return stored(digest, byteCount: byteCount) }
+    if isThere(digest, byteCount, holding) { return stored(digest, byteCount: byteCount) }
     try incoming.makeDurable()
-    try makeFolder("resources/\(digest.hexadecimal.prefix(2))")
-    try incoming.rename(to: path(ofContent: digest))
+    try folder.makeFolder("resources/\(digest.hexadecimal.prefix(2))")
+    if holding {
+      try holdAndPlace(incoming, digest)
+    } else {
+      try incoming.rename(to: Self.name(ofContent: digest))
+    }
     return stored(digest, byteCount: byteCount)
   }
 

@@ -8,7 +8,7 @@ import Synchronization
 //
 //     LIBRARY/resources/
 //       ab/cdef0123…        62 hexadecimal digits: the rest of the SHA-256 of the file's content; read-only
-//       incoming/PID.N      being written; belongs to nobody once its process is gone
+//       incoming/PID.N      being written, or held for a block; belongs to nobody once its process is gone
 //
 // The name is a function of the content and of nothing else, without an extension: whoever knows a digest knows the
 // path, equal contents are one file whatever they were called, and a check needs no table. The original name and type
@@ -23,9 +23,9 @@ import Synchronization
 // that names them, another thread or process may purge the last asset that had them. LMDB's writer lock, which all
 // processes share, decides. The remover looks at the `content` projection and unlinks inside a write transaction; the
 // decider of a commit looks whether each file it is about to name is there, inside its own. Whichever comes first is
-// seen by the other: either the file has a name and stays, or it is gone, and the block stores its bytes again
-// (LibraryStore+Staging.swift). A process that dies between the purge and the removal leaves garbage, never a loss. The
-// alternative, locks on files or counts of users in memory, would hold in one process only.
+// seen by the other: either the file has a name and stays, or it is gone, and the decider puts it back, since a block
+// holds what it staged (ResourceStore+Holding.swift). A process that dies between the purge and the removal leaves
+// garbage, never a loss.
 //
 // Where the file system shares blocks (FICLONE on btrfs, XFS, bcachefs) no bytes are copied; the clone is then hashed
 // where it lies. copy_file_range is left out on purpose: the bytes must pass through the hash in any case.
@@ -36,6 +36,7 @@ import Synchronization
 //   ResourceStore.swift            names, durability, states, removal
 //   ResourceStore+Placing.swift    bytes into their place
 //   ResourceStore+Drafts.swift     the drafts of a change block
+//   ResourceStore+Holding.swift    bytes of blocks that wait for the writer
 //   OpenResource.swift             bytes out again
 
 /// Bytes that are in their place.
@@ -50,7 +51,11 @@ package struct StoredContent: Sendable, Hashable {
 
 /// The files of a library that hold the bytes of photos and videos, named by their content.
 package final class ResourceStore: Sendable {
-  let library: String
+  let folder: LibraryFolder
+  /// What blocks hold that wait for the writer.
+  let held = Mutex<[[UInt8]: HeldContent]>([:])
+  /// Whether files are held by second names; otherwise by descriptors, as where the file system links no files.
+  let linksFiles: Bool
   private let names = Mutex(Names())
   private let synchronizing = Mutex(())
   /// The requests for bytes that are under way, so that they can be cancelled by their numbers.
@@ -65,17 +70,19 @@ package final class ResourceStore: Sendable {
 
   /// Opens the folder of resources of a library, making it where it is missing, and removes what processes that are
   /// gone left unfinished.
-  /// - Parameters:
-  ///   - library: the library's directory.
-  ///   - isReadOnly: whether nothing can be written there, so that nothing is made and nothing removed.
+  /// - Parameter library: the library's directory.
   /// - Throws: ``LibraryError`` `.storage`, `.notEnoughSpace`.
-  package init(library: URL, isReadOnly: Bool = false) throws(LibraryError) {
-    self.library = library.path
+  package convenience init(library: URL) throws(LibraryError) { try self.init(in: LibraryFolder(library)) }
+
+  /// The same in the directory of a library that is open.
+  /// - Parameter isReadOnly: whether nothing can be written there, so that nothing is made and nothing removed.
+  init(in folder: LibraryFolder, linksFiles: Bool = true, isReadOnly: Bool = false) throws(LibraryError) {
+    (self.folder, self.linksFiles) = (folder, linksFiles)
     if isReadOnly { return }
-    try makeFolder("resources")
-    try makeFolder("resources/incoming")
-    try makeDurable(folder: self.library)
-    try makeDurable(folder: "\(self.library)/resources")
+    try folder.makeFolder("resources")
+    try folder.makeFolder("resources/incoming")
+    try folder.synchronize(".")
+    try folder.synchronize("resources")
     removeLeftovers()
   }
 
@@ -94,9 +101,12 @@ package final class ResourceStore: Sendable {
   }
 
   /// The path of content in the library, whether or not it is there.
-  package func path(ofContent sha256: [UInt8]) -> String {
+  package func path(ofContent sha256: [UInt8]) -> String { folder.path(of: Self.name(ofContent: sha256)) }
+
+  /// The name of content in the library's directory.
+  static func name(ofContent sha256: [UInt8]) -> String {
     let digits = sha256.hexadecimal
-    return "\(library)/resources/\(digits.prefix(2))/\(digits.dropFirst(2))"
+    return "resources/\(digits.prefix(2))/\(digits.dropFirst(2))"
   }
 
   /// Whether the library's own folder has the bytes that a resource claims; a referenced file is not looked at.
@@ -107,17 +117,16 @@ package final class ResourceStore: Sendable {
   }
 
   func holds(_ sha256: [UInt8], byteCount: UInt64) -> Bool {
-    var status = stat()
-    return stat(path(ofContent: sha256), &status) == 0 && UInt64(status.st_size) == byteCount
+    folder.status(of: Self.name(ofContent: sha256)).map { UInt64($0.st_size) == byteCount } ?? false
   }
 
   /// An empty file for a copy that another program reads; it goes with the value.
   func incomingFile(ending: String) throws(LibraryError) -> IncomingFile {
-    try IncomingFile(in: library, ending: ending)
+    try IncomingFile(in: folder, ending: ending)
   }
 
   /// A name for a file that another program writes.
-  func incomingName(ending: String) -> String { IncomingFile.name(in: library, ending: ending) }
+  func incomingName(ending: String) -> String { folder.linkedPath(of: IncomingFile.name(ending: ending)) }
 
   // MARK: Durability
 
@@ -133,20 +142,13 @@ package final class ResourceStore: Sendable {
         return folders
       }
       do throws(LibraryError) {
-        for folder in folders.sorted() { try makeDurable(folder: "\(library)/resources/\(folder)") }
+        for name in folders.sorted() { try folder.synchronize("resources/\(name)") }
       } catch {
         names.withLock { $0.unsynchronized.formUnion(folders) }
         throw error
       }
       if folders.contains("") { names.withLock { $0.anchored.formUnion(folders) } }
     }
-  }
-
-  private func makeDurable(folder path: String) throws(LibraryError) {
-    let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard number >= 0 else { throw LibraryError.store(path, "open the folder", errno: errno) }
-    let descriptor = Descriptor(number)
-    guard fsync(descriptor.number) == 0 else { throw LibraryError.store(path, "make durable", errno: errno) }
   }
 
   /// Content under its final name. Its name may not be durable yet even if the file was found there: another process
@@ -160,19 +162,16 @@ package final class ResourceStore: Sendable {
     return StoredContent(sha256: sha256, dataSize: byteCount, storage: .library)
   }
 
-  func makeFolder(_ relative: String) throws(LibraryError) {
-    let path = "\(library)/\(relative)"
-    guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
-      throw LibraryError.store(path, "make the folder", errno: errno)
-    }
-  }
-
   // MARK: States
 
   /// Opens the file of a resource.
   /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, `.storage`, as ``OpenResource`` has it.
   func openFile(_ request: ResourceRequest) throws(LibraryError) -> OpenResource {
-    try OpenResource(FilePath(path(of: request.resource)), request)
+    let path = FilePath(path(of: request.resource))
+    guard request.resource.storage == .library else { return try OpenResource(path, request) }
+    return try OpenResource(path, request) { [folder] flags in
+      folder.open(Self.name(ofContent: request.resource.sha256), flags)
+    }
   }
 
   /// Looks at the file of a resource.
@@ -186,21 +185,33 @@ package final class ResourceStore: Sendable {
   // MARK: Removal
 
   /// Removes the library's own file of a content. Only for content that nothing names, inside a write transaction.
+  ///
+  /// What a block holds stays; ``release(_:)`` says when it can go.
   /// - Returns: false if there is such a file still; it is garbage then, and no harm.
   func remove(_ sha256: [UInt8]) -> Bool {
-    unlink(path(ofContent: sha256)) == 0 || errno == ENOENT
+    held.withLock { held in
+      guard held[sha256] == nil else {
+        held[sha256]?.isUnwanted = true
+        return false
+      }
+      return folder.remove(Self.name(ofContent: sha256)) || errno == ENOENT
+    }
   }
 
   /// Removes files in `incoming` whose process no longer runs.
   private func removeLeftovers() {
-    let folder = "\(library)/resources/incoming"
-    guard let stream = opendir(folder) else { return }
+    let incoming = folder.open("resources/incoming", O_RDONLY | O_DIRECTORY)
+    guard incoming >= 0 else { return }
+    guard let stream = fdopendir(incoming) else {
+      close(incoming)
+      return
+    }
     defer { closedir(stream) }
     while let record = readdir(stream) {
       guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { continue }
       let name = String(cString: (UnsafeRawPointer(record) + offset).assumingMemoryBound(to: CChar.self))
       guard let owner = name.split(separator: ".").first.flatMap({ pid_t($0) }), owner > 0 else { continue }
-      if kill(owner, 0) != 0 && errno == ESRCH { unlink("\(folder)/\(name)") }
+      if kill(owner, 0) != 0 && errno == ESRCH { folder.remove("resources/incoming/\(name)") }
     }
   }
 }

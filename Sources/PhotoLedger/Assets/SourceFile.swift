@@ -53,9 +53,13 @@ package struct SourceFile: ~Copyable {
   /// The same, with the caller's own words for a file that cannot be opened.
   /// - Parameters:
   ///   - path: the file.
+  ///   - opening: opens it in another way than by its path.
   ///   - unopened: makes the error from the errno of the attempt.
-  init(_ path: FilePath, unopened: (Int32) -> LibraryError) throws(LibraryError) {
-    let number = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
+  init(
+    _ path: FilePath, opening: ((_ flags: Int32) -> Int32)? = nil, unopened: (Int32) -> LibraryError
+  ) throws(LibraryError) {
+    let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+    let number = if let opening { opening(flags) } else { path.withCString { open($0, flags) } }
     guard number >= 0 else { throw unopened(errno) }
     let descriptor = Descriptor(number)
     var status = stat()

@@ -78,7 +78,7 @@ extension Decider {
       throw invalid("a content identifier that is empty or longer than 256 bytes")
     }
     try AssetNumbers.check(resource)
-    guard resources.holds(resource) else { throw MissingBytes(resource: resource) }
+    guard try resources.secures(resource) else { throw LibraryError.missingBytes(resource) }
     return resource
   }
 

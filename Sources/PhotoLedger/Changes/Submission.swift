@@ -5,14 +5,18 @@ import Synchronization
 
 // One block on its way from a caller to its receipt.
 //
-//   collect ──▶ key known? ──▶ stage ──▶ the writer decides and commits ──▶ settle ──▶ receipt or error
-//                  │ yes         ▲                                            │ its bytes were purged meanwhile
-//                  ▼             └────────────────────────────────────────────┘
-//          the first receipt
+//   collect ──▶ place taken ──▶ key known? ──▶ stage ──▶ the writer decides and commits ──▶ settle ──▶ receipt or error
+//                                  │ yes
+//                                  ▼
+//                           the first receipt
 //
 // The key is looked up before the bytes: whoever asks again, as an unknown outcome advises, may have moved the files
 // away by then. Bytes are stored away from the writer's thread and from the cooperative pool, since a copy and its sync
 // can take seconds. A block without bytes of its own goes straight to the writer.
+//
+// Invariant: the blocks of one caller are decided in the order in which they were sent. Each takes its place before
+// anything is done for it (CallerQueue.swift), and nothing that happens to its bytes meanwhile costs it that place
+// (ResourceStore+Holding.swift).
 
 /// A change block with what is to become of it.
 struct Submission: Sendable {
@@ -25,6 +29,8 @@ struct Submission: Sendable {
   var causation: String?
   /// Whether whoever may refuse it has seen it already, as part of a larger whole.
   var isConfirmed = false
+  /// The other blocks of its caller; nil for the library's own.
+  var caller: CallerQueue?
 
   typealias Handler = @Sendable (Result<CommitReceipt, any Error>) -> Void
 
@@ -32,31 +38,46 @@ struct Submission: Sendable {
 
   /// Sends the block without holding the calling thread up; the handler is called once, on a thread of the library's.
   func send(_ handler: @escaping Handler) {
+    let place = caller?.take()
     if requests.contains(where: \.bringsBytes) {
-      Self.staging.async { sendHere(handler) }
+      Self.staging.async { prepare(place, handler) }
     } else {
-      sendHere(handler)
+      prepare(place, handler)
     }
   }
 
-  /// Stores the block's bytes on the calling thread, then sends it: blocks that one thread sends so keep their order.
-  func sendHere(attempt: Int = 1, _ handler: @escaping Handler) {
+  /// Stores the block's bytes on the calling thread, then sends it.
+  func sendHere(_ handler: @escaping Handler) { prepare(caller?.take(), handler) }
+
+  private func prepare(_ place: UInt64?, _ handler: @escaping Handler) {
     var staging = Staging()
     do {
-      if let receipt = try known() { return handler(.success(receipt)) }
-      if attempt == 1 { try checkMayBegin() }
+      if let receipt = try known() {
+        enqueue(nil, at: place)
+        return handler(.success(receipt))
+      }
+      try checkMayBegin()
       try store.stage(requests, &staging)
       let job = Writer.Job(
         requests: staging.requests, client: client, cause: cause, key: key, causation: causation
       ) { [staging] outcome in
-        if staging.isEmpty { return handler(outcome.mapError { ($0 as? MissingBytes)?.described ?? $0 }) }
-        // Files are looked after, and maybe stored again, away from the writer's thread.
-        Self.staging.async { settle(staging, outcome, attempt, handler) }
+        if staging.isEmpty { return handler(outcome) }
+        // Files are looked after away from the writer's thread.
+        Self.staging.async { settle(staging, outcome, handler) }
       }
-      store.enqueue(job)
+      enqueue(job, at: place)
     } catch {
-      store.core.discard(staging.stored, from: store.resources)
+      enqueue(nil, at: place)
+      store.core.release(staging, isRefused: true, from: store.resources)
       handler(.failure(LibraryError(error)))
+    }
+  }
+
+  private func enqueue(_ job: Writer.Job?, at place: UInt64?) {
+    if let caller, let place {
+      caller.fill(place, with: job) { store.enqueue($0) }
+    } else if let job {
+      store.enqueue(job)
     }
   }
 
@@ -89,7 +110,7 @@ struct Submission: Sendable {
               && $0.sha256 == resource.sha256 && $0.dataSize == resource.dataSize
           } ?? false
         }
-        guard isKnown else { throw MissingBytes(resource: resource).described }
+        guard isKnown else { throw LibraryError.missingBytes(resource) }
       }
     }
   }
@@ -103,22 +124,14 @@ struct Submission: Sendable {
   }
 
   private func settle(
-    _ staging: Staging, _ outcome: Result<CommitReceipt, any Error>, _ attempt: Int, _ handler: @escaping Handler
+    _ staging: Staging, _ outcome: Result<CommitReceipt, any Error>, _ handler: @escaping Handler
   ) {
-    switch outcome {
-    case .success(let receipt):
-      store.takeAwayMoved(staging)
-      // Whoever asked first may have brought other bytes.
-      if receipt.isRepetition { store.core.discard(staging.stored, from: store.resources) }
-      handler(outcome)
-    case .failure(let error as MissingBytes)
-    where attempt < LibraryStore.stagingLimit && staging.stored.contains(error.resource):
-      sendHere(attempt: attempt + 1, handler)
-    case .failure(let error):
-      // A refused block leaves no file: what it stored and nothing else names is removed.
-      store.core.discard(staging.stored, from: store.resources)
-      handler(.failure((error as? MissingBytes)?.described ?? error))
-    }
+    let receipt = try? outcome.get()
+    if receipt != nil { store.takeAwayMoved(staging) }
+    // A refused block leaves no file: what it stored and nothing else names is removed. One that was carried out before
+    // may have brought other bytes then.
+    store.core.release(staging, isRefused: receipt?.isRepetition ?? true, from: store.resources)
+    handler(outcome)
   }
 }
 

@@ -114,7 +114,7 @@ final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isC
     while !waiting.isEmpty {
       if let known = failure, known.index == 0 {
         failure = nil
-        waiting.removeFirst().answer(.failure(Self.reported(known.error)))
+        waiting.removeFirst().answer(.failure(LibraryError(known.error)))
         continue
       }
       let attempt = failure.map { waiting.prefix($0.index) } ?? waiting
@@ -134,11 +134,6 @@ final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isC
         failure?.index -= attempt.count
       }
     }
-  }
-
-  /// Missing bytes go back to whoever can store them again; everything else is the library's own error.
-  private static func reported(_ error: any Error) -> any Error {
-    error is MissingBytes ? error : LibraryError(error)
   }
 
   /// Opens the store anew after LMDB has given it up; if that fails, the store is closed, and every later block says

@@ -82,7 +82,8 @@ extension PhotoLibrary {
     var order = UndoOrder(composition: composition, policy: policy)
     let isConfirmed = store.confirmation.withLock { $0 != nil }
     if isConfirmed { order.preview = try judged(composition, policy) }
-    var submission = Submission(store: store, requests: [.undo(order)], client: client, cause: cause, key: key)
+    var submission = Submission(
+      store: store, requests: [.undo(order)], client: client, cause: cause, key: key, caller: blocks)
     if !composition.commits.isEmpty {
       submission.causation = UndoneCommits(composition.commits, of: store.core.mark).description
     }

@@ -167,7 +167,7 @@ final class Shadow {
 
   fileprivate init(of core: StoreCore, settingAside skipped: [UInt64: String], batch: UInt64) throws {
     (self.core, self.skipped, self.batch) = (core, skipped, batch)
-    folder = try UnfinishedFolder(scratch: StoreCore.shadowName, in: core.environment.path)
+    folder = try UnfinishedFolder(scratch: StoreCore.shadowName, in: core.environment.location)
     var options = LMDB.Environment.Options()
     options.maxDatabases = Projections.databasesMax
     options.durability = .unsafeNoSync  // What it is for is made durable by the swap.

@@ -65,23 +65,26 @@ final class SnapshotStore: Sendable {
     let settings: Database
   }
 
-  let url: URL
+  private static let name = "snapshots"
+  private let folder: LibraryFolder
   /// Guarded by its lock; nil until somebody needs it.
   private let state = Mutex<Opened?>(nil)
   /// Held while snapshots are made or dropped by this process.
   let making = Mutex(())
 
-  init(library: URL) { url = library.appending(path: "snapshots") }
+  init(in folder: LibraryFolder) { self.folder = folder }
 
   /// The open files; nil if there are none and none are to be made.
   func opened(creating: Bool = false) throws -> Opened? {
     try state.withLock { state in
       if let state { return state }
-      guard creating || FileManager.default.fileExists(atPath: url.path + "/data.mdb") else { return nil }
+      guard creating || folder.status(of: Self.name + "/data.mdb") != nil else { return nil }
       var options = LMDB.Environment.Options()
       options.maxDatabases = 8
       options.createsStore = creating
-      let environment = try LMDB.Environment.open(path: url.path, options: options)
+      let environment = try folder.withPath { [options] library in
+        try LMDB.Environment.open(path: "\(library)/\(Self.name)", options: options)
+      }
       let opened = Opened(
         environment: environment, stretches: try environment.database("stretches"),
         states: try environment.database("states"), settings: try environment.database("settings"))
@@ -94,8 +97,8 @@ final class SnapshotStore: Sendable {
   func drop() throws {
     do { try opened()?.environment.close() } catch where isLoss(error) {}
     state.withLock { $0 = nil }
-    guard FileManager.default.fileExists(atPath: url.path) else { return }
-    try FileManager.default.removeItem(at: url)
+    guard folder.status(of: Self.name) != nil else { return }
+    try folder.withPath { library in try FileManager.default.removeItem(atPath: "\(library)/\(Self.name)") }
   }
 
   /// Reads the snapshots; nil if there are none that can be read.
@@ -115,7 +118,8 @@ final class SnapshotStore: Sendable {
   /// One that tells of the library's own store is met again by whoever goes on without snapshots.
   func isLoss(_ error: any Error) -> Bool {
     switch error {
-    case let error as LMDBError: error.path == url.path && Self.losses.contains(error.code)
+    case let error as LMDBError:
+      error.path.map { $0.hasSuffix("/\(Self.name)") } ?? false && Self.losses.contains(error.code)
     case let error as LibraryError: error.code == .corrupted
     default: false
     }

@@ -74,11 +74,13 @@ extension PhotoLibrary {
     try checkIsNow("back the library up")
     try checkIsOwner("back the library up")
     return try LibraryStore.reporting {
-      let folder = try UnfinishedFolder(becoming: url, outside: self.url)
+      let folder = try UnfinishedFolder(becoming: url, outside: URL(filePath: store.folder.currentPath))
       let head = try store.copyStore(to: folder, progress)
       var transfer = ResourceTransfer()
-      try transfer.take(from: self.url.path, to: folder, resources, progress: progress)
-      try LibraryCopy.takeImports(from: self.url.path, to: folder)
+      try store.folder.withPath { library in
+        try transfer.take(from: library, to: folder, resources, progress: progress)
+        try LibraryCopy.takeImports(from: library, to: folder)
+      }
       try LibraryCopy.noteMissing(in: folder.path, &transfer)
       let manifest = BackupManifest(
         library: store.core.identifier.uuidString, date: store.core.surroundings.date(), events: head.sequence,

@@ -104,7 +104,9 @@ extension PhotoLibrary {
     }
     // They hold states of before, which nothing may tell any more.
     try dropSnapshots()
-    let lines = try ImportTraces(library: url).erase(subjects.map(\.identifier))
+    let lines = try store.folder.withPath { library in
+      try ImportTraces(library: library).erase(subjects.map(\.identifier))
+    }
     return ErasureReport(assets: preview, importLineCount: lines, token: try currentToken)
   }
 

@@ -44,10 +44,12 @@ extension PhotoLibrary {
     try checkIsNow("fork the library")
     try checkIsOwner("fork the library")
     return try LibraryStore.reporting {
-      let folder = try UnfinishedFolder(becoming: url, outside: self.url)
+      let folder = try UnfinishedFolder(becoming: url, outside: URL(filePath: store.folder.currentPath))
       let head = try store.copyStore(to: folder, progress)
       var transfer = ResourceTransfer()
-      try transfer.take(from: self.url.path, to: folder, .shared, progress: progress)
+      try store.folder.withPath { library in
+        try transfer.take(from: library, to: folder, .shared, progress: progress)
+      }
       try LibraryCopy.noteMissing(in: folder.path, &transfer)
       let core = store.core
       let fork = LibraryFork(

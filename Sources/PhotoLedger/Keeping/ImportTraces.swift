@@ -17,7 +17,7 @@ struct ImportTraces {
   private static let blank = Array(#"{"outcome":"erased"}"#.utf8)
   private let folder: String
 
-  init(library: URL) { folder = library.path + "/imports" }
+  init(library: String) { folder = library + "/imports" }
 
   /// A line of a report, as far as it can name an asset.
   private struct Line: Decodable {

@@ -103,7 +103,7 @@ extension PhotoLibrary {
       if !taken.erased.isEmpty {
         // As where the assets were erased first: what lies beside the store tells of them too.
         try dropSnapshots()
-        _ = try ImportTraces(library: url).erase(taken.erased)
+        _ = try store.folder.withPath { try ImportTraces(library: $0).erase(taken.erased) }
       }
       return try currentToken
     }

@@ -177,7 +177,8 @@ final class Observation: Sendable {
     return try recentDeltas(from: from, to: to) ?? deltas(after: from, through: to)
   }
 
-  private func recentDeltas(from: UInt64, to: UInt64) -> [Delta]? {
+  /// The deltas that lead from one commit to another; nil if they are not remembered.
+  func recentDeltas(from: UInt64, to: UInt64) -> [Delta]? {
     state.withLock { state in
       guard let first = state.recent.first?.from, first <= from, from <= to, state.commit ?? 0 >= to else { return nil }
       return Array(state.recent[Int(from - first)..<Int(to - first)])
@@ -225,7 +226,7 @@ final class Observation: Sendable {
 
   // MARK: Catching up
 
-  /// How somebody goes who is behind: over each commit, newest first, or over all at once.
+  /// How somebody goes who is behind: over each commit, oldest first, or over all at once.
   enum Way {
     case each([Delta])
     case atOnce(Delta)
@@ -251,7 +252,7 @@ final class Observation: Sendable {
     if result.isTouched(byMoreThan: limit, of: deltas), let composed = Delta(composing: deltas) {
       return .atOnce(composed)
     }
-    return .each(deltas.reversed())
+    return .each(deltas)
   }
 
   // MARK: Live queries
@@ -273,7 +274,7 @@ final class Observation: Sendable {
       if arrival == nil {
         switch try way(of: result, to: commit, composingBeyond: limit) {
         case .each(let deltas):
-          for delta in deltas.reversed() { current = current.advanced(by: delta).after }
+          for delta in deltas { current = current.advanced(by: delta).after }
           arrival = (Arrival(backlog: deltas), commit)
         case .atOnce(let delta):
           let step = Step(from: result, by: delta)

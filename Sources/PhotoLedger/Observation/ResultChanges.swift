@@ -181,8 +181,13 @@ final class Follower: Sendable {
     if steps.count(where: \.isTouching) > backlogLimit {
       return Step(from: held, to: current, by: try observation.composedDelta(from: start, to: current.commit))
     }
+    guard let deltas = observation.recentDeltas(from: start, to: steps[0].commit) else {
+      // Everything up to now has to be read for one of them, so it is read once for all.
+      if start > state.commit { state.ahead = try store.unchanged(held, at: start) }
+      return try catchUp(&state, with: current)
+    }
     var step: Step?
-    for delta in try observation.deltas(from: start, to: steps[0].commit) {
+    for delta in deltas {
       step = Step(from: step?.after ?? held, by: delta)
     }
     return step
@@ -202,7 +207,7 @@ final class Follower: Sendable {
       if state.held.isTouched(byMoreThan: backlogLimit, of: earlier) {
         target = try observation.head().commit
       } else {
-        state.arrival = Arrival(backlog: earlier.reversed())
+        state.arrival = Arrival(backlog: earlier)
         if let step = nextOfArrival(&state) { return step }
       }
     }
@@ -256,7 +261,7 @@ final class Follower: Sendable {
       state.arrival = nil
       return step
     }
-    while let delta = state.arrival?.backlog.popLast() {
+    while let delta = state.arrival?.next() {
       let step = Step(from: state.held, by: delta)
       if !step.touched.isEmpty { return step }
       state.ahead = step.after
@@ -294,11 +299,27 @@ extension Step {
 }
 
 /// How somebody comes to the present who is behind; read once.
+///
+/// Whoever goes on keeps the arrival as it was until the step is told, in case of an error; so what was read is never
+/// changed, or each step would copy what is left of it.
 struct Arrival: Sendable {
-  /// The commits that lead there, newest first, if they are to be told one by one.
-  var backlog: [Delta] = []
+  /// The commits that lead there, oldest first, if they are to be told one by one.
+  let backlog: [Delta]
+  /// How many of them were passed.
+  private var passed = 0
   /// The step that leads there, if they are to be told as one.
-  var step: Step?
+  let step: Step?
+
+  init(backlog: [Delta]) { (self.backlog, step) = (backlog, nil) }
+
+  init(step: Step) { (backlog, self.step) = ([], step) }
+
+  /// The next of the commits.
+  mutating func next() -> Delta? {
+    guard passed < backlog.count else { return nil }
+    defer { passed += 1 }
+    return backlog[passed]
+  }
 }
 
 extension ResultCore {

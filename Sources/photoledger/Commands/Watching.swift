@@ -15,7 +15,8 @@ import PhotoLedger
 //
 // Ending at a token. A commit that does not touch the result gives no line, so the lines alone cannot tell that a state
 // has been passed. An observer of the whole library can: when it is told of the token's commit, every live result has
-// taken that commit in. It then cancels the task that prints; a cancelled sequence first gives what is there to give.
+// taken that commit in. It then cancels the task that prints; a cancelled sequence first gives what is there to give. A
+// signal does not wait for that: each line is whole, and what is not told yet is told to whoever asks since its token.
 
 extension Command {
   static let watch = Command(
@@ -68,9 +69,10 @@ private struct Watch {
     let end = EndObserver { if hasReached($0) { interruption.request() } }
     try library.register(end)
     if try hasReached(library.currentToken) { interruption.request() }
-    try waiting(interruption) {
+    try waitingUntilSignalled(interruption) {
       var told = result.token
       for try await details in library.changes(to: result, composingBeyond: .max) {
+        if interruption.isSignalled { return }
         let after = details.fetchResultAfterChanges.token
         if let until, after > until { return }
         try output.line(line(details, since: told))

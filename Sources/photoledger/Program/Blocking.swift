@@ -15,14 +15,31 @@ func waiting<Value: Sendable>(
   return try answer.wait().get()
 }
 
-/// A result that another thread will give, once.
+/// The same for work that can be left where it is when a signal comes: it is not waited for any longer.
+func waitingUntilSignalled(_ interruption: Interruption, for work: @escaping @Sendable () async throws -> Void) throws {
+  let answer = Pending<Void>()
+  let task = Task.detached {
+    do { answer.give(.success(try await work())) } catch { answer.give(.failure(error)) }
+  }
+  interruption.onRequest {
+    task.cancel()
+    if interruption.isSignalled { answer.give(.success(())) }
+  }
+  try answer.wait().get()
+}
+
+/// A result that another thread will give; what it gives later does not count.
 final class Pending<Value: Sendable>: Sendable {
   private let result = Mutex<Result<Value, any Error>?>(nil)
   private let given = DispatchSemaphore(value: 0)
 
   func give(_ result: sending Result<Value, any Error>) {
-    self.result.withLock { $0 = result }
-    given.signal()
+    let isFirst = self.result.withLock { known in
+      guard known == nil else { return false }
+      known = result
+      return true
+    }
+    if isFirst { given.signal() }
   }
 
   /// Waits for the result.

@@ -14,6 +14,7 @@ import Synchronization
 final class Interruption: Sendable {
   private struct State {
     var isRequested = false
+    var isSignalled = false
     var handlers: [@Sendable () -> Void] = []
   }
 
@@ -47,6 +48,7 @@ final class Interruption: Sendable {
         guard sigwait(&waited, &number) == 0 else { continue }
         if isSecond { _exit(128 + number) }
         isSecond = true
+        state.withLock { $0.isSignalled = true }
         request(by: number)
       }
     }
@@ -55,6 +57,9 @@ final class Interruption: Sendable {
   }
 
   var isRequested: Bool { state.withLock { $0.isRequested } }
+
+  /// Whether it was a signal that asked: then what is under way need not be brought to its end.
+  var isSignalled: Bool { state.withLock { $0.isSignalled } }
 
   /// Asks to stop, as a signal does.
   func request(by signal: Int32 = SIGTERM) {

@@ -1,0 +1,34 @@
+import Glibc
+
+/// The directory of an open store, wherever it is by now.
+///
+/// A path says where a directory was. When it is renamed and another store is made at the old path, the path leads to
+/// that one; LMDB itself takes paths only. So the directory is opened once, and whatever opens files in it later (the
+/// store again after a failed write, a store beside it that is made for a while) goes through the kernel's table of
+/// this process's descriptors.
+final class StoreDirectory: Sendable {
+  /// Where it was when it was opened, for sentences.
+  let path: String
+  /// A path that leads to it for as long as this object lives.
+  let location: String
+  private let descriptor: Int32
+
+  init(_ path: String) throws(LMDBError) {
+    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw LMDBError(code: errno, "open", path: path) }
+    self.path = path
+    let link = "/proc/self/fd/\(descriptor)"
+    // Where /proc is not mounted there is nothing better.
+    location = access(link, F_OK) == 0 ? link : path
+  }
+
+  deinit { close(descriptor) }
+
+  /// An error of a call that was given ``location``, as people know the place.
+  func named(_ error: LMDBError) -> LMDBError {
+    guard error.path == location else { return error }
+    var error = error
+    error.path = path
+    return error
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PhotoLedger
+
+@Suite("the order of blocks")
+struct BlockOrderTests {
+  /// The commits of blocks that are sent one after another, in the order of their sending; nil for one that failed.
+  private final class Outcomes: Sendable {
+    let commits = Mutex<[Int: UInt64?]>([:])
+
+    func note(_ index: Int, _ result: Result<CommitReceipt, any Error>) {
+      commits.withLock { $0[index] = try? result.get().token.position }
+    }
+
+    func all(_ count: Int) async throws -> [UInt64?] {
+      try await waitUntil("\(count) blocks are answered") { commits.withLock { $0.count == count } }
+      return commits.withLock { commits in (0..<count).map { commits[$0] ?? nil } }
+    }
+  }
+
+  /// Holds every block up that has not been let go.
+  private final class Gatekeeper: ChangeConfirmation {
+    let isOpen = DispatchSemaphore(value: 0)
+    let asked = Atomic(0)
+
+    func confirm(_ proposal: ChangeProposal) -> Bool {
+      asked.add(1, ordering: .relaxed)
+      guard proposal.cause == "held" else { return true }
+      isOpen.wait()
+      return true
+    }
+  }
+
+  private static func photo(_ text: String) -> AssetCreation {
+    ResourceDraftTests.photo(.data(Data(text.utf8)))
+  }
+
+  @Test("blocks that one thread sends keep their order, whatever is purged meanwhile")
+  func purgedMeanwhile() async throws {
+    let folder = try ScratchFolder()
+    let library = try ResourceDraftTests.library(folder)
+    defer { library.close() }
+    let outcomes = Outcomes()
+    for index in 0..<100 {
+      library.performChanges {
+        guard index % 2 == 0 else { return _ = $0.createAlbum(title: "\(index)") }
+        let asset = $0.createAsset(Self.photo("same"))
+        $0.deleteAssets([asset])
+        $0.purgeAssets([asset])
+      } completionHandler: {
+        outcomes.note(index, $0)
+      }
+    }
+    let commits = try await outcomes.all(100)
+    #expect(!commits.contains(nil))
+    #expect(commits.compactMap(\.self) == commits.compactMap(\.self).sorted())
+  }
+
+  @Test("a block that has to store bytes is not overtaken by a later one of its caller, and by any of another's")
+  @MainActor
+  func staging() async throws {
+    let folder = try ScratchFolder()
+    let library = try ResourceDraftTests.library(folder)
+    let other = library.as(PhotoLibrary.owner)
+    defer { library.close() }
+    let keeper = Gatekeeper()
+    try library.setChangeConfirmation(keeper)
+    // Tasks of one actor begin in the order in which they are made, and each goes on to its first suspension.
+    let first = Task { try await library.performChanges(cause: "held") { $0.createAsset(Self.photo("bytes")) } }
+    let second = Task { try await library.performChanges { $0.createAlbum(title: "second") } }
+    try await waitUntil("both blocks are sent") { keeper.asked.load(ordering: .relaxed) == 2 }
+    let free = try await other.performChanges { $0.createAlbum(title: "of another caller") }
+    keeper.isOpen.signal()
+    let commits = (try await first.value.token.position, try await second.value.token.position)
+    #expect(free.token.position < commits.0 && commits.0 < commits.1)
+  }
+
+  @Test("a block that is refused before it is sent does not hold up those behind it")
+  @MainActor
+  func refused() async throws {
+    let folder = try ScratchFolder()
+    let library = try ResourceDraftTests.library(folder)
+    defer { library.close() }
+    let missing = URL(filePath: folder.path).appending(path: "missing.jpg")
+    let first = Task {
+      try await library.performChanges {
+        $0.createAsset(ResourceDraftTests.photo(.file(missing, shouldMove: false)))
+      }
+    }
+    let second = Task { try await library.performChanges { $0.createAlbum(title: "second") } }
+    await #expect(throws: LibraryError.self) { try await first.value }
+    #expect(try await second.value.token.position == 2)
+  }
+}
