@@ -48,14 +48,17 @@ enum ChildProcess {
   }
 
   /// The bytes of memory that this process alone holds and no file backs (RssAnon).
-  static func anonymousBytes() throws -> Int {
+  static func anonymousBytes() throws -> Int { try statusBytes("RssAnon:") }
+
+  /// A size that the kernel tells of this process.
+  static func statusBytes(_ field: String) throws -> Int {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-    for line in status.split(separator: "\n") where line.hasPrefix("RssAnon:") {
+    for line in status.split(separator: "\n") where line.hasPrefix(field) {
       if let kilobytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) {
         return kilobytes << 10
       }
     }
-    throw WrongAnswer(description: "/proc/self/status does not say how much memory the process holds.")
+    throw WrongAnswer(description: "/proc/self/status does not say '\(field)'.")
   }
 }
 
@@ -67,6 +70,10 @@ enum ChildTask: String {
   case openLibrary = "open-library"
   /// The same in SQLite.
   case openSQLite = "open-sqlite"
+  /// Opens a library, counts, reads the first hundred in the order of addition; prints its peak memory too.
+  case firstAdded = "first-added"
+  /// Rebuilds a library; prints its peak memory.
+  case rebuild
   /// Holds a live result of everything, then more; prints its memory at each step.
   case hold
 
@@ -78,6 +85,10 @@ enum ChildTask: String {
     case .openLibrary, .openSQLite:
       let count = try self == .openLibrary ? ColdStart.library(path) : ColdStart.sqlite(path)
       print((ContinuousClock.now - start).nanoseconds, count.assets, count.first)
+    case .firstAdded:
+      let count = try Streams.firstAdded(path)
+      print((ContinuousClock.now - start).nanoseconds, count.assets, count.first, try ChildProcess.peakBytes())
+    case .rebuild: print(try RebuildCosts.rebuild(path), try ChildProcess.peakBytes())
     case .hold: print(try Memory.hold(path).map { "\($0)" }.joined(separator: " "))
     }
   }

@@ -1,7 +1,8 @@
 /// The rows of the store, all of one size measured in the same invented library.
 enum StoreRows {
   private static let names: [String] = [
-    Creation.names, ["S10 creation, one commit of 1000 assets"], ColdStart.names, Fetching.rebuildNames,
+    Creation.names, ["S10 creation, one commit of 1000 assets"], ColdStart.names, Streams.names,
+    RebuildCosts.names, Fetching.rebuildNames,
     Fetching.questions.flatMap(Fetching.names), Observing.names, CatchingUp.names, LongAlbum.names, Memory.names,
     Commits.names, Proofs.names, UglyShapes.names, Auditing.names, Undoing.names, LookingBack.names, BackingUp.names,
     Examining.names, peerNames,
@@ -20,6 +21,8 @@ enum StoreRows {
     let stage = try Creation.stage(size, into: &report)
     try Fetching.measure(stage, into: &report)
     try ColdStart.measure(stage, into: &report)
+    try Streams.measure(stage, into: &report)
+    try RebuildCosts.measure(stage, into: &report)
     try Creation.measure(stage, into: &report)
     try Commits.measure(stage, into: &report)
     try Proofs.measure(stage, into: &report)

@@ -44,7 +44,8 @@ unsigned psys_fork_generation(void) { return atomic_load_explicit(&generation, m
 
 uint64_t psys_thread_id(void) { return (uint64_t)pthread_self(); }
 
-int psys_read_around(const void *address) {
+// Gives the advice about the whole mapping of a file that holds an address.
+static int advise_mapping(const void *address, int advice) {
   FILE *maps = fopen("/proc/self/maps", "re");
   if (maps == NULL) return errno;
   int result = ENOENT;
@@ -54,13 +55,31 @@ int psys_read_around(const void *address) {
   while (fgets(line, sizeof line, maps) != NULL) {
     uintptr_t start, end;
     unsigned long inode;
-    if (is_beginning && sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %lu", &start, &end, &inode) == 3 &&
+    char permissions[8];
+    if (is_beginning &&
+        sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %*s %*s %lu", &start, &end, permissions, &inode) == 4 &&
         start <= (uintptr_t)address && (uintptr_t)address < end) {
-      if (inode != 0) result = madvise((void *)start, end - start, MADV_NORMAL) == 0 ? 0 : errno;
+      // What another process sees too: read again, it is the same. Private pages would be lost.
+      int is_shared = inode != 0 && strlen(permissions) == 4 && permissions[3] == 's';
+      if (is_shared) result = madvise((void *)start, end - start, advice) == 0 ? 0 : errno;
       break;
     }
     is_beginning = strchr(line, '\n') != NULL;
   }
   fclose(maps);
   return result;
+}
+
+int psys_read_around(const void *address) { return advise_mapping(address, MADV_NORMAL); }
+
+int psys_let_go(const void *address) { return advise_mapping(address, MADV_DONTNEED); }
+
+int64_t psys_file_pages_resident(void) {
+  FILE *statm = fopen("/proc/self/statm", "re");
+  if (statm == NULL) return -1;
+  // proc_pid_statm(5), in pages: size, resident, shared: those of files and of shared memory.
+  int64_t shared;
+  int count = fscanf(statm, "%*s %*s %" SCNd64, &shared);
+  fclose(statm);
+  return count == 1 ? shared * sysconf(_SC_PAGESIZE) : -1;
 }

@@ -21,6 +21,9 @@ import Synchronization
   /// After so many steps from entry to entry a cursor has come far.
   @inlinable static var stepCount: UInt32 { 1024 }
 
+  /// How many bytes of files may be mapped before a walk lets go of them, the program and its libraries included.
+  static var filePagesMax: Int64 { 48 << 20 }
+
   typealias State = Atomic<Bool>
 
   static func attach(to handle: OpaquePointer) {
@@ -53,14 +56,30 @@ import Synchronization
   }
 }
 
-extension ReadTransaction {
+extension TransactionReading where Self: ~Copyable {
   /// Tells that much is about to be read in other ways than with a cursor, which tells by itself when it has come far.
-  public func readAround() {
+  public borrowing func readAround() {
+    withSomePage { cursor, address in ReadAround.begin(cursor, at: address) }
+  }
+
+  /// Lets go of the store's pages that this process has mapped, if they have become many: whoever walks over everything
+  /// would hold the whole file. They stay in the page cache, and whoever reads them next maps them again.
+  ///
+  /// The map stays where it is for as long as a transaction is open, and is only read.
+  public borrowing func letGoOfPages() {
+    guard psys_file_pages_resident() > ReadAround.filePagesMax else { return }
+    // What cannot be let go of stays mapped: nothing depends on it.
+    withSomePage { _, address in _ = psys_let_go(address) }
+  }
+
+
+  /// Gives a place in the store and a cursor at it, unless there is nothing to read.
+  private borrowing func withSomePage(_ body: (OpaquePointer, UnsafeRawPointer?) -> Void) {
     var cursor: OpaquePointer?
     // 1 is the database of the names of databases; where there are none, there is nothing to read.
     guard mdb_cursor_open(handle.pointer, 1, &cursor) == 0, let cursor else { return }
     defer { mdb_cursor_close(cursor) }
     var (key, value) = (MDB_val(), MDB_val())
-    if mdb_cursor_get(cursor, &key, &value, MDB_FIRST) == 0 { ReadAround.begin(cursor, at: key.mv_data) }
+    if mdb_cursor_get(cursor, &key, &value, MDB_FIRST) == 0 { body(cursor, key.mv_data) }
   }
 }

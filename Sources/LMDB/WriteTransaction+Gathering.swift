@@ -14,8 +14,8 @@ import Glibc
 // Invariant: after `settle` each database holds what it would hold if every change had been carried out at once.
 // Changes of one key keep their order among each other, and keys do not depend on one another; only that a key is
 // there already (`insert`) is found out later. Until then the database cannot be read, and trying to is a precondition
-// that fails: a gathered database is one that nothing reads. More than `bytesMax` of one database are carried out
-// before the rest is gathered.
+// that fails: a gathered database is one that nothing reads. When all that is gathered has become more than `bytesMax`,
+// the changes of the database with the most are carried out before the rest is gathered.
 //
 // Refused: answering reads from what is gathered (a second index over it, for databases that are mostly read), and
 // LMDB's own bulk load (it is MDB_APPEND as used here).
@@ -39,24 +39,31 @@ struct GatheredRows {
     let database: Database
     var rows: [Row] = []
     var bytes: [UInt8] = []
+    var byteCount: Int { bytes.count + rows.count * MemoryLayout<Row>.stride }
   }
 
   var runs: [Run]
 
   init(_ databases: [Database]) { runs = databases.map { Run(database: $0) } }
 
-  /// Bytes of keys and values that are gathered for one database at most.
-  static let bytesMax = 64 << 20
+  /// How many bytes are gathered at most, for all databases together.
+  static let bytesMax = 128 << 20
 
-  /// Adds a change; hands out the changes of its database when they have become too many.
+  /// How many bytes are gathered.
+  private var byteCount = 0
+
+  /// Adds a change; hands out the changes of the database with the most when they have become too many.
   mutating func add(_ key: RawSpan, _ value: RawSpan?, _ change: Change, in database: Database) -> Run? {
     guard let index = runs.firstIndex(where: { $0.database.index == database.index }) else {
       preconditionFailure("A database that is marked has a place for its changes.")
     }
     runs[index].add(key, value, change)
-    guard runs[index].bytes.count > Self.bytesMax else { return nil }
-    let full = runs[index]
-    runs[index] = Run(database: database)
+    byteCount += key.byteCount + (value?.byteCount ?? 0) + MemoryLayout<Row>.stride
+    guard byteCount > Self.bytesMax, let largest = runs.indices.max(by: { runs[$0].byteCount < runs[$1].byteCount })
+    else { return nil }
+    let full = runs[largest]
+    runs[largest] = Run(database: full.database)
+    byteCount -= full.byteCount
     return full
   }
 }
@@ -90,7 +97,7 @@ extension GatheredRows.Run {
         if one.high != two.high { return one.high < two.high }
         if one.low != two.low { return one.low < two.low }
         if one.keyCount == 16 && two.keyCount == 16 { return one.start < two.start }
-        let order = order(
+        let order = keyOrder(
           UnsafeRawBufferPointer(rebasing: bytes[Int(one.start)..<Int(one.start) + Int(one.keyCount)]),
           UnsafeRawBufferPointer(rebasing: bytes[Int(two.start)..<Int(two.start) + Int(two.keyCount)]))
         return order == 0 ? one.start < two.start : order < 0
@@ -101,7 +108,7 @@ extension GatheredRows.Run {
 }
 
 /// Negative, 0 or positive as `one` lies before, on or after `two` in LMDB's order of keys.
-private func order(_ one: UnsafeRawBufferPointer, _ two: UnsafeRawBufferPointer) -> Int {
+func keyOrder(_ one: UnsafeRawBufferPointer, _ two: UnsafeRawBufferPointer) -> Int {
   if let first = one.baseAddress, let second = two.baseAddress {
     let order = memcmp(first, second, min(one.count, two.count))
     if order != 0 { return Int(order) }
@@ -164,8 +171,8 @@ extension WriteTransaction {
         let key = UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(row.keyCount)])
         let value = UnsafeRawBufferPointer(
           rebasing: bytes[start + key.count..<start + key.count + Int(row.valueCount)])
-        let isNew = previous.map { order($0, key) != 0 } ?? true
-        if previous == nil && hasLast { appends = order(place.key, key) < 0 }
+        let isNew = previous.map { keyOrder($0, key) != 0 } ?? true
+        if previous == nil && hasLast { appends = keyOrder(place.key, key) < 0 }
         try carryOut(row.change, key, value, run.database, cursor, appends: appends && isNew)
         previous = key
       }

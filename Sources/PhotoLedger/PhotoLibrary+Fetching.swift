@@ -55,7 +55,8 @@ extension PhotoLibrary {
   ///   - options: which, and in what order.
   ///   - album: nil: the whole library; otherwise the album's assets, in its manual order unless the options sort.
   /// - Throws: ``FetchError`` for options that do not fit assets (FR-09), ``LibraryError`` if the store cannot be read.
-  /// - Complexity: O(n log n) in the assets of the scope; O(1) while an equal query is followed.
+  /// - Complexity: O(log n) to begin with the whole library, or one of its smart albums, in the order of addition or by
+  ///   creation date; O(n log n) in the assets of the scope otherwise; O(1) while an equal query is followed.
   public func fetchAssets(_ options: FetchOptions, in album: PhotoCollection? = nil) throws -> FetchResult<Asset> {
     guard let album else { return try fetch(.asset, .library, options, .asset) }
     return try fetch(.asset, album.assetScope, try album.completed(options, at: today), .asset)
@@ -132,7 +133,11 @@ extension PhotoLibrary {
 
   /// The details of an asset that the client saw at the value's commit; empty ones otherwise.
   func details(of asset: Asset, _ t: borrowing StoreReading) throws -> AssetDetails {
-    let sequence = try store.sequence(ofCommit: asset.commit, t)
+    try details(of: asset, at: try store.sequence(ofCommit: asset.commit, t), t)
+  }
+
+  /// The details of an asset that the client saw after an event; empty ones otherwise.
+  func details(of asset: Asset, at sequence: UInt64, _ t: borrowing StoreReading) throws -> AssetDetails {
     switch try permission(t).access {
     case .full: break
     case .none: return AssetDetails()

@@ -25,6 +25,23 @@ struct AuditCommandTests {
     }
   }
 
+  @Test("the log has the oldest events first and the newest if reversed, and at most as many as are asked for")
+  func orders() throws {
+    let scene = try Scene()
+    let run = { (words: [String]) in try scene.sandbox.run(["log", "--json"] + words).lines }
+    for filter in [[], ["--client", "owner"], ["--kind", "assets"]] {
+      let all = try run(filter)
+      #expect(all.count > 3, "\(filter)")
+      #expect(try run(filter + ["--reverse"]) == all.reversed(), "\(filter)")
+      #expect(try run(filter + ["--limit", "2"]) == Array(all.prefix(2)), "\(filter)")
+      #expect(try run(filter + ["--limit", "2", "--reverse"]) == Array(all.reversed().prefix(2)), "\(filter)")
+      #expect(try run(filter + ["--limit", "1000"]) == all, "\(filter)")
+    }
+    let text = try scene.sandbox.run(["log", "--reverse", "--limit", "1"])
+    #expect(text.status == 0 && text.lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("  (") }.count == 1)
+    for limit in ["0", "-1", "x"] { #expect(try scene.sandbox.run(["log", "--limit", limit]).status == 2, "\(limit)") }
+  }
+
   @Test("the log is filtered by asset, album, client, cause, kind and time, and by several of them")
   func log() throws {
     let scene = try Scene()

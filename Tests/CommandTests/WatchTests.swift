@@ -170,6 +170,36 @@ struct WatchTests {
     Issue.record("The program did not take its signal within a minute.")
   }
 
+  @Test("a long result is told in lines of at most a thousand identifiers, or not at all where that is asked")
+  func bounded() throws {
+    let sandbox = try Sandbox()
+    let created = (0..<2500).map { _ in #"{"op":"asset.create","mediaType":"image"}"# }
+    let answer = try sandbox.apply([#"{"changes":[\#(created.joined(separator: ","))]}"#])
+    let assets = try #require(answer.first?["created"] as? [String])
+    let token = try #require(answer.first?["token"] as? String)
+    func lines(_ words: [String]) throws -> [[String: Any]] {
+      try sandbox.run(["watch", "--until", token] + words).objects()
+    }
+    let whole = try lines([])
+    #expect(whole.map { ($0["identifiers"] as? [String])?.count } == [1000, 1000, 500])
+    #expect(whole.flatMap { $0["identifiers"] as? [String] ?? [] } == assets)
+    #expect(whole.map { $0["count"] as? Int } == [2500, nil, nil])
+    #expect(whole.map { $0["offset"] as? Int } == [nil, 1000, 2000])
+    #expect(whole.allSatisfy { $0["token"] as? String == token })
+    #expect(try lines(["--limit", "2000"]).map { ($0["identifiers"] as? [String])?.count } == [1000, 1000])
+    #expect(try lines(["--limit", "1"]).map { $0["identifiers"] as? [String] } == [[assets[0]]])
+    #expect(try lines(["--where", "isFavorite == YES"]).map { $0["identifiers"] as? [String] } == [[]])
+    let bare = try lines(["--no-initial"])
+    #expect(bare.count == 1 && bare[0]["count"] as? Int == 2500 && Set(bare[0].keys) == ["token", "count"])
+
+    // The changes are of the whole result all the same.
+    let watch = try Running(sandbox, ["watch", "--no-initial"])
+    _ = try watch.line()
+    #expect(try sandbox.run(["favorite", assets[2400]]).status == 0)
+    #expect(try jsonObject(watch.line())["changed"] as? [[Int]] == [[2400, 1]])
+    #expect(try watch.finish(interrupting: true).status == 0)
+  }
+
   @Test("a feed whose reader goes away ends by itself")
   func closedOutput() throws {
     let sandbox = try Sandbox()

@@ -1,10 +1,11 @@
 import EventLog
 import Foundation
 import LMDB
-import PhotoLedger
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import PhotoLedger
 
 @Suite("Rebuilding")
 struct RebuildTests {
@@ -102,6 +103,40 @@ struct RebuildTests {
     try environment.write { t in try t.put(entry.key, row, in: assets) }
     #expect(try made.library.asset(id.uuidString)?.isFavorite == false)
     return (made, id, sound)
+  }
+
+  @Test("a rebuild of a sound library leaves its file as large as it was, and one row that differs costs a few pages")
+  func size() throws {
+    let made = try TemporaryLibrary()
+    for block in 0..<10 {
+      try made.library.performChangesAndWait { change in
+        for seed in 0..<100 { change.createAsset(.invented(block * 100 + seed)) }
+      }
+    }
+    let environment = try LMDB.Environment.store(ofLibrary: made.url.path)
+    let sound = try StoreDump(environment)
+    let before = try environment.statistics().usedPages
+    try made.library.rebuild()
+    #expect(try environment.statistics().usedPages <= before + 8)
+    let assets = try environment.database("assets", integerKeys: true)
+    let entry = try #require(sound.databases["assets"]?.first)
+    var row = entry.value
+    row[AssetRow.Layout.pixelWidth] ^= 1
+    try environment.write { t in try t.put(entry.key, row, in: assets) }
+    try made.library.rebuild()
+    #expect(try StoreDump(environment).difference(from: sound) == nil)
+    #expect(try environment.statistics().usedPages <= before + 24)
+  }
+
+  @Test("a rebuild after one that died while it read the tables makes them afresh, and leaves no mark")
+  func afterDeath() throws {
+    let (made, asset, sound) = try Self.altered()
+    let mark = made.url.path + "/store/" + Shadow.readingMark
+    #expect(FileManager.default.createFile(atPath: mark, contents: nil))
+    try made.library.rebuild()
+    #expect(try made.library.asset(asset.uuidString)?.isFavorite == true)
+    #expect(try StoreDump(Environment.store(ofLibrary: made.url.path)).difference(from: sound) == nil)
+    #expect(!FileManager.default.fileExists(atPath: mark))
   }
 
   @Test("readers on another thread see the old rows until the swap, and the new ones after it")

@@ -53,13 +53,16 @@ struct StoredOrderTests {
     func compare(_ number: Int) throws {
       let albums: [PhotoCollection?] = [nil] + (try made.library.fetchCollections(with: .smartAlbum)).map { $0 }
       for album in albums {
-        for order in ["creationDate", "creationDate:desc"] {
+        for order in ["", "creationDate", "creationDate:desc"] {
           var options = FetchOptions()
-          options.sort = [try SortTerm(order, for: .asset)]
+          if !order.isEmpty { options.sort = [try SortTerm(order, for: .asset)] }
           let asked = try made.library.fetchAssets(options, in: album)
           let isKept = StoredOrder.answering(try asked.core.plan.query) != nil
           #expect(isKept == (album?.albumSubtype != .smartAlbumRecentlyAdded), "Another fetch is answered.")
+          if order.isEmpty && album?.albumSubtype == .smartAlbumRecentlyAdded { continue }
           let stored = try made.library.fetchAssets(options, in: album)
+          var pieces: [ObjectNumber] = []
+          try made.library.fetchAssets(options, in: album).forEachPiece { pieces += $0.map(\.row.number) }
           options.sort.append(try SortTerm("addedDate", for: .asset))
           let expected = try made.library.fetchAssets(options, in: album).core.numbers
           let title = Comment(rawValue: "\(album?.localizedTitle ?? "The library") by \(order), step \(number)")
@@ -67,6 +70,7 @@ struct StoredOrderTests {
           #expect(stored.prefix(3).map(\.row.number) == Array(expected.prefix(3)), title)
           #expect(try stored.core.numbers == expected, title)
           #expect(stored.map(\.row.number) == expected, title)
+          #expect(pieces == expected, title)
         }
       }
     }
@@ -82,12 +86,14 @@ struct StoredOrderTests {
     #expect(try changing.made.library.verify(scratch: changing.made.folder.url).defect == nil)
   }
 
-  @Test("a result that was begun shows its own commit, however late it is made (FR-01)", arguments: [4, 5] as [UInt64])
-  func begun(seed: UInt64) throws {
+  @Test(
+    "a result that was begun shows its own commit, however late it is made (FR-01)", arguments: [4, 5] as [UInt64],
+    ["", "creationDate", "creationDate:desc"])
+  func begun(seed: UInt64, order: String) throws {
     var changing = try Changing(seed)
     let library = changing.made.library
     var options = FetchOptions()
-    options.sort = [try SortTerm("creationDate:desc", for: .asset)]
+    if !order.isEmpty { options.sort = [try SortTerm(order, for: .asset)] }
     var (limited, start) = (options, 0)
     limited.fetchLimit = 7
     while try library.fetchAssets(options).count < 3 * BegunResult.firstCount {
@@ -102,6 +108,45 @@ struct StoredOrderTests {
     #expect(late.map(\.id) == wanted)
     #expect(short.map(\.id) == Array(wanted.prefix(7)))
     #expect(try late.index(ofObject: late[wanted.count - 1]) == wanted.count - 1)
+  }
+
+  @Test(
+    "pieces are the whole result in its order, also when a commit comes between two of them",
+    arguments: ["", "creationDate", "creationDate:desc"])
+  func pieces(order: String) throws {
+    var changing = try Changing(8)
+    let library = changing.made.library
+    var options = FetchOptions()
+    if !order.isEmpty { options.sort = [try SortTerm(order, for: .asset)] }
+    for number in 0..<30 { try changing.step(number) }
+    let wanted = try library.fetchAssets(options).map(\.id)
+    let result = try library.fetchAssets(options)
+    #expect(result.state.begun != nil && wanted.count > 12)
+    var (found, details): ([LocalIdentifier], Int) = ([], 0)
+    try library.forEachAsset(of: result) { asset, described in
+      found.append(asset.id)
+      details += described.resources.count
+      if found.count == 7 { try changing.step(100) }
+    }
+    #expect(found == wanted)
+    #expect(try details == result.reduce(0) { $0 + (try library.resources(of: $1).count) })
+    #expect(result.state.begun == nil, "After the commit it was made.")
+  }
+
+  @Test("a few members that were added late are found though the first rows are no members (AL-07)")
+  func lateMembers() throws {
+    let made = try TemporaryLibrary(.seeded(9))
+    var made200: [LocalIdentifier] = []
+    try made.library.performChangesAndWait { block in
+      made200 = (0..<200).map { block.createAsset(.invented($0)) }
+    }
+    let favourites = Array(made200.suffix(9))
+    try made.library.performChangesAndWait { $0.setFavorite(true, for: favourites) }
+    let album = try #require(try made.library.fetchCollections(with: .smartAlbum, subtype: .smartAlbumFavorites).first)
+    let result = try made.library.fetchAssets(FetchOptions(), in: album)
+    #expect(result.state.begun == nil, "So many rows are not judged for the first screen.")
+    #expect(result.map(\.id) == favourites)
+    #expect(try made.library.fetchAssets().state.begun != nil)
   }
 
   @Test("whoever follows a result that was begun is told from its own commit on (CD-02, OB-03)")
@@ -124,8 +169,10 @@ struct StoredOrderTests {
     #expect(Set(list).isSubset(of: after))
   }
 
-  @Test("as many first objects are read as were asked for, also where all have one date", arguments: [true, false])
-  func firstOfOneDate(ascending: Bool) throws {
+  @Test(
+    "as many first objects are read as were asked for, also where all have one date",
+    arguments: [StoredWay.added, .dated(ascending: true), .dated(ascending: false)])
+  func firstOfOneDate(way: StoredWay) throws {
     let made = try TemporaryLibrary(.seeded(7))
     let date = Date(timeIntervalSince1970: 1_000_000_000)
     try made.library.performChangesAndWait { block in
@@ -136,11 +183,15 @@ struct StoredOrderTests {
     for index in StoredOrder.all.indices {
       let (first, all) = try core.environment.read { t in
         (
-          try core.projections.firstNumbers(7, ofOrder: index, ascending: ascending, in: t),
-          try core.projections.keys(ofOrder: index, ascending: ascending, in: t)
+          try core.projections.keys(7, ofOrder: index, way, in: t),
+          try core.projections.keys(ofOrder: index, way, in: t)
         )
       }
-      #expect(first == all.prefix(7).map(\.number), "\(StoredOrder.all[index].name)")
+      #expect(first.map(\.number) == all.prefix(7).map(\.number), "\(StoredOrder.all[index].name)")
+      let rest = try core.environment.read { t in
+        try core.projections.keys(100, ofOrder: index, way, after: first.last, in: t)
+      }
+      if first.count == 7 { #expect(rest.map(\.number) == all.dropFirst(7).map(\.number)) }
       longest = max(longest, all.count)
     }
     #expect(longest > 7)

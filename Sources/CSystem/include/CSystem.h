@@ -77,6 +77,14 @@ int psys_spawn(
 /// Returns 0 or an errno; ENOENT if no file is mapped there.
 int psys_read_around(const void *address);
 
+/// Takes the pages of the shared mapping of a file that holds `address` out of this process (madvise, MADV_DONTNEED);
+/// they stay in the page cache, and are mapped again when they are read. Returns 0 or an errno; ENOENT if no file is
+/// mapped there.
+int psys_let_go(const void *address);
+
+/// How many bytes of files are mapped into this process and in memory (proc_pid_statm(5)); -1 if that is not known.
+int64_t psys_file_pages_resident(void);
+
 /// From now on, ends the process with exit status 1 when it faults (SIGBUS, SIGSEGV, SIGABRT, SIGILL, SIGTRAP, SIGFPE),
 /// after writing `sentence` and the name of the signal to standard error. Takes the place of other handlers, such as the
 /// Swift runtime's for backtraces, which ends the process by the signal.

@@ -54,7 +54,11 @@ public struct AssetResource: Hashable, Sendable {
   }
 
   /// The SHA-256 in hexadecimal digits.
-  public var sha256Hex: String { sha256.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+  public var sha256Hex: String {
+    var digits = JSONBytes(capacity: 64)
+    sha256.withUnsafeBytes { digits.hexadecimal($0) }
+    return digits.text()
+  }
 }
 
 /// What no predicate asks of an asset: its files, and the words about it.

@@ -13,7 +13,7 @@ public struct ExtendedMetadata: Sendable, Hashable {
   /// The identifier that it had in the library that it comes from; nil if it did not come from one (CI-03).
   public let origin: CloudIdentifier?
 
-  init(_ details: AssetDetails) {
+  package init(_ details: AssetDetails) {
     caption = details.caption
     keywords = details.keywords
     originalFilename = details.resources.first(where: \.isOriginal)?.originalFilename

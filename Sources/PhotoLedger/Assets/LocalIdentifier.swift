@@ -43,11 +43,13 @@ public struct LocalIdentifier: Hashable, Sendable {
 
   /// The whole spelling for an object of a kind.
   package func spelled(as kind: ObjectKind) -> String {
-    let suffix = kind.suffix.utf8
-    return String(unsafeUninitializedCapacity: Self.spellingCount + suffix.count) { text in
-      let count = spell(into: text)
-      return count + UnsafeMutableBufferPointer(rebasing: text[count...]).update(fromContentsOf: suffix)
-    }
+    String(unsafeUninitializedCapacity: Self.spellingCount + kind.suffix.utf8.count) { spell(into: $0, as: kind) }
+  }
+
+  /// Writes the whole spelling, which takes up to 43 bytes; gives how many.
+  func spell(into text: UnsafeMutableBufferPointer<UInt8>, as kind: ObjectKind) -> Int {
+    let count = spell(into: text)
+    return count + UnsafeMutableBufferPointer(rebasing: text[count...]).update(fromContentsOf: kind.suffix.utf8)
   }
 
   private static let spellingCount = 36

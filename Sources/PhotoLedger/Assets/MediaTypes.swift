@@ -45,7 +45,7 @@ public struct MediaSubtypes: OptionSet, Sendable, Hashable, Codable {
 
   /// The names of the bits that are set, spelled as PhotoKit spells them, lowest first; unknown bits as `bitN`.
   public var names: [String] {
-    (0..<32).filter { rawValue & (1 << $0) != 0 }.map { Self.namesByBit[$0] ?? "bit\($0)" }
+    rawValue == 0 ? [] : (0..<32).filter { rawValue & (1 << $0) != 0 }.map { Self.namesByBit[$0] ?? "bit\($0)" }
   }
 
   private static let namesByBit: [Int: String] = [
@@ -202,4 +202,82 @@ public struct ResourceType: RawRepresentable, Sendable, Hashable, Codable {
     7: "adjustmentData", 8: "adjustmentBasePhoto", 9: "pairedVideo", 10: "fullSizePairedVideo",
     11: "adjustmentBasePairedVideo", 12: "adjustmentBaseVideo", 19: "photoProxy",
   ]
+}
+
+// MARK: - Names
+
+// A value of an enumeration is printed by the name of its case. To ask the runtime for it costs more than all else that
+// is printed of an asset; `NameTests` compares the two.
+
+extension MediaType {
+  /// The name of the case.
+  package var name: String {
+    switch self {
+    case .unknown: "unknown"
+    case .image: "image"
+    case .video: "video"
+    case .audio: "audio"
+    }
+  }
+}
+
+extension PlaybackStyle {
+  /// The name of the case.
+  package var name: String {
+    switch self {
+    case .unsupported: "unsupported"
+    case .image: "image"
+    case .imageAnimated: "imageAnimated"
+    case .livePhoto: "livePhoto"
+    case .video: "video"
+    case .videoLooping: "videoLooping"
+    }
+  }
+}
+
+extension PlaybackVariation {
+  /// The name of the case.
+  package var name: String {
+    switch self {
+    case .none: "none"
+    case .autoloop: "autoloop"
+    case .mirror: "mirror"
+    case .longExposure: "longExposure"
+    }
+  }
+}
+
+extension AdjustmentsState {
+  /// The name of the case.
+  package var name: String {
+    switch self {
+    case .none: "none"
+    case .userAdjusted: "userAdjusted"
+    case .cameraAutoAdjusted: "cameraAutoAdjusted"
+    }
+  }
+}
+
+extension OriginalResourceChoice {
+  /// The name of the case.
+  package var name: String {
+    switch self {
+    case .compressed: "compressed"
+    case .raw: "raw"
+    }
+  }
+}
+
+extension AssetRating {
+  /// The name of the case.
+  package var name: String {
+    switch self {
+    case .unset: "unset"
+    case .one: "one"
+    case .two: "two"
+    case .three: "three"
+    case .four: "four"
+    case .five: "five"
+    }
+  }
 }

@@ -162,6 +162,36 @@ package enum AssetField: UInt8, Sendable, CaseIterable {
   case isRaw = 22
   case isSelfPortrait = 23
   case isLivePhotoVideoPlaybackEnabled = 24
+
+  /// The name of the case.
+  package var name: String {
+    switch self {
+    case .isFavorite: "isFavorite"
+    case .isHidden: "isHidden"
+    case .creationDate: "creationDate"
+    case .localCreationDate: "localCreationDate"
+    case .timeZoneOffset: "timeZoneOffset"
+    case .location: "location"
+    case .modificationDate: "modificationDate"
+    case .trashedDate: "trashedDate"
+    case .mediaSubtypes: "mediaSubtypes"
+    case .playbackStyle: "playbackStyle"
+    case .duration: "duration"
+    case .pixelWidth: "pixelWidth"
+    case .pixelHeight: "pixelHeight"
+    case .mediaType: "mediaType"
+    case .rating: "rating"
+    case .burstSelectionTypes: "burstSelectionTypes"
+    case .representsBurst: "representsBurst"
+    case .adjustmentsState: "adjustmentsState"
+    case .adjustmentTimestamp: "adjustmentTimestamp"
+    case .playbackVariation: "playbackVariation"
+    case .originalResourceChoice: "originalResourceChoice"
+    case .isRaw: "isRaw"
+    case .isSelfPortrait: "isSelfPortrait"
+    case .isLivePhotoVideoPlaybackEnabled: "isLivePhotoVideoPlaybackEnabled"
+    }
+  }
 }
 
 /// A value of a property, as the log holds it.

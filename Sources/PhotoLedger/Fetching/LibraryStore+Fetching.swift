@@ -38,7 +38,7 @@ extension LibraryStore {
     }
     let order: ResultOrder
     if let stored = StoredOrder.answering(query) {
-      let keys = try core.projections.keys(ofOrder: stored.index, ascending: stored.isAscending, in: t)
+      let keys = try core.projections.keys(ofOrder: stored.index, stored.way, in: t)
       order = .narrow(CountedTree(sorted: keys))
     } else {
       order = plan.hasWideKeys ? .wide(try tree(plan, holders, t)) : .narrow(try tree(plan, holders, t))

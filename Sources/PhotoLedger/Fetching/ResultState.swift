@@ -78,6 +78,21 @@ final class ResultState: Sendable {
     }
   }
 
+  /// The result as it was begun; nil once it has been made.
+  var begun: BegunResult? {
+    content.withLock { content in if case .begun(let result) = content { result } else { nil } }
+  }
+
+  /// The result but perhaps for its order.
+  var frame: ResultCore {
+    content.withLock { content in
+      switch content {
+      case .begun(let result): result.frame
+      case .made(let core): core
+      }
+    }
+  }
+
   /// The result, which is made if it was only begun.
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(1); O(n) the first time for a result that was begun.
@@ -119,6 +134,8 @@ struct BegunResult: Sendable {
   let frame: ResultCore
   /// How many objects the whole order has.
   let count: Int
+  /// The stored order that it begins with, and the way through it.
+  let stored: (index: Int, way: StoredWay)
   /// The numbers of its first objects.
   let numbers: [ObjectNumber]
 
@@ -128,6 +145,9 @@ struct BegunResult: Sendable {
   #else
     static let firstCount = 256
   #endif
+
+  /// How many objects are read at first at most, where a limit tells that more will be asked for.
+  static let mostCount = 1 << 14
 }
 
 extension LibraryStore {
@@ -150,12 +170,14 @@ extension LibraryStore {
     let head = try core.log.head(t)
     let count = try t.count(of: core.projections.orders[stored.index])
     guard count > BegunResult.firstCount, observation.shared(query, at: head.commit) == nil else { return nil }
-    let numbers = try core.projections.firstNumbers(
-      BegunResult.firstCount, ofOrder: stored.index, ascending: stored.isAscending, in: t)
+    let wanted = min(count, max(BegunResult.firstCount, min(window.limit ?? 0, BegunResult.mostCount)))
+    let keys = try core.projections.keys(
+      wanted, ofOrder: stored.index, stored.way, rowLimit: 16 * wanted + BegunResult.firstCount, in: t)
+    guard keys.count == wanted else { return nil }
     let frame = ResultCore(
       library: core.mark, plan: QueryPlan(query), wantsIncrementalChanges: wantsIncrementalChanges, window: window,
       commit: head.commit, sequence: head.sequence, order: .narrow(CountedTree()), client: client)
-    return BegunResult(frame: frame, count: count, numbers: numbers)
+    return BegunResult(frame: frame, count: count, stored: stored, numbers: keys.map(\.number))
   }
 
   /// Makes a result that was begun, as of its commit.

@@ -18,8 +18,21 @@ public struct LogEntry: Sendable {
   public let objects: [String]
   /// What happened, as a sentence.
   public let sentence: String
-  /// The whole event.
-  public let details: LogValue
+  /// The event; nil if there is nothing to be said of it.
+  private let event: Event?
+  private let names: [ObjectNumber: ObjectNames.Name]
+
+  init(
+    sequence: UInt64, token: Token, commit: CommitSummary, type: String, objects: [String], sentence: String,
+    event: Event? = nil, names: [ObjectNumber: ObjectNames.Name] = [:]
+  ) {
+    (self.sequence, self.token, self.commit, self.type) = (sequence, token, commit, type)
+    (self.objects, self.sentence, self.event, self.names) = (objects, sentence, event, names)
+  }
+
+  /// The whole event; worked out when it is asked for.
+  /// - Complexity: O(k) in the objects of the event.
+  public var details: LogValue { event?.details(names) ?? .null }
 }
 
 /// A value of an event's payload: what JSON can say.
@@ -56,70 +69,62 @@ public indirect enum LogValue: Sendable, Hashable {
 }
 
 extension Event {
-  /// What happened, as a sentence, and the payload as a value.
-  func described(_ names: [ObjectNumber: ObjectNames.Name]) -> (sentence: String, details: LogValue) {
+  /// What happened, as a sentence.
+  func sentence(_ names: [ObjectNumber: ObjectNames.Name]) -> String {
     let name = { (number: ObjectNumber) in names[number]?.spelling ?? "" }
     return switch self {
-    case .libraryCreated(let identifier, let date):
-      (
-        "The library was created.",
-        .object([.init("identifier", .text(identifier.uuidString)), .init("date", .date(date))])
-      )
+    case .libraryCreated: "The library was created."
     case .assetCreated(let existence):
-      (
-        existence.isByUndo ? "\(existence.title) was brought back by an undo." : "\(existence.title) was added.",
-        .object(existence.fields(name))
-      )
+      existence.isByUndo ? "\(existence.title) was brought back by an undo." : "\(existence.title) was added."
     case .assetPurged(let existence):
-      (
-        existence.isByUndo
-          ? "\(existence.title) was taken out by an undo; its files stay." : "\(existence.title) was removed for good.",
-        .object(existence.fields(name))
-      )
-    case .assetsEdited(let edited):
-      (edited.sentence(names), .object(edited.fields(name)))
-    case .collectionCreated(let existence):
-      ("The \(existence.row.word) '\(existence.row.title ?? "")' was created.", .object(existence.row.fields(name)))
-    case .collectionErased(let existence):
-      ("The \(existence.row.word) '\(existence.row.title ?? "")' was unmade.", .object(existence.row.fields(name)))
-    case .collectionEdited(let edited):
-      (edited.sentence(names), .object(edited.fields(name)))
-    case .arranged(let arranged):
-      (arranged.sentence(names), .object(arranged.fields(name)))
-    case .nothingChanged: ("A block changed nothing.", .object([]))
-    case .assetErased(let erased):
-      (
-        "What the log told of \(counted(erased.numbers.count, "asset")) was erased.",
-        .object([
+      existence.isByUndo
+        ? "\(existence.title) was taken out by an undo; its files stay." : "\(existence.title) was removed for good."
+    case .assetsEdited(let edited): edited.sentence(names)
+    case .collectionCreated(let existence): "The \(existence.row.word) '\(existence.row.title ?? "")' was created."
+    case .collectionErased(let existence): "The \(existence.row.word) '\(existence.row.title ?? "")' was unmade."
+    case .collectionEdited(let edited): edited.sentence(names)
+    case .arranged(let arranged): arranged.sentence(names)
+    case .nothingChanged: "A block changed nothing."
+    case .assetErased(let erased): "What the log told of \(counted(erased.numbers.count, "asset")) was erased."
+    case .libraryForked(let fork): "The library was forked from the one at '\(fork.origin)'."
+    case .clientRegistered(let row), .clientErased(let row): "The client '\(row.name)' was registered."
+    case .clientEdited(let edited): edited.sentence(name(edited.number))
+    case .pickRecorded(let row), .pickErased(let row): "'\(name(row.client))' was given picked assets."
+    case .historyShortened(let kept): "The history that is told begins with commit \(kept.new)."
+    }
+  }
+
+  /// The payload as a value.
+  func details(_ names: [ObjectNumber: ObjectNames.Name]) -> LogValue {
+    let name = { (number: ObjectNumber) in names[number]?.spelling ?? "" }
+    let fields: [LogValue.Field] =
+      switch self {
+      case .libraryCreated(let identifier, let date):
+        [.init("identifier", .text(identifier.uuidString)), .init("date", .date(date))]
+      case .assetCreated(let existence), .assetPurged(let existence): existence.fields(name)
+      case .assetsEdited(let edited): edited.fields(name)
+      case .collectionCreated(let existence), .collectionErased(let existence): existence.row.fields(name)
+      case .collectionEdited(let edited): edited.fields(name)
+      case .arranged(let arranged): arranged.fields(name)
+      case .nothingChanged: []
+      case .assetErased(let erased):
+        [
           .init("assets", .list(erased.numbers.map { .text(name($0)) })),
           .init("events", .list(erased.redactions.map { .integer(Int64(clamping: $0.sequence)) })),
-        ])
-      )
-    case .libraryForked(let fork):
-      (
-        "The library was forked from the one at '\(fork.origin)'.",
-        .object([
+        ]
+      case .libraryForked(let fork):
+        [
           .init("identifier", .text(fork.identifier.uuidString)), .init("date", .date(fork.date)),
           .init("origin", .text(fork.origin)),
-        ])
-      )
-    case .clientRegistered(let row), .clientErased(let row):
-      (
-        "The client '\(row.name)' was registered.",
-        .object([.init("client", .text(row.name)), .init("date", .date(row.registeredDate))])
-      )
-    case .clientEdited(let edited):
-      (edited.sentence(name(edited.number)), .object(edited.fields(name(edited.number))))
-    case .pickRecorded(let row), .pickErased(let row):
-      ("'\(name(row.client))' was given picked assets.", .object([.init("client", .text(name(row.client)))]))
-    case .historyShortened(let kept):
-      (
-        "The history that is told begins with commit \(kept.new).",
-        .object([
-          .init("firstCommit", .change(.integer(Int64(clamping: kept.old)), .integer(Int64(clamping: kept.new))))
-        ])
-      )
-    }
+        ]
+      case .clientRegistered(let row), .clientErased(let row):
+        [.init("client", .text(row.name)), .init("date", .date(row.registeredDate))]
+      case .clientEdited(let edited): edited.fields(name(edited.number))
+      case .pickRecorded(let row), .pickErased(let row): [.init("client", .text(name(row.client)))]
+      case .historyShortened(let kept):
+        [.init("firstCommit", .change(.integer(Int64(clamping: kept.old)), .integer(Int64(clamping: kept.new))))]
+      }
+    return .object(fields)
   }
 }
 
@@ -154,12 +159,12 @@ extension LogValue {
 
   private static func named(_ value: Int64, _ field: AssetField) -> LogValue? {
     switch field {
-    case .mediaType: MediaType(rawValue: Int(value)).map { .text("\($0)") }
-    case .playbackStyle: PlaybackStyle(rawValue: Int(value)).map { .text("\($0)") }
-    case .rating: AssetRating(rawValue: Int(value)).map { .text("\($0)") }
-    case .adjustmentsState: AdjustmentsState(rawValue: Int(value)).map { .text("\($0)") }
-    case .playbackVariation: PlaybackVariation(rawValue: Int(value)).map { .text("\($0)") }
-    case .originalResourceChoice: OriginalResourceChoice(rawValue: Int(value)).map { .text("\($0)") }
+    case .mediaType: MediaType(rawValue: Int(value)).map { .text($0.name) }
+    case .playbackStyle: PlaybackStyle(rawValue: Int(value)).map { .text($0.name) }
+    case .rating: AssetRating(rawValue: Int(value)).map { .text($0.name) }
+    case .adjustmentsState: AdjustmentsState(rawValue: Int(value)).map { .text($0.name) }
+    case .playbackVariation: PlaybackVariation(rawValue: Int(value)).map { .text($0.name) }
+    case .originalResourceChoice: OriginalResourceChoice(rawValue: Int(value)).map { .text($0.name) }
     case .mediaSubtypes:
       .list(MediaSubtypes(rawValue: UInt32(truncatingIfNeeded: value)).names.map(LogValue.text))
     default: nil
@@ -186,7 +191,7 @@ extension AssetExistence {
   /// Every property that has a value.
   var values: [LogValue.Field] {
     let fields = AssetField.allCases.filter { row[$0] != .null && row[$0] != .bool(false) }
-    return fields.map { .init("\($0)", LogValue(row[$0], of: $0)) } + [.init("addedDate", .date(row.addedDate))]
+    return fields.map { .init($0.name, LogValue(row[$0], of: $0)) } + [.init("addedDate", .date(row.addedDate))]
       + details.fields.filter { $0.value != .null && $0.value != .list([]) }
   }
 }
@@ -236,7 +241,7 @@ extension AssetsEdited {
     case .edited:
       let fields = Set(edits.flatMap { $0.changes.map(\.field) }).subtracting([.modificationDate])
       let added = edits.reduce(0) { $0 + $1.newResources.count }
-      let properties = fields.sorted { $0.rawValue < $1.rawValue }.map { "\($0)" }
+      let properties = fields.sorted { $0.rawValue < $1.rawValue }.map(\.name)
       let parts = properties + (added > 0 ? [counted(added, "new resource")] : [])
       // An erasure leaves no word of what was edited.
       return parts.isEmpty ? "Edited: \(assets)." : "Edited: \(assets) (\(parts.joined(separator: ", ")))."
@@ -248,7 +253,7 @@ extension AssetsEdited {
       var fields: [LogValue.Field] = [.init("asset", .text(name(edit.number)))]
       for change in edit.changes {
         let (old, new) = (LogValue(change.old, of: change.field), LogValue(change.new, of: change.field))
-        fields.append(.init("\(change.field)", .change(old, new)))
+        fields.append(.init(change.field.name, .change(old, new)))
       }
       if let details = edit.details {
         let (old, new) = (details.old.fields, details.new.fields)

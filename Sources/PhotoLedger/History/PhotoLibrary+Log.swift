@@ -1,34 +1,43 @@
 import EventLog
 import LMDB
 
+// The log, event by event.
+//
+// Which events are read is known before any is: all after a token, those of the commits that fit, or those in the
+// history of an object. So they can be read from either end, in pieces, each in a transaction of its own that has ended
+// when the piece is handed out: a reader that is slow holds no page of the store. The log only grows at its end, which
+// is where it was when the reading began, so the pieces are those of one walk.
+
 extension PhotoLibrary {
-  /// Goes through the events of the log that a filter wants, oldest first, up to the moment that the view shows.
+  /// Goes through the events of the log that a filter wants, up to the moment that the view shows.
   /// - Parameters:
   ///   - filter: which events; by object it reads only those that concern the object, by client, cause or time only
   ///     those of the commits that fit.
-  ///   - body: is given each event, and says whether to go on. It must not change the library and wait for it.
+  ///   - newestFirst: whether the newest comes first, instead of the oldest.
+  ///   - body: is given each event, and says whether to go on.
   /// - Throws: ``LibraryError``: `.invalidToken`, `.identifierNotFound` for an object that never was, `.storage`; and
   ///   what `body` throws.
-  /// - Complexity: O(log n + m) for m events after the token, or of the objects; O(c + m) for c commits after the token
-  ///   and m events of those that fit, where a client, a cause or a time is wanted.
-  public func forEachLogEntry(_ filter: LogFilter = LogFilter(), _ body: (LogEntry) throws -> Bool) throws {
+  /// - Complexity: O(log n + m log n) for m events after the token, or of the objects; O(c + m) for c commits after the
+  ///   token and m events of those that fit, where a client, a cause or a time is wanted. Memory is bounded.
+  public func forEachLogEntry(
+    _ filter: LogFilter = LogFilter(), newestFirst: Bool = false, _ body: (LogEntry) throws -> Bool
+  ) throws {
     try askIfNeeded()
-    try LibraryStore.passingErrors(of: body) { try readLog(filter, $0) }
-  }
-
-  private func readLog(_ filter: LogFilter, _ body: (LogEntry) throws -> Bool) throws {
-    func bounded(_ entry: LogEntry) throws -> Bool { try entry.sequence <= sequence && body(entry) }
-    try store.reading { t in
+    var reader = try store.reading { t in
       try checkSeesEverything("read the log", t)
       let after = try filter.after.map { try store.commit(of: $0, for: client, at: moment, t) } ?? 0
-      var reader = LogReader(of: store, at: sequence, filter: filter)
-      if !filter.objects.isEmpty {
-        try reader.readObjects(after: after == 0 ? 0 : try store.sequence(ofCommit: after, t), t, bounded)
-      } else if filter.asksAboutCommits {
-        try reader.readCommits(after: after, t, bounded)
-      } else {
-        try reader.readAll(after: after == 0 ? 0 : try store.sequence(ofCommit: after, t), limit: .max, t, bounded)
+      let head = try store.head(at: moment, t)
+      let first = try store.sequence(ofCommit: after, t) + 1
+      return try LogReader(
+        of: store, at: sequence, filter, newestFirst, commits: (after + 1)..<(max(after, head.commit) + 1),
+        events: first..<(max(first - 1, head.sequence) + 1), t)
+    }
+    while !reader.isAtEnd {
+      let entries = try store.reading { t in
+        defer { t.letGoOfPages() }
+        return try reader.piece(t)
       }
+      for entry in entries where try !body(entry) { return }
     }
   }
 }
@@ -46,60 +55,90 @@ extension StoreCore {
 
 /// Turns records into entries.
 private struct LogReader {
-  let filter: LogFilter
+  private let filter: LogFilter
+  private let newestFirst: Bool
   private var audit: AuditReader
+  /// The events that are read next, whatever else is asked.
+  private var events: Range<UInt64>
+  /// The commits that are looked at when there are none of those; empty unless something is asked of commits.
+  private var commits: Range<UInt64> = 0..<0
+  /// All that may be read; what lies outside is of a later moment, or before the token.
+  private let bounds: Range<UInt64>
+  /// The events that touched all of the wanted objects; empty unless objects are wanted.
+  private var histories: ArraySlice<UInt64> = []
+  private(set) var isAtEnd = false
 
-  private static let commitsAtOnce = 1024
+  /// How many events are read at a time, and at about how many bytes of them it is enough.
+  #if DEBUG
+    private static let pieceCount = 3
+  #else
+    private static let pieceCount = 256
+  #endif
+  private static let pieceBytes = 1 << 20
 
-  init(of store: LibraryStore, at sequence: UInt64, filter: LogFilter) {
-    self.filter = filter
+  init(
+    of store: LibraryStore, at sequence: UInt64, _ filter: LogFilter, _ newestFirst: Bool, commits: Range<UInt64>,
+    events: Range<UInt64>, _ t: borrowing StoreReading
+  ) throws {
+    (self.filter, self.newestFirst, bounds) = (filter, newestFirst, events)
     audit = AuditReader(of: store, at: sequence)
+    if filter.objects.isEmpty {
+      self.events = filter.asksAboutCommits ? 0..<0 : events
+      self.commits = filter.asksAboutCommits ? commits : 0..<0
+    } else {
+      self.events = 0..<0
+      let numbers = try filter.objects.map { try audit.number(of: $0, t) }
+      let histories = try numbers.map { number in
+        try store.core.projections.history(of: number, after: events.lowerBound - 1, in: t)
+      }.sorted { $0.count < $1.count }
+      let others = histories.dropFirst().map(Set.init)
+      let wanted = histories[0].filter { event in
+        event < events.upperBound && others.allSatisfy { $0.contains(event) }
+      }
+      self.histories = (newestFirst ? wanted.reversed() : wanted)[...]
+    }
   }
 
-  /// The events that touched all of the wanted objects.
-  mutating func readObjects(
-    after start: UInt64, _ t: borrowing StoreReading, _ body: (LogEntry) throws -> Bool
-  ) throws {
-    let numbers = try filter.objects.map { try audit.number(of: $0, t) }
-    let histories = try numbers.map { try audit.core.projections.history(of: $0, after: start, in: t) }
-      .sorted { $0.count < $1.count }
-    let others = histories.dropFirst().map(Set.init)
-    for sequence in histories[0] where others.allSatisfy({ $0.contains(sequence) }) {
+  /// The next entries, in order; perhaps none though there are more.
+  mutating func piece(_ t: borrowing StoreReading) throws -> [LogEntry] {
+    var entries: [LogEntry] = []
+    var byteCount = 0
+    for _ in 0..<Self.pieceCount where byteCount < Self.pieceBytes {
+      guard let sequence = try next(t) else {
+        isAtEnd = true
+        break
+      }
       guard let record = try audit.core.log.event(at: sequence, in: t) else {
         throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
       }
-      if let entry = try entry(record, t), try !body(entry) { return }
+      byteCount += record.content?.byteCount ?? 0
+      if let entry = try entry(record, t) { entries.append(entry) }
     }
+    return entries
   }
 
-  /// The events of the wanted commits: of the others, only the rows are read.
-  mutating func readCommits(
-    after start: UInt64, _ t: borrowing StoreReading, _ body: (LogEntry) throws -> Bool
-  ) throws {
-    var last = start
-    while true {
-      let commits = try audit.core.log.commits(after: last, limit: Self.commitsAtOnce, in: t)
-      for commit in commits where filter.wants(CommitSummary(commit)) {
-        guard try readAll(after: commit.firstSequence - 1, limit: Int(commit.eventCount), t, body) else { return }
+  /// The place of the next event; nil at the end.
+  private mutating func next(_ t: borrowing StoreReading) throws -> UInt64? {
+    if let sequence = histories.popFirst() { return sequence }
+    while events.isEmpty {
+      guard let number = take(from: &commits) else { return nil }
+      guard let commit = try audit.core.log.commit(number, in: t) else {
+        throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
       }
-      guard commits.count == Self.commitsAtOnce, let read = commits.last?.number else { return }
-      last = read
+      guard filter.wants(CommitSummary(commit)) else { continue }
+      events = (commit.firstSequence..<commit.lastSequence + 1).clamped(to: bounds)
     }
+    return take(from: &events)
   }
 
-  /// The events after a place in the log.
-  /// - Returns: false if `body` stopped.
-  @discardableResult
-  mutating func readAll(
-    after start: UInt64, limit: Int, _ t: borrowing StoreReading, _ body: (LogEntry) throws -> Bool
-  ) throws -> Bool {
-    var goesOn = true
-    try audit.core.log.read(after: start, limit: limit, in: t) { record in
-      guard let entry = try entry(record, t) else { return .proceed }
-      goesOn = try body(entry)
-      return goesOn ? .proceed : .stop
+  private func take(from numbers: inout Range<UInt64>) -> UInt64? {
+    guard !numbers.isEmpty else { return nil }
+    if newestFirst {
+      numbers = numbers.lowerBound..<numbers.upperBound - 1
+      return numbers.upperBound
     }
-    return goesOn
+    defer { numbers = numbers.lowerBound + 1..<numbers.upperBound }
+    return numbers.lowerBound
   }
 
   private mutating func entry(_ record: borrowing StoredEvent, _ t: borrowing StoreReading) throws -> LogEntry? {
@@ -111,20 +150,25 @@ private struct LogReader {
     guard record.content != nil else {
       return LogEntry(
         sequence: record.sequence, token: token, commit: commit, type: type, objects: [],
-        sentence: "The payload was erased.", details: .null)
+        sentence: "The payload was erased.")
     }
     if let reason = try audit.core.projections.reasonAside(record.sequence, in: t) {
       return LogEntry(
         sequence: record.sequence, token: token, commit: commit, type: type, objects: [],
-        sentence: "Set aside: \(reason)", details: .null)
+        sentence: "Set aside: \(reason)")
     }
     let event = try Event(record)
     let touched = event.touched
-    let known = try touched.reduce(into: [:]) { $0[$1] = try audit.name($1, t) }
-    var (sentence, details) = event.described(known)
+    var known: [ObjectNumber: ObjectNames.Name] = [:]
+    if case .assetCreated(let existence) = event {
+      // Its sentence says what it was called when it was added, so nobody asks what it is called now.
+      known[existence.row.number] = ObjectNames.Name(existence.row, nil)
+    }
+    for number in touched where known[number] == nil { known[number] = try audit.name(number, t) }
+    var sentence = event.sentence(known)
     if record.isErased { sentence += " Part of it was erased." }
     return LogEntry(
       sequence: record.sequence, token: token, commit: commit, type: type,
-      objects: distinct(touched).compactMap { known[$0]?.spelling }, sentence: sentence, details: details)
+      objects: distinct(touched).compactMap { known[$0]?.spelling }, sentence: sentence, event: event, names: known)
   }
 }

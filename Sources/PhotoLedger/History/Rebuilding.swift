@@ -1,5 +1,6 @@
 import EventLog
 public import Foundation
+import Glibc
 import LMDB
 import StoreMigrations
 
@@ -8,11 +9,14 @@ import StoreMigrations
 //     log       1 ──────────────────────▶ 900 ─────▶ 950          writers go on up to the swap
 //     shadow    the events, replayed in batches │ the rest │      a throw-away store in the library's own folder
 //     readers   the old rows ──────────────────────────────┤ the new rows
-//                                         writer's lock ───┤ old rows out, the shadow's in: one transaction
+//                                         writer's lock ───┤ rows that differ out, the shadow's in: one transaction
 //
 // The shadow is a store of its own and not a second set of tables in the library's: names of tables would have to tell
-// which set counts, and every process would have to ask before each read. So the swap copies rows, in the order of
-// their keys, which is the part that writers wait for; the replay, which is the long part, nobody waits for.
+// which set counts, and every process would have to ask before each read. So the swap walks over both in the order of
+// their keys and copies the rows that differ, which is the part that writers wait for; nobody waits for the replay, which
+// is the long part. Where nothing is wrong nothing is written, and the file does not grow: what a transaction frees it
+// cannot use again, so tables cleared and filled anew would take their space twice, and keep it. That is still done
+// with tables that cannot be read, and it is what a new format costs whose rows are all others.
 //
 // Invariant: what a rebuild leaves is what a replay of the log as of the swap gives. Should assets have been erased
 // while the shadow was filled, it holds what the log no longer says, and is made again.
@@ -157,6 +161,9 @@ final class Shadow {
   /// for all that was read from it, and not for what was read before.
   private var seen: UInt64 = 0
 
+  /// The name of the file, in the store's folder, that says that the library's tables are being read for a swap.
+  static let readingMark = ".reading-for-rebuild"
+
   /// How many events are carried out in one transaction of the shadow: enough that rows under keys as good as random
   /// meet neighbours when they are put in order.
   static let batch: UInt64 = 1 << 18
@@ -209,6 +216,7 @@ final class Shadow {
       try environment.write { t in
         var cursor = try core.log.cursor(after: done, in: source)
         try projections.replay(&cursor, wanted, settingAside: skipped, in: &t) { sequence in
+          source.letGoOfPages()
           isStopped = !progress(TaskProgress(phase: phase, done: sequence, total: total))
           return !isStopped
         }
@@ -225,6 +233,27 @@ final class Shadow {
     if isNeeded: (borrowing StoreReading) throws -> Bool, finish: (inout WriteTransaction) throws -> Void,
     _ progress: (TaskProgress) -> Bool
   ) throws -> Bool {
+    // Tables that can be read are changed only where they differ. LMDB may end the process over one that cannot, so a
+    // mark says that they are being read, and the next rebuild reads none of them.
+    let mark = core.environment.path + "/" + Self.readingMark
+    let diedReading = FileManager.default.fileExists(atPath: mark)
+    if !diedReading {
+      guard FileManager.default.createFile(atPath: mark, contents: nil) else {
+        throw LibraryError.store(mark, "make the file", errno: errno)
+      }
+    }
+    defer { unlink(mark) }
+    do {
+      return try swapIn(afresh: diedReading, if: isNeeded, finish: finish, progress)
+    } catch let error as LMDBError where error.code == .corrupted && !diedReading {
+      return try swapIn(afresh: true, if: isNeeded, finish: finish, progress)
+    }
+  }
+
+  private func swapIn(
+    afresh: Bool, if isNeeded: (borrowing StoreReading) throws -> Bool,
+    finish: (inout WriteTransaction) throws -> Void, _ progress: (TaskProgress) -> Bool
+  ) throws -> Bool {
     try core.environment.write { t in
       // Under the writer's lock a snapshot is of the last commit, and stays so.
       let isRight = try core.environment.read { source in
@@ -237,7 +266,7 @@ final class Shadow {
       }
       guard let isRight else { return true }
       guard isRight else { return false }
-      try copyRows(into: &t, progress)
+      try copyRows(into: &t, afresh: afresh, progress)
       try finish(&t)
       return true
     }
@@ -252,23 +281,20 @@ final class Shadow {
     return erases
   }
 
-  private func copyRows(into t: inout WriteTransaction, _ progress: (TaskProgress) -> Bool) throws {
+  /// Makes the library's tables hold what the shadow's hold.
+  private func copyRows(into t: inout WriteTransaction, afresh: Bool, _ progress: (TaskProgress) -> Bool) throws {
     try environment.read { source in
       let tables = Array(zip(core.projections.all, projections.all))
       let total = try tables.reduce(UInt64(0)) { $0 + UInt64(try source.count(of: $1.1)) }
       var copied: UInt64 = 0
       for (live, shadow) in tables {
-        try t.clear(live)
-        var rows = try source.cursor(in: shadow)
-        var row = try rows.first()
-        while let entry = row {
-          try t.put(entry.key, entry.value, in: live, mode: .append)
-          copied += 1
-          if copied % Projections.reportInterval == 0 || copied == total {
-            guard progress(TaskProgress(phase: "swap", done: copied, total: total)) else { throw Self.stopped }
-          }
-          row = try rows.next()
+        if afresh { try t.clear(live) }
+        _ = try t.match(live, to: shadow, of: source) { count in
+          copied += UInt64(count)
+          source.letGoOfPages()
+          guard progress(TaskProgress(phase: "swap", done: copied, total: total)) else { throw Self.stopped }
         }
+        t.letGoOfPages()
       }
     }
   }

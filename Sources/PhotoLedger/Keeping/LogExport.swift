@@ -1,4 +1,4 @@
-import EventLog
+package import EventLog
 public import Foundation
 import LMDB
 
@@ -20,12 +20,21 @@ extension PhotoLibrary {
   ///   `write` throws.
   /// - Complexity: O(bytes) of the events.
   public func exportLog(after token: Token? = nil, _ write: (String) throws -> Void) throws {
+    try forEachExportedLine(after: token) { line in
+      var bytes = JSONBytes()
+      line.write(to: &bytes)
+      try write(bytes.text())
+    }
+  }
+
+  /// The same, with lines that are still to be written.
+  package func forEachExportedLine(after token: Token? = nil, _ write: (ExportedLine) throws -> Void) throws {
     try checkIsNow("export the log")
     try checkIsOwner("export the log")
     try LibraryStore.passingErrors(of: write) { try writeLog(after: token, $0) }
   }
 
-  private func writeLog(after token: Token?, _ write: (String) throws -> Void) throws {
+  private func writeLog(after token: Token?, _ write: (ExportedLine) throws -> Void) throws {
     try store.reading { t in
       let log = store.core.log
       let commit = try token.map { try store.commit(of: $0, for: client, t) } ?? 0
@@ -36,9 +45,13 @@ extension PhotoLibrary {
         }
         after = EventLog.Head(sequence: last.lastSequence, commit: commit, chain: last.chain)
       }
-      try write(LogHeading(library: store.core.identifier, after: after, head: try log.head(t)).line)
+      let heading = LogHeading(library: store.core.identifier, after: after, head: try log.head(t)).line
+      try write(.heading(heading))
+      // One snapshot from end to end: what is erased meanwhile is erased in all of it, or in none.
       try log.read(after: after.sequence, in: t) { record in
-        try write(try EventCopy(record).line)
+        let copy = try EventCopy(record)
+        try write(.event(copy))
+        if copy.sequence % 1024 == 0 { t.letGoOfPages() }
         return .proceed
       }
     }
@@ -106,6 +119,20 @@ extension PhotoLibrary {
         _ = try store.folder.withPath { try ImportTraces(library: $0).erase(taken.erased) }
       }
       return try currentToken
+    }
+  }
+}
+
+/// A line of an exported log.
+package enum ExportedLine {
+  case heading(String)
+  case event(EventCopy)
+
+  /// Writes the line, without its end.
+  package func write(to bytes: inout JSONBytes) {
+    switch self {
+    case .heading(let text): bytes.raw(text)
+    case .event(let event): bytes.write(event)
     }
   }
 }

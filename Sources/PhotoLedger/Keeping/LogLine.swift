@@ -149,44 +149,78 @@ struct LogLineError: Error {
 
 // MARK: - Events
 
+extension JSONBytes {
+  /// Writes an event as a line, without the line end.
+  mutating func write(_ event: EventCopy) {
+    beginObject()
+    key("sequence")
+    integer(event.sequence)
+    key("commit")
+    integer(event.commit)
+    key("index")
+    integer(event.index)
+    key("isLast")
+    bool(event.isLast)
+    key("time")
+    integer(event.time)
+    key("type")
+    text(event.type, .logged)
+    key("version")
+    integer(UInt64(event.version))
+    key("information")
+    if let information = event.information { write(information) } else { null() }
+    key("commitment")
+    event.commitment.withUnsafeBytes { hexadecimalText($0) }
+    key("salt")
+    if let salt = event.salt { salt.withUnsafeBytes { hexadecimalText($0) } } else { null() }
+    key("payload")
+    if let payload = event.payload {
+      quoted { bytes in Data(payload).base64EncodedData().withUnsafeBytes { bytes.raw($0) } }
+    } else {
+      null()
+    }
+    key("reads")
+    if let reads = EventCopy.reads(event.payload) {
+      quoted { bytes in reads.withUnsafeBytes { bytes.escaped($0, .logged) } }
+    } else {
+      null()
+    }
+    key("leaf")
+    event.leaf.withUnsafeBytes { hexadecimalText($0) }
+    key("chain")
+    event.chain.withUnsafeBytes { hexadecimalText($0) }
+    endObject()
+  }
+
+  private mutating func write(_ information: CommitInformation) {
+    beginObject()
+    key("client")
+    text(information.client, .logged)
+    key("cause")
+    text(information.cause, .logged)
+    key("process")
+    text(information.process, .logged)
+    key("key")
+    text(information.key, .logged)
+    key("causation")
+    text(information.causation, .logged)
+    key("correlation")
+    text(information.correlation, .logged)
+    endObject()
+  }
+}
+
 extension EventCopy {
   /// The event as a line, without the line end.
   var line: String {
-    var text = #"{"sequence":\#(sequence),"commit":\#(commit),"index":\#(index),"isLast":\#(isLast),"time":\#(time),"#
-    text +=
-      #""type":\#(Self.quoted(type)),"version":\#(version),"information":\#(information.map(Self.text) ?? "null"),"#
-    text += #""commitment":"\#(commitment)","salt":\#(salt.map { "\"\($0.hexadecimal)\"" } ?? "null"),"#
-    text += #""payload":\#(payload.map { "\"\(Data($0).base64EncodedString())\"" } ?? "null"),"#
-    text += #""reads":\#(Self.reads(payload).map(Self.quoted) ?? "null"),"leaf":"\#(leaf)","chain":"\#(chain)"}"#
-    return text
-  }
-
-  private static func text(_ information: CommitInformation) -> String {
-    func optional(_ text: String?) -> String { text.map(quoted) ?? "null" }
-    return #"{"client":\#(quoted(information.client)),"cause":\#(quoted(information.cause)),"#
-      + #""process":\#(quoted(information.process)),"key":\#(optional(information.key)),"#
-      + #""causation":\#(optional(information.causation)),"correlation":\#(optional(information.correlation))}"#
+    var bytes = JSONBytes()
+    bytes.write(self)
+    return bytes.text()
   }
 
   /// What a payload says, in diagnostic notation; nil for one that was erased, or is no CBOR.
-  private static func reads(_ payload: [UInt8]?) -> String? {
-    guard let payload, let value = try? CBOR(decoding: payload.span.bytes) else { return nil }
-    return value.description
-  }
-
-  private static func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
+  fileprivate static func reads(_ payload: [UInt8]?) -> [UInt8]? {
+    payload.flatMap { CBORReader.diagnostic(of: $0.span.bytes) }
   }
 
   private struct Form: Decodable {
@@ -246,7 +280,7 @@ extension EventCopy {
           key: information.key, causation: information.causation, correlation: information.correlation)
       }, commitment: try LogLineError.digest(form.commitment, "commitment"), salt: salt, payload: payload,
       leaf: try LogLineError.digest(form.leaf, "leaf"), chain: try LogLineError.digest(form.chain, "chain"))
-    if let reads = form.reads, reads != Self.reads(payload) {
+    if let reads = form.reads, Array(reads.utf8) != Self.reads(payload) {
       throw LogLineError("'reads' does not say what the payload says")
     }
   }

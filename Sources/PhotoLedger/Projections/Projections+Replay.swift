@@ -38,6 +38,7 @@ extension Projections {
       }
       try carryOut(record, settingAside: skipped, in: &t)
       guard sequence % Self.reportInterval == 0 || sequence == sequences.upperBound else { continue }
+      t.letGoOfPages()
       guard progress(sequence) else {
         throw LibraryError(.userCancelled, "The replay was stopped at event \(sequence); nothing was changed.")
       }

@@ -18,11 +18,23 @@ import LMDB
 // belongs. LMDB counts the entries of a database, so an order's count is one read. Newest first is the same order
 // against the dates; those of one date keep the order of their numbers, which is the library's, both ways.
 //
+// The order of addition is that of the numbers, in which the rows of assets lie, so it needs no keys of its own: it is
+// begun by walking the rows, and its count is that of the same members by date. Where the first rows have few members
+// (of favourites, say), the keys by date are read and put in the order of their numbers instead.
+//
 // Invariant: after each event the database holds the key of each row of `assets` that the plan admits, and no other.
 //
 // Refused: orders by other properties, and of people's own smart albums (every one costs each commit; whoever follows
 // a result pays once); counters beside the orders (LMDB has them); a bitmap of what belongs to what, since the first
 // screen would still have to find its place in the order.
+
+/// The way in which a result goes through a stored order.
+package enum StoredWay: Sendable, Equatable {
+  /// In the order of addition (FR-11).
+  case added
+  /// In the order of the creation date.
+  case dated(ascending: Bool)
+}
 
 /// A query whose result the store keeps, in ascending order of the creation date.
 package struct StoredOrder: Sendable {
@@ -51,13 +63,17 @@ package struct StoredOrder: Sendable {
 
   private static let byQuery = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.plan.query, $0) })
 
-  /// Which stored order answers a query, forward or backward; nil if none does.
-  static func answering(_ query: Query) -> (index: Int, isAscending: Bool)? {
-    guard query.sort.count == 1, query.sort[0].key == .creationDate else { return nil }
+  /// Which stored order answers a query, and by which way; nil if none does.
+  static func answering(_ query: Query) -> (index: Int, way: StoredWay)? {
+    let way: StoredWay
+    switch query.sort.count {
+    case 0: way = .added
+    case 1 where query.sort[0].key == .creationDate: way = .dated(ascending: query.sort[0].ascending)
+    default: return nil
+    }
     var ascending = query
-    let isAscending = query.sort[0].ascending
-    if !isAscending { ascending.sort = all[0].plan.query.sort }
-    return byQuery[ascending].map { ($0, isAscending) }
+    ascending.sort = all[0].plan.query.sort
+    return byQuery[ascending].map { ($0, way) }
   }
 }
 
@@ -100,45 +116,82 @@ extension Projections {
   }
 
   /// The keys of a stored order, ascending as a result sorted so has them.
-  /// - Complexity: O(n) in the order, nothing judged and nothing sorted.
-  func keys(ofOrder index: Int, ascending: Bool, in t: borrowing some Reading) throws -> [NarrowKey] {
+  /// - Complexity: O(n) in the order, nothing judged; by addition they are sorted.
+  func keys(ofOrder index: Int, _ way: StoredWay, in t: borrowing some Reading) throws -> [NarrowKey] {
     var keys: [NarrowKey] = []
     keys.reserveCapacity(try t.count(of: orders[index]))
     try t.forEach(in: orders[index]) { key, _ in
-      keys.append(NarrowKey(word: try key.number(at: 0), number: try key.place(at: 8)))
+      keys.append(NarrowKey(word: way == .added ? 0 : try key.number(at: 0), number: try key.place(at: 8)))
       return .proceed
     }
-    return ascending ? keys : Self.backward(keys)
+    switch way {
+    case .added: NarrowKey.sort(&keys)
+    case .dated(ascending: true): break
+    case .dated(ascending: false): keys = Self.backward(keys)
+    }
+    return keys
   }
 
-  /// The numbers of the first objects of a stored order.
-  /// - Parameter ascending: whether small dates come first.
-  /// - Complexity: O(m log n) for m objects.
-  func firstNumbers(
-    _ most: Int, ofOrder index: Int, ascending: Bool, in t: borrowing some Reading
-  ) throws -> [ObjectNumber] {
-    var numbers: [ObjectNumber] = []
-    var cursor = try t.cursor(in: orders[index])
+  /// Keys of a stored order as the store has them, from its beginning or from behind a place on.
+  ///
+  /// - Parameters:
+  ///   - most: how many at most.
+  ///   - place: the last key that was given; nil: from the beginning.
+  ///   - rowLimit: by addition, how many rows are judged at most.
+  /// - Returns: fewer than `most` at the end of the order, or where `rowLimit` rows had no more.
+  /// - Complexity: O(m log n) for m keys; by addition O(log n) and the rows between them.
+  func keys(
+    _ most: Int, ofOrder index: Int, _ way: StoredWay, after place: NarrowKey? = nil, rowLimit: Int = .max,
+    in t: borrowing some Reading
+  ) throws -> [NarrowKey] {
+    switch way {
+    case .added: try addedKeys(most, StoredOrder.all[index].plan, after: place?.number, rowLimit, in: t)
+    case .dated(let ascending): try datedKeys(most, orders[index], ascending, after: place, in: t)
+    }
+  }
+
+  private func addedKeys(
+    _ most: Int, _ plan: QueryPlan, after number: ObjectNumber?, _ rowLimit: Int, in t: borrowing some Reading
+  ) throws -> [NarrowKey] {
+    var keys: [NarrowKey] = []
+    var judged = 0
+    try t.forEach(in: assets, from: number.map { $0 + 1 } ?? 0) { number, bytes in
+      try bytes.withUnsafeBytes { bytes in
+        if plan.admits(try AssetView(number: number, bytes: bytes)) { keys.append(NarrowKey(word: 0, number: number)) }
+      }
+      judged += 1
+      return keys.count < most && judged < rowLimit ? .proceed : .stop
+    }
+    return keys
+  }
+
+  private func datedKeys(
+    _ most: Int, _ order: Database, _ ascending: Bool, after place: NarrowKey?, in t: borrowing some Reading
+  ) throws -> [NarrowKey] {
+    var keys: [NarrowKey] = []
+    var cursor = try t.cursor(in: order)
     // Those of one date stand in ascending order either way, so the way back goes from date to date.
-    var date = try ascending ? cursor.first()?.key.dateWord() : cursor.last()?.key.dateWord()
-    while let word = date, numbers.count < most {
-      let first = pairKey(word, 0)
+    var next = place.map { NarrowKey(word: $0.word, number: $0.number + 1) }
+    if next == nil {
+      next = (try ascending ? cursor.first()?.key.dateWord() : cursor.last()?.key.dateWord())
+        .map { NarrowKey(word: $0, number: 0) }
+    }
+    while let from = next, keys.count < most {
+      let first = pairKey(from.word, from.number)
       var holder = try cursor.seek(atOrAfter: first.span.bytes)?.key
-      date = nil
-      while let key = holder, numbers.count < most {
-        guard try key.dateWord() == word else {
-          if ascending { date = try key.dateWord() }
-          break
-        }
-        numbers.append(try key.place(at: 8))
+      next = nil
+      while let key = holder, keys.count < most {
+        let word = try key.dateWord()
+        guard ascending || word == from.word else { break }
+        keys.append(NarrowKey(word: word, number: try key.place(at: 8)))
         holder = try cursor.next()?.key
       }
-      if !ascending {
-        _ = try cursor.seek(atOrAfter: first.span.bytes)
-        date = try cursor.previous()?.key.dateWord()
-      }
+      guard !ascending, keys.count < most else { break }
+      let date = pairKey(from.word, 0)
+      _ = try cursor.seek(atOrAfter: date.span.bytes)
+      next = (try cursor.previous()?.key.dateWord()).map { NarrowKey(word: $0, number: 0) }
     }
-    return numbers
+    return keys
   }
 
   /// The keys of the same objects with the larger words first, those of one word as they stood.

@@ -91,7 +91,7 @@ extension Command {
       var printer = LogPrinter(output: invocation.output)
       try library.forEachPropertyChange(of: object, filter) { change in
         if invocation.printsJSON {
-          try invocation.output.line(JSON(change.record))
+          try invocation.output.line { $0.write(change.record) }
         } else {
           try printer.print(change)
         }

@@ -71,7 +71,7 @@ extension Command {
       "resources": .list(
         try input.resources.map { resource in
           let path = JSON.Member("path", .text(try library.url(of: resource, in: input.asset).path))
-          return .object((JSON(resource).objectValue ?? []) + [path])
+          return JSON(resource, before: [path])
         }),
     ]
   }

@@ -41,7 +41,7 @@ enum FetchArguments {
   }
 
   /// The most objects that are wanted; 0: all.
-  private static func limit(_ invocation: Invocation) throws -> Int {
+  static func limit(_ invocation: Invocation) throws -> Int {
     guard let limit = try invocation.count("limit") else { return 0 }
     guard limit > 0 else { throw UsageError("--limit needs a number above 0; leave it out to see all.") }
     return limit

@@ -12,11 +12,12 @@ extension Command {
       let result = try FetchArguments.fetch(invocation, from: library)
       let table = AssetTable(terminal: invocation.output.terminal)
       if !invocation.printsJSON, !result.isEmpty { try invocation.output.line(table.heading) }
-      try result.forEachPiece { assets in
-        for asset in assets {
-          try invocation.output.line(
-            invocation.printsJSON
-              ? library.json(of: asset).description : table.row(asset, library.resources(of: asset)))
+      try library.forEachAsset(of: result) { asset, details in
+        if invocation.printsJSON {
+          let metadata = ExtendedMetadata(details)
+          try invocation.output.line { bytes in try bytes.write(asset, details.resources, metadata) }
+        } else {
+          try invocation.output.line(table.row(asset, details.resources))
         }
       }
       if !invocation.printsJSON, invocation.output.terminal.isInteractive {
@@ -44,13 +45,6 @@ extension Command {
   }
 
   private static let smart = Option("smart", "list the library's own smart albums too")
-}
-
-extension FetchResult {
-  /// Gives the objects in pieces, so that a long result is never held whole.
-  func forEachPiece(_ body: ([Element]) throws -> Void) throws {
-    for start in stride(from: 0, to: count, by: 256) { try body(objects(at: start..<Swift.min(start + 256, count))) }
-  }
 }
 
 /// Prints albums and folders, each folder before what it holds.

@@ -2,29 +2,34 @@ import PhotoLedger
 
 extension Command {
   static let log = Command(
-    words: ["log"], summary: "show the events of the library, the newest last",
+    words: ["log"], summary: "show the events of the library, the newest last unless reversed",
     options: .looking + [Option("after", "TOKEN", "only events after the state of a token")] + filtering + [
       Option("asset", "ID", "only events that concern an asset, album or folder"),
-      Option("album", "ID", "only events that concern an album or folder, and the asset if one is named"), .json,
+      Option("album", "ID", "only events that concern an album or folder, and the asset if one is named"),
+      Option("limit", "N", "at most N events"), reverse, .json,
     ],
     notes: "With --json each event is whole: what was replaced stands beside what replaced it. " + kindNote,
-    example: "log --asset 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --kind trashed"
+    example: "log --asset 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --kind trashed --reverse --limit 20"
   ) { invocation in
     var filter = try invocation.logFilter()
     filter.objects = try ["asset", "album"].compactMap { try invocation.identifier($0) }
+    var rest = try FetchArguments.limit(invocation)
     return try invocation.withLibrary { library in
       var printer = LogPrinter(output: invocation.output)
-      try library.forEachLogEntry(filter) { entry in
+      try library.forEachLogEntry(filter, newestFirst: invocation.has(reverse)) { entry in
         if invocation.printsJSON {
-          try invocation.output.line(JSON(entry.record))
+          try invocation.output.line { $0.write(entry.record) }
         } else {
           try printer.print(entry)
         }
-        return true
+        rest -= 1
+        return rest != 0
       }
       return .done
     }
   }
+
+  private static let reverse = Option("reverse", "the newest event first; with --limit the last N")
 
   /// The options by which events are chosen.
   static let filtering: [Option] = [

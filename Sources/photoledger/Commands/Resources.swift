@@ -111,11 +111,12 @@ private struct AssetFile: Sendable {
   let resource: AssetResource
 
   func json(_ state: ResourceState, _ library: PhotoLibrary) -> JSON {
-    guard case .object(let members) = JSON(resource) else { return .null }
-    return .object(
-      [
+    JSON(
+      resource,
+      after: [
         JSON.Member("assetLocalIdentifier", .text(asset.localIdentifier)), JSON.Member("index", .integer(Int64(index))),
-      ] + members + [
+      ],
+      before: [
         JSON.Member("pixelWidth", .integer(Int64(resource.pixelWidth))),
         JSON.Member("pixelHeight", .integer(Int64(resource.pixelHeight))),
         JSON.Member("path", .text(library.url(of: resource).path)), JSON.Member("state", .text(state.rawValue)),

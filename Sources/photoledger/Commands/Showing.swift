@@ -29,10 +29,12 @@ private func describe(_ asset: Asset, _ library: PhotoLibrary, _ invocation: Inv
   let containing = try library.fetchCollections(containing: asset)
   let albums = try containing.objects(at: 0..<containing.count)
   if invocation.printsJSON {
-    guard case .object(let members) = try library.json(of: asset) else { return }
-    let list = JSON.list(albums.map { .text($0.localIdentifier) })
-    try invocation.output.line(JSON.object(members + [JSON.Member("albums", list)]))
-    return
+    return try invocation.output.line { bytes in
+      try library.write(asset, to: &bytes) { bytes in
+        bytes.key("albums")
+        JSON.list(albums.map { .text($0.localIdentifier) }).write(to: &bytes)
+      }
+    }
   }
   var facts = Facts(terminal: invocation.output.terminal)
   facts.add("identifier", asset.localIdentifier)

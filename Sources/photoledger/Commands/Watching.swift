@@ -24,11 +24,12 @@ extension Command {
     options: .opening + FetchArguments.options
       + [
         Option("since", "TOKEN|SEQUENCE|DATE", "begin with the result of then, and tell every change since"),
-        Option("until", "TOKEN", "end when the state of a token has been reported"),
+        Option("until", "TOKEN", "end when the state of a token has been reported"), noInitial,
       ],
     notes: """
-      The first line has the token, count and identifiers of the result. Then each commit that touches
-      it is a line: before, after (tokens), count, removed, inserted, changed ([start,length]…), moves
+      The first line has the token, count and identifiers of the result; of a long result the first
+      1,000, and further lines have the others, with their offset. --limit watches a window. Then each
+      commit that touches it is a line: before, after (tokens), count, removed, inserted, changed ([start,length]…), moves
       ([from,to]…, after removals and insertions), moved ([before,after]…), items (the inserted and
       changed objects by index), cause. Commits of other processes are told too.
 
@@ -43,11 +44,13 @@ extension Command {
     interruption.requestWhenClosed(STDOUT_FILENO)
     return try invocation.withLibrary { library in
       let start = try since?.view(of: library) ?? library
-      try Watch(library: library, output: invocation.output, until: until)
+      try Watch(library: library, output: invocation.output, until: until, tellsInitial: !invocation.has(noInitial))
         .run(FetchArguments.fetch(invocation, from: start, orAlbumsOf: library), interruption)
       return .done
     }
   }
+
+  private static let noInitial = Option("no-initial", "leave the identifiers out of the first line")
 }
 
 /// Prints a result and its changes.
@@ -55,16 +58,16 @@ private struct Watch {
   let library: PhotoLibrary
   let output: Output
   let until: Token?
+  let tellsInitial: Bool
+
+  /// How many identifiers a line has at most: a program reads its first line before it can do anything.
+  private static let identifiersMax = 1000
 
   func run(_ result: FetchResult<Asset>, _ interruption: Interruption) throws {
     if let until, !until.isComparable(to: result.token) {
       throw LibraryError(.invalidToken, "The token \(until) belongs to another library, or to another client's view.")
     }
-    try output.line([
-      "token": .text(result.token.description), "count": .integer(Int64(result.count)),
-      "identifiers": .list(identifiers(of: result)),
-    ])
-    try output.flush()
+    try begin(result)
     if hasReached(result.token) { return }
     let end = EndObserver { if hasReached($0) { interruption.request() } }
     try library.register(end)
@@ -86,10 +89,38 @@ private struct Watch {
 
   @Sendable private func hasReached(_ token: Token) -> Bool { until.map { token >= $0 } ?? false }
 
-  private func identifiers(of result: FetchResult<Asset>) throws -> [JSON] {
-    var identifiers: [JSON] = []
-    try result.forEachPiece { identifiers += $0.map { .text($0.localIdentifier) } }
-    return identifiers
+  /// Prints what the result is: a line, and for what that leaves out further ones.
+  private func begin(_ result: FetchResult<Asset>) throws {
+    var told = 0
+    func tell(_ identifiers: [LocalIdentifier]?) throws {
+      try output.line { bytes in
+        bytes.beginObject()
+        bytes.key("token")
+        bytes.text(result.token.description)
+        bytes.key((told == 0 ? "count" : "offset") as StaticString)
+        bytes.integer(Int64(told == 0 ? result.count : told))
+        if let identifiers {
+          bytes.key("identifiers")
+          bytes.beginList()
+          for identifier in identifiers { bytes.identifier(identifier, of: .asset) }
+          bytes.endList()
+        }
+        bytes.endObject()
+      }
+      try output.flush()
+    }
+    guard tellsInitial else { return try tell(nil) }
+    var waiting: [LocalIdentifier] = []
+    try result.forEachPiece { assets in
+      for asset in assets {
+        waiting.append(asset.id)
+        guard waiting.count == Self.identifiersMax else { continue }
+        try tell(waiting)
+        told += waiting.count
+        waiting.removeAll(keepingCapacity: true)
+      }
+    }
+    if told == 0 || !waiting.isEmpty { try tell(waiting) }
   }
 
   /// - Parameter told: the state that the last line led to. The details may begin at a later one, if commits in between

@@ -1,4 +1,5 @@
 import Foundation
+import PhotoLedger
 
 // Dates as text (RFC 3339), in three forms that must not be confused:
 //
@@ -42,22 +43,50 @@ enum DateText {
 
   /// An instant, at an offset if it is known.
   static func instant(_ date: Date, offset: Int? = nil) -> String {
+    text { write(date, offset: offset, to: &$0) }
+  }
+
+  /// Writes an instant, at an offset if it is known.
+  static func write(_ date: Date, offset: Int? = nil, to bytes: inout JSONBytes) {
     // RFC 3339 has whole minutes; an offset with seconds cannot be said.
-    guard let offset, offset % 60 == 0, abs(offset) < 86_400 else { return wallTime(date) + "Z" }
-    let minutes = abs(offset) / 60
-    return wallTime(date.addingTimeInterval(Double(offset))) + (offset < 0 ? "-" : "+") + padded(minutes / 60, 2) + ":"
-      + padded(minutes % 60, 2)
+    guard let offset, offset % 60 == 0, abs(offset) < 86_400 else {
+      writeWallTime(date, to: &bytes)
+      return bytes.raw("Z")
+    }
+    let minutes = offset.magnitude / 60
+    writeWallTime(date.addingTimeInterval(Double(offset)), to: &bytes)
+    bytes.raw((offset < 0 ? "-" : "+") as StaticString)
+    bytes.digits(UInt64(minutes / 60), width: 2)
+    bytes.raw(":")
+    bytes.digits(UInt64(minutes % 60), width: 2)
   }
 
   /// A date and a time of day without a zone.
-  static func wallTime(_ date: Date) -> String {
+  static func wallTime(_ date: Date) -> String { text { writeWallTime(date, to: &$0) } }
+
+  /// Writes a date and a time of day without a zone.
+  static func writeWallTime(_ date: Date, to bytes: inout JSONBytes) {
     let (day, microseconds) = split(date)
-    let seconds = microseconds / 1_000_000
-    var text = self.day(day) + "T" + padded(seconds / 3600, 2) + ":" + padded(seconds / 60 % 60, 2) + ":"
-    text += padded(seconds % 60, 2)
-    var fraction = padded(microseconds % 1_000_000, 6)
-    while fraction.last == "0" { fraction.removeLast() }
-    return fraction.isEmpty ? text : text + "." + fraction
+    let time = UInt64(max(0, microseconds))
+    let seconds = time / 1_000_000
+    writeDay(day, to: &bytes)
+    bytes.raw("T")
+    bytes.digits(seconds / 3600, width: 2)
+    bytes.raw(":")
+    bytes.digits(seconds / 60 % 60, width: 2)
+    bytes.raw(":")
+    bytes.digits(seconds % 60, width: 2)
+    var (fraction, width) = (time % 1_000_000, 6)
+    guard fraction > 0 else { return }
+    while fraction % 10 == 0 { (fraction, width) = (fraction / 10, width - 1) }
+    bytes.raw(".")
+    bytes.digits(fraction, width: width)
+  }
+
+  private static func text(_ write: (inout JSONBytes) -> Void) -> String {
+    var bytes = JSONBytes(capacity: 40)
+    write(&bytes)
+    return bytes.text()
   }
 
   /// A date and a time of day to the minute, for people.
@@ -69,8 +98,8 @@ enum DateText {
     return (day, total - day * 86_400_000_000)
   }
 
-  /// A day of the proleptic Gregorian calendar, by its number from 1970-01-01.
-  private static func day(_ number: Int) -> String {
+  /// Writes a day of the proleptic Gregorian calendar, by its number from 1970-01-01.
+  private static func writeDay(_ number: Int, to bytes: inout JSONBytes) {
     // Counted from 1 March 0000, so that a leap day is the last of its year.
     let shifted = number + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -79,9 +108,12 @@ enum DateText {
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
     let month = (5 * dayOfYear + 2) / 153
     let year = yearOfEra + era * 400 + (month >= 10 ? 1 : 0)
-    let sign = year < 0 ? "-" : ""
-    return sign + padded(abs(year), 4) + "-" + padded(month < 10 ? month + 3 : month - 9, 2) + "-"
-      + padded(dayOfYear - (153 * month + 2) / 5 + 1, 2)
+    if year < 0 { bytes.raw("-") }
+    bytes.digits(UInt64(year.magnitude), width: 4)
+    bytes.raw("-")
+    bytes.digits(UInt64(month < 10 ? month + 3 : month - 9), width: 2)
+    bytes.raw("-")
+    bytes.digits(UInt64(dayOfYear - (153 * month + 2) / 5 + 1), width: 2)
   }
 
   static func padded(_ number: Int, _ width: Int) -> String {

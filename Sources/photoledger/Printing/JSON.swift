@@ -1,3 +1,5 @@
+import PhotoLedger
+
 /// A JSON value (RFC 8259) whose objects keep the order of their keys, so that the same data is the same line.
 enum JSON: Hashable, Sendable {
   case null
@@ -7,12 +9,20 @@ enum JSON: Hashable, Sendable {
   case text(String)
   case list([JSON])
   case object([Member])
+  /// A value that is JSON already, as it stands.
+  case written(String)
 
   /// One key of an object and its value.
   struct Member: Hashable, Sendable {
     var key: String
     var value: JSON
     init(_ key: String, _ value: JSON) { (self.key, self.value) = (key, value) }
+
+    /// Writes it into an object that was begun.
+    func write(to bytes: inout JSONBytes) {
+      bytes.key(key)
+      value.write(to: &bytes)
+    }
   }
 
   /// Text, or null.
@@ -36,6 +46,7 @@ enum JSON: Hashable, Sendable {
     case .text: "text"
     case .list: "a list"
     case .object: "an object"
+    case .written: "a value"
     }
   }
 }
@@ -53,60 +64,40 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
 extension JSON: CustomStringConvertible {
   /// The value on one line, without blanks.
   var description: String {
-    var text = ""
-    write(to: &text)
-    return text
+    var bytes = JSONBytes()
+    write(to: &bytes)
+    return bytes.text()
   }
 
-  private func write(to text: inout String) {
+  /// Writes the value on one line, without blanks.
+  func write(to bytes: inout JSONBytes) {
     switch self {
-    case .null: text += "null"
-    case .bool(let value): text += value ? "true" : "false"
-    case .integer(let value): text += String(value)
-    case .number(let value): text += Self.spelling(of: value)
-    case .text(let value): Self.write(value, to: &text)
+    case .null: bytes.null()
+    case .bool(let value): bytes.bool(value)
+    case .integer(let value): bytes.integer(value)
+    case .number(let value): bytes.number(value)
+    case .text(let value): bytes.text(value)
+    case .written(let value): bytes.value(value)
     case .list(let values):
-      text += "["
-      for (index, value) in values.enumerated() {
-        if index > 0 { text += "," }
-        value.write(to: &text)
-      }
-      text += "]"
+      bytes.beginList()
+      for value in values { value.write(to: &bytes) }
+      bytes.endList()
     case .object(let members):
-      text += "{"
-      for (index, member) in members.enumerated() {
-        if index > 0 { text += "," }
-        Self.write(member.key, to: &text)
-        text += ":"
-        member.value.write(to: &text)
-      }
-      text += "}"
+      bytes.beginObject()
+      for member in members { member.write(to: &bytes) }
+      bytes.endObject()
     }
   }
 
   /// The shortest spelling that reads back as the same number; JSON has none for what is not finite.
-  private static func spelling(of value: Double) -> String {
+  fileprivate static func spelling(of value: Double) -> String {
     guard value.isFinite else { return "null" }
     if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 { return String(whole) }
     return value.description
   }
+}
 
-  private static func write(_ value: String, to text: inout String) {
-    text += "\""
-    for scalar in value.unicodeScalars {
-      switch scalar {
-      case "\"": text += "\\\""
-      case "\\": text += "\\\\"
-      case "\n": text += "\\n"
-      case "\r": text += "\\r"
-      case "\t": text += "\\t"
-      // RFC 8259 lets those from U+007F on stand; a terminal would carry them out.
-      case _ where scalar.properties.generalCategory == .control:
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
-    text += "\""
-  }
+extension JSONBytes {
+  /// Writes a number; null for one that JSON cannot say.
+  mutating func number(_ value: Double) { self.value(JSON.spelling(of: value)) }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import PhotoLedger
 
 // Objects of the library as JSON. Keys are spelled as PhotoKit spells the property, and are always all there: what an
@@ -7,82 +8,185 @@ import PhotoLedger
 extension PhotoLibrary {
   /// An asset with its files and the words about it.
   func json(of asset: Asset) throws -> JSON {
-    JSON(asset, try resources(of: asset), try extendedMetadata(of: asset))
+    var bytes = JSONBytes()
+    try write(asset, to: &bytes)
+    return .written(bytes.text())
+  }
+
+  /// Writes an asset with its files and the words about it.
+  /// - Parameter members: writes what else the object has, behind all of that.
+  func write(
+    _ asset: Asset, to bytes: inout JSONBytes, _ members: (inout JSONBytes) throws -> Void = { _ in }
+  ) throws {
+    try bytes.write(asset, try resources(of: asset), try extendedMetadata(of: asset), members)
+  }
+}
+
+extension JSONBytes {
+  /// Writes an asset with its resources and the words about it.
+  /// - Parameter members: writes what else the object has, behind all of that.
+  mutating func write(
+    _ asset: Asset, _ resources: [AssetResource], _ metadata: ExtendedMetadata,
+    _ members: (inout JSONBytes) throws -> Void = { _ in }
+  ) rethrows {
+    beginObject()
+    writeBasics(of: asset)
+    writeEdits(of: asset, metadata)
+    key("rating")
+    integer(Int64(asset.rating.rawValue))
+    key("caption")
+    text(metadata.caption)
+    key("keywords")
+    list(metadata.keywords)
+    key("origin")
+    text(metadata.origin?.stringValue)
+    key("resources")
+    beginList()
+    for resource in resources { write(resource) }
+    endList()
+    try members(&self)
+    endObject()
+  }
+
+  private mutating func writeBasics(of asset: Asset) {
+    key("localIdentifier")
+    identifier(asset.id, of: .asset)
+    key("mediaType")
+    text(asset.mediaType.name)
+    key("mediaSubtypes")
+    list(asset.mediaSubtypes.names)
+    key("playbackStyle")
+    text(asset.playbackStyle.name)
+    key("pixelWidth")
+    integer(Int64(asset.pixelWidth))
+    key("pixelHeight")
+    integer(Int64(asset.pixelHeight))
+    key("duration")
+    number(asset.duration)
+    key("creationDate")
+    instant(asset.creationDate, offset: asset.timeZoneOffset)
+    key("localCreationDate")
+    if let date = asset.localCreationDate { quoted { DateText.writeWallTime(date, to: &$0) } } else { null() }
+    key("addedDate")
+    instant(asset.addedDate)
+    key("modificationDate")
+    instant(asset.modificationDate)
+    key("trashedDate")
+    instant(asset.trashedDate)
+    key("location")
+    write(asset.location)
+    key("isFavorite")
+    bool(asset.isFavorite)
+    key("isHidden")
+    bool(asset.isHidden)
+    key("isErased")
+    bool(asset.isErased)
+    key("sourceType")
+    list(asset.sourceType.names)
+    key("burstIdentifier")
+    text(asset.burstIdentifier)
+    key("representsBurst")
+    bool(asset.representsBurst)
+    key("burstSelectionTypes")
+    list(asset.burstSelectionTypes.names)
+  }
+
+  private mutating func writeEdits(of asset: Asset, _ metadata: ExtendedMetadata) {
+    key("hasAdjustments")
+    bool(asset.hasAdjustments)
+    key("adjustmentsState")
+    text(asset.adjustmentsState.name)
+    key("adjustmentTimestamp")
+    instant(asset.adjustmentTimestamp)
+    key("adjustmentFormatIdentifier")
+    text(metadata.adjustmentFormatIdentifier)
+    key("adjustmentFormatVersion")
+    text(metadata.adjustmentFormatVersion)
+    key("originalResourceChoice")
+    text(asset.originalResourceChoice.name)
+    key("playbackVariation")
+    text(asset.playbackVariation.name)
+    key("isLivePhotoVideoPlaybackEnabled")
+    bool(asset.isLivePhotoVideoPlaybackEnabled)
+    key("isRaw")
+    bool(asset.isRaw)
+    key("isSelfPortrait")
+    bool(asset.isSelfPortrait)
+  }
+
+  private mutating func instant(_ date: Date?, offset: Int? = nil) {
+    if let date { quoted { DateText.write(date, offset: offset, to: &$0) } } else { null() }
+  }
+
+  private mutating func list(_ texts: [String]) {
+    beginList()
+    for text in texts { self.text(text) }
+    endList()
+  }
+
+  /// Writes a place on Earth, or null.
+  private mutating func write(_ location: Location?) {
+    guard let location else { return null() }
+    beginObject()
+    key("latitude")
+    number(location.latitude)
+    key("longitude")
+    number(location.longitude)
+    key("altitude")
+    if let altitude = location.altitude { number(altitude) } else { null() }
+    endObject()
+  }
+
+  /// Writes a file of an asset, and what else is to be said of it, before that and behind it.
+  mutating func write(
+    _ resource: AssetResource, after first: [JSON.Member] = [], before last: [JSON.Member] = []
+  ) {
+    beginObject()
+    for member in first { member.write(to: &self) }
+    key("type")
+    text(resource.type.name)
+    key("originalFilename")
+    text(resource.originalFilename)
+    key("uniformTypeIdentifier")
+    text(resource.uniformTypeIdentifier)
+    key("dataSize")
+    integer(Int64(clamping: resource.dataSize))
+    key("sha256")
+    resource.sha256.withUnsafeBytes { hexadecimalText($0) }
+    for member in last { member.write(to: &self) }
+    endObject()
+  }
+
+  /// Writes a value of the log.
+  mutating func write(_ value: LogValue) {
+    switch value {
+    case .null: null()
+    case .bool(let value): bool(value)
+    case .integer(let value): integer(value)
+    case .double(let value): number(value)
+    case .text(let value): text(value)
+    case .date(let value): instant(value)
+    case .list(let values):
+      beginList()
+      for value in values { write(value) }
+      endList()
+    case .object(let fields):
+      beginObject()
+      for field in fields {
+        key(field.name)
+        write(field.value)
+      }
+      endObject()
+    }
   }
 }
 
 extension JSON {
-  /// An asset with its resources and the words about it.
-  fileprivate init(_ asset: Asset, _ resources: [AssetResource], _ metadata: ExtendedMetadata) {
-    self = .object(
-      Self.basics(of: asset) + Self.edits(of: asset, metadata) + [
-        Member("rating", .integer(Int64(asset.rating.rawValue))),
-        Member("caption", JSON(metadata.caption)),
-        Member("keywords", .list(metadata.keywords.map { .text($0) })),
-        Member("origin", JSON(metadata.origin?.stringValue)),
-        Member("resources", .list(resources.map { JSON($0) })),
-      ])
-  }
-
-  private static func basics(of asset: Asset) -> [Member] {
-    let members: JSON = [
-      "localIdentifier": .text(asset.localIdentifier),
-      "mediaType": .text("\(asset.mediaType)"),
-      "mediaSubtypes": .list(asset.mediaSubtypes.names.map { .text($0) }),
-      "playbackStyle": .text("\(asset.playbackStyle)"),
-      "pixelWidth": .integer(Int64(asset.pixelWidth)),
-      "pixelHeight": .integer(Int64(asset.pixelHeight)),
-      "duration": .number(asset.duration),
-      "creationDate": JSON(asset.creationDate.map { DateText.instant($0, offset: asset.timeZoneOffset) }),
-      "localCreationDate": JSON(asset.localCreationDate.map { DateText.wallTime($0) }),
-      "addedDate": .text(DateText.instant(asset.addedDate)),
-      "modificationDate": JSON(asset.modificationDate.map { DateText.instant($0) }),
-      "trashedDate": JSON(asset.trashedDate.map { DateText.instant($0) }),
-      "location": asset.location.map { JSON($0) } ?? .null,
-      "isFavorite": .bool(asset.isFavorite),
-      "isHidden": .bool(asset.isHidden),
-      "isErased": .bool(asset.isErased),
-      "sourceType": .list(asset.sourceType.names.map { .text($0) }),
-      "burstIdentifier": JSON(asset.burstIdentifier),
-      "representsBurst": .bool(asset.representsBurst),
-      "burstSelectionTypes": .list(asset.burstSelectionTypes.names.map { .text($0) }),
-    ]
-    return members.objectValue ?? []
-  }
-
-  private static func edits(of asset: Asset, _ metadata: ExtendedMetadata) -> [Member] {
-    let members: JSON = [
-      "hasAdjustments": .bool(asset.hasAdjustments),
-      "adjustmentsState": .text("\(asset.adjustmentsState)"),
-      "adjustmentTimestamp": JSON(asset.adjustmentTimestamp.map { DateText.instant($0) }),
-      "adjustmentFormatIdentifier": JSON(metadata.adjustmentFormatIdentifier),
-      "adjustmentFormatVersion": JSON(metadata.adjustmentFormatVersion),
-      "originalResourceChoice": .text("\(asset.originalResourceChoice)"),
-      "playbackVariation": .text("\(asset.playbackVariation)"),
-      "isLivePhotoVideoPlaybackEnabled": .bool(asset.isLivePhotoVideoPlaybackEnabled),
-      "isRaw": .bool(asset.isRaw),
-      "isSelfPortrait": .bool(asset.isSelfPortrait),
-    ]
-    return members.objectValue ?? []
-  }
-
-  /// A place on Earth.
-  init(_ location: Location) {
-    self = [
-      "latitude": .number(location.latitude), "longitude": .number(location.longitude),
-      "altitude": location.altitude.map { .number($0) } ?? .null,
-    ]
-  }
-
-  /// A file of an asset.
-  init(_ resource: AssetResource) {
-    self = [
-      "type": .text(resource.type.name),
-      "originalFilename": .text(resource.originalFilename),
-      "uniformTypeIdentifier": .text(resource.uniformTypeIdentifier),
-      "dataSize": .integer(Int64(clamping: resource.dataSize)),
-      "sha256": .text(resource.sha256Hex),
-    ]
+  /// A file of an asset, and what else is to be said of it, before that and behind it.
+  init(_ resource: AssetResource, after first: [Member] = [], before last: [Member] = []) {
+    var bytes = JSONBytes()
+    bytes.write(resource, after: first, before: last)
+    self = .written(bytes.text())
   }
 
   /// An album, smart album or folder; how many assets a smart album shows is known when it is fetched.
@@ -102,16 +206,8 @@ extension JSON {
 
   /// A value of the log.
   init(_ value: LogValue) {
-    self =
-      switch value {
-      case .null: .null
-      case .bool(let value): .bool(value)
-      case .integer(let value): .integer(value)
-      case .double(let value): .number(value)
-      case .text(let value): .text(value)
-      case .date(let value): .text(DateText.instant(value))
-      case .list(let values): .list(values.map { JSON($0) })
-      case .object(let fields): .object(fields.map { Member($0.name, JSON($0.value)) })
-      }
+    var bytes = JSONBytes()
+    bytes.write(value)
+    self = .written(bytes.text())
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PhotoLedger
 import Synchronization
 
 /// Nobody reads the output any more.
@@ -13,7 +14,7 @@ struct OutputFailure: Error, CustomStringConvertible {
 final class Output: Sendable {
   let terminal: Terminal
   private let descriptor: Int32
-  private let buffer = Mutex<[UInt8]>([])
+  private let buffer = Mutex(JSONBytes(capacity: 2 * pieceByteCount))
 
   private static let pieceByteCount = 1 << 16
 
@@ -24,39 +25,62 @@ final class Output: Sendable {
 
   /// Prints text.
   /// - Throws: ``OutputClosed`` when the reader is gone, ``OutputFailure`` when writing fails.
-  func write(_ text: String) throws {
-    try buffer.withLock { buffer in
-      buffer.append(contentsOf: text.utf8)
-      if buffer.count >= Self.pieceByteCount { try flush(&buffer) }
+  func write(_ text: String) throws { try write { $0.raw(text) } }
+
+  /// Prints text and a line end.
+  func line(_ text: String = "") throws {
+    try write {
+      $0.raw(text)
+      $0.endLine()
     }
   }
 
-  /// Prints text and a line end.
-  func line(_ text: String = "") throws { try write(text + "\n") }
-
   /// Prints a JSON value as a line.
-  func line(_ value: JSON) throws { try write(value.description + "\n") }
+  func line(_ value: JSON) throws { try line { value.write(to: &$0) } }
+
+  /// Prints a line that a body writes; nothing of one that fails.
+  /// - Throws: as ``write(_:)``, and what the body throws.
+  func line(_ body: (inout JSONBytes) throws -> Void) throws {
+    try write { bytes in
+      let start = bytes.count
+      do {
+        try body(&bytes)
+      } catch {
+        bytes.removeAll(from: start)
+        throw error
+      }
+      bytes.endLine()
+    }
+  }
+
+  private func write(_ body: (inout JSONBytes) throws -> Void) throws {
+    try buffer.withLock { buffer in
+      try body(&buffer)
+      if buffer.count >= Self.pieceByteCount { try flush(&buffer) }
+    }
+  }
 
   /// Writes bytes as they are, after what has been collected.
   /// - Throws: as ``write(_:)``.
   func write(bytes: Data) throws {
     try buffer.withLock { buffer in
       try flush(&buffer)
-      buffer.append(contentsOf: bytes)
-      try flush(&buffer)
+      try bytes.withUnsafeBytes { try write(out: $0) }
     }
   }
 
   /// Writes what has been collected.
   func flush() throws { try buffer.withLock { try flush(&$0) } }
 
-  private func flush(_ buffer: inout [UInt8]) throws {
-    defer { buffer.removeAll(keepingCapacity: true) }
+  private func flush(_ buffer: inout JSONBytes) throws {
+    defer { buffer.removeAll() }
+    try buffer.withUnsafeBytes { try write(out: $0) }
+  }
+
+  private func write(out bytes: UnsafeRawBufferPointer) throws {
     var start = 0
-    while start < buffer.count {
-      let count = buffer.withUnsafeBytes { bytes in
-        Foundation.write(descriptor, bytes.baseAddress.map { $0 + start }, bytes.count - start)
-      }
+    while start < bytes.count {
+      let count = Foundation.write(descriptor, bytes.baseAddress.map { $0 + start }, bytes.count - start)
       if count >= 0 {
         start += count
       } else if errno == EPIPE {

@@ -1,7 +1,11 @@
 /// Text in columns, counted as a terminal shows it.
 enum TextLayout {
   /// How many columns a text takes: two for East Asian wide characters and emoji, none for combining marks.
-  static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
+  static func width(_ text: String) -> Int {
+    // Each of these is a character of one column.
+    if text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text.utf8.count }
+    return text.reduce(0) { $0 + width($1) }
+  }
 
   private static func width(_ character: Character) -> Int {
     guard let scalar = character.unicodeScalars.first else { return 0 }
@@ -38,7 +42,9 @@ enum TextLayout {
   /// The text with control characters shown instead of carried out: a file name must not steer a terminal, nor turn
   /// the direction of what stands around it.
   static func printable(_ text: String) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.map { steers($0) ? "\u{FFFD}" : $0 }))
+    // Nearly every text is plain ASCII, which is found out byte by byte.
+    if text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text }
+    return String(String.UnicodeScalarView(text.unicodeScalars.map { steers($0) ? "\u{FFFD}" : $0 }))
   }
 
   private static func steers(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,0 +1,156 @@
+import Foundation
+import Glibc
+import MediaImport
+import PhotoLedger
+
+/// S21, S22: the first screen in the order of addition, and the commands that print all there is.
+///
+/// The floor of a stream is `cat` of the very bytes that the command prints, into the same pipe: what it costs to hand
+/// bytes on that are there already. The memory is the peak of the process, mapped pages of the store included.
+enum Streams {
+  private static let screen = "S21 new process, by addition, count and first 100"
+  private static let floor = "floor: cat of the same bytes"
+  private static let commands: [(name: String, words: [String])] = [
+    ("ls --json", ["ls", "--json"]), ("ls", ["ls"]), ("log --json", ["log", "--json"]), ("log", ["log"]),
+    ("export", ["export"]),
+  ]
+
+  static let names =
+    [screen, "\(screen), peak memory"]
+    + commands.flatMap { ["S22 \($0.name), \(floor)", "S22 \($0.name)", "S22 \($0.name), peak memory"] }
+
+  static func measure(_ stage: Stage, into report: inout Report) throws {
+    guard report.wantsAny(of: names) else { return }
+    stage.close()
+    if report.wantsAny(of: Array(names[..<2])) { try measureScreen(stage, into: &report) }
+    guard let program = try ChildProcess.program(beside: "photoledger") else {
+      return print("S22 is left out: photoledger is not built beside this program; run `swift build -c release`.")
+    }
+    for command in commands where report.wantsAny(of: names.filter { $0.hasPrefix("S22 \(command.name)") }) {
+      try measure(command.name, command.words, program, stage, into: &report)
+    }
+  }
+
+  private static func measureScreen(_ stage: Stage, into report: inout Report) throws {
+    var (times, peak) = ([Double](), 0)
+    for repetition in 0..<min(9, report.repetitions) + 1 {
+      let numbers = try ChildProcess.run(.firstAdded, stage.diskFolder.path).numbers
+      let shown = stage.shown.count
+      guard numbers.count == 4, Int(numbers[1]) == shown, Int(numbers[2]) == min(100, shown) else {
+        throw WrongAnswer(description: "A new process tells \(numbers) of the first added; \(shown) are shown.")
+      }
+      if repetition > 0 { times.append(numbers[0]) }
+      peak = max(peak, Int(numbers[3]))
+    }
+    report.add(screen, size: stage.size, caches: .warm, Sample(times), goal: .microseconds(30_000))
+    report.add("\(screen), peak memory", size: stage.size, bytes: peak, goal: .bytes(40 << 20))
+  }
+
+  private static func measure(
+    _ name: String, _ words: [String], _ program: String, _ stage: Stage, into report: inout Report
+  ) throws {
+    let file = stage.path("printed")
+    guard FileManager.default.createFile(atPath: file.path, contents: nil) else {
+      throw WrongAnswer(description: "\(file.path) cannot be made.")
+    }
+    defer { stage.remove(file) }
+    let arguments = [program] + words + ["--library", stage.diskFolder.path]
+    let output = try FileHandle(forWritingTo: file)
+    let first = try ChildProcess.stream(arguments) { output.write($0) }
+    try output.close()
+    let repetitions = stage.size >= Goal.leastSize ? min(3, report.repetitions) : min(5, report.repetitions)
+    var (own, floors, peak) = ([Double](), [Double](), first.peak)
+    for _ in 0..<repetitions {
+      floors.append(try ChildProcess.stream(["/bin/cat", file.path]) { _ in }.wall)
+      let run = try ChildProcess.stream(arguments) { _ in }
+      guard run.bytes == first.bytes, run.bytes > 0 else {
+        throw WrongAnswer(description: "'\(name)' printed \(first.bytes) bytes, and then \(run.bytes).")
+      }
+      own.append(run.wall)
+      peak = max(peak, run.peak)
+    }
+    let base = Sample(floors)
+    report.add("S22 \(name), \(floor)", size: stage.size, caches: .warm, base)
+    report.add(
+      "S22 \(name)", size: stage.size, caches: .warm, Sample(own), comparedWith: base.quantile(0.5),
+      goal: .atMost(2.5))
+    report.add("S22 \(name), peak memory", size: stage.size, bytes: peak, goal: .bytes(96 << 20))
+  }
+
+  /// In a new process: how many assets there are, and how many of the first hundred were read.
+  static func firstAdded(_ path: String) throws -> (assets: Int, first: Int) {
+    let library = try PhotoLibrary(at: URL(filePath: path))
+    let result = try library.fetchAssets()
+    return (result.count, Set(try result.objects(at: 0..<min(100, result.count)).map(\.id)).count)
+  }
+}
+
+/// S23: a rebuild of a sound library in a new process: what it adds to the file, and its peak memory.
+enum RebuildCosts {
+  static let names = ["S23 rebuild, the file afterwards", "S23 rebuild, peak memory"]
+
+  static func measure(_ stage: Stage, into report: inout Report) throws {
+    guard report.wantsAny(of: names) else { return }
+    try stage.withCopiedFiles(onDisk: true) { folder in
+      let file = folder.appending(path: "store/data.mdb")
+      let before = try Stage.byteCount(of: file)
+      let numbers = try ChildProcess.run(.rebuild, folder.path).numbers
+      guard numbers.count == 2, Int(numbers[0]) == stage.shown.count else {
+        throw WrongAnswer(description: "A rebuilt library tells \(numbers); \(stage.shown.count) assets are shown.")
+      }
+      let after = try Stage.byteCount(of: file)
+      report.add(names[0], size: stage.size, bytes: after, comparedWith: before, goal: .atMost(1))
+      report.add(names[1], size: stage.size, bytes: Int(numbers[1]), goal: .bytes(512 << 20))
+    }
+  }
+
+  /// In a new process: rebuilds, and gives how many assets are shown.
+  static func rebuild(_ path: String) throws -> Int {
+    let library = try PhotoLibrary(at: URL(filePath: path))
+    defer { library.close() }
+    try library.rebuild()
+    return try library.fetchAssets().count
+  }
+}
+
+extension ChildProcess {
+  /// A program that was built with this one; nil if it was not.
+  static func program(beside name: String) throws -> String? {
+    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let path = URL(filePath: own).deletingLastPathComponent().appending(path: name).path
+    return FileManager.default.isExecutableFile(atPath: path) ? path : nil
+  }
+
+  /// Runs a program and takes what it prints.
+  /// - Returns: how many bytes that are, nanoseconds from its start to its end, and its peak memory in bytes.
+  static func stream(
+    _ words: [String], _ take: (Data) throws -> Void
+  ) throws -> (bytes: Int, wall: Double, peak: Int) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let reading = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
+    let nowhere = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    let start = ContinuousClock.now
+    let (child, code) = Spawning.start(
+      words[0], words.map { Array($0.utf8) },
+      environment: ProcessInfo.processInfo.environment.map { Array("\($0)=\($1)".utf8) },
+      descriptors: [nowhere, ends[1], STDERR_FILENO])
+    close(nowhere)
+    close(ends[1])
+    guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
+    var bytes = 0
+    while let piece = try reading.read(upToCount: 1 << 16), !piece.isEmpty {
+      bytes += piece.count
+      try take(piece)
+    }
+    var (status, usage) = (Int32(0), rusage())
+    while wait4(child, &status, 0, &usage) < 0 && errno == EINTR {}
+    let wall = (ContinuousClock.now - start).nanoseconds
+    guard status == 0 else { throw WrongAnswer(description: "'\(words.joined(separator: " "))' failed.") }
+    return (bytes, wall, Int(usage.ru_maxrss) << 10)
+  }
+
+  /// The most memory that this process ever held, mapped pages included (VmHWM).
+  static func peakBytes() throws -> Int { try statusBytes("VmHWM:") }
+}

@@ -1,0 +1,355 @@
+// JSON as it is written: UTF-8, one byte behind the other, into a buffer that is used again.
+//
+// A list of a million assets is a gigabyte of JSON. Made of strings it took a hundred times what writing it takes: a
+// tree of values for each object, a string for each value, and a question to Unicode's tables for each character. Here
+// a value is written where it goes, and a text is copied eight bytes at a time for as long as none of them is special:
+//
+//     "IMG_0001.HEIC"    word ▸ word ▸ tail          no byte of the word is < 0x20, ", \, 0x7F or 0xC2: copied as it is
+//     "a\u0085b"         0xC2 begins U+0080 … U+00BF; the half below U+00A0 are control characters, which are escaped
+//
+// Commas are not counted: a value that follows anything but `{`, `[`, `:` or a line end wants one before it, and inside
+// a text none of them can be the last byte, since a text ends with its quote.
+//
+// Invariant: the bytes are UTF-8, since strings are, and what is given as bytes is copied from a checked text.
+//
+// Refused: `JSONEncoder` (keys in no order, or sorted; numbers and slashes spelled otherwise than what was printed
+// before), and a vector of more than eight bytes: most texts are shorter than two of them.
+
+/// JSON, and text around it, being written.
+package struct JSONBytes: ~Copyable {
+  /// Which characters a text escapes beside quotes and backslashes.
+  package enum Escapes: Sendable {
+    /// Every control character, those from U+0080 on as well, since a terminal carries them out; `\n`, `\r` and `\t` by
+    /// their letters.
+    case shown
+    /// Those below U+0020 and U+007F, all by their numbers: the form of exported logs.
+    case logged
+  }
+
+  private var start: UnsafeMutableRawPointer
+  private var capacity: Int
+  /// How many bytes there are.
+  package private(set) var count = 0
+
+  /// Makes an empty one.
+  package init(capacity: Int = 1 << 10) {
+    precondition(capacity > 0, "A buffer has room.")
+    self.capacity = capacity
+    start = .allocate(byteCount: capacity, alignment: 16)
+  }
+
+  deinit { start.deallocate() }
+
+  /// Forgets what was written from a place on, and keeps the room.
+  package mutating func removeAll(from place: Int = 0) {
+    precondition(place <= count, "What was not written cannot be forgotten.")
+    count = place
+  }
+
+  /// Lends the bytes.
+  package borrowing func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try body(UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  /// What was written from a place on, as text.
+  package borrowing func text(from place: Int = 0) -> String {
+    String(decoding: UnsafeRawBufferPointer(start: start + place, count: count - place), as: UTF8.self)
+  }
+
+  // MARK: Bytes
+
+  @inline(__always)
+  private mutating func reserve(_ more: Int) {
+    if capacity &- count < more { grow(more) }
+  }
+
+  @inline(never)
+  private mutating func grow(_ more: Int) {
+    let larger = max(capacity * 2, count + more)
+    let next = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+    next.copyMemory(from: start, byteCount: count)
+    start.deallocate()
+    (start, capacity) = (next, larger)
+  }
+
+  @inline(__always)
+  private mutating func put(_ byte: UInt8) {
+    (start + count).storeBytes(of: byte, as: UInt8.self)
+    count &+= 1
+  }
+
+  /// Writes bytes as they are; they are UTF-8.
+  package mutating func raw(_ bytes: UnsafeRawBufferPointer) {
+    guard let base = bytes.baseAddress else { return }
+    reserve(bytes.count)
+    (start + count).copyMemory(from: base, byteCount: bytes.count)
+    count += bytes.count
+  }
+
+  /// Writes a text as it is.
+  package mutating func raw(_ text: StaticString) {
+    reserve(text.utf8CodeUnitCount)
+    (start + count).copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
+    count += text.utf8CodeUnitCount
+  }
+
+  /// Writes a text as it is.
+  package mutating func raw(_ text: String) {
+    var text = text
+    text.withUTF8 { raw(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Writes a whole number in decimal digits, with zeroes before it up to a width.
+  package mutating func digits(_ value: UInt64, width: Int = 1) {
+    var count = 1
+    var rest = value / 10
+    while rest > 0 { (count, rest) = (count + 1, rest / 10) }
+    count = max(count, width)
+    reserve(count)
+    rest = value
+    for place in stride(from: self.count + count - 1, through: self.count, by: -1) {
+      (start + place).storeBytes(of: 0x30 + UInt8(truncatingIfNeeded: rest % 10), as: UInt8.self)
+      rest /= 10
+    }
+    self.count += count
+  }
+
+  /// Writes bytes in hexadecimal digits.
+  package mutating func hexadecimal(_ bytes: UnsafeRawBufferPointer) {
+    reserve(2 * bytes.count)
+    for byte in bytes {
+      put(Self.digit(byte >> 4))
+      put(Self.digit(byte & 15))
+    }
+  }
+
+  @inline(__always)
+  private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+
+  /// Ends a line.
+  package mutating func endLine() {
+    reserve(1)
+    put(0x0A)
+  }
+
+  // MARK: Values
+
+  /// Writes a comma if a value stands before the next one.
+  @inline(__always)
+  private mutating func separate() {
+    guard count > 0 else { return }
+    switch (start + count - 1).load(as: UInt8.self) {
+    case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ":"), 0x0A: break
+    default:
+      reserve(1)
+      put(UInt8(ascii: ","))
+    }
+  }
+
+  /// Writes the key of the next value, which is spelled as it stands in JSON.
+  package mutating func key(_ name: StaticString) {
+    separate()
+    reserve(name.utf8CodeUnitCount + 3)
+    put(UInt8(ascii: "\""))
+    (start + count).copyMemory(from: name.utf8Start, byteCount: name.utf8CodeUnitCount)
+    count &+= name.utf8CodeUnitCount
+    put(UInt8(ascii: "\""))
+    put(UInt8(ascii: ":"))
+  }
+
+  /// Writes the key of the next value.
+  package mutating func key(_ name: String) {
+    text(name)
+    reserve(1)
+    put(UInt8(ascii: ":"))
+  }
+
+  package mutating func beginObject() { mark(UInt8(ascii: "{")) }
+  package mutating func beginList() { mark(UInt8(ascii: "[")) }
+
+  private mutating func mark(_ byte: UInt8) {
+    separate()
+    reserve(1)
+    put(byte)
+  }
+
+  package mutating func endObject() { end(UInt8(ascii: "}")) }
+  package mutating func endList() { end(UInt8(ascii: "]")) }
+
+  private mutating func end(_ byte: UInt8) {
+    reserve(1)
+    put(byte)
+  }
+
+  /// Writes a value that is spelled in JSON already.
+  package mutating func value(_ spelling: StaticString) {
+    separate()
+    raw(spelling)
+  }
+
+  /// Writes a value that is spelled in JSON already.
+  package mutating func value(_ spelling: String) {
+    separate()
+    raw(spelling)
+  }
+
+  package mutating func null() { value("null") }
+  package mutating func bool(_ value: Bool) { self.value((value ? "true" : "false") as StaticString) }
+
+  package mutating func integer(_ value: Int64) {
+    separate()
+    if value < 0 {
+      reserve(1)
+      put(UInt8(ascii: "-"))
+    }
+    digits(value.magnitude)
+  }
+
+  package mutating func integer(_ value: UInt64) {
+    separate()
+    digits(value)
+  }
+
+  /// Writes a text with its quotes.
+  package mutating func text(_ text: String, _ escapes: Escapes = .shown) {
+    separate()
+    quote { $0.escaped(text, escapes) }
+  }
+
+  /// Writes a text with its quotes, or null.
+  package mutating func text(_ text: String?, _ escapes: Escapes = .shown) {
+    if let text { self.text(text, escapes) } else { null() }
+  }
+
+  /// Writes bytes in hexadecimal digits, as a text.
+  package mutating func hexadecimalText(_ bytes: UnsafeRawBufferPointer) {
+    separate()
+    quote { $0.hexadecimal(bytes) }
+  }
+
+  /// Writes the spelling of an identifier, as a text.
+  package mutating func identifier(_ identifier: LocalIdentifier, of kind: ObjectKind) {
+    separate()
+    quote { bytes in
+      bytes.reserve(64)
+      let room = UnsafeMutableRawBufferPointer(start: bytes.start + bytes.count, count: 64)
+      bytes.count += room.withMemoryRebound(to: UInt8.self) { identifier.spell(into: $0, as: kind) }
+    }
+  }
+
+  /// Writes a text as a value: what the body writes has no character that would be escaped.
+  package mutating func quoted(_ body: (inout JSONBytes) -> Void) {
+    separate()
+    quote(body)
+  }
+
+  @inline(__always)
+  private mutating func quote(_ body: (inout JSONBytes) -> Void) {
+    reserve(1)
+    put(UInt8(ascii: "\""))
+    body(&self)
+    reserve(1)
+    put(UInt8(ascii: "\""))
+  }
+}
+
+// MARK: - Escaping
+
+extension JSONBytes {
+  /// Writes what stands between the quotes of a text.
+  package mutating func escaped(_ text: String, _ escapes: Escapes) {
+    var text = text
+    text.withUTF8 { escaped(UnsafeRawBufferPointer($0), escapes) }
+  }
+
+  /// How many bytes are escaped at a time: room is made for the longest spelling of all of them.
+  private static let pieceCount = 1 << 13
+
+  /// The same of UTF-8.
+  package mutating func escaped(_ bytes: UnsafeRawBufferPointer, _ escapes: Escapes) {
+    var from = 0
+    while from < bytes.count {
+      let end = min(bytes.count, from + Self.pieceCount)
+      // A byte becomes six at most; a sequence that the end of a piece cuts is written to its own end.
+      reserve(6 * (end - from) + 16)
+      from = copy(bytes, from, end, escapes)
+    }
+  }
+
+  /// - Returns: where it has come to: `end`, or a byte behind it.
+  @inline(__always)
+  private mutating func copy(
+    _ bytes: UnsafeRawBufferPointer, _ from: Int, _ end: Int, _ escapes: Escapes
+  ) -> Int {
+    guard let base = bytes.baseAddress else { return end }
+    var place = from
+    while true {
+      while end &- place >= 8 {
+        let word = (base + place).loadUnaligned(as: UInt64.self)
+        if Self.mayHoldSpecial(word) { break }
+        (start + count).storeBytes(of: word, as: UInt64.self)
+        place &+= 8
+        count &+= 8
+      }
+      guard place < end else { return place }
+      // The word holds something special, or the rest is shorter than a word.
+      let stop = min(end, place &+ 8)
+      while place < stop { place = copyOne(base, place, bytes.count, escapes) }
+    }
+  }
+
+  /// Whether a byte of a word may have to be escaped; 0xC2 begins what may be a control character.
+  @inline(__always)
+  private static func mayHoldSpecial(_ word: UInt64) -> Bool {
+    let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+    // Of a byte that is zero the subtraction sets the high bit; a byte above it may be taken for one, which costs time.
+    let (quote, slash) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5C))
+    let (delete, lead) = (word ^ (ones &* 0x7F), word ^ (ones &* 0xC2))
+    let low = (word &- ones &* 0x20) & ~word
+    let found =
+      ((quote &- ones) & ~quote) | ((slash &- ones) & ~slash) | ((delete &- ones) & ~delete) | ((lead &- ones) & ~lead)
+    return (low | found) & highs != 0
+  }
+
+  /// Copies or escapes the character or byte at a place, and gives the next place.
+  @inline(__always)
+  private mutating func copyOne(
+    _ base: UnsafeRawPointer, _ place: Int, _ end: Int, _ escapes: Escapes
+  ) -> Int {
+    let byte = (base + place).load(as: UInt8.self)
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+      put(UInt8(ascii: "\\"))
+      put(byte)
+    case 0x0A where escapes == .shown: letter("n")
+    case 0x0D where escapes == .shown: letter("r")
+    case 0x09 where escapes == .shown: letter("t")
+    case 0..<0x20, 0x7F: number(byte)
+    case 0xC2 where escapes == .shown && place &+ 1 < end:
+      let next = (base + place + 1).load(as: UInt8.self)
+      if next < 0xA0 {
+        number(next)
+      } else {
+        put(byte)
+        put(next)
+      }
+      return place &+ 2
+    default: put(byte)
+    }
+    return place &+ 1
+  }
+
+  private mutating func letter(_ letter: Unicode.Scalar) {
+    put(UInt8(ascii: "\\"))
+    put(UInt8(ascii: letter))
+  }
+
+  /// A character below U+0100 by its number.
+  private mutating func number(_ value: UInt8) {
+    letter("u")
+    put(0x30)
+    put(0x30)
+    put(Self.digit(value >> 4))
+    put(Self.digit(value & 15))
+  }
+}
