@@ -22,7 +22,7 @@ let package = Package(
   name: "PhotoLedger",
   products: [
     .library(name: "PhotoLedger", targets: ["PhotoLedger"]),
-    .library(name: "Photos", targets: ["Photos", "PhotosUI"]),
+    .library(name: "Photos", targets: ["Photos", "PhotosUI", "ExtensionFoundation"]),
     .executable(name: "photoledger", targets: ["photoledger"]),
   ],
   traits: [
@@ -51,7 +51,8 @@ let package = Package(
       swiftSettings: checked + borrowed),
 
     // What is built on it.
-    .target(name: "Photos", dependencies: ["PhotoLedger"], swiftSettings: strict),
+    .target(name: "ExtensionFoundation", swiftSettings: strict),
+    .target(name: "Photos", dependencies: ["PhotoLedger", "ExtensionFoundation"], swiftSettings: strict),
     .target(name: "PhotosUI", dependencies: ["Photos", "PhotoLedger"], swiftSettings: strict),
     .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),
     .executableTarget(
@@ -96,11 +97,13 @@ let package = Package(
     .testTarget(name: "CommandTests", dependencies: ["photoledger", "LMDB", "TestSupport"], swiftSettings: strict),
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
     .target(
-      name: "PhotoKitProgramsSwift6", dependencies: ["Photos", "PhotosUI"], path: "Tests/PhotoKitPrograms",
+      name: "PhotoKitProgramsSwift6", dependencies: ["Photos", "PhotosUI", "ExtensionFoundation"],
+      path: "Tests/PhotoKitPrograms",
       // As Xcode's templates set it for new projects.
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility")]),
     .target(
-      name: "PhotoKitProgramsSwift5", dependencies: ["Photos", "PhotosUI"], path: "Tests/PhotoKitProgramsSwift5",
+      name: "PhotoKitProgramsSwift5", dependencies: ["Photos", "PhotosUI", "ExtensionFoundation"],
+      path: "Tests/PhotoKitProgramsSwift5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "PhotosTests",

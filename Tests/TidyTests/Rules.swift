@@ -78,7 +78,8 @@ extension Rule {
     "EventLog": ["LMDB", "CSystem"],
     "StoreMigrations": ["EventLog", "LMDB"],
     "PhotoLedger": ["EventLog", "CountedTree", "StoreMigrations", "LMDB", "CSystem"],
-    "Photos": ["PhotoLedger"],
+    "ExtensionFoundation": [],
+    "Photos": ["PhotoLedger", "ExtensionFoundation"],
     "PhotosUI": ["Photos", "PhotoLedger"],
     "MediaImport": ["PhotoLedger", "CSystem"],
     "GalleryServer": ["PhotoLedger", "CSystem"],
@@ -138,11 +139,13 @@ extension Rule {
   static let rooms: Set<String> = [
     "CLMDB", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR", "MediaImport", "GalleryServer",
     "Photos/Library", "Photos/Objects", "Photos/Fetching", "Photos/Changes", "Photos/Resources", "Photos/Images",
-    "Photos/StandIns", "PhotosUI", "PhotosUI/StandIns",
+    "Photos/Uploads",
+    "Photos/StandIns", "ExtensionFoundation", "PhotosUI", "PhotosUI/StandIns",
     "photoledger", "photoledger/Applying", "photoledger/Commands", "photoledger/Demo", "photoledger/Printing",
     "photoledger/Program", "PhotoLedger", "PhotoLedger/Events", "PhotoLedger/Projections", "PhotoLedger/Assets",
     "PhotoLedger/Albums", "PhotoLedger/Permissions", "PhotoLedger/Picking", "PhotoLedger/History",
     "PhotoLedger/Fetching", "PhotoLedger/Changes", "PhotoLedger/Observation", "PhotoLedger/Keeping",
+    "PhotoLedger/Uploads",
   ]
 
   static let knownRoom = Rule(

@@ -11,6 +11,7 @@
 // commit and `object(at:)` has no way to fail. Refused: closing it, which would end the process at the next read.
 
 @_exported import Foundation
+@_exported import FoundationNetworking
 public import PhotoLedger
 import Synchronization
 
@@ -24,6 +25,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   package init(core: PhotoLibrary) {
     self.core = core
     super.init()
+    core.startUploads(over: URLSessionTransport.shared)
   }
 
   // MARK: Which library
