@@ -22,7 +22,7 @@ let package = Package(
   name: "PhotoLedger",
   products: [
     .library(name: "PhotoLedger", targets: ["PhotoLedger"]),
-    .library(name: "Photos", targets: ["Photos", "PhotosUI"]),
+    .library(name: "Photos", targets: ["Photos", "PhotosUI", "ExtensionFoundation"]),
     // Apple's names of modules for source that imports them. Apart from `Photos`: a package that asks
     // `canImport(AVFoundation)` finds them only where they are depended upon.
     .library(name: "PhotosStandIns", targets: ["AVFoundation", "CoreMedia", "UniformTypeIdentifiers"]),
@@ -54,7 +54,9 @@ let package = Package(
       swiftSettings: checked + borrowed),
 
     // What is built on it.
-    .target(name: "Photos", dependencies: ["PhotoLedger", "MediaImport"], swiftSettings: strict),
+    .target(name: "ExtensionFoundation", swiftSettings: strict),
+    .target(
+      name: "Photos", dependencies: ["PhotoLedger", "MediaImport", "ExtensionFoundation"], swiftSettings: strict),
     .target(name: "PhotosUI", dependencies: ["Photos", "PhotoLedger"], swiftSettings: strict),
     .target(
       name: "AVFoundation", dependencies: ["Photos"], path: "Sources/StandIns/AVFoundation", swiftSettings: strict),
@@ -107,13 +109,13 @@ let package = Package(
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
     .target(
       name: "PhotoKitProgramsSwift6",
-      dependencies: ["Photos", "PhotosUI", "AVFoundation", "CoreMedia", "UniformTypeIdentifiers"],
+      dependencies: ["Photos", "PhotosUI", "ExtensionFoundation", "AVFoundation", "CoreMedia", "UniformTypeIdentifiers"],
       path: "Tests/PhotoKitPrograms",
       // As Xcode's templates set it for new projects.
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility")]),
     .target(
       name: "PhotoKitProgramsSwift5",
-      dependencies: ["Photos", "PhotosUI", "AVFoundation", "CoreMedia", "UniformTypeIdentifiers"],
+      dependencies: ["Photos", "PhotosUI", "ExtensionFoundation", "AVFoundation", "CoreMedia", "UniformTypeIdentifiers"],
       path: "Tests/PhotoKitProgramsSwift5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(

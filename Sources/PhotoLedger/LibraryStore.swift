@@ -11,6 +11,7 @@ import Synchronization
 //     store/changes               the named pipe that wakes other processes
 //     resources/                  the bytes of photos and videos, by the SHA-256 of their content
 //     imports/                    what became of each file of each import, one text file a run
+//     uploads/                    the upload jobs of clients (`UploadJobStore.swift`)
 //
 // StoreCore holds what both threads need (the writer, and the observation that follows the log); LibraryStore adds the
 // threads themselves and reading as of a commit.
@@ -148,6 +149,8 @@ package final class LibraryStore: Sendable {
     /// How many events were gone over to come to earlier states of objects; for tests.
     let eventsCrossed = Atomic(0)
   #endif
+  /// The upload jobs of clients, and who works on them.
+  let uploads: Uploads
   /// Who may refuse a block before it is carried out (CB-12).
   let confirmation = Mutex<(any ChangeConfirmation)?>(nil)
 
@@ -157,6 +160,7 @@ package final class LibraryStore: Sendable {
     tree = LogTree(of: core.log)
     self.resources = resources
     self.signal = signal
+    uploads = Uploads(library: url)
     let availability = Availability()
     self.availability = availability
     observation = Observation(core: core, signal: signal, availability: availability)
@@ -172,6 +176,7 @@ package final class LibraryStore: Sendable {
   /// Carries out what is queued, ends the threads and gives the observers their end.
   package func close() {
     picking.cancelAll()
+    uploads.close()
     writer.close()
     observation.close()
     availability.end(LibraryError(.closed, "The library was closed; open it again."))

@@ -138,7 +138,7 @@ extension PhotoLibrary {
 
   /// Whether an asset has a resource, and the client may read its bytes now: what was withdrawn from it is not read,
   /// also from results that are held and from a moment at which it was seen.
-  private func checkMayRead(_ request: ResourceRequest) throws {
+  func checkMayRead(_ request: ResourceRequest) throws {
     let isKnown = try store.reading { t in
       let access = try store.core.projections.permission(of: client, in: t).access
       guard let asset = request.asset, try store.core.projections.shows(asset.row.number, to: access, in: t) else {

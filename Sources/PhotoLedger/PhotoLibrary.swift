@@ -179,6 +179,19 @@ public final class PhotoLibrary: Sendable {
       collecting.end()
     }
     try ChangeBlock.$collecting.withValue(collecting) { try changes(block) }
+    if !block.uploads.isEmpty {
+      guard block.requests.isEmpty else {
+        throw LibraryError(
+          .changeNotSupported,
+          """
+          A change block has requests about upload jobs and about the library, which are kept apart; \
+          make two blocks of it.
+          """)
+      }
+      try performUploads(block.uploads)
+      let receipt = CommitReceipt(token: try currentToken, created: [], isRepetition: false)
+      return Submission(store: store, requests: [], client: client, cause: cause, key: key, receipt: receipt)
+    }
     return Submission(
       store: store, requests: block.requests, client: client, cause: cause, key: key, caller: blocks)
   }

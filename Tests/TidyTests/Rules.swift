@@ -78,7 +78,8 @@ extension Rule {
     "EventLog": ["LMDB", "CSystem"],
     "StoreMigrations": ["EventLog", "LMDB"],
     "PhotoLedger": ["EventLog", "CountedTree", "StoreMigrations", "LMDB", "CSystem"],
-    "Photos": ["PhotoLedger", "MediaImport"],
+    "ExtensionFoundation": [],
+    "Photos": ["PhotoLedger", "MediaImport", "ExtensionFoundation"],
     "PhotosUI": ["Photos", "PhotoLedger"],
     "AVFoundation": ["Photos"], "CoreMedia": ["Photos"], "UniformTypeIdentifiers": ["Photos"],
     "MediaImport": ["PhotoLedger", "CSystem"],
@@ -140,12 +141,13 @@ extension Rule {
     "CLMDB", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR", "MediaImport", "MediaImport/Rendering",
     "GalleryServer",
     "Photos/Library", "Photos/Objects", "Photos/Fetching", "Photos/Changes", "Photos/Resources", "Photos/Images",
-    "Photos/StandIns", "PhotosUI", "PhotosUI/StandIns", "StandIns/AVFoundation", "StandIns/CoreMedia",
-    "StandIns/UniformTypeIdentifiers",
+    "Photos/Uploads", "Photos/StandIns", "ExtensionFoundation", "PhotosUI", "PhotosUI/StandIns",
+    "StandIns/AVFoundation", "StandIns/CoreMedia", "StandIns/UniformTypeIdentifiers",
     "photoledger", "photoledger/Applying", "photoledger/Commands", "photoledger/Demo", "photoledger/Printing",
     "photoledger/Program", "PhotoLedger", "PhotoLedger/Events", "PhotoLedger/Projections", "PhotoLedger/Assets",
     "PhotoLedger/Albums", "PhotoLedger/Permissions", "PhotoLedger/Picking", "PhotoLedger/History",
     "PhotoLedger/Fetching", "PhotoLedger/Changes", "PhotoLedger/Observation", "PhotoLedger/Keeping",
+    "PhotoLedger/Uploads",
   ]
 
   static let knownRoom = Rule(

@@ -14,6 +14,8 @@ public final class ChangeBlock {
 
   package private(set) var requests: [ChangeRequest] = []
   package private(set) var created: [LocalIdentifier] = []
+  /// Requests about upload jobs, which another store keeps; a block has these or the others.
+  package private(set) var uploads: [UploadRequest] = []
   private let makeIdentifier: () -> LocalIdentifier
   private var isOpen = true
 
@@ -27,6 +29,11 @@ public final class ChangeBlock {
   package func add(_ request: ChangeRequest) {
     precondition(isOpen, "A change block was used after performChanges had returned; ask inside the block (CB-02).")
     requests.append(request)
+  }
+
+  package func add(_ request: UploadRequest) {
+    precondition(isOpen, "A change block was used after performChanges had returned; ask inside the block (CB-02).")
+    uploads.append(request)
   }
 
   private func newIdentifier() -> LocalIdentifier {

@@ -27,6 +27,8 @@ struct Submission: Sendable {
   let key: String?
   /// What led to the block, for the log.
   var causation: String?
+  /// What is answered without the writer: the block's requests, about upload jobs, have been carried out.
+  var receipt: CommitReceipt?
   /// Whether whoever may refuse it has seen it already, as part of a larger whole.
   var isConfirmed = false
   /// The other blocks of its caller; nil for the library's own.
@@ -50,6 +52,10 @@ struct Submission: Sendable {
   func sendHere(_ handler: @escaping Handler) { prepare(caller?.take(), handler) }
 
   private func prepare(_ place: UInt64?, _ handler: @escaping Handler) {
+    if let receipt {
+      enqueue(nil, at: place)
+      return handler(.success(receipt))
+    }
     var staging = Staging()
     do {
       if let receipt = try known() {

@@ -44,7 +44,7 @@ open class PHChange: NSObject, @unchecked Sendable {  // guarded by: holds const
           PHFetchResultChangeDetails(
             object, PHFetchResult(.collections(details.fetchResultAfterChanges), source.library), .collections(details))
         }
-      case .nothing: nil
+      case .jobs, .nothing: nil
       }
     }
   }

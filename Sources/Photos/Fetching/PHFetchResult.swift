@@ -1,5 +1,5 @@
 // A fetch result is the core's, in a class. Which of the core's two kinds it is follows from the class of its objects:
-// `PHFetchResult<PHAsset>` holds assets, every other one collections.
+// `PHFetchResult<PHAsset>` holds assets, that of upload jobs the jobs themselves, every other one collections.
 //
 // Objects are made when they are asked for. Nothing is kept: two calls give two objects that are equal.
 //
@@ -13,6 +13,7 @@ public import PhotoLedger
 enum FetchedContent: Sendable {
   case assets(FetchResult<Asset>)
   case collections(FetchResult<PhotoCollection>)
+  case jobs([UploadJob])
   case nothing
 }
 
@@ -37,6 +38,7 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
     switch content {
     case .assets(let result): result.count
     case .collections(let result): result.count
+    case .jobs(let jobs): jobs.count
     case .nothing: 0
     }
   }
@@ -51,6 +53,7 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
       switch content {
       case .assets(let result): return cast(PHAsset(try result.object(at: index), library))
       case .collections(let result): return cast(PHObject.of(try result.object(at: index), in: library))
+      case .jobs(let jobs): return cast(PHAssetResourceUploadJob(jobs[index], library))
       case .nothing: fatalError("An empty result has no object at \(index).")
       }
     } catch {
@@ -84,6 +87,7 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
       switch content {
       case .assets(let result): try result.objects(at: indexes).map { cast(PHAsset($0, library)) }
       case .collections(let result): try result.objects(at: indexes).map { cast(PHObject.of($0, in: library)) }
+      case .jobs(let jobs): indexes.map { cast(PHAssetResourceUploadJob(jobs[$0], library)) }
       case .nothing: []
       }
     }
@@ -101,6 +105,8 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
         try asset.asset.flatMap { try result.index(ofObject: $0) } ?? NSNotFound
       case (.collections(let result), let collection as PHCollection) where collection.isOf(library):
         try collection.collection.flatMap { try result.index(ofObject: $0) } ?? NSNotFound
+      case (.jobs(let jobs), let job as PHAssetResourceUploadJob) where job.isOf(library):
+        jobs.firstIndex { $0.identifier == job.localIdentifier } ?? NSNotFound
       default: NSNotFound
       }
     }

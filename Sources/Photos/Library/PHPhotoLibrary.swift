@@ -21,6 +21,7 @@
 // commit and `object(at:)` has no way to fail. Refused: closing it, which would end the process at the next read.
 
 @_exported import Foundation
+@_exported import FoundationNetworking
 internal import MediaImport
 public import PhotoLedger
 import Synchronization
@@ -40,6 +41,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     (self.core, self.clients) = (core, clients)
     core.setDefaultMediaProbe(ExternalProbe.shared)
     super.init()
+    core.startUploads(over: URLSessionTransport.shared)
   }
 
   // MARK: Which library

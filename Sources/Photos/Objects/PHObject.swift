@@ -42,6 +42,8 @@ public final class PHObjectPlaceholder: PHObject, @unchecked Sendable {  // guar
 
   init(_ identifier: LocalIdentifier, _ kind: ObjectKind) { spelling = identifier.spelled(as: kind) }
 
+  init(uploadJob identifier: String) { spelling = identifier }
+
   /// The identifier that the object will have.
   public override var localIdentifier: String { spelling }
 }

@@ -23,6 +23,15 @@ open class PHAssetResource: NSObject, @unchecked Sendable {  // guarded by: hold
     return asset.resources.map { PHAssetResource($0, source.asset, source.library) }
   }
 
+  /// The file that an upload job sends; nil if it is gone, or not for the client any more
+  /// (Apple: `assetResource(forUploadJob:)`).
+  open class func assetResource(forUploadJob job: PHAssetResourceUploadJob) -> PHAssetResource? {
+    guard let (job, library) = job.source else { return nil }
+    return PHPhotoLibrary.answer("PHAssetResource.assetResource(forUploadJob:)") {
+      try library.core.resource(of: job).map { PHAssetResource($0, $1, library) }
+    }
+  }
+
   /// What the file is to its asset.
   open var type: PHAssetResourceType {
     source.map { PHAssetResourceType($0.resource.type) } ?? file?.type ?? .unrecognized(0)

@@ -1,0 +1,269 @@
+import Foundation
+
+// One job from its first request to its end, or to the end of the process; see UploadService.swift for the rules.
+
+/// Carries one job out.
+final class UploadRun {
+  private enum Ending: Error {
+    /// The row is gone, uploads were disabled, or the process ends: the job is left as it is.
+    case left
+    case failed(UploadProblem)
+  }
+
+  private var job: UploadJob
+  private let library: PhotoLibrary
+  private let uploads: Uploads
+  private let environment: UploadEnvironment
+  private var reader: PortionReader?
+
+  init(_ job: UploadJob, _ library: PhotoLibrary, _ uploads: Uploads) {
+    (self.job, self.library, self.uploads) = (job, library, uploads)
+    environment = uploads.environment
+  }
+
+  func carryOut() async {
+    do {
+      guard try change({ try $0.apply(.begin) }) else { return }
+      try await transfer()
+    } catch Ending.failed(let problem) {
+      end(.fail(problem, [:]))
+    } catch Ending.left {
+      // The row says how to go on.
+    } catch {
+      // The row cannot be read or written; the driver begins the job again, after a pause.
+      _ = await paused(environment.limits.pauses.upperBound)
+    }
+    try? FileManager.default.removeItem(at: uploads.jobs.copy(for: job))
+  }
+
+  private func transfer() async throws {
+    let (resource, asset) = try source()
+    if job.kind == .downloadOnly { return try await verify(resource, asset) }
+    var transfer = UploadTransfer(job, limits: environment.limits)
+    var step = transfer.handle(.begin, at: environment.now(), chance: chance())
+    while true {
+      if transfer.progress != job.progress {
+        guard try change({ $0.progress = transfer.progress; return true }) else { return await withdraw(transfer) }
+      }
+      switch step {
+      case .succeed(let headers): return end(.succeed(Self.bounded(headers)))
+      case .fail(let problem, let headers): return end(.fail(problem, Self.bounded(headers)))
+      case .wait(let seconds):
+        guard await paused(seconds) else { return await withdraw(transfer) }
+        step = transfer.handle(.waited, at: environment.now(), chance: chance())
+      case .send(let call):
+        guard try await mayGoOn() else { return await withdraw(transfer) }
+        _ = try source()
+        let outcome = try await send(call)
+        guard !Task.isCancelled else { return await withdraw(transfer) }
+        let input: UploadTransfer.Input =
+          switch outcome.result {
+          case .success(let answer): .answered(answer, informed: outcome.informed)
+          case .failure(let problem): .disconnected(problem, informed: outcome.informed)
+          }
+        step = transfer.handle(input, at: environment.now(), chance: chance())
+      }
+    }
+  }
+
+  private func chance() -> Double { Double(environment.random() >> 11) / Double(1 << 53) }
+
+  private func paused(_ seconds: Double) async -> Bool {
+    do { try await environment.pause(seconds) } catch { return false }
+    return !Task.isCancelled
+  }
+
+  // MARK: The row
+
+  /// Changes the job's row; false if it is gone or uploads are disabled, and nothing is to be done any more.
+  private func change(_ body: (inout UploadJob) throws -> Bool) throws -> Bool {
+    let number = job.number
+    let changed = try uploads.jobs.change(library.client) { book -> UploadJob? in
+      guard book.client.settings != nil, var row = book.jobs[number], row.allows(.process) else { return nil }
+      guard try body(&row) else { return nil }
+      book.jobs[number] = row
+      return row
+    }
+    guard let changed else { return false }
+    job = changed
+    return true
+  }
+
+  private func end(_ input: UploadJob.Input) {
+    // A row that cannot be written stays pending: the next run asks the server, which has everything.
+    _ = try? change { try $0.apply(input) }
+  }
+
+  /// Waits while the network is expensive and the client does not want that.
+  private func mayGoOn() async throws -> Bool {
+    while true {
+      let book = try uploads.jobs.book(of: library.client)
+      guard let settings = book.client.settings, book.jobs[job.number] != nil, !Task.isCancelled else { return false }
+      if !settings.preventsExpensiveNetworkAccess || !uploads.isExpensive { return true }
+      guard await paused(environment.limits.pauses.lowerBound) else { return false }
+    }
+  }
+
+  /// Lets the server throw away what it has of a job that was cancelled; one that only pauses keeps it.
+  private func withdraw(_ transfer: UploadTransfer) async {
+    guard let book = try? uploads.jobs.book(of: library.client), book.client.settings != nil,
+      book.jobs[job.number] == nil, let call = transfer.withdrawal, let transport = uploads.transport
+    else { return }
+    // The job's own task is cancelled. Whether the server heard it changes nothing here: it drops old uploads anyway.
+    await Task.detached { _ = await transport.send(call, .none) }.value
+  }
+
+  // MARK: The bytes
+
+  /// The file of the job as the client may read it now.
+  private func source() throws -> (AssetResource, Asset) {
+    do {
+      if let found = try library.resource(of: job) { return found }
+    } catch { throw Ending.failed(Self.problem(error)) }
+    throw Ending.failed(
+      UploadProblem(
+        UploadProblem.noPermissionsToReadFile,
+        "The file of asset \(job.asset) is gone, or the client '\(library.client)' may not see it any more."))
+  }
+
+  private func verify(_ resource: AssetResource, _ asset: Asset) async throws {
+    do {
+      switch try await library.state(of: resource, in: asset, hashing: true) {
+      case .present: end(.succeed([:]))
+      case .missing: throw Ending.failed(UploadProblem(UploadProblem.fileDoesNotExist, "The file is missing."))
+      case .altered: throw Ending.failed(UploadProblem(UploadProblem.cannotDecodeRawData, "The file was altered."))
+      }
+    } catch let error as LibraryError { throw Ending.failed(Self.problem(error)) }
+  }
+
+  private func send(_ call: UploadCall) async throws -> UploadOutcome {
+    guard let transport = uploads.transport else { throw Ending.left }
+    switch call.body {
+    case .none: return await transport.send(call, .none)
+    case .portion(let range): return await guarded(transport, call, .bytes(try await bytes(range)))
+    case .whole where job.size <= environment.limits.portion:
+      return await guarded(transport, call, .bytes(try await bytes(0..<job.size)))
+    case .whole: return await guarded(transport, call, .file(try await copy()))
+    }
+  }
+
+  /// Sends bytes while the client may read them: a permission that is withdrawn meanwhile cuts the request.
+  private func guarded(
+    _ transport: any UploadTransport, _ call: UploadCall, _ body: UploadBody
+  ) async -> UploadOutcome {
+    let (library, job, environment) = (library, job, environment)
+    return await withTaskGroup(of: UploadOutcome?.self) { group in
+      group.addTask { await transport.send(call, body) }
+      group.addTask {
+        // Ends when the permission does, or is cancelled by the end of the request. Errors are met by the next step.
+        repeat {
+          do { try await environment.pause(environment.limits.permissionCheck) } catch { return nil }
+        } while ((try? library.resource(of: job) != nil) ?? true) && !Task.isCancelled
+        return nil
+      }
+      let first = await group.next() ?? nil
+      group.cancelAll()
+      if let first { return first }
+      return await group.next().flatMap { $0 }
+        ?? UploadOutcome(.failure(UploadProblem(UploadProblem.noPermissionsToReadFile, "The permission was withdrawn")))
+    }
+  }
+
+  private func bytes(_ range: Range<UInt64>) async throws -> Data {
+    let (resource, asset) = try source()
+    do {
+      if reader?.position != range.lowerBound {
+        reader = PortionReader(library.data(of: resource, in: asset), size: job.size)
+      }
+      guard let reader else { preconditionFailure("A reader was just made.") }
+      return try await reader.read(range)
+    } catch let error as LibraryError {
+      reader = nil
+      if Task.isCancelled { throw Ending.left }
+      throw Ending.failed(Self.problem(error))
+    }
+  }
+
+  /// A proved copy, since all goes in one request and nothing can be held back from it.
+  private func copy() async throws -> URL {
+    let (resource, asset) = try source()
+    let file = uploads.jobs.copy(for: job)
+    do {
+      try await library.write(resource, in: asset, to: file, replacing: true)
+      return file
+    } catch let error as LibraryError {
+      if Task.isCancelled { throw Ending.left }
+      throw Ending.failed(Self.problem(error))
+    }
+  }
+
+  /// A failure to read as Foundation numbers it.
+  private static func problem(_ error: any Error) -> UploadProblem {
+    let error = LibraryError(error)
+    let code =
+      switch error.code {
+      case .missingResource: UploadProblem.fileDoesNotExist
+      case .invalidResource, .resourceChanged: UploadProblem.cannotDecodeRawData
+      case .identifierNotFound, .accessUserDenied, .accessRestricted: UploadProblem.noPermissionsToReadFile
+      default: -3000
+      }
+    return UploadProblem(code, error.description)
+  }
+
+  /// A server's fields up to 64 KiB: a job keeps them until it is acknowledged.
+  private static func bounded(_ headers: [String: String]) -> [String: String] {
+    var room = 64 << 10
+    return headers.sorted { $0.key < $1.key }.reduce(into: [:]) { kept, field in
+      room -= field.key.utf8.count + field.value.utf8.count
+      if room >= 0 { kept[field.key] = field.value }
+    }
+  }
+}
+
+/// The bytes of a resource in portions that follow each other; what comes before the first is read for the hash only.
+///
+/// The last portion is given when the hash of the whole file was found right.
+final class PortionReader {
+  private var chunks: ResourceData.Iterator
+  private let size: UInt64
+  /// Bytes that were read and not given yet.
+  private var rest = Data()
+  /// The first byte that was not given yet.
+  private(set) var position: UInt64 = 0
+
+  init(_ data: ResourceData, size: UInt64) {
+    chunks = data.makeAsyncIterator()
+    self.size = size
+  }
+
+  /// - Complexity: O(bytes up to the end of the range); memory for the range and one chunk.
+  func read(_ range: Range<UInt64>) async throws -> Data {
+    precondition(range.lowerBound >= position && range.upperBound <= size, "A reader goes forward within its file.")
+    while position < range.lowerBound {
+      if rest.isEmpty { rest = try await next() }
+      let count = min(UInt64(rest.count), range.lowerBound - position)
+      rest = Data(rest.dropFirst(Int(count)))
+      position += count
+    }
+    var portion = Data()
+    portion.reserveCapacity(range.count)
+    while UInt64(portion.count) < UInt64(range.count) {
+      if rest.isEmpty { rest = try await next() }
+      let count = min(rest.count, range.count - portion.count)
+      portion.append(rest.prefix(count))
+      rest = Data(rest.dropFirst(count))
+    }
+    position = range.upperBound
+    if position == size, try await chunks.next() != nil {
+      throw LibraryError(.invalidResource, "A file gave more bytes than the \(size) that were recorded; run `verify`.")
+    }
+    return portion
+  }
+
+  private func next() async throws -> Data {
+    guard let chunk = try await chunks.next() else {
+      throw LibraryError(.invalidResource, "A file gave fewer bytes than the \(size) that were recorded; run `verify`.")
+    }
+    return chunk
+  }
+}

@@ -1,0 +1,266 @@
+package import Foundation
+import Synchronization
+
+// Who works on upload jobs: the process that has the library open as their client.
+//
+//     wake ──▶ driver: takes the client's lock ──▶ up to `parallel` jobs, oldest first ──▶ no job left: lets go
+//                 │ another process has it: looks again after a pause
+//                 ▼
+//              one job:   UploadTransfer ──step──▶ look at row, settings, permission ──▶ UploadTransport
+//                              ▲                        │ the row is written before the step is taken
+//                              └────────input───────────┘
+//
+// Invariant: what a row says of a transfer was said by the server before, so a process that ends at any instruction
+// leaves a job that goes on: by HEAD where the upload was created, from the beginning where it was not.
+//
+// The bytes come through `data(of:in:)`, the library's way to all bytes; whether the client may have them is checked
+// before each request, and every second while one with bytes is on its way. The hash covers a file from its first byte,
+// so a resumed upload reads the part that the server has, without sending it; and the last portion, like a file that
+// goes in one request, is held back until the whole was proved. So altered bytes never complete an upload.
+//
+// Jobs of other clients are left to processes that are those clients: a process that was given the library as one
+// client has no business with another's credentials. Rejected: a thread that looks at the store every few seconds for
+// ever; a driver lives only while its client has unfinished jobs.
+
+/// What uploads take from the world. It is apart from ``LibraryEnvironment``: an upload that looked at that clock, or
+/// drew from its randomness, would move what a seed gives to the history.
+package struct UploadEnvironment: Sendable {
+  package var now: @Sendable () -> Date
+  package var random: @Sendable () -> UInt64
+  /// Waits for some seconds, or throws when the task is cancelled.
+  package var pause: @Sendable (Double) async throws -> Void
+  package var limits = UploadLimits()
+
+  package init(
+    now: @escaping @Sendable () -> Date, random: @escaping @Sendable () -> UInt64,
+    pause: @escaping @Sendable (Double) async throws -> Void
+  ) {
+    (self.now, self.random, self.pause) = (now, random, pause)
+  }
+
+  /// The system's clock and randomness.
+  package static var system: UploadEnvironment {
+    let system = LibraryEnvironment.system
+    return UploadEnvironment(now: system.now, random: system.random) { seconds in
+      try await Task.sleep(nanoseconds: UInt64(max(0, min(seconds, 86_400)) * 1e9))
+    }
+  }
+}
+
+/// The body of a request.
+package enum UploadBody: Sendable {
+  case none
+  case bytes(Data)
+  case file(URL)
+}
+
+/// What came of a request: an answer or the problem of a connection, and the 104 that came before either.
+package struct UploadOutcome: Sendable {
+  package var informed: UploadAnswer?
+  package var result: Result<UploadAnswer, UploadProblem>
+
+  package init(informed: UploadAnswer? = nil, _ result: Result<UploadAnswer, UploadProblem>) {
+    (self.informed, self.result) = (informed, result)
+  }
+}
+
+/// Sends requests to servers; redirects are not followed, and cancelling the task ends the request.
+package protocol UploadTransport: Sendable {
+  func send(_ call: UploadCall, _ body: UploadBody) async -> UploadOutcome
+}
+
+/// The upload jobs of one open library: the store, and the services of the clients that this process is.
+final class Uploads: Sendable {
+  private struct State {
+    var transport: (any UploadTransport)?
+    var environment = UploadEnvironment.system
+    var isExpensive: (@Sendable () -> Bool)?
+    var services: [String: UploadService] = [:]
+    var listeners: [String: [@Sendable () -> Bool]] = [:]
+    var isClosed = false
+  }
+
+  let jobs: UploadJobStore
+  private let state = Mutex(State())
+
+  init(library: URL) { jobs = UploadJobStore(library: library) }
+
+  var environment: UploadEnvironment { state.withLock { $0.environment } }
+  var transport: (any UploadTransport)? { state.withLock { $0.transport } }
+  var isExpensive: Bool { state.withLock { $0.isExpensive }?() ?? false }
+
+  func install(_ transport: any UploadTransport, _ environment: UploadEnvironment?) {
+    state.withLock { state in
+      if let environment { state.environment = environment }
+      if state.transport == nil || environment != nil { state.transport = transport }
+    }
+  }
+
+  func setExpensive(_ answer: (@Sendable () -> Bool)?) { state.withLock { $0.isExpensive = answer } }
+
+  func wake(_ client: String, of store: LibraryStore) {
+    let service = state.withLock { state -> UploadService? in
+      guard state.transport != nil, !state.isClosed else { return nil }
+      if let known = state.services[client] { return known }
+      let made = UploadService(client, store, self)
+      state.services[client] = made
+      return made
+    }
+    service?.wake()
+  }
+
+  func halt(_ client: String) { state.withLock { $0.services[client] }?.stop() }
+
+  func withdraw(_ jobs: [UploadJob], of client: String) {
+    guard let service = state.withLock({ $0.services[client] }) else { return }
+    for job in jobs { service.cancel(job) }
+  }
+
+  func listen(_ client: String, _ handler: @escaping @Sendable () -> Bool) {
+    state.withLock { $0.listeners[client, default: []].append(handler) }
+  }
+
+  func tellEnd(of client: String) {
+    let listeners = state.withLock { state in state.listeners.updateValue([], forKey: client) ?? [] }
+    let rest = listeners.filter { $0() }
+    state.withLock { $0.listeners[client, default: []].insert(contentsOf: rest, at: 0) }
+  }
+
+  func close() {
+    let services = state.withLock { state in
+      state.isClosed = true
+      state.listeners = [:]
+      defer { state.services = [:] }
+      return Array(state.services.values)
+    }
+    for service in services { service.stop() }
+    jobs.close()
+  }
+}
+
+/// Works on the jobs of one client.
+final class UploadService: Sendable {
+  private struct State {
+    var driver: Task<Void, Never>?
+    /// Whether the driver has to look once more before it ends.
+    var isWoken = false
+    var running: [UInt64: Task<Void, Never>] = [:]
+    var sleeper: CheckedContinuation<Void, Never>?
+  }
+
+  /// How many jobs are carried out at once.
+  private static let parallel = 2
+  /// Seconds between two looks at a lock that another process has, and at an expensive network.
+  private static let lookAgain = 2.0
+
+  private let client: String
+  private weak let store: LibraryStore?
+  /// Lets go of the service when the library is closed.
+  private let uploads: Uploads
+  private let state = Mutex(State())
+
+  init(_ client: String, _ store: LibraryStore, _ uploads: Uploads) {
+    (self.client, self.store, self.uploads) = (client, store, uploads)
+  }
+
+  func wake() {
+    guard let store else { return }
+    let sleeper = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      state.isWoken = true
+      if state.driver == nil {
+        let library = PhotoLibrary(store: store, client: client)
+        state.driver = Task.detached(priority: .utility) { [self] in await drive(library) }
+      }
+      return state.sleeper.take()
+    }
+    sleeper?.resume()
+  }
+
+  func stop() {
+    let (tasks, sleeper) = state.withLock { state in
+      (Array(state.running.values) + [state.driver].compactMap { $0 }, state.sleeper.take())
+    }
+    for task in tasks { task.cancel() }
+    sleeper?.resume()
+  }
+
+  func cancel(_ job: UploadJob) { state.withLock { $0.running[job.number] }?.cancel() }
+
+  // MARK: The driver
+
+  private func drive(_ library: PhotoLibrary) async {
+    do { try await work(library) } catch {
+      // A store that cannot be read is met again, and reported, by the client's own calls.
+      state.withLock { $0.isWoken = false }
+    }
+    let isWoken = state.withLock { state in
+      state.driver = nil
+      return state.isWoken
+    }
+    // Also where this driver was stopped, and uploads have been enabled again since.
+    if isWoken { wake() }
+  }
+
+  private func work(_ library: PhotoLibrary) async throws {
+    state.withLock { $0.isWoken = false }
+    var lock: WorkerLock?
+    while try hasWork() {
+      lock = try uploads.jobs.lock(for: client)
+      if lock != nil { break }
+      try await uploads.environment.pause(Self.lookAgain)
+    }
+    guard lock != nil else { return }
+    while !Task.isCancelled {
+      let book = try uploads.jobs.book(of: client)
+      let open = book.client.settings == nil ? [] : book.ordered.filter { $0.allows(.process) }
+      let running = state.withLock { $0.running.count }
+      if open.isEmpty, running == 0 { break }
+      for job in open { begin(job, library) }
+      await sleep()
+    }
+    // Jobs that were begun end before the lock does, so that no other process takes them up meanwhile.
+    for task in state.withLock({ Array($0.running.values) }) { await task.value }
+    _ = consume lock
+  }
+
+  private func hasWork() throws -> Bool {
+    let book = try uploads.jobs.book(of: client)
+    return book.client.settings != nil && book.jobs.values.contains { $0.allows(.process) }
+  }
+
+  private func begin(_ job: UploadJob, _ library: PhotoLibrary) {
+    state.withLock { state in
+      guard state.running.count < Self.parallel, state.running[job.number] == nil else { return }
+      state.running[job.number] = Task.detached(priority: .utility) { [self] in
+        let run = UploadRun(job, library, uploads)
+        await run.carryOut()
+        ended(job.number)
+      }
+    }
+  }
+
+  private func ended(_ number: UInt64) {
+    let sleeper = state.withLock { state in
+      state.running[number] = nil
+      state.isWoken = true
+      return state.sleeper.take()
+    }
+    sleeper?.resume()
+    uploads.tellEnd(of: client)
+  }
+
+  /// Waits for a wake-up or the end of a job.
+  private func sleep() async {
+    await withCheckedContinuation { continuation in
+      let isAwake = state.withLock { state in
+        if state.isWoken || Task.isCancelled {
+          state.isWoken = false
+          return true
+        }
+        state.sleeper = continuation
+        return false
+      }
+      if isAwake { continuation.resume() }
+    }
+  }
+}

@@ -1,0 +1,172 @@
+public import ExtensionFoundation
+internal import PhotoLedger
+import Synchronization
+
+// Upload extensions. On Apple's systems the system runs them when it likes; here a program runs one as long as it
+// wants, as a task of its own or as the whole process by `@main`:
+//
+//     run ──▶ process() ─┬─ completed ──▶ until the library changes or a job ends
+//               ▲        ├─ processing ─▶ until a job ends; a moment later if none is under way
+//               │        └─ failure ────▶ after a pause, longer each time
+//               └─────────────────────────────┘
+//
+// Jobs are carried out with and without an extension: it only makes and acknowledges them. While uploads are disabled
+// it is not called.
+
+/// What an extension answers (Apple: `PHBackgroundResourceUploadProcessingResult`).
+public enum PHBackgroundResourceUploadProcessingResult: Sendable {
+  /// Nothing is left to do until the library changes.
+  case completed
+  /// There is more to do.
+  case processing
+  /// Something went wrong; it is called again later.
+  case failure
+}
+
+/// Makes and acknowledges upload jobs (Apple: `PHBackgroundResourceUploadExtension`, deprecated).
+public protocol PHBackgroundResourceUploadExtension: AppExtension {
+  /// Makes, retries and acknowledges jobs; called on a thread of its own, on which it may wait.
+  func process() -> PHBackgroundResourceUploadProcessingResult
+  /// Called when the extension is to end, also while ``process()`` works.
+  func notifyTermination()
+}
+
+/// Makes and acknowledges upload jobs (Apple: `PHBackgroundResourceUploadJobExtension`).
+public protocol PHBackgroundResourceUploadJobExtension: AppExtension {
+  /// Makes, retries and acknowledges jobs.
+  func processJobs() async -> PHBackgroundResourceUploadProcessingResult
+  /// Called when the extension is to end, also while ``processJobs()`` works.
+  func willTerminate() async
+}
+
+extension PHBackgroundResourceUploadExtension {
+  /// Runs the extension as a process, for the shared library, until SIGTERM or SIGINT.
+  public static func main() async {
+    let made = Self()
+    // guarded by: called once
+    nonisolated(unsafe) let run = { await PHPhotoLibrary.shared().runUploadJobExtension(made) }
+    await UploadExtensionHost.untilSignalled { await run() }
+  }
+}
+
+extension PHBackgroundResourceUploadJobExtension {
+  /// Runs the extension as a process, for the shared library, until SIGTERM or SIGINT.
+  public static func main() async {
+    let made = Self()
+    // guarded by: called once
+    nonisolated(unsafe) let run = { await PHPhotoLibrary.shared().runUploadJobExtension(made) }
+    await UploadExtensionHost.untilSignalled { await run() }
+  }
+}
+
+extension PHPhotoLibrary {
+  /// Runs an upload extension until the task is cancelled; ``shared()`` means this library to it. Apple has none.
+  public func runUploadJobExtension(_ uploadExtension: some PHBackgroundResourceUploadExtension) async {
+    // guarded by: `process` is called once at a time; ending an extension while it works is the protocol's own rule.
+    nonisolated(unsafe) let (process, end) = ({ uploadExtension.process() }, { uploadExtension.notifyTermination() })
+    let core = core
+    await UploadExtensionHost(self).run {
+      // The extension may wait for a commit, which no thread of a task may.
+      await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+          continuation.resume(returning: PHPhotoLibrary.withShared(core) { process() })
+        }
+      }
+    } terminate: {
+      end()
+    }
+  }
+
+  /// The same for an extension that is asynchronous. Apple has no such call.
+  public func runUploadJobExtension(_ uploadExtension: some PHBackgroundResourceUploadJobExtension) async {
+    // guarded by: `processJobs` is called once at a time; see above.
+    nonisolated(unsafe) let process = { await uploadExtension.processJobs() }
+    nonisolated(unsafe) let end = { await uploadExtension.willTerminate() }  // guarded by: see above
+    let core = core
+    await UploadExtensionHost(self).run {
+      await PHPhotoLibrary.withShared(core) { await process() }
+    } terminate: {
+      await end()
+    }
+  }
+}
+
+/// Calls an extension whenever there may be something to do.
+final class UploadExtensionHost: NSObject, PHPhotoLibraryChangeObserver, @unchecked Sendable {
+  // guarded by: holds constants only
+  private let library: PHPhotoLibrary
+  private let wakeUps: AsyncStream<Void>
+  private let wake: AsyncStream<Void>.Continuation
+
+  /// Seconds between two looks whether uploads were enabled, and the first pause after a failure.
+  private static let lookAgain = 1.0
+  private static let pauseMax = 300.0
+
+  init(_ library: PHPhotoLibrary) {
+    self.library = library
+    (wakeUps, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    super.init()
+  }
+
+  func photoLibraryDidChange(_ changeInstance: PHChange) { wake.yield() }
+
+  func run(
+    _ process: @escaping @Sendable () async -> PHBackgroundResourceUploadProcessingResult,
+    terminate: @escaping @Sendable () async -> Void
+  ) async {
+    library.register(self)
+    library.core.onUploadEnd { [weak self] in
+      self?.wake.yield()
+      return self != nil
+    }
+    // The extension is told at once, also while it works.
+    let isOver = Atomic(false)
+    await withTaskCancellationHandler {
+      await loop(process)
+    } onCancel: {
+      isOver.store(true, ordering: .releasing)
+      Task { await terminate() }
+    }
+    library.unregisterChangeObserver(self)
+    if !isOver.load(ordering: .acquiring) { await terminate() }
+  }
+
+  private func loop(_ process: @Sendable () async -> PHBackgroundResourceUploadProcessingResult) async {
+    var next = wakeUps.makeAsyncIterator()
+    var failures = 0
+    while !Task.isCancelled {
+      guard library.uploadJobExtensionEnabled else {
+        await pause(Self.lookAgain)
+        continue
+      }
+      switch await process() {
+      case .completed:
+        failures = 0
+        _ = await next.next()
+      case .processing:
+        failures = 0
+        let isIdle = (try? library.core.uploadJobs(.process).isEmpty) ?? true
+        if isIdle { await pause(Self.lookAgain) } else { _ = await next.next() }
+      case .failure:
+        failures += 1
+        await pause(min(Self.pauseMax, Self.lookAgain * Double(1 << min(failures, 10))))
+      }
+    }
+  }
+
+  private func pause(_ seconds: Double) async { try? await Task.sleep(nanoseconds: UInt64(seconds * 1e9)) }
+
+  /// Runs a body until the process is asked to end.
+  static func untilSignalled(_ body: @escaping @Sendable () async -> Void) async {
+    let task = Task { await body() }
+    let sources = [SIGTERM, SIGINT].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { task.cancel() }
+      source.resume()
+      return source
+    }
+    await task.value
+    for source in sources { source.cancel() }
+  }
+}

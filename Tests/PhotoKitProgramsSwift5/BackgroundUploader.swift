@@ -1,0 +1,1 @@
+../PhotoKitPrograms/BackgroundUploader.swift

@@ -1,0 +1,284 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PhotoLedger
+
+/// A server that answers at once and keeps what it was sent, or holds every request until it is let go.
+private final class Taker: UploadTransport {
+  struct State {
+    var sent: [Data] = []
+    var isHeld = false
+    var active = 0
+  }
+
+  let state = Mutex(State())
+
+  func send(_ call: UploadCall, _ body: UploadBody) async -> UploadOutcome {
+    if call.method == "OPTIONS" { return UploadOutcome(.success(UploadAnswer(status: 501, headers: [:]))) }
+    state.withLock { $0.active += 1 }
+    defer { state.withLock { $0.active -= 1 } }
+    while state.withLock({ $0.isHeld }), !Task.isCancelled { try? await Task.sleep(nanoseconds: 1_000_000) }
+    if Task.isCancelled { return UploadOutcome(.failure(UploadProblem(-999, "cancelled"))) }
+    if case .bytes(let data) = body { state.withLock { $0.sent.append(data) } }
+    return UploadOutcome(.success(UploadAnswer(status: 201, headers: ["ETag": "x"])))
+  }
+
+  var sent: [Data] { state.withLock { $0.sent } }
+  func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
+}
+
+@Suite("The rules of upload jobs", .timeLimit(.minutes(5)))
+struct UploadRuleTests {
+  private let small: SmallLibrary
+  private let taker = Taker()
+
+  init() throws {
+    small = try SmallLibrary()
+    let environment = UploadEnvironment(now: { Date() }, random: { UInt64.random(in: 0 ... .max) }) { _ in
+      try await Task.sleep(nanoseconds: 1_000_000)
+    }
+    small.library.startUploads(over: taker, environment)
+  }
+
+  private var destination: UploadDestination {
+    UploadDestination(url: "https://server/upload", method: "POST", headers: ["Authorization": "secret"])
+  }
+
+  /// Makes photos with bytes.
+  private nonisolated(nonsending) func photos(_ texts: String...) async throws -> [Asset] {
+    let receipt = try await small.library.performChanges { block in
+      for text in texts {
+        let draft = ResourceDraft(type: .photo, source: .data(Data(text.utf8)), originalFilename: "a.jpg")
+        block.createAsset(AssetCreation(mediaType: .image, resources: [draft]))
+      }
+    }
+    return try receipt.created.compactMap { try small.library.asset($0) }
+  }
+
+  private func creation(_ asset: Asset, as client: PhotoLibrary? = nil) throws -> UploadRequest {
+    let library = client ?? small.library
+    let resource = try #require(try small.library.resources(of: asset).first)
+    return .create(identifier: library.newUploadIdentifier(), destination, resource, asset)
+  }
+
+  private nonisolated(nonsending) func perform(
+    _ requests: UploadRequest..., as client: PhotoLibrary? = nil, and body: (ChangeBlock) -> Void = { _ in }
+  ) async throws {
+    try await (client ?? small.library).performChanges { block in
+      for request in requests { block.add(request) }
+      body(block)
+    }
+  }
+
+  private nonisolated(nonsending) func code(
+    of body: nonisolated(nonsending) () async throws -> Void
+  ) async -> LibraryError.Code? {
+    do {
+      try await body()
+      return nil
+    } catch { return (error as? LibraryError)?.code }
+  }
+
+  @Test(
+    "a state takes the inputs of its arrows and refuses the others",
+    arguments: [UploadJob.State.registered, .pending, .failed, .succeeded, .cancelled])
+  func states(state: UploadJob.State) throws {
+    let problem = UploadProblem(-1001, "late")
+    let inputs: [(UploadJob.Input, [UploadJob.State])] = [
+      (.begin, [.registered, .pending]), (.succeed([:]), [.pending]), (.fail(problem, [:]), [.registered, .pending]),
+      (.retry(nil), [.failed]), (.acknowledge, [.failed, .succeeded]), (.cancel, [.registered, .pending]),
+    ]
+    for (input, from) in inputs {
+      var job = UploadJob(
+        identifier: "job", number: 1, kind: .upload, destination: destination, asset: "a",
+        resource: .invented(1), since: 0)
+      job.state = state
+      let before = job
+      do {
+        _ = try job.apply(input)
+        #expect(from.contains(state), "\(input) was taken in \(state).")
+      } catch {
+        #expect(error.code == .changeNotSupported)
+        #expect(!from.contains(state), "\(input) was refused in \(state).")
+        #expect(job == before)
+      }
+    }
+  }
+
+  @Test("jobs are made while uploads are enabled, and acknowledged also afterwards")
+  func enabled() async throws {
+    let asset = try await photos("a")[0]
+    #expect(await code { try await perform(try creation(asset)) } == .changeNotSupported)
+    try small.library.enableUploads()
+    try await perform(try creation(asset))
+    try await waitUntil("the job ends") { try small.library.uploadJobs(.acknowledge).count == 1 }
+    try small.library.disableUploads()
+    #expect(try small.library.uploadSettings == nil)
+    let job = try #require(try small.library.uploadJobs(.acknowledge).first)
+    #expect(job.state == .succeeded && job.responseHeaders == ["etag": "x"])
+    try await perform(.acknowledge(identifier: job.identifier))
+    #expect(try small.library.uploadJobs(.acknowledge).isEmpty)
+    #expect(taker.sent == [Data("a".utf8)])
+  }
+
+  @Test("a client has at most a hundred jobs; the block beyond fails with 3307 and makes none")
+  func limit() async throws {
+    let asset = try await photos("a")[0]
+    taker.hold(true)
+    try small.library.enableUploads()
+    for _ in 0..<PhotoLibrary.uploadJobLimit - 1 { try await perform(try creation(asset)) }
+    #expect(await code { try await perform(try creation(asset), try creation(asset)) } == .limitExceeded)
+    #expect(try small.library.uploadJobs(.process).count == PhotoLibrary.uploadJobLimit - 1)
+    try await perform(try creation(asset))
+    #expect(await code { try await perform(try creation(asset)) } == .limitExceeded)
+    let first = try #require(try small.library.uploadJobs(.process).first)
+    try await perform(.cancel(identifier: first.identifier), try creation(asset))
+    small.library.close()
+  }
+
+  @Test("a block has requests about jobs or about the library, not both, and then does neither")
+  func mixed() async throws {
+    let asset = try await photos("a")[0]
+    try small.library.enableUploads()
+    let token = try small.library.currentToken
+    let refusal = await code {
+      try await perform(try creation(asset)) { $0.setFavorite(true, for: [asset.id]) }
+    }
+    #expect(refusal == .changeNotSupported)
+    #expect(try small.library.currentToken == token && small.library.uploadJobs(.process).isEmpty)
+  }
+
+  @Test("a limited client uploads what it sees, and a job ends when that is withdrawn, also in the middle (AU-01)")
+  func permission() async throws {
+    let assets = try await photos("seen", "unseen")
+    let client = small.library.as("com.example.backup")
+    #expect(await code { try client.enableUploads() } == .accessUserDenied)
+    try await small.change { block in
+      block.register(client: "com.example.backup", .described)
+      block.setAuthorizationStatus(.limited, of: "com.example.backup")
+      block.grant([assets[0].id], to: "com.example.backup")
+    }
+    try client.enableUploads()
+    #expect(await code { try await perform(try creation(assets[1]), as: client) } == .identifierNotFound)
+    taker.hold(true)
+    let seen = try #require(try client.asset(assets[0].localIdentifier))
+    try await perform(try creation(seen, as: client), as: client)
+    try await waitUntil("the request is on its way") { taker.state.withLock { $0.active == 1 } }
+    try await small.change { $0.setAuthorizationStatus(.denied, of: "com.example.backup") }
+    try await waitUntil("the job ends") { try client.uploadJobs(.acknowledge).count == 1 }
+    let job = try #require(try client.uploadJobs(.acknowledge).first)
+    #expect(job.state == .failed && job.problem?.code == UploadProblem.noPermissionsToReadFile)
+    #expect(taker.sent.isEmpty)
+    #expect(try client.resource(of: job) == nil)
+    #expect(try small.library.uploadJobs(.acknowledge).isEmpty, "Another client's jobs are not shown.")
+  }
+
+  @Test("bytes that were altered never complete an upload")
+  func altered() async throws {
+    let asset = try await photos("right")[0]
+    let resource = try #require(try small.library.resources(of: asset).first)
+    let file = small.library.url(of: resource)
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+    try Data("wrong".utf8).write(to: file)
+    try small.library.enableUploads()
+    try await perform(try creation(asset))
+    try await waitUntil("the job ends") { try small.library.uploadJobs(.acknowledge).count == 1 }
+    #expect(try small.library.uploadJobs(.acknowledge).first?.problem?.code == UploadProblem.cannotDecodeRawData)
+    #expect(taker.sent.isEmpty)
+  }
+
+  @Test("jobs wait while the network is expensive, for a client that wants that")
+  func expensive() async throws {
+    let asset = try await photos("a")[0]
+    let isExpensive = Mutex(true)
+    let asked = Gathered<Bool>()
+    small.library.setNetworkIsExpensive {
+      asked.append(true)
+      return isExpensive.withLock { $0 }
+    }
+    try small.library.enableUploads(UploadSettings(preventsExpensiveNetworkAccess: true))
+    try await perform(try creation(asset))
+    try await waitUntil("it was asked") { asked.all.count > 3 }
+    #expect(taker.sent.isEmpty)
+    isExpensive.withLock { $0 = false }
+    try await waitUntil("the job ends") { try small.library.uploadJobs(.acknowledge).count == 1 }
+  }
+
+  @Test(
+    "a destination is an absolute http URL with a method that has a body",
+    arguments: [
+      ("file:///etc/passwd", "POST"), ("/upload", "POST"), ("https://server/", "GET"), ("ftp://server/", "PUT"),
+      ("", "PUT"),
+    ])
+  func destinations(url: String, method: String) async throws {
+    let asset = try await photos("a")[0]
+    try small.library.enableUploads()
+    let resource = try #require(try small.library.resources(of: asset).first)
+    let bad = UploadDestination(url: url, method: method, headers: [:])
+    #expect(await code { try await perform(.create(identifier: "j", bad, resource, asset)) } == .malformedRequest)
+    let split = UploadDestination(url: "https://server", method: "PUT", headers: ["X": "a\r\nY: b"])
+    #expect(await code { try await perform(.create(identifier: "j", split, resource, asset)) } == .malformedRequest)
+  }
+
+  @Test("uploads leave the history of a seed as it is, and no backup holds them")
+  func determinism() async throws {
+    func history(uploading: Bool) async throws -> [String] {
+      let small = try SmallLibrary()
+      let taker = Taker()
+      small.library.startUploads(over: taker)
+      for seed in 0..<3 {
+        let id = try await small.assets(1)[0]
+        if uploading {
+          try small.library.enableUploads()
+          _ = small.library.newUploadIdentifier()
+          let asset = try small.asset(id)
+          let resource = try #require(try small.library.resources(of: asset).first)
+          try await small.library.performChanges {
+            $0.add(
+              .create(
+                identifier: "job \(seed)",
+                UploadDestination(url: "http://server", method: "PUT", headers: [:]), resource, asset))
+          }
+        }
+      }
+      let copy = small.temporary.folder.place("copy")
+      _ = try small.library.backup(to: copy, resources: .left)
+      #expect(!FileManager.default.fileExists(atPath: copy.path + "/uploads"))
+      var entries: [String] = []
+      try small.library.forEachLogEntry { entry in
+        entries.append("\(entry)")
+        return true
+      }
+      return entries
+    }
+    #expect(try await history(uploading: true) == history(uploading: false))
+  }
+
+  @Test("a job that cannot be read is said to be, and photos are not affected")
+  func damaged() async throws {
+    let asset = try await photos("a")[0]
+    taker.hold(true)
+    try small.library.enableUploads()
+    try await perform(try creation(asset))
+    small.library.close()
+    let file = small.library.url.appending(path: "uploads/data.mdb")
+    var data = try Data(contentsOf: file)
+    let (name, other) = (Data("\"number\"".utf8), Data("\"nonsen\"".utf8))
+    while let place = data.range(of: name) { data.replaceSubrange(place, with: other) }
+    try data.write(to: file)
+    let library = try PhotoLibrary(at: small.library.url)
+    defer { library.close() }
+    #expect(throws: LibraryError.self) { try library.uploadJobs(.process) }
+    #expect(try library.fetchAssets().count == 1)
+  }
+
+  @Test("files that hold credentials are the owner's only")
+  func mode() async throws {
+    try small.library.enableUploads()
+    let path = small.library.url.path + "/uploads/data.mdb"
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+    #expect(mode?.intValue == 0o600)
+  }
+}
