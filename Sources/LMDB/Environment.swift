@@ -173,7 +173,9 @@ extension Environment {
     _ path: String, _ options: Options, _ isUnwritable: Bool
   ) throws(LMDBError) -> OpaquePointer {
     let head = try FileHead(dataFile: path + "/data.mdb", directory: path)
-    if head == nil && (options.isReadOnly || isUnwritable || !options.createsStore) { throw LMDBError(.noStore, "open", path: path) }
+    if head == nil && (options.isReadOnly || isUnwritable || !options.createsStore) {
+      throw LMDBError(.noStore, "open", path: path)
+    }
     var created: OpaquePointer?
     let code = mdb_env_create(&created)
     guard code == 0, let handle = created else { throw LMDBError(code: code, "mdb_env_create", path: path) }

@@ -38,7 +38,7 @@ extension Environment {
 }
 
 extension Environment.Options {
-  /// - Parameter isUnwritable: whether nothing can be written beside the data file, so that LMDB goes without its locks.
+  /// - Parameter isUnwritable: whether nothing can be written beside the data file, so that LMDB goes without locks.
   func flags(_ isUnwritable: Bool) -> UInt32 {
     var flags = UInt32(MDB_NOTLS | MDB_NORDAHEAD)
     if isReadOnly || isUnwritable { flags |= UInt32(MDB_RDONLY) }

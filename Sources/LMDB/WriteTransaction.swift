@@ -243,9 +243,9 @@ extension WriteTransaction {
     if code == 0 { return }
     if code == MDB_MAP_FULL { mapIsFull = true }
     var error = LMDBError(code: code, "mdb_txn_commit", path: environment.path)
-    // A commit is real when its meta page is written, which comes last: pages, sync, meta page. LMDB puts the environment
-    // in panic if the meta page could not be written, and then only it is unknown whether the commit is in the file.
-    // Where writing or syncing the pages failed, no meta page leads to them, now or ever.
+    // A commit is real when its meta page is written, which comes last: pages, sync, meta page. LMDB puts the
+    // environment in panic if the meta page could not be written, and then only it is unknown whether the commit is in
+    // the file. Where writing or syncing the pages failed, no meta page leads to them, now or ever.
     error.outcomeUnknown = environment.isPanicked
     throw error
   }

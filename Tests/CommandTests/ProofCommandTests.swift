@@ -112,7 +112,8 @@ struct ProofCommandTests {
     #expect(text.count == 11 && text[6].hasPrefix("root     ") && text[7].hasPrefix("first    "))
     let line = try sandbox.run(["prove", "inclusion", "2", "--size", "4", "--json"]).lines[0]
     let keys = [
-      "proof", "origin", "sequence", "size", "leaf", "hashes", "root", "record", "chainBefore", "firstRecord", "firstHashes",
+      "proof", "origin", "sequence", "size", "leaf", "hashes", "root", "record", "chainBefore", "firstRecord",
+      "firstHashes",
     ]
     let places = try keys.map { try #require(line.range(of: "\"\($0)\":")).lowerBound }
     #expect(places == places.sorted())

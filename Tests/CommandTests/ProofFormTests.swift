@@ -14,8 +14,8 @@ struct ProofFormTests {
   private func proofs(_ sandbox: Sandbox) throws -> [[String: Any]] {
     _ = try sandbox.makeAssets(6)
     return try [
-      ["inclusion", "3", "--record"], ["inclusion", "1", "--record"], ["inclusion", "7", "--record"], ["inclusion", "4"],
-      ["consistency", "4"],
+      ["inclusion", "3", "--record"], ["inclusion", "1", "--record"], ["inclusion", "7", "--record"],
+      ["inclusion", "4"], ["consistency", "4"],
     ].map { try #require(try sandbox.run(["prove"] + $0 + ["--json"]).objects().first) }
   }
 

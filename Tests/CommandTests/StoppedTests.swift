@@ -2,8 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import photoledger
-
 // A signal ends every command, also in the middle of a step that does not end.
 
 @Suite("Stopped commands")

@@ -96,13 +96,18 @@ struct FlippedByteTests {
     }
   }
 
+  /// The commit that a row of its table describes.
+  private func commit(_ row: Row) throws -> Commit {
+    try Commit(number: row.key.span.bytes.unsafeLoadUnaligned(as: UInt64.self), row: row.value.span.bytes)
+  }
+
   /// Whether a defect names the event that the row belongs to.
   private func isPlaced(_ found: LogVerification.Defect?, _ table: String, _ row: Row, _ log: EventLog) throws -> Bool {
     guard let found else { return false }
     switch table {
     case "events": return found.sequence == row.key.span.bytes.unsafeLoadUnaligned(as: UInt64.self)
     case "commits":
-      return found.sequence == (try Commit(number: 0, row: row.value.span.bytes)).lastSequence
+      return found.sequence == (try commit(row)).lastSequence
         && found.kind == .derivedCommit
     case "keys": return found.kind == .derivedKey
     default: return [.headMismatch, .missing, .surplus, .alteredFormat, .derivedCommit].contains(found.kind)

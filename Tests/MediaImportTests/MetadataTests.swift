@@ -109,6 +109,8 @@ struct MetadataTests {
       (#""Composite:GPSLatitude":"nan","Composite:GPSLongitude":2"#, false),
       (#""Composite:GPSLatitude":0,"Composite:GPSLongitude":0"#, true),
       (#""Composite:GPSLatitude":-90,"Composite:GPSLongitude":180,"GPS:GPSAltitude":"undef""#, true),
+      (#""Composite:GPSLatitude":1,"Composite:GPSLongitude":2,"XMP-exif:GPSAltitude":-9223372036854775808"#, true),
+      (#""Composite:GPSLatitude":1,"Composite:GPSLongitude":2,"GPS:GPSAltitude":4294967295"#, true),
     ])
   func places(members: String, isPlace: Bool) throws {
     let json = #"[{"File:MIMEType":"image/jpeg","File:FileType":"JPEG",\#(members)}]"#

@@ -42,7 +42,7 @@ struct AssetValueTests {
 
   static let refusedCreations: [(String, @Sendable (inout AssetCreation) -> Void)] = [
     ("9223372036854775808 seconds", { $0.timeZoneOffset = .min }), ("duration of 5.0 s", { $0.duration = 5 }),
-    ("duration of inf s", { $0.duration = .infinity }), ("size of -1 × 0 pixels", { $0.pixelWidth = -1 }),
+    ("duration of inf s", { $0.duration = .infinity }), ("side of -1 pixels", { $0.pixelWidth = -1 }),
   ]
 
   @Test("a video becomes a photo only when its duration is set to 0 with it (AS-03)")

@@ -4,8 +4,8 @@ import Foundation
 //
 // A number comes in from a caller, a line of JSON, a client's request or the metadata of a file; it is printed, sorted,
 // added and converted for as long as the log exists. So each is checked once, by the writer, when a request is handled,
-// and a number that no medium, place or date has is refused there. The bounds are wide: they refuse what is a mistake or
-// an attack, not what is unusual.
+// and a number that no medium, place or date has is refused there. The bounds are wide: they refuse mistakes and
+// attacks, not what is unusual.
 //
 //     request ──▶ check (here) ──▶ event ──▶ row ──▶ answers          a new number is within the bounds
 //     event written by an older program ──▶ row ──▶ answers           an old one is a number that can be printed
@@ -28,9 +28,9 @@ package enum AssetNumbers {
   package static let sides = 0...Int(Int32.max)
   /// Seconds east of UTC: a day either way.
   static let offsets = -86_400...86_400
-  /// The years 0 to 9999, which RFC 3339 can spell, and a day on either side for the offset from UTC.
-  static let dates =
-    Date(timeIntervalSince1970: -62_167_219_200 - 86_400)...Date(timeIntervalSince1970: 253_402_300_799 + 86_400)
+  /// Seconds from 1970: the years 0 to 9999, which RFC 3339 can spell, and a day on either side for the offset from
+  /// UTC. Not dates, whose range holds the date that is no number: it is neither before nor after another.
+  static let dates = -62_167_219_200.0 - 86_400...253_402_300_799 + 86_400
   /// Bytes of a file: sums over a library fit a number.
   static let byteCounts: ClosedRange<UInt64> = 0...(1 << 50)
 
@@ -48,9 +48,10 @@ package enum AssetNumbers {
   }
 
   static func check(date: Date) throws(LibraryError) {
-    guard !dates.contains(date) else { return }
     let seconds = date.timeIntervalSince1970
-    throw invalid(seconds.isFinite ? "a date \(seconds) s from 1970" : "a date that is no number", "the years 0 to 9999")
+    guard !dates.contains(seconds) else { return }
+    let what = seconds.isFinite ? "a date \(seconds) s from 1970" : "a date that is no number"
+    throw invalid(what, "the years 0 to 9999")
   }
 
   static func check(_ location: Location) throws(LibraryError) {

@@ -8,7 +8,7 @@ import EventLog
 // Either names the log that it is of, and shows it: the first event of a log creates the library, so its record has the
 // library's identifier, and it is proved to be the first of the same tree.
 //
-//     origin ◀── identifier in the payload of event 1 ──▶ its leaf ── firstHashes ──▶ root ◀── hashes ── the event's leaf
+//     origin ◀── identifier in the record of event 1 ──▶ leaf ── firstHashes ──▶ root ◀── hashes ── the event's leaf
 //
 // Digests are hexadecimal digits here, so that the value, its JSON and what the program prints are the same; the checks
 // read them strictly. A proof that is not compared with a checkpoint proves only that it is one.
@@ -125,7 +125,8 @@ public struct ConsistencyProof: Sendable, Hashable, Codable {
     case origin, earlierSize, earlierRoot, size, root, hashes, firstRecord, firstHashes
   }
 
-  /// Checks that the hashes join the two roots, that their log is that of the origin, and that each checkpoint has the root of its size.
+  /// Checks that the hashes join the two roots, that their log is that of the origin, and that each checkpoint has the
+  /// root of its size.
   /// - Parameter checkpoints: of the same log and one of the two sizes; without both nothing is known of the roots.
   /// - Throws: ``LibraryError`` `.invalidProof`, saying what does not hold.
   /// - Complexity: O(log n) hashes, n the later size.

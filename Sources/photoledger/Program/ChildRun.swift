@@ -7,8 +7,8 @@ import Synchronization
 //            ── TMPDIR ──▶          a folder for what is needed for a while only, which the parent removes
 //
 // The parent closes its end when it is asked to stop, and the kernel closes it when the parent ends, in whatever way.
-// Either way the child cleans up and answers, as a command does that needs no child; one that does not is killed. What a
-// child leaves that is brought down by what it reads lies in the folder that goes with the run.
+// Either way the child cleans up and answers, as a command does that needs no child; one that does not is killed. What
+// a child leaves that is brought down by what it reads lies in the folder that goes with the run.
 //
 // Refused: passing signals on. Ctrl-C in a terminal reaches the child as well, and the second signal would end it at
 // once. Refused: PR_SET_PDEATHSIG. It cannot be asked for between fork and exec by posix_spawn, is sent already when

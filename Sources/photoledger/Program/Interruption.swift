@@ -78,8 +78,8 @@ final class Interruption: Sendable {
     let thread = Thread { [patience] in
       Thread.sleep(forTimeInterval: patience)
       Output.tell(
-        "Stopped by \(String(cString: strsignal(signal))) in the middle of a step that did not end within "
-          + "\(Int(patience)) s; what was committed before is kept, and nothing of that step.")
+        "Stopped by signal \(signal) (\(String(cString: strsignal(signal)))) in the middle of a step that did not end "
+          + "within \(Int(patience)) s; what was committed before is kept, and nothing of that step.")
       _exit(128 + signal)
     }
     thread.name = "photoledger-deadline"
