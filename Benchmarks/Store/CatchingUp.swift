@@ -16,8 +16,8 @@ enum CatchingUp {
     if report.wantsAny(of: backlogNames) { try measureBacklogs(stage, into: &report) }
   }
 
-  /// One by one, as `watch --since` goes: the asset, its resources and its words at each commit. What a commit costs must
-  /// not grow with what lies behind it.
+  /// One by one, as `watch --since` goes: the asset, its resources and its words at each commit. What a commit costs
+  /// must not grow with what lies behind it.
   private static func measureBacklogs(_ stage: Stage, into report: inout Report) throws {
     try stage.withCopy { library in
       let asset = stage.shown[stage.shown.count / 2]

@@ -17,12 +17,27 @@ final class StoreDirectory: Sendable {
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw LMDBError(code: errno, "open", path: path) }
     self.path = path
-    let link = "/proc/self/fd/\(descriptor)"
+    let link = Self.links + "\(descriptor)"
     // Where /proc is not mounted there is nothing better.
     location = access(link, F_OK) == 0 ? link : path
   }
 
   deinit { close(descriptor) }
+
+  /// What people call a place that LMDB knows by its ``location``: where the directory is now.
+  static func name(of location: String) -> String {
+    guard location.hasPrefix(links) else { return location }
+    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = bytes.withUnsafeMutableBytes { buffer in
+      buffer.assumingMemoryBound(to: CChar.self).baseAddress.map { readlink(location, $0, buffer.count) } ?? -1
+    }
+    guard count > 0 else { return location }
+    let path = String(decoding: bytes[..<count], as: UTF8.self)
+    // So the kernel names what was removed.
+    return path.hasSuffix(" (deleted)") ? String(path.dropLast(10)) : path
+  }
+
+  private static let links = "/proc/self/fd/"
 
   /// An error of a call that was given ``location``, as people know the place.
   func named(_ error: LMDBError) -> LMDBError {

@@ -12,7 +12,7 @@ private func check(_ handle: TransactionHandle, _ database: Database) {
 private func path(of handle: TransactionHandle) -> String? {
   var text: UnsafePointer<CChar>?
   guard mdb_env_get_path(mdb_txn_env(handle.pointer), &text) == 0, let text else { return nil }
-  return String(cString: text)
+  return StoreDirectory.name(of: String(cString: text))
 }
 
 func failure(

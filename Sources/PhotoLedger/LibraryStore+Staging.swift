@@ -5,8 +5,8 @@ import LMDB
 //
 //   stage ──▶ bytes of every draft stored, hashed, durable, held ──▶ the writer decides and commits ──▶ settle, release
 //
-// The bytes are stored on the caller's thread: the writer's must not wait for a copy. Until the block is settled it holds
-// them, so that no purge takes them away that is carried out before it (ResourceStore+Holding.swift).
+// The bytes are stored on the caller's thread: the writer's must not wait for a copy. Until the block is settled it
+// holds them, so that no purge takes them away that is carried out before it (ResourceStore+Holding.swift).
 
 extension LibraryStore {
   /// Puts the bytes of every resource of the requests into their place: hashed, durable, and named by their hash; and

@@ -107,9 +107,10 @@ public final class PhotoLibrary: Sendable {
   /// at the same time share one sync.
   ///
   /// The blocks of one `PhotoLibrary` value are committed in the order in which its `performChanges` were called, in
-  /// any of their forms: the one that is called first is first, whatever has to be stored for it, and whatever is purged
-  /// meanwhile. One that fails does not hold up those behind it. A later block waits until the bytes of the earlier ones
-  /// are stored; blocks that need not wait for each other are sent through different values, see ``as(_:)``.
+  /// any of their forms: the one that is called first is first, whatever has to be stored for it, and whatever is
+  /// purged meanwhile. One that fails does not hold up those behind it. A later block waits until the bytes of the
+  /// earlier ones are stored; blocks that need not wait for each other are sent through different values, see
+  /// ``as(_:)``.
   /// - Parameters:
   ///   - cause: why, for the log: an import, a scan, a request.
   ///   - key: an idempotency key: a block whose key is known has been carried out, and its receipt is given again.
@@ -141,8 +142,8 @@ public final class PhotoLibrary: Sendable {
 
   /// The same, telling a handler what became of the block (PHPhotoLibrary.performChanges(_:completionHandler:)).
   ///
-  /// Blocks are committed in the order in which they were sent, as ``performChanges(cause:key:_:)`` says, and those that
-  /// wait together share one sync. The files of a block are copied on the calling thread.
+  /// Blocks are committed in the order in which they were sent, as ``performChanges(cause:key:_:)`` says, and those
+  /// that wait together share one sync. The files of a block are copied on the calling thread.
   /// - Parameters:
   ///   - cause: why, for the log.
   ///   - key: an idempotency key.

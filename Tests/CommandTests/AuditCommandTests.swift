@@ -29,7 +29,7 @@ struct AuditCommandTests {
   func orders() throws {
     let scene = try Scene()
     let run = { (words: [String]) in try scene.sandbox.run(["log", "--json"] + words).lines }
-    for filter in [[], ["--client", "owner"], ["--kind", "assets"]] {
+    for filter in [[], ["--client", "owner"], ["--kind", "created"]] {
       let all = try run(filter)
       #expect(all.count > 3, "\(filter)")
       #expect(try run(filter + ["--reverse"]) == all.reversed(), "\(filter)")

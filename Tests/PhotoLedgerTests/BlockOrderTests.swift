@@ -94,4 +94,26 @@ struct BlockOrderTests {
     await #expect(throws: LibraryError.self) { try await first.value }
     #expect(try await second.value.token.position == 2)
   }
+
+  @Test("bytes that another process purges while they are held are put back", arguments: [true, false])
+  func putBack(linksFiles: Bool) throws {
+    let folder = try ScratchFolder()
+    let own = try ResourceStore(in: LibraryFolder(URL(filePath: folder.path)), linksFiles: linksFiles)
+    let other = try ResourceStore(library: URL(filePath: folder.path))
+    let draft = ResourceDraft(type: .photo, source: .data(Data("bytes".utf8)), originalFilename: "a.jpg")
+    var staging = Staging()
+    let resource = try own.stage(draft, &staging)
+    #expect(try own.stage(draft, &staging) == resource)
+    #expect(!own.remove(resource.sha256) && own.holds(resource), "a purge of this process leaves it")
+    #expect(other.remove(resource.sha256) && !own.holds(resource), "another process cannot know")
+    #expect(try own.secures(resource) && own.holds(resource))
+    #expect(own.release([resource]).isEmpty, "it is held once more")
+    #expect(other.remove(resource.sha256))
+    #expect(try own.secures(resource))
+    #expect(try Data(contentsOf: own.url(of: resource)) == Data("bytes".utf8))
+    #expect(own.release([resource]) == [resource], "it was to be removed meanwhile")
+    #expect(own.remove(resource.sha256))
+    #expect(try !own.secures(resource))
+    #expect(try ResourceStoreTests.incoming(folder).isEmpty)
+  }
 }

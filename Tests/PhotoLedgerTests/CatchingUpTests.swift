@@ -1,4 +1,6 @@
+import EventLog
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -51,7 +53,9 @@ struct CatchingUpTests {
     #expect(passed == Array(1...64), "oldest first")
   }
 
-  @Test("what is reached forward from a state that was read is what the way back gives", arguments: [1, 2, 3, 4] as [UInt64])
+  @Test(
+    "what is reached forward from a state that was read is what the way back gives",
+    arguments: [1, 2, 3, 4] as [UInt64])
   func forwardAndBack(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let small = try SmallLibrary()

@@ -15,14 +15,14 @@ import Synchronization
 //
 // One count and one second name stand for all blocks of the process that hold a content. A purge of this process leaves
 // what is held where it is and notes that it was to go; another process cannot know, removes the first name, and the
-// decider makes it anew from the second. That happens under LMDB's writer lock, as every removal does, so that it stays
-// until the commit names it. A second name that a dead process left is removed as every file in `incoming` is.
+// decider makes it anew from the second. That happens under LMDB's writer lock, as every removal does, so that it
+// stays until the commit names it. A second name that a dead process left is removed as every file in `incoming` is.
 //
 // Where the file system links no files, or no more of one, a descriptor holds the bytes, and they are copied back.
 //
-// Invariant: while a content is held, the decider finds it. Rejected: sending a block whose bytes are gone to its stager
-// again, which loses its place and can be refused again; a table of what is held that all processes read, since one
-// that dies would hold for ever.
+// Invariant: while a content is held, the decider finds it. Rejected: sending a block whose bytes are gone to its
+// stager again, which loses its place and can be refused again; a table of what is held that all processes read, since
+// one that dies would hold for ever.
 
 /// A content that blocks of this process hold.
 struct HeldContent: Sendable {

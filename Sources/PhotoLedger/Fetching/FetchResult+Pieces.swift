@@ -4,7 +4,7 @@ import LMDB
 // A result from its first object to its last, as an export or a list reads it.
 //
 // Such a reader wants each object once, in order, and may be slow: a pipe into a pager. So it is given pieces, each
-// read in a transaction of its own that has ended when the piece is handed out. Nothing is kept between them but a place:
+// read in a transaction of its own that has ended when the piece is handed out. Nothing is kept between but a place:
 //
 //     begun, and no later commit     the stored order, from behind the last key of the piece before
 //     begun, then a commit           the result is made as of its own commit, and goes on by positions

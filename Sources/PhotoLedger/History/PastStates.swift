@@ -4,10 +4,10 @@ import Synchronization
 
 // Reading on from commit to commit.
 //
-// The state of an object at an earlier event is the state of now, taken back over the events since. Somebody who catches
-// up reads the same object at one commit after the other, and each time the way back is as long as what still lies
-// ahead: a thousand edits of one asset would be half a million events. So the state that was read last is remembered,
-// and the next one is reached forward from it:
+// The state of an object at an earlier event is the state of now, taken back over the events since. A follower that
+// catches up reads the same object at one commit after the other, and each time the way back is as long as what still
+// lies ahead: a thousand edits of one asset would be half a million events. So the state that was read last is
+// remembered, and the next one is reached forward from it:
 //
 //     events of the object    e1 ─ e2 ─ e3 ─ e4 ─ … ─ e1000 (now)
 //     first                         ◀──────────────── back, 998 events

@@ -13,10 +13,10 @@ import StoreMigrations
 //
 // The shadow is a store of its own and not a second set of tables in the library's: names of tables would have to tell
 // which set counts, and every process would have to ask before each read. So the swap walks over both in the order of
-// their keys and copies the rows that differ, which is the part that writers wait for; nobody waits for the replay, which
-// is the long part. Where nothing is wrong nothing is written, and the file does not grow: what a transaction frees it
-// cannot use again, so tables cleared and filled anew would take their space twice, and keep it. That is still done
-// with tables that cannot be read, and it is what a new format costs whose rows are all others.
+// their keys and copies the rows that differ, which is the part that writers wait for; nobody waits for the replay,
+// which is the long part. Where nothing is wrong nothing is written, and the file does not grow: what a transaction
+// frees it cannot use again, so tables cleared and filled anew would take their space twice, and keep it. That is still
+// done with tables that cannot be read, and it is what a new format costs whose rows are all others.
 //
 // Invariant: what a rebuild leaves is what a replay of the log as of the swap gives. Should assets have been erased
 // while the shadow was filled, it holds what the log no longer says, and is made again.

@@ -28,10 +28,10 @@ extension Command {
       ],
     notes: """
       The first line has the token, count and identifiers of the result; of a long result the first
-      1,000, and further lines have the others, with their offset. --limit watches a window. Then each
-      commit that touches it is a line: before, after (tokens), count, removed, inserted, changed ([start,length]…), moves
-      ([from,to]…, after removals and insertions), moved ([before,after]…), items (the inserted and
-      changed objects by index), cause. Commits of other processes are told too.
+      1,000, and further lines have the others, with their offset. --limit watches a window. Then
+      each commit that touches it is a line: before, after (tokens), count, removed, inserted, changed
+      ([start,length]…), moves ([from,to]…, after removals and insertions), moved ([before,after]…),
+      items (the inserted and changed objects by index), cause. Commits of other processes are told too.
 
       \(FetchArguments.notes)
       """,
