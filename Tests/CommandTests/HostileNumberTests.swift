@@ -19,7 +19,7 @@ struct HostileNumberTests {
   @Test(
     "a number is printed as JSON whatever it is, and read back as the same",
     arguments: [
-      -0x1p63, 0x1p63, 0x1p53, -0x1p53, 0x1p53 - 1, 0, 1, -1, 0.5, -273.15, 1e300, -1e300, 5e-324,
+      -0x1p63, 0x1p63, 0x1p53, -0x1p53, 0x1p53 - 1, 0, 1, -1, 0.5, -273.15, 1e300, -1e300, Double.leastNonzeroMagnitude,
       1.7976931348623157e308,
     ])
   func printing(number: Double) throws {

@@ -102,8 +102,8 @@ struct BlockOrderTests {
     let other = try ResourceStore(library: URL(filePath: folder.path))
     let draft = ResourceDraft(type: .photo, source: .data(Data("bytes".utf8)), originalFilename: "a.jpg")
     var staging = Staging()
-    let resource = try own.stage(draft, &staging)
-    #expect(try own.stage(draft, &staging) == resource)
+    let resource = try own.stage(draft, &staging, MediaProbing()).resource
+    #expect(try own.stage(draft, &staging, MediaProbing()).resource == resource)
     #expect(!own.remove(resource.sha256) && own.holds(resource), "a purge of this process leaves it")
     #expect(other.remove(resource.sha256) && !own.holds(resource), "another process cannot know")
     #expect(try own.secures(resource) && own.holds(resource))
