@@ -109,13 +109,17 @@ let package = Package(
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
     .target(
       name: "PhotoKitProgramsSwift6",
-      dependencies: ["Photos", "PhotosUI", "ExtensionFoundation", "AVFoundation", "CoreMedia", "UniformTypeIdentifiers"],
+      dependencies: [
+        "Photos", "PhotosUI", "ExtensionFoundation", "AVFoundation", "CoreMedia", "UniformTypeIdentifiers",
+      ],
       path: "Tests/PhotoKitPrograms",
       // As Xcode's templates set it for new projects.
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility")]),
     .target(
       name: "PhotoKitProgramsSwift5",
-      dependencies: ["Photos", "PhotosUI", "ExtensionFoundation", "AVFoundation", "CoreMedia", "UniformTypeIdentifiers"],
+      dependencies: [
+        "Photos", "PhotosUI", "ExtensionFoundation", "AVFoundation", "CoreMedia", "UniformTypeIdentifiers",
+      ],
       path: "Tests/PhotoKitProgramsSwift5",
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(

@@ -84,6 +84,7 @@ extension LibraryStore {
         // One that is there and is not found under its name: more is wrong than a table.
         guard (try? environment.databaseOfAnyKeys(name)) != nil else { return false }
       }
+      try checkLog(in: environment, names)
       let format = try StoreFormat(in: environment)
       let known = derivedTableNames + EventLog.ownTableNames + [StoreFormat.name]
       let strangers = names.filter { !known.contains($0) }.compactMap { name in
@@ -97,6 +98,15 @@ extension LibraryStore {
       _ = try Projections(in: environment)
       return true
     }
+  }
+
+  /// Refuses a store whose log was altered before anything in it is changed: nothing can be replayed from it. A log that
+  /// lacks tables of its own is checked by the rebuild that makes them.
+  private static func checkLog(in environment: LMDB.Environment, _ names: [String]) throws {
+    guard EventLog.derivedTableNames.allSatisfy(names.contains) else { return }
+    let log = try EventLog(in: environment, creates: false)
+    let defect = try environment.read { t in try log.verify(in: t).defect }
+    if let defect, defect.kind != .derivedCommit, defect.kind != .derivedKey { throw StoreCore.refusal(of: defect) }
   }
 
   /// Makes an empty library in a directory.

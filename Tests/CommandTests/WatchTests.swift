@@ -174,7 +174,8 @@ struct WatchTests {
   func bounded() throws {
     let sandbox = try Sandbox()
     let created = (0..<2500).map { _ in
-      #"{"op":"asset.create","mediaType":"image","resources":[{"type":"photo","data":"QQ==","originalFilename":"a.jpg"}]}"#
+      #"{"op":"asset.create","mediaType":"image","resources":"#
+        + #"[{"type":"photo","data":"QQ==","originalFilename":"a.jpg"}]}"#
     }
     let answer = try sandbox.apply([#"{"changes":[\#(created.joined(separator: ","))]}"#])
     let assets = try #require(answer.first?["created"] as? [String])

@@ -134,7 +134,7 @@ extension StoreCore {
     _ = try environment.write { t in try deriveRedactions(&t) }
   }
 
-  private static func refusal(of defect: LogVerification.Defect) -> LibraryError {
+  static func refusal(of defect: LogVerification.Defect) -> LibraryError {
     LibraryError(
       .corrupted, "\(defect.description) Nothing was rebuilt; restore the log from a backup that verifies.")
   }
@@ -235,7 +235,7 @@ final class Shadow {
   ) throws -> Bool {
     // Tables that can be read are changed only where they differ. LMDB may end the process over one that cannot, so a
     // mark says that they are being read, and the next rebuild reads none of them.
-    let mark = core.environment.path + "/" + Self.readingMark
+    let mark = core.environment.location + "/" + Self.readingMark
     let diedReading = FileManager.default.fileExists(atPath: mark)
     if !diedReading {
       guard FileManager.default.createFile(atPath: mark, contents: nil) else {

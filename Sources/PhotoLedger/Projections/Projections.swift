@@ -153,11 +153,14 @@ extension RawSpan {
     return UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
-  /// The big-endian sequence, number of a commit or an object, or ordinal at an offset of a row or key.
+  /// The big-endian sequence, number of a commit or an object, or ordinal at an offset of a row or key. The library's
+  /// own smart albums have numbers that no event can have.
   /// - Throws: ``LibraryError`` `.corrupted` for one that no log reaches, and if the bytes end before it does.
   func place(at offset: Int) throws(LibraryError) -> UInt64 {
     let place = try number(at: offset)
-    guard place <= EventLog.largestSequence else { throw Projections.corruption("the number \(place) of a row or key") }
+    guard place <= EventLog.largestSequence || place >= SmartAlbumQuery.firstBuiltIn else {
+      throw Projections.corruption("the number \(place) of a row or key")
+    }
     return place
   }
 

@@ -70,7 +70,7 @@ extension Projections {
     var events: [SetAsideEvent] = []
     try t.forEach(in: aside) { key, value in
       let reason = value.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-      events.append(SetAsideEvent(sequence: try key.place(at: 0), reason: reason))
+      events.append(SetAsideEvent(sequence: try key.number(at: 0), reason: reason))
       return .proceed
     }
     return events
