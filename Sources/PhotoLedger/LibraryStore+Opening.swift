@@ -100,8 +100,8 @@ extension LibraryStore {
     }
   }
 
-  /// Refuses a store whose log was altered before anything in it is changed: nothing can be replayed from it. A log that
-  /// lacks tables of its own is checked by the rebuild that makes them.
+  /// Refuses a store whose log was altered before anything in it is changed: nothing can be replayed from it. A log
+  /// that lacks tables of its own is checked by the rebuild that makes them.
   private static func checkLog(in environment: LMDB.Environment, _ names: [String]) throws {
     guard EventLog.derivedTableNames.allSatisfy(names.contains) else { return }
     let log = try EventLog(in: environment, creates: false)
