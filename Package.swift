@@ -31,7 +31,10 @@ let package = Package(
   traits: [
     .trait(
       name: "PeerBenchmarks",
-      description: "Measures SQLite beside the library; needs its headers (`apt-get install libsqlite3-dev`).")
+      description: "Measures SQLite beside the library; needs its headers (`apt-get install libsqlite3-dev`)."),
+    .trait(
+      name: "Gallery",
+      description: "Serves the library over HTTP; needs libmicrohttpd (`apt-get install libmicrohttpd-dev`)."),
   ],
   targets: [
     // System.
@@ -65,6 +68,11 @@ let package = Package(
       name: "UniformTypeIdentifiers", dependencies: ["Photos"], path: "Sources/StandIns/UniformTypeIdentifiers",
       swiftSettings: strict),
     .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),
+    .systemLibrary(
+      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .target(
+      name: "HTTPServing", dependencies: [.target(name: "CMicroHTTPD", condition: .when(traits: ["Gallery"]))],
+      swiftSettings: strict),
     .executableTarget(
       name: "photoledger", dependencies: ["PhotoLedger", "MediaImport", "CSystem"], swiftSettings: strict),
     .systemLibrary(
@@ -124,6 +132,7 @@ let package = Package(
         "Photos", "PhotosUI", "PhotoLedger", "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6", "TestSupport",
       ],
       swiftSettings: strict),
+    .testTarget(name: "HTTPServingTests", dependencies: ["HTTPServing", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "TidyTests", dependencies: ["TestSupport", "Photos", "PhotosUI"], exclude: ["PhotoKitNames.txt"],
       swiftSettings: strict),
