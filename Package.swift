@@ -73,8 +73,10 @@ let package = Package(
     .target(
       name: "HTTPServing", dependencies: [.target(name: "CMicroHTTPD", condition: .when(traits: ["Gallery"]))],
       swiftSettings: strict),
+    .target(name: "LibraryJSON", dependencies: ["PhotoLedger"], swiftSettings: strict),
     .executableTarget(
-      name: "photoledger", dependencies: ["PhotoLedger", "MediaImport", "CSystem"], swiftSettings: strict),
+      name: "photoledger", dependencies: ["PhotoLedger", "LibraryJSON", "MediaImport", "CSystem"],
+      swiftSettings: strict),
     .systemLibrary(
       name: "CSQLite", path: "Benchmarks/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .executableTarget(
@@ -113,7 +115,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "CommandTests", dependencies: ["photoledger", "EventLog", "LMDB", "TestSupport"], swiftSettings: strict),
+      name: "CommandTests", dependencies: ["photoledger", "LibraryJSON", "EventLog", "LMDB", "TestSupport"], swiftSettings: strict),
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
     .target(
       name: "PhotoKitProgramsSwift6",

@@ -1,3 +1,5 @@
+import LibraryJSON
+
 /// All commands, and how the program's help groups them.
 enum Commands {
   static let all: [Command] =
