@@ -74,8 +74,12 @@ let package = Package(
       name: "HTTPServing", dependencies: [.target(name: "CMicroHTTPD", condition: .when(traits: ["Gallery"]))],
       swiftSettings: strict),
     .target(name: "LibraryJSON", dependencies: ["PhotoLedger"], swiftSettings: strict),
+    .target(
+      name: "GalleryServer", dependencies: ["PhotoLedger", "LibraryJSON", "HTTPServing", "CSystem"],
+      resources: [.embedInCode("openapi.json")], swiftSettings: strict),
     .executableTarget(
-      name: "photoledger", dependencies: ["PhotoLedger", "LibraryJSON", "MediaImport", "CSystem"],
+      name: "photoledger",
+      dependencies: ["PhotoLedger", "LibraryJSON", "MediaImport", "GalleryServer", "HTTPServing", "CSystem"],
       swiftSettings: strict),
     .systemLibrary(
       name: "CSQLite", path: "Benchmarks/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -115,7 +119,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "CommandTests", dependencies: ["photoledger", "LibraryJSON", "EventLog", "LMDB", "TestSupport"], swiftSettings: strict),
+      name: "CommandTests", dependencies: ["photoledger", "LibraryJSON", "EventLog", "LMDB", "TestSupport"],
+      swiftSettings: strict),
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
     .target(
       name: "PhotoKitProgramsSwift6",
@@ -134,6 +139,11 @@ let package = Package(
         "Photos", "PhotosUI", "PhotoLedger", "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6", "TestSupport",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "GalleryServerTests",
+      dependencies: [
+        "GalleryServer", "HTTPServing", "PhotoLedger", "TestSupport",
+      ], swiftSettings: strict),
     .testTarget(name: "HTTPServingTests", dependencies: ["HTTPServing", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "TidyTests", dependencies: ["TestSupport", "Photos", "PhotosUI"], exclude: ["PhotoKitNames.txt"],

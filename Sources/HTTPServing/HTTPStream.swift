@@ -25,7 +25,8 @@ public final class HTTPStream: Sendable {
     var isSuspended = false
     var isEnding = false
     var isClosed = false
-    var sender: CheckedContinuation<Void, Never>?
+    /// Tasks that wait for room.
+    var senders: [CheckedContinuation<Void, Never>] = []
     var onClose: (@Sendable () -> Void)?
     /// Whether bytes went out since the last heartbeat.
     var isActive = true
@@ -47,14 +48,16 @@ public final class HTTPStream: Sendable {
   /// - Parameter heartbeat: what is sent when nothing else was for a while; it finds clients that have left.
   public init(heartbeat: [UInt8] = []) { self.heartbeat = heartbeat }
 
-  /// Sends bytes; waits until the ones before have been passed on.
+  /// Sends bytes; waits until the ones before have been passed on. Several tasks may send; each chunk stays whole.
+  /// - Parameter make: makes the bytes when they take their place, under the stream's lock: what it notes agrees with the
+  ///   order in which chunks are sent. It must not touch the stream.
   /// - Throws: ``HTTPStreamClosed`` if the client has left or the server is stopping.
-  public func send(_ bytes: [UInt8]) async throws {
+  public func send(_ make: @Sendable () -> [UInt8]) async throws {
     while true {
       let (isSent, connection) = try state.withLock { state in
         if state.isClosed || state.isEnding { throw HTTPStreamClosed() }
         guard state.isEmpty else { return (false, UInt?.none) }
-        (state.chunk, state.start) = (bytes, 0)
+        (state.chunk, state.start) = (make(), 0)
         return (true, state.resumed())
       }
       resume(connection)
@@ -62,8 +65,7 @@ public final class HTTPStream: Sendable {
       await withCheckedContinuation { continuation in
         let mustWait = state.withLock { state in
           guard !state.isEmpty, !state.isClosed, !state.isEnding else { return false }
-          precondition(state.sender == nil, "One task at a time sends to a stream.")
-          state.sender = continuation
+          state.senders.append(continuation)
           return true
         }
         if !mustWait { continuation.resume() }
@@ -73,13 +75,13 @@ public final class HTTPStream: Sendable {
 
   /// Ends the response after what waits has been read.
   public func end() {
-    let (connection, sender) = state.withLock { state in
+    let (connection, senders) = state.withLock { state in
       state.isEnding = true
-      defer { state.sender = nil }
-      return (state.resumed(), state.sender)
+      defer { state.senders = [] }
+      return (state.resumed(), state.senders)
     }
     resume(connection)
-    sender?.resume()
+    for sender in senders { sender.resume() }
   }
 
   /// Calls a closure once, when the client has left or the response has ended; at once if that has happened.
@@ -101,12 +103,12 @@ public final class HTTPStream: Sendable {
 
   /// The connection is gone.
   func close() {
-    let (sender, body) = state.withLock { state in
+    let (senders, body) = state.withLock { state in
       (state.isClosed, state.isSuspended) = (true, false)
-      defer { (state.sender, state.onClose) = (nil, nil) }
-      return (state.sender, state.onClose)
+      defer { (state.senders, state.onClose) = ([], nil) }
+      return (state.senders, state.onClose)
     }
-    sender?.resume()
+    for sender in senders { sender.resume() }
     body?()
   }
 
@@ -138,13 +140,13 @@ public final class HTTPStream: Sendable {
   /// Gives the server what waits.
   /// - Returns: a number of bytes; 0 after suspending the connection; -1 at the end (MHD_CONTENT_READER_END_OF_STREAM).
   private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    let (count, sender) = state.withLock { state -> (Int, CheckedContinuation<Void, Never>?) in
-      if state.isClosed { return (-1, nil) }
+    let (count, senders) = state.withLock { state -> (Int, [CheckedContinuation<Void, Never>]) in
+      if state.isClosed { return (-1, []) }
       if state.isEmpty {
-        if state.isEnding { return (-1, nil) }
+        if state.isEnding { return (-1, []) }
         state.isSuspended = true
         MHD_suspend_connection(OpaquePointer(bitPattern: state.connection))
-        return (0, nil)
+        return (0, [])
       }
       let count = min(buffer.count, state.chunk.count - state.start)
       state.chunk.withUnsafeBytes { chunk in
@@ -152,12 +154,12 @@ public final class HTTPStream: Sendable {
       }
       state.start += count
       state.isActive = true
-      guard state.isEmpty else { return (count, nil) }
+      guard state.isEmpty else { return (count, []) }
       (state.chunk, state.start) = ([], 0)
-      defer { state.sender = nil }
-      return (count, state.sender)
+      defer { state.senders = [] }
+      return (count, state.senders)
     }
-    sender?.resume()
+    for sender in senders { sender.resume() }
     return count
   }
 }
