@@ -30,7 +30,7 @@ package final class RawClient {
     var start = 0
     while start < bytes.count {
       let count = bytes[start...].withUnsafeBytes {
-        Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue))
+        Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
       }
       guard count > 0 else { return }
       start += count
