@@ -31,7 +31,10 @@ let package = Package(
   traits: [
     .trait(
       name: "PeerBenchmarks",
-      description: "Measures SQLite beside the library; needs its headers (`apt-get install libsqlite3-dev`).")
+      description: "Measures SQLite beside the library; needs its headers (`apt-get install libsqlite3-dev`)."),
+    .trait(
+      name: "Gallery",
+      description: "Serves the library over HTTP; needs libmicrohttpd (`apt-get install libmicrohttpd-dev`)."),
   ],
   targets: [
     // System.
@@ -65,8 +68,19 @@ let package = Package(
       name: "UniformTypeIdentifiers", dependencies: ["Photos"], path: "Sources/StandIns/UniformTypeIdentifiers",
       swiftSettings: strict),
     .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),
+    .systemLibrary(
+      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .target(
+      name: "HTTPServing", dependencies: [.target(name: "CMicroHTTPD", condition: .when(traits: ["Gallery"]))],
+      swiftSettings: strict),
+    .target(name: "LibraryJSON", dependencies: ["PhotoLedger"], swiftSettings: strict),
+    .target(
+      name: "GalleryServer", dependencies: ["PhotoLedger", "LibraryJSON", "HTTPServing", "CSystem"],
+      resources: [.embedInCode("openapi.json")], swiftSettings: strict),
     .executableTarget(
-      name: "photoledger", dependencies: ["PhotoLedger", "MediaImport", "CSystem"], swiftSettings: strict),
+      name: "photoledger",
+      dependencies: ["PhotoLedger", "LibraryJSON", "MediaImport", "GalleryServer", "HTTPServing", "CSystem"],
+      swiftSettings: strict),
     .systemLibrary(
       name: "CSQLite", path: "Benchmarks/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .executableTarget(
@@ -105,7 +119,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "CommandTests", dependencies: ["photoledger", "EventLog", "LMDB", "TestSupport"], swiftSettings: strict),
+      name: "CommandTests", dependencies: ["photoledger", "LibraryJSON", "EventLog", "LMDB", "TestSupport"],
+      swiftSettings: strict),
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
     .target(
       name: "PhotoKitProgramsSwift6",
@@ -128,6 +143,12 @@ let package = Package(
         "Photos", "PhotosUI", "PhotoLedger", "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6", "TestSupport",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "GalleryServerTests",
+      dependencies: [
+        "GalleryServer", "HTTPServing", "PhotoLedger", "TestSupport",
+      ], swiftSettings: strict),
+    .testTarget(name: "HTTPServingTests", dependencies: ["HTTPServing", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "TidyTests", dependencies: ["TestSupport", "Photos", "PhotosUI"], exclude: ["PhotoKitNames.txt"],
       swiftSettings: strict),

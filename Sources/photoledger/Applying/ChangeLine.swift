@@ -1,3 +1,4 @@
+import LibraryJSON
 import PhotoLedger
 
 /// One line of `apply`: a change block, with its key and cause.

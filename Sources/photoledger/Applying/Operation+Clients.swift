@@ -1,3 +1,4 @@
+import LibraryJSON
 import PhotoLedger
 
 extension Operation {

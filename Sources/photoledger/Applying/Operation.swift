@@ -1,4 +1,5 @@
 import Foundation
+import LibraryJSON
 import PhotoLedger
 
 // From JSON to a change block: the one path of every change that the program makes.

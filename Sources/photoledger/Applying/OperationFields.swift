@@ -1,4 +1,5 @@
 import Foundation
+import LibraryJSON
 import PhotoLedger
 
 /// The fields of one JSON object, read one by one; each wrong one is an error that names it.
@@ -72,40 +73,6 @@ struct OperationFields {
 
 /// What a value must be, and how it is read.
 extension JSON {
-  var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
-
-  var textValue: String? { if case .text(let value) = self { value } else { nil } }
-
-  /// A list of text.
-  var textsValue: [String]? {
-    guard let texts = listValue?.map(\.textValue), !texts.contains(nil) else { return nil }
-    return texts.compactMap(\.self)
-  }
-
-  var listValue: [JSON]? { if case .list(let values) = self { values } else { nil } }
-
-  var objectValue: [Member]? { if case .object(let members) = self { members } else { nil } }
-
-  var wholeValue: Int? { if case .integer(let value) = self { Int(value) } else { nil } }
-
-  var numberValue: Double? {
-    switch self {
-    case .integer(let value): Double(value)
-    case .number(let value): value
-    default: nil
-    }
-  }
-
-  /// A whole number, 0 or more.
-  var positionValue: Int? { wholeValue.flatMap { $0 >= 0 ? $0 : nil } }
-
-  /// Positions, each once. No index set: that has no place for the largest number there is.
-  var positionsValue: [Int]? {
-    guard let values = listValue else { return nil }
-    let positions = values.compactMap(\.positionValue)
-    return positions.count == values.count && Set(positions).count == positions.count ? positions : nil
-  }
-
   var locationValue: Location? {
     guard let members = objectValue, Set(members.map(\.key)).isSubset(of: ["latitude", "longitude", "altitude"]),
       let latitude = self["latitude"]?.numberValue, let longitude = self["longitude"]?.numberValue

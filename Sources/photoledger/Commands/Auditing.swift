@@ -1,3 +1,4 @@
+import LibraryJSON
 import PhotoLedger
 
 // Questions to the log about one thing: what an asset or album was, who put what into an album, who could see what.

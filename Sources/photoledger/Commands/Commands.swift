@@ -1,3 +1,5 @@
+import LibraryJSON
+
 /// All commands, and how the program's help groups them.
 enum Commands {
   static let all: [Command] =
@@ -5,7 +7,7 @@ enum Commands {
     + picking + clients + audit + copies + care + proof
 
   private static let reading: [Command] = [
-    .demo, .initialize, .import, .list, .sections, .show, .albums, .stat, .log, .watch, .diff, .apply, .history,
+    .demo, .initialize, .import, .serve, .list, .sections, .show, .albums, .stat, .log, .watch, .diff, .apply, .history,
     .historyToken, .identifierCloud, .identifierLocal,
   ]
 
@@ -32,7 +34,7 @@ enum Commands {
   private static let proof: [Command] = [.checkpoint, .proveInclusion, .proveConsistency, .proveCheck]
 
   static let groups: [(title: String, names: [String])] = [
-    ("Start:", ["demo", "init", "import"]),
+    ("Start:", ["demo", "init", "import", "serve"]),
     ("Look:", ["ls", "sections", "show", "albums", "stat"]),
     ("Follow:", ["watch", "diff", "log", "history", "history token"]),
     ("Ask who did and who could see:", audit.map(\.name)),

@@ -1,4 +1,5 @@
 import Foundation
+import LibraryJSON
 import PhotoLedger
 
 // What leads from one state of a result to another: as `watch` tells a commit, but between any two states, earlier or

@@ -1,3 +1,4 @@
+import LibraryJSON
 import PhotoLedger
 
 // The editing commands. Each is a JSON operation like those that `apply` reads, and goes the same way; what differs is

@@ -1,3 +1,4 @@
+import LibraryJSON
 import PhotoLedger
 
 // Who may see and do what: the decisions of the library's owner. Each is an operation like those of `apply`.

@@ -1,3 +1,4 @@
+import LibraryJSON
 import PhotoLedger
 
 /// The options of a fetch, which `ls`, `sections` and `watch` share.

@@ -1,3 +1,4 @@
+import LibraryJSON
 import PhotoLedger
 
 // The persistent history (PH-02): what a program that was away has missed, commit by commit. Unlike the log, it tells

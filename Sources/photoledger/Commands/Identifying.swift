@@ -1,3 +1,4 @@
+import LibraryJSON
 import PhotoLedger
 
 // Identifiers that mean something in another library (CI-01): one JSON object a line for each identifier that is asked

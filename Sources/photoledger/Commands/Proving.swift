@@ -1,4 +1,5 @@
 import Foundation
+import LibraryJSON
 import PhotoLedger
 
 // Evidence that leaves the library: checkpoints to be kept elsewhere, and proofs against them. `prove check` needs no

@@ -1,4 +1,5 @@
 import Foundation
+import LibraryJSON
 import PhotoLedger
 
 // The files of assets: what there is, whether it is still what it was, and the bytes themselves.

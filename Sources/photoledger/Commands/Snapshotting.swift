@@ -1,3 +1,4 @@
+import LibraryJSON
 import PhotoLedger
 
 // Snapshots shorten the way back to earlier moments; no answer depends on them.

@@ -1,3 +1,4 @@
+import LibraryJSON
 import PhotoLedger
 
 // Taking back what was done. A dry run and a run print the same lines; what differs is the token at the end.

@@ -1,4 +1,5 @@
 import Foundation
+import LibraryJSON
 import PhotoLedger
 
 // Verification runs in a child of its own. A store that somebody has tampered with can bring LMDB down (it aborts on

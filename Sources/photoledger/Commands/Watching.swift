@@ -1,4 +1,5 @@
 import Foundation
+import LibraryJSON
 import PhotoLedger
 
 // The feed of a result, for programs: one line for each commit that touches it.
@@ -146,11 +147,6 @@ private struct Watch {
       "cause": JSON(details.commits.last?.cause),
     ]
   }
-}
-
-extension JSON {
-  /// Positions as ascending, disjoint `[start,length]`.
-  init(ranges positions: IndexSet) { self = .list(positions.rangeView.map { JSON([$0.lowerBound, $0.count]) }) }
 }
 
 /// Tells how far the library has come.

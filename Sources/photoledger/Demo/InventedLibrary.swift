@@ -1,4 +1,5 @@
 import Foundation
+import LibraryJSON
 import PhotoLedger
 
 /// A few hundred assets that a seed invents: journeys of some days each, with a place and a colour of their own.

@@ -1,3 +1,4 @@
+import LibraryJSON
 import PhotoLedger
 
 // The table of `ls`, for people:

@@ -1,3 +1,5 @@
+import LibraryJSON
+
 /// Text in columns, counted as a terminal shows it.
 enum TextLayout {
   /// How many columns a text takes: two for East Asian wide characters and emoji, none for combining marks.

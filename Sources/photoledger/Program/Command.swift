@@ -1,3 +1,5 @@
+import LibraryJSON
+
 // What a command is.
 //
 // One declaration serves three readers: the parser (`Invocation.swift`), the help (`Help.swift`) and the person who

@@ -1,4 +1,5 @@
 import Foundation
+import LibraryJSON
 import PhotoLedger
 
 // Which state of the library a command looks at.

@@ -1,5 +1,5 @@
-import Foundation
-import PhotoLedger
+package import Foundation
+package import PhotoLedger
 
 // Objects of the library as JSON. Keys are spelled as PhotoKit spells the property, and are always all there: what an
 // object lacks is null. Enumerations are given by the names of their cases, sets of bits as lists of names; stars are a
@@ -7,7 +7,7 @@ import PhotoLedger
 
 extension PhotoLibrary {
   /// An asset with its files and the words about it.
-  func json(of asset: Asset) throws -> JSON {
+  package func json(of asset: Asset) throws -> JSON {
     var bytes = JSONBytes()
     try write(asset, to: &bytes)
     return .written(bytes.text())
@@ -15,7 +15,7 @@ extension PhotoLibrary {
 
   /// Writes an asset with its files and the words about it.
   /// - Parameter members: writes what else the object has, behind all of that.
-  func write(
+  package func write(
     _ asset: Asset, to bytes: inout JSONBytes, _ members: (inout JSONBytes) throws -> Void = { _ in }
   ) throws {
     try bytes.write(asset, try resources(of: asset), try extendedMetadata(of: asset), members)
@@ -25,7 +25,7 @@ extension PhotoLibrary {
 extension JSONBytes {
   /// Writes an asset with its resources and the words about it.
   /// - Parameter members: writes what else the object has, behind all of that.
-  mutating func write(
+  package mutating func write(
     _ asset: Asset, _ resources: [AssetResource], _ metadata: ExtendedMetadata,
     _ members: (inout JSONBytes) throws -> Void = { _ in }
   ) rethrows {
@@ -138,7 +138,7 @@ extension JSONBytes {
   }
 
   /// Writes a file of an asset, and what else is to be said of it, before that and behind it.
-  mutating func write(
+  package mutating func write(
     _ resource: AssetResource, after first: [JSON.Member] = [], before last: [JSON.Member] = []
   ) {
     beginObject()
@@ -158,7 +158,7 @@ extension JSONBytes {
   }
 
   /// Writes a value of the log.
-  mutating func write(_ value: LogValue) {
+  package mutating func write(_ value: LogValue) {
     switch value {
     case .null: null()
     case .bool(let value): bool(value)
@@ -183,14 +183,14 @@ extension JSONBytes {
 
 extension JSON {
   /// A file of an asset, and what else is to be said of it, before that and behind it.
-  init(_ resource: AssetResource, after first: [Member] = [], before last: [Member] = []) {
+  package init(_ resource: AssetResource, after first: [Member] = [], before last: [Member] = []) {
     var bytes = JSONBytes()
     bytes.write(resource, after: first, before: last)
     self = .written(bytes.text())
   }
 
   /// An album, smart album or folder; how many assets a smart album shows is known when it is fetched.
-  init(_ collection: PhotoCollection) {
+  package init(_ collection: PhotoCollection) {
     self = [
       "localIdentifier": .text(collection.localIdentifier),
       "kind": .text("\(collection.kind)"),
@@ -205,7 +205,7 @@ extension JSON {
   }
 
   /// A value of the log.
-  init(_ value: LogValue) {
+  package init(_ value: LogValue) {
     var bytes = JSONBytes()
     bytes.write(value)
     self = .written(bytes.text())

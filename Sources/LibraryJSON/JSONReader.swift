@@ -1,19 +1,19 @@
 /// Why a text is no JSON.
-struct JSONError: Error, CustomStringConvertible {
+package struct JSONError: Error, CustomStringConvertible {
   /// A sentence that names the column.
-  let description: String
+  package let description: String
 }
 
 /// Reads JSON strictly (RFC 8259): no comments, no key twice, at most 64 levels, UTF-8 only.
 ///
 /// Whole numbers that fit 64 bits stay exact. Reading is linear in the length and never traps.
-struct JSONReader {
+package struct JSONReader {
   private let bytes: [UInt8]
   private var position = 0
   private static let greatestDepth = 64
 
   /// Reads a text that is one value.
-  static func read(_ bytes: [UInt8]) throws(JSONError) -> JSON {
+  package static func read(_ bytes: [UInt8]) throws(JSONError) -> JSON {
     var reader = JSONReader(bytes: bytes)
     let value = try reader.value(depth: 0)
     reader.skipBlanks()

@@ -1,7 +1,7 @@
-import PhotoLedger
+package import PhotoLedger
 
 /// A JSON value (RFC 8259) whose objects keep the order of their keys, so that the same data is the same line.
-enum JSON: Hashable, Sendable {
+package enum JSON: Hashable, Sendable {
   case null
   case bool(Bool)
   case integer(Int64)
@@ -13,32 +13,32 @@ enum JSON: Hashable, Sendable {
   case written(String)
 
   /// One key of an object and its value.
-  struct Member: Hashable, Sendable {
-    var key: String
-    var value: JSON
-    init(_ key: String, _ value: JSON) { (self.key, self.value) = (key, value) }
+  package struct Member: Hashable, Sendable {
+    package var key: String
+    package var value: JSON
+    package init(_ key: String, _ value: JSON) { (self.key, self.value) = (key, value) }
 
     /// Writes it into an object that was begun.
-    func write(to bytes: inout JSONBytes) {
+    package func write(to bytes: inout JSONBytes) {
       bytes.key(key)
       value.write(to: &bytes)
     }
   }
 
   /// Text, or null.
-  init(_ text: String?) { self = text.map { .text($0) } ?? .null }
+  package init(_ text: String?) { self = text.map { .text($0) } ?? .null }
 
   /// Positions, as they stand.
-  init(_ positions: some Sequence<Int>) { self = .list(positions.map { .integer(Int64($0)) }) }
+  package init(_ positions: some Sequence<Int>) { self = .list(positions.map { .integer(Int64($0)) }) }
 
   /// The value of a key; nil if this is no object or lacks the key.
-  subscript(key: String) -> JSON? {
+  package subscript(key: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.key == key }?.value
   }
 
   /// What kind of value it is, for sentences.
-  var kind: String {
+  package var kind: String {
     switch self {
     case .null: "null"
     case .bool: "true or false"
@@ -54,23 +54,23 @@ enum JSON: Hashable, Sendable {
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
   ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-  init(stringLiteral value: String) { self = .text(value) }
-  init(integerLiteral value: Int64) { self = .integer(value) }
-  init(booleanLiteral value: Bool) { self = .bool(value) }
-  init(arrayLiteral elements: JSON...) { self = .list(elements) }
-  init(dictionaryLiteral elements: (String, JSON)...) { self = .object(elements.map { Member($0, $1) }) }
+  package init(stringLiteral value: String) { self = .text(value) }
+  package init(integerLiteral value: Int64) { self = .integer(value) }
+  package init(booleanLiteral value: Bool) { self = .bool(value) }
+  package init(arrayLiteral elements: JSON...) { self = .list(elements) }
+  package init(dictionaryLiteral elements: (String, JSON)...) { self = .object(elements.map { Member($0, $1) }) }
 }
 
 extension JSON: CustomStringConvertible {
   /// The value on one line, without blanks.
-  var description: String {
+  package var description: String {
     var bytes = JSONBytes()
     write(to: &bytes)
     return bytes.text()
   }
 
   /// Writes the value on one line, without blanks.
-  func write(to bytes: inout JSONBytes) {
+  package func write(to bytes: inout JSONBytes) {
     switch self {
     case .null: bytes.null()
     case .bool(let value): bytes.bool(value)
@@ -99,5 +99,5 @@ extension JSON: CustomStringConvertible {
 
 extension JSONBytes {
   /// Writes a number; null for one that JSON cannot say.
-  mutating func number(_ value: Double) { self.value(JSON.spelling(of: value)) }
+  package mutating func number(_ value: Double) { self.value(JSON.spelling(of: value)) }
 }

@@ -1,5 +1,5 @@
-import Foundation
-import PhotoLedger
+package import Foundation
+package import PhotoLedger
 
 // Dates as text (RFC 3339), in three forms that must not be confused:
 //
@@ -10,16 +10,16 @@ import PhotoLedger
 // A fraction has up to six digits, without trailing zeros; the log holds microseconds.
 
 /// An instant as somebody wrote it.
-struct WrittenDate: Equatable {
-  var date: Date
+package struct WrittenDate: Equatable {
+  package var date: Date
   /// Seconds east of UTC; nil for `Z`.
-  var offset: Int?
+  package var offset: Int?
 
   /// The wall time at the offset, held as though it were UTC.
-  var wallTime: Date? { offset.map { date.addingTimeInterval(Double($0)) } }
+  package var wallTime: Date? { offset.map { date.addingTimeInterval(Double($0)) } }
 
   /// Reads an instant; nil if the text is none.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     var scanner = DateScanner(text)
     guard let wall = scanner.wallTime() else { return nil }
     if scanner.take("Z") || scanner.take("z") {
@@ -33,21 +33,21 @@ struct WrittenDate: Equatable {
   }
 }
 
-enum DateText {
+package enum DateText {
   /// Reads a wall time without a zone, held as though it were UTC; nil if the text is none.
-  static func wallTime(_ text: String) -> Date? {
+  package static func wallTime(_ text: String) -> Date? {
     var scanner = DateScanner(text)
     guard let wall = scanner.wallTime(), scanner.isAtEnd else { return nil }
     return wall
   }
 
   /// An instant, at an offset if it is known.
-  static func instant(_ date: Date, offset: Int? = nil) -> String {
+  package static func instant(_ date: Date, offset: Int? = nil) -> String {
     text { write(date, offset: offset, to: &$0) }
   }
 
   /// Writes an instant, at an offset if it is known.
-  static func write(_ date: Date, offset: Int? = nil, to bytes: inout JSONBytes) {
+  package static func write(_ date: Date, offset: Int? = nil, to bytes: inout JSONBytes) {
     // RFC 3339 has whole minutes; an offset with seconds cannot be said.
     guard let offset, offset % 60 == 0, abs(offset) < 86_400 else {
       writeWallTime(date, to: &bytes)
@@ -62,10 +62,10 @@ enum DateText {
   }
 
   /// A date and a time of day without a zone.
-  static func wallTime(_ date: Date) -> String { text { writeWallTime(date, to: &$0) } }
+  package static func wallTime(_ date: Date) -> String { text { writeWallTime(date, to: &$0) } }
 
   /// Writes a date and a time of day without a zone.
-  static func writeWallTime(_ date: Date, to bytes: inout JSONBytes) {
+  package static func writeWallTime(_ date: Date, to bytes: inout JSONBytes) {
     let (day, microseconds) = split(date)
     let time = UInt64(max(0, microseconds))
     let seconds = time / 1_000_000
@@ -90,7 +90,7 @@ enum DateText {
   }
 
   /// A date and a time of day to the minute, for people.
-  static func minute(_ date: Date) -> String { String(wallTime(date).prefix(16)).replacing("T", with: " ") }
+  package static func minute(_ date: Date) -> String { String(wallTime(date).prefix(16)).replacing("T", with: " ") }
 
   private static func split(_ date: Date) -> (day: Int, microseconds: Int) {
     let total = Int(max(-9e17, min(9e17, (date.timeIntervalSince1970 * 1_000_000).rounded())))
@@ -116,7 +116,7 @@ enum DateText {
     bytes.digits(UInt64(dayOfYear - (153 * month + 2) / 5 + 1), width: 2)
   }
 
-  static func padded(_ number: Int, _ width: Int) -> String {
+  package static func padded(_ number: Int, _ width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }

@@ -1,17 +1,17 @@
-import PhotoLedger
+package import PhotoLedger
 
 /// A set of bits that are called by name in JSON and in options.
-protocol NamedBits: OptionSet {
+package protocol NamedBits: OptionSet {
   /// The bits with their names, lowest first.
   static var namedBits: [(name: String, bit: Self)] { get }
 }
 
 extension NamedBits where Element == Self {
   /// The names of the bits that are set, lowest first.
-  var names: [String] { Self.namedBits.filter { contains($0.bit) }.map(\.name) }
+  package var names: [String] { Self.namedBits.filter { contains($0.bit) }.map(\.name) }
 
   /// The set of bits with names; nil if one of them is no name.
-  init?(names: some Sequence<String>) {
+  package init?(names: some Sequence<String>) {
     self.init()
     for name in names {
       guard let found = Self.namedBits.first(where: { $0.name == name }) else { return nil }
@@ -21,11 +21,11 @@ extension NamedBits where Element == Self {
 }
 
 extension BurstSelectionTypes: NamedBits {
-  static let namedBits: [(name: String, bit: Self)] = [("autoPick", .autoPick), ("userPick", .userPick)]
+  package static let namedBits: [(name: String, bit: Self)] = [("autoPick", .autoPick), ("userPick", .userPick)]
 }
 
 extension SourceTypes: NamedBits {
-  static let namedBits: [(name: String, bit: Self)] = [
+  package static let namedBits: [(name: String, bit: Self)] = [
     ("userLibrary", .userLibrary), ("cloudShared", .cloudShared), ("iTunesSynced", .iTunesSynced),
   ]
 }

@@ -1,0 +1,61 @@
+#ifndef CMICROHTTPD_H
+#define CMICROHTTPD_H
+
+// libmicrohttpd, and one fixed-argument face of MHD_start_daemon, which C declares variadic and Swift cannot call.
+
+#include <microhttpd.h>
+#include <stdarg.h>
+
+/// What the server is started with. Strings may be null; sizes are in bytes, times in seconds.
+struct chttp_options {
+  unsigned int threads;
+  unsigned int connections;
+  unsigned int connections_of_one_address;
+  unsigned int idle_seconds;
+  size_t connection_memory;
+  int listen_socket;
+  const char *certificate;
+  const char *key;
+  void *context;
+  MHD_AccessHandlerCallback handler;
+  MHD_RequestCompletedCallback completed;
+  size_t (*unescape)(void *, struct MHD_Connection *, char *);
+  void (*log)(void *, const char *, va_list);
+};
+
+static inline struct MHD_Daemon *chttp_start(const struct chttp_options *o) {
+  unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+  struct MHD_OptionItem items[14];
+  int n = 0;
+#define CHTTP_ITEM(name, number, pointer) \
+  items[n++] = (struct MHD_OptionItem){(name), (intptr_t)(number), (void *)(pointer)}
+  CHTTP_ITEM(MHD_OPTION_LISTEN_SOCKET, o->listen_socket, 0);
+  if (o->threads > 1) CHTTP_ITEM(MHD_OPTION_THREAD_POOL_SIZE, o->threads, 0);
+  CHTTP_ITEM(MHD_OPTION_CONNECTION_LIMIT, o->connections, 0);
+  if (o->connections_of_one_address) CHTTP_ITEM(MHD_OPTION_PER_IP_CONNECTION_LIMIT, o->connections_of_one_address, 0);
+  CHTTP_ITEM(MHD_OPTION_CONNECTION_TIMEOUT, o->idle_seconds, 0);
+  CHTTP_ITEM(MHD_OPTION_CONNECTION_MEMORY_LIMIT, o->connection_memory, 0);
+  CHTTP_ITEM(MHD_OPTION_STRICT_FOR_CLIENT, 1, 0);
+  CHTTP_ITEM(MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)o->completed, o->context);
+  CHTTP_ITEM(MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)o->unescape, o->context);
+  if (o->certificate) {
+    flags |= MHD_USE_TLS;
+    CHTTP_ITEM(MHD_OPTION_HTTPS_MEM_CERT, 0, o->certificate);
+    CHTTP_ITEM(MHD_OPTION_HTTPS_MEM_KEY, 0, o->key);
+  }
+  items[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, 0};
+#undef CHTTP_ITEM
+  // The logger comes first, so that what the other options say reaches it.
+  return MHD_start_daemon(
+      flags, 0, 0, 0, o->handler, o->context, MHD_OPTION_EXTERNAL_LOGGER, o->log, o->context, MHD_OPTION_ARRAY, items,
+      MHD_OPTION_END);
+}
+
+/// The address of the peer; null if it is unknown. Valid while the connection is.
+static inline const struct sockaddr *chttp_peer(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  return info ? info->client_addr : 0;
+}
+
+#endif

@@ -1,0 +1,115 @@
+import Foundation
+import GalleryServer
+import HTTPServing
+import LibraryJSON
+import PhotoLedger
+
+extension Command {
+  static let serve = Command(
+    words: ["serve"], summary: "serve the library over HTTP to galleries and programs",
+    options: [
+      .library, Option("listen", "HOST:PORT", "where to listen; 127.0.0.1:8080 if left out, port 0 for a free one"),
+      Option("tls-certificate", "FILE", "a certificate chain, PEM; the server then speaks HTTPS only"),
+      Option("tls-key", "FILE", "the certificate's private key, PEM"), .json,
+    ],
+    notes: """
+      Prints the address and a link that signs its first visitor in as the owner, once. Then a line on
+      standard error for each request, with --json as JSON. SIGTERM ends feeds, lets running responses
+      end, and stops; a second signal ends the process at once. A socket that systemd passes is used in
+      place of --listen. The API is described by the server itself, at /v1/openapi.json. The program
+      needs the package trait Gallery: swift build -c release --traits Gallery.
+      """,
+    example: "serve --listen 127.0.0.1:8080"
+  ) { invocation in
+    #if Gallery
+    try invocation.serve()
+    #else
+    throw UsageError(
+      "This build has no server. Install libmicrohttpd-dev and build with `swift build -c release --traits Gallery`.")
+    #endif
+  }
+}
+
+#if Gallery
+extension Invocation {
+  fileprivate func serve() throws -> ExitStatus {
+    var options = HTTPServerOptions()
+    options.tls = try tls()
+    let log = ServerLog(printsJSON: printsJSON)
+    options.log = { Output.tell("server: \($0)") }
+    let isPassed = ProcessInfo.processInfo.environment["LISTEN_PID"] == String(getpid())
+    let listen = text("listen") ?? "127.0.0.1:8080"
+    let interruption = Interruption()
+    return try withLibrary { library in
+      let server = try GalleryServer(library, log: log.write)
+      let address: HTTPAddress
+      do {
+        address = try server.start(
+          isPassed ? try HTTPListener(adopting: 3) : try HTTPListener(listen), options: options)
+      } catch let error as HTTPServerError {
+        throw UsageError(error.description)
+      }
+      let origin = "\(options.tls == nil ? "http" : "https")://\(address)"
+      try announce(origin, server.ownerLink(at: origin), address, isEncrypted: options.tls != nil)
+      try waiting {
+        await withCheckedContinuation { continuation in interruption.onRequest { continuation.resume() } }
+        await server.stop()
+      }
+      return .done
+    }
+  }
+
+  private func announce(_ origin: String, _ link: String, _ address: HTTPAddress, isEncrypted: Bool) throws {
+    if printsJSON {
+      try output.line(["address": .text(origin), "link": .text(link)])
+    } else {
+      try output.line("Serving at \(origin)\nSign in as the owner, once: \(link)")
+    }
+    try output.flush()
+    if !isEncrypted, !address.isLoopback {
+      Output.tell(
+        "Other machines reach \(address) and nothing is encrypted; pass --tls-certificate and --tls-key, or listen on "
+          + "127.0.0.1 behind a proxy that has them.")
+    }
+  }
+
+  private func tls() throws -> (certificate: String, key: String)? {
+    switch (text("tls-certificate"), text("tls-key")) {
+    case (nil, nil): return nil
+    case (let certificate?, let key?):
+      return (try pem(certificate, "--tls-certificate"), try pem(key, "--tls-key"))
+    default: throw UsageError("--tls-certificate and --tls-key belong together; pass both or none.")
+    }
+  }
+
+  private func pem(_ path: String, _ name: String) throws -> String {
+    guard let data = FileManager.default.contents(atPath: path), data.count < 1 << 20,
+      let text = String(data: data, encoding: .utf8), text.contains("-----BEGIN ")
+    else { throw UsageError("\(name) needs a PEM file; '\(path)' is not one that can be read.") }
+    return text
+  }
+}
+
+/// Writes a line for each request to standard error.
+private struct ServerLog: Sendable {
+  let printsJSON: Bool
+
+  func write(_ line: GalleryLogLine) {
+    let milliseconds = (line.seconds * 1_000_000).rounded() / 1000
+    if printsJSON {
+      let json: JSON = [
+        "date": .text(DateText.instant(line.date)), "peer": .text(line.peer), "client": JSON(line.client),
+        "method": .text(line.method), "path": .text(line.path),
+        "status": line.status.map { .integer(Int64($0)) } ?? .null, "milliseconds": .number(milliseconds),
+      ]
+      Output.complain(json.description + "\n")
+    } else {
+      let status = line.status.map(String.init) ?? "---"
+      Output.complain(
+        TextLayout.printable(
+          "\(DateText.wallTime(line.date))Z \(line.peer) \(line.client ?? "-") \(line.method) \(line.path) \(status) "
+            + "\(milliseconds) ms") + "\n")
+    }
+  }
+}
+#endif

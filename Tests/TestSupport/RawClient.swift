@@ -1,0 +1,69 @@
+import Foundation
+
+/// A client that writes what it likes to a socket, and reads what comes back.
+package final class RawClient {
+  private let descriptor: Int32
+  private var unread: [UInt8] = []
+
+  /// Connects to a port of an IPv4 address.
+  package init(host: String = "127.0.0.1", port: UInt16) throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var limit = timeval(tv_sec: 30, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    var target = sockaddr_in()
+    target.sin_family = sa_family_t(AF_INET)
+    target.sin_port = port.bigEndian
+    inet_pton(AF_INET, host, &target.sin_addr)
+    let status = withUnsafePointer(to: &target) { target in
+      target.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard status == 0 else { throw CocoaError(.fileReadUnknown) }
+  }
+
+  deinit { close(descriptor) }
+
+  package func send(_ text: String) { send(Array(text.utf8)) }
+
+  package func send(_ bytes: [UInt8]) {
+    var start = 0
+    while start < bytes.count {
+      let count = bytes[start...].withUnsafeBytes {
+        Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { return }
+      start += count
+    }
+  }
+
+  /// What came up to and with a mark; everything if the connection ends first.
+  package func read(through mark: String) -> String {
+    let wanted = Array(mark.utf8)
+    while true {
+      if let range = unread.firstRange(of: wanted) {
+        defer { unread.removeSubrange(..<range.upperBound) }
+        return String(decoding: unread[..<range.upperBound], as: UTF8.self)
+      }
+      guard receive() else {
+        defer { unread = [] }
+        return String(decoding: unread, as: UTF8.self)
+      }
+    }
+  }
+
+  /// Everything up to the end of the connection.
+  package func readToEnd() -> String {
+    while receive() {}
+    defer { unread = [] }
+    return String(decoding: unread, as: UTF8.self)
+  }
+
+  private func receive() -> Bool {
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    let count = recv(descriptor, &piece, piece.count, 0)
+    guard count > 0 else { return false }
+    unread.append(contentsOf: piece[..<count])
+    return true
+  }
+}
