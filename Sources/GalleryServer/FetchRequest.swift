@@ -1,118 +1,124 @@
 #if Gallery
-import Foundation
-import LibraryJSON
-import PhotoLedger
+  import Foundation
+  import LibraryJSON
+  import PhotoLedger
 
-// What a fetch asks for, and the name that says so.
-//
-//   {"where":"isFavorite == YES","sort":["creationDate:desc"]}  ◀──▶  fetch name: base64url of the canonical JSON
-//
-// The name holds the whole question, so a URL or a cursor with it is good after a restart, on another server of the
-// library, and for a client that wrote it itself. It is checked like any input each time. Canonical: keys in the order
-// of `members`, what is not asked left out; so equal questions have equal names, and share what is cached by name.
+  // What a fetch asks for, and the name that says so.
+  //
+  //   {"where":"isFavorite == YES","sort":["creationDate:desc"]}  ◀──▶  fetch name: base64url of the canonical JSON
+  //
+  // The name holds the whole question, so a URL or a cursor with it is good after a restart, on another server of the
+  // library, and for a client that wrote it itself. It is checked like any input each time. Canonical: keys in the
+  // order
+  // of `members`, what is not asked left out; so equal questions have equal names, and share what is cached by name.
 
-/// What a fetch of assets asks for.
-struct FetchRequest: Hashable, Sendable {
-  /// A predicate in PhotoKit's format.
-  var predicate: String?
-  /// Sort terms such as `creationDate:desc`, the outermost first.
-  var sort: [String] = []
-  /// The identifier of an album or smart album.
-  var album: String?
-  /// The name of one of the library's own smart albums, as PhotoKit spells the subtype.
-  var smartAlbum: String?
-  var isShowingHidden = false
-  var isShowingTrash = false
-  var isShowingAllBursts = false
-  var limit = 0
-  var offset = 0
+  /// What a fetch of assets asks for.
+  struct FetchRequest: Hashable, Sendable {
+    /// A predicate in PhotoKit's format.
+    var predicate: String?
+    /// Sort terms such as `creationDate:desc`, the outermost first.
+    var sort: [String] = []
+    /// The identifier of an album or smart album.
+    var album: String?
+    /// The name of one of the library's own smart albums, as PhotoKit spells the subtype.
+    var smartAlbum: String?
+    var isShowingHidden = false
+    var isShowingTrash = false
+    var isShowingAllBursts = false
+    var limit = 0
+    var offset = 0
 
-  static let nameLimit = 2048
-  static let keys = ["where", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts", "limit", "offset"]
+    static let nameLimit = 2048
+    static let keys = ["where", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts", "limit", "offset"]
 
-  /// Reads the JSON form.
-  init(_ json: JSON) throws(Problem) {
-    guard let members = json.objectValue else { throw .malformed("A fetch is described by an object, not \(json.kind).") }
-    if let stranger = members.first(where: { !Self.keys.contains($0.key) }) {
-      throw .malformed(
-        "'\(stranger.key.prefix(40))' is not part of a fetch; its parts are \(Self.keys.joined(separator: ", ")).")
+    /// Reads the JSON form.
+    init(_ json: JSON) throws(Problem) {
+      guard let members = json.objectValue else {
+        throw .malformed("A fetch is described by an object, not \(json.kind).")
+      }
+      if let stranger = members.first(where: { !Self.keys.contains($0.key) }) {
+        throw .malformed(
+          "'\(stranger.key.prefix(40))' is not part of a fetch; its parts are \(Self.keys.joined(separator: ", ")).")
+      }
+      func read<Value>(_ key: String, _ value: (JSON) -> Value?, _ what: String) throws(Problem) -> Value? {
+        guard let found = json[key], found != .null else { return nil }
+        guard let value = value(found) else { throw .malformed("'\(key)' is \(found.kind); pass \(what).") }
+        return value
+      }
+      predicate = try read("where", \.textValue, "a predicate as text")
+      sort = try read("sort", \.textsValue, "a list of terms such as creationDate:desc") ?? []
+      album = try read("album", \.textValue, "an identifier")
+      smartAlbum = try read("smartAlbum", \.textValue, "a name such as smartAlbumFavorites")
+      isShowingHidden = try read("hidden", \.boolValue, "true or false") ?? false
+      isShowingTrash = try read("trash", \.boolValue, "true or false") ?? false
+      isShowingAllBursts = try read("allBursts", \.boolValue, "true or false") ?? false
+      limit = try read("limit", \.positionValue, "a whole number, 0 or more") ?? 0
+      offset = try read("offset", \.positionValue, "a whole number, 0 or more") ?? 0
+      if album != nil, smartAlbum != nil {
+        throw .malformed("'album' and 'smartAlbum' both choose an album; pass one.")
+      }
+      guard sort.count <= 8 else { throw .malformed("'sort' has \(sort.count) terms; pass at most 8.") }
     }
-    func read<Value>(_ key: String, _ value: (JSON) -> Value?, _ what: String) throws(Problem) -> Value? {
-      guard let found = json[key], found != .null else { return nil }
-      guard let value = value(found) else { throw .malformed("'\(key)' is \(found.kind); pass \(what).") }
-      return value
+
+    /// Reads a name.
+    init(name: String) throws(Problem) {
+      let unnamed = Problem.malformed(
+        "'\(name.prefix(40))' is not the name of a fetch; take one that POST /v1/fetches gave.")
+      guard name.utf8.count <= Self.nameLimit,
+        let data = Data(
+          base64Encoded: name.replacing("-", with: "+").replacing("_", with: "/")
+            + String(repeating: "=", count: (4 - name.utf8.count % 4) % 4))
+      else { throw unnamed }
+      let json: JSON
+      do throws(JSONError) { json = try JSONReader.read(Array(data)) } catch { throw unnamed }
+      try self.init(json)
+      // One question, one name: what is cached and compared by name would otherwise be kept twice.
+      guard self.name == name else { throw unnamed }
     }
-    predicate = try read("where", \.textValue, "a predicate as text")
-    sort = try read("sort", \.textsValue, "a list of terms such as creationDate:desc") ?? []
-    album = try read("album", \.textValue, "an identifier")
-    smartAlbum = try read("smartAlbum", \.textValue, "a name such as smartAlbumFavorites")
-    isShowingHidden = try read("hidden", \.boolValue, "true or false") ?? false
-    isShowingTrash = try read("trash", \.boolValue, "true or false") ?? false
-    isShowingAllBursts = try read("allBursts", \.boolValue, "true or false") ?? false
-    limit = try read("limit", \.positionValue, "a whole number, 0 or more") ?? 0
-    offset = try read("offset", \.positionValue, "a whole number, 0 or more") ?? 0
-    if album != nil, smartAlbum != nil { throw .malformed("'album' and 'smartAlbum' both choose an album; pass one.") }
-    guard sort.count <= 8 else { throw .malformed("'sort' has \(sort.count) terms; pass at most 8.") }
-  }
 
-  /// Reads a name.
-  init(name: String) throws(Problem) {
-    let unnamed = Problem.malformed("'\(name.prefix(40))' is not the name of a fetch; take one that POST /v1/fetches gave.")
-    guard name.utf8.count <= Self.nameLimit,
-      let data = Data(
-        base64Encoded: name.replacing("-", with: "+").replacing("_", with: "/")
-          + String(repeating: "=", count: (4 - name.utf8.count % 4) % 4))
-    else { throw unnamed }
-    let json: JSON
-    do throws(JSONError) { json = try JSONReader.read(Array(data)) } catch { throw unnamed }
-    try self.init(json)
-    // One question, one name: what is cached and compared by name would otherwise be kept twice.
-    guard self.name == name else { throw unnamed }
-  }
+    private var members: [JSON.Member] {
+      var members: [JSON.Member] = []
+      if let predicate { members.append(JSON.Member("where", .text(predicate))) }
+      if !sort.isEmpty { members.append(JSON.Member("sort", .list(sort.map { .text($0) }))) }
+      if let album { members.append(JSON.Member("album", .text(album))) }
+      if let smartAlbum { members.append(JSON.Member("smartAlbum", .text(smartAlbum))) }
+      if isShowingHidden { members.append(JSON.Member("hidden", .bool(true))) }
+      if isShowingTrash { members.append(JSON.Member("trash", .bool(true))) }
+      if isShowingAllBursts { members.append(JSON.Member("allBursts", .bool(true))) }
+      if limit > 0 { members.append(JSON.Member("limit", .integer(Int64(limit)))) }
+      if offset > 0 { members.append(JSON.Member("offset", .integer(Int64(offset)))) }
+      return members
+    }
 
-  private var members: [JSON.Member] {
-    var members: [JSON.Member] = []
-    if let predicate { members.append(JSON.Member("where", .text(predicate))) }
-    if !sort.isEmpty { members.append(JSON.Member("sort", .list(sort.map { .text($0) }))) }
-    if let album { members.append(JSON.Member("album", .text(album))) }
-    if let smartAlbum { members.append(JSON.Member("smartAlbum", .text(smartAlbum))) }
-    if isShowingHidden { members.append(JSON.Member("hidden", .bool(true))) }
-    if isShowingTrash { members.append(JSON.Member("trash", .bool(true))) }
-    if isShowingAllBursts { members.append(JSON.Member("allBursts", .bool(true))) }
-    if limit > 0 { members.append(JSON.Member("limit", .integer(Int64(limit)))) }
-    if offset > 0 { members.append(JSON.Member("offset", .integer(Int64(offset)))) }
-    return members
-  }
+    /// The name of the fetch.
+    var name: String { Keyring.spelled(Array(JSON.object(members).description.utf8)) }
 
-  /// The name of the fetch.
-  var name: String { Keyring.spelled(Array(JSON.object(members).description.utf8)) }
+    /// Fetches, from a library of now or of a moment.
+    /// - Parameters:
+    ///   - library: the view of the client.
+    ///   - now: where an album is found that the moment does not have yet.
+    func run(in library: PhotoLibrary, orAlbumsOf now: PhotoLibrary) throws -> FetchResult<Asset> {
+      var options = FetchOptions()
+      if let predicate { options.condition = try Condition(format: predicate, for: .asset) }
+      options.sort = try sort.map { try SortTerm($0, for: .asset) }
+      options.includeHiddenAssets = isShowingHidden
+      options.showsTrash = isShowingTrash
+      options.includeAllBurstAssets = isShowingAllBursts
+      options.fetchLimit = limit
+      options.fetchOffset = offset
+      return try library.fetchAssets(options, in: try collection(in: library) ?? collection(in: now))
+    }
 
-  /// Fetches, from a library of now or of a moment.
-  /// - Parameters:
-  ///   - library: the view of the client.
-  ///   - now: where an album is found that the moment does not have yet.
-  func run(in library: PhotoLibrary, orAlbumsOf now: PhotoLibrary) throws -> FetchResult<Asset> {
-    var options = FetchOptions()
-    if let predicate { options.condition = try Condition(format: predicate, for: .asset) }
-    options.sort = try sort.map { try SortTerm($0, for: .asset) }
-    options.includeHiddenAssets = isShowingHidden
-    options.showsTrash = isShowingTrash
-    options.includeAllBurstAssets = isShowingAllBursts
-    options.fetchLimit = limit
-    options.fetchOffset = offset
-    return try library.fetchAssets(options, in: try collection(in: library) ?? collection(in: now))
-  }
-
-  private func collection(in library: PhotoLibrary) throws -> PhotoCollection? {
-    if let album {
-      guard let found = try library.collection(album), found.canContainAssets else { throw Problem.notFound }
+    private func collection(in library: PhotoLibrary) throws -> PhotoCollection? {
+      if let album {
+        guard let found = try library.collection(album), found.canContainAssets else { throw Problem.notFound }
+        return found
+      }
+      guard let smartAlbum else { return nil }
+      guard let subtype = AlbumSubtype.named.first(where: { $0.isSmart && $0.name == smartAlbum }),
+        let found = try library.fetchCollections(with: .smartAlbum, subtype: subtype).firstObject
+      else { throw Problem.notFound }
       return found
     }
-    guard let smartAlbum else { return nil }
-    guard let subtype = AlbumSubtype.named.first(where: { $0.isSmart && $0.name == smartAlbum }),
-      let found = try library.fetchCollections(with: .smartAlbum, subtype: subtype).firstObject
-    else { throw Problem.notFound }
-    return found
   }
-}
 #endif

@@ -1,196 +1,199 @@
 #if Gallery
-public import Foundation
-public import HTTPServing
-public import PhotoLedger
-import Synchronization
+  public import Foundation
+  public import HTTPServing
+  public import PhotoLedger
+  import Synchronization
 
-// The gallery server: a library over HTTP, for any language, browser and phone.
-//
-//   request ─▶ HTTPServing ─▶ GalleryServer.plan ─▶ Keyring: which key? ─▶ Router: which route? ─▶ its handler
-//                                                                                                    │
-//      fetches, windows, sections   FetchRoutes ── Fetches: results that are held, by (key, fetch, token)
-//      live changes                 FeedRoutes  ── Feed: one task a fetch follows `library.changes(to:)`
-//      originals                    FileRoutes  ── a descriptor, sent by the kernel
-//      keys, health, description    KeyRoutes, HealthRoutes
-//
-// The server keeps no state of its own that a client depends on, but for the keys. A fetch is named by what it asks for
-// (`FetchRequest`), a state by the library's token, a feed's cursor by both. So every URL and every cursor is good after
-// a restart, and a second server on the same library would answer the same.
-//
-// Invariant: a request sees the library through `library.as(client)` with the client of its key. No route has another
-// way to the library, so what a limited client may not see is hidden by the library's own rules.
-//
-// Rejected: fetches that are objects of the server with random names (lost when the server restarts, and to be collected),
-// and one shared observer that computes messages for all clients (permissions make each client's list its own).
+  // The gallery server: a library over HTTP, for any language, browser and phone.
+  //
+  //   request ─▶ HTTPServing ─▶ GalleryServer.plan ─▶ Keyring: which key? ─▶ Router: which route? ─▶ its handler
+  //                                                                                                    │
+  //      fetches, windows, sections   FetchRoutes ── Fetches: results that are held, by (key, fetch, token)
+  //      live changes                 FeedRoutes  ── Feed: one task a fetch follows `library.changes(to:)`
+  //      originals                    FileRoutes  ── a descriptor, sent by the kernel
+  //      keys, health, description    KeyRoutes, HealthRoutes
+  //
+  // The server keeps no state of its own that a client depends on, but for the keys. A fetch is named by what it asks
+  // for
+  // (`FetchRequest`), a state by the library's token, a feed's cursor by both. So every URL and every cursor is good
+  // after
+  // a restart, and a second server on the same library would answer the same.
+  //
+  // Invariant: a request sees the library through `library.as(client)` with the client of its key. No route has another
+  // way to the library, so what a limited client may not see is hidden by the library's own rules.
+  //
+  // Rejected: fetches that are objects of the server with random names (lost when the server restarts, and to be
+  // collected),
+  // and one shared observer that computes messages for all clients (permissions make each client's list its own).
 
-/// Where the server takes the time and randomness from.
-public struct GalleryEnvironment: Sendable {
-  /// The clock.
-  public var now: @Sendable () -> Date
-  /// Random bytes that cannot be guessed, as many as are asked for.
-  public var randomBytes: @Sendable (Int) -> [UInt8]
+  /// Where the server takes the time and randomness from.
+  public struct GalleryEnvironment: Sendable {
+    /// The clock.
+    public var now: @Sendable () -> Date
+    /// Random bytes that cannot be guessed, as many as are asked for.
+    public var randomBytes: @Sendable (Int) -> [UInt8]
 
-  /// An environment of given sources.
-  public init(now: @escaping @Sendable () -> Date, randomBytes: @escaping @Sendable (Int) -> [UInt8]) {
-    (self.now, self.randomBytes) = (now, randomBytes)
-  }
-
-  /// The system's clock and its source of unpredictable bytes.
-  public static let system = GalleryEnvironment(
-    now: { Date() },
-    randomBytes: { count in
-      var generator = SystemRandomNumberGenerator()
-      return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
-    })
-}
-
-/// One line of the server's log.
-public struct GalleryLogLine: Sendable {
-  /// The instant at which the response had been sent.
-  public let date: Date
-  /// The numeric address of the peer.
-  public let peer: String
-  /// The client of the library for which the request was made; nil without a key.
-  public let client: String?
-  /// The method.
-  public let method: String
-  /// The path, without the query: that may hold a secret.
-  public let path: String
-  /// The status; nil if the connection ended first.
-  public let status: Int?
-  /// How long the request took, in seconds.
-  public let seconds: Double
-}
-
-/// Serves a library over HTTP.
-public final class GalleryServer: Sendable {
-  let library: PhotoLibrary
-  let environment: GalleryEnvironment
-  let keyring: Keyring
-  let fetches = Fetches()
-  let feeds = Feeds()
-  let metrics = Metrics()
-  private let log: @Sendable (GalleryLogLine) -> Void
-  private let server = Mutex<HTTPServer?>(nil)
-  private let tls = Atomic(false)
-  /// Whether clients reach the server by TLS without a proxy.
-  var servesTLS: Bool { tls.load(ordering: .relaxed) }
-
-  /// A server that does not listen yet.
-  /// - Parameters:
-  ///   - library: the owner's view of an opened library; it stays open for as long as the server runs.
-  ///   - environment: the clock and randomness.
-  ///   - log: receives a line for each request that has ended.
-  /// - Throws: ``GalleryError`` if the file of the keys cannot be read.
-  public init(
-    _ library: PhotoLibrary, environment: GalleryEnvironment = .system,
-    log: @escaping @Sendable (GalleryLogLine) -> Void = { _ in }
-  ) throws {
-    precondition(library.client == PhotoLibrary.owner, "A server is made for the owner's view of a library.")
-    (self.library, self.environment, self.log) = (library, environment, log)
-    keyring = try Keyring(
-      file: library.url.appending(path: "server", directoryHint: .isDirectory).appending(path: "keys.json"),
-      environment: environment)
-  }
-
-  /// Begins to answer requests.
-  /// - Returns: the address on which the server listens.
-  /// - Throws: `HTTPServerError` if the server cannot be started.
-  @discardableResult
-  public func start(
-    _ listener: consuming HTTPListener, options: HTTPServerOptions = HTTPServerOptions()
-  ) throws -> HTTPAddress {
-    tls.store(options.tls != nil, ordering: .relaxed)
-    let started = try HTTPServer(listener, application: self, options: options)
-    let address = started.address
-    server.withLock { $0 = started }
-    return address
-  }
-
-  /// A link that signs its first visitor in as the owner, good for fifteen minutes.
-  /// - Parameter address: what the link begins with, such as `http://127.0.0.1:8080`.
-  public func ownerLink(at address: String) -> String {
-    "\(address)/sign-in?link=\(keyring.makeLink(for: PhotoLibrary.owner))"
-  }
-
-  /// Ends all feeds, lets running responses end, and stops listening.
-  public func stop() async {
-    feeds.endAll()
-    let running = server.withLock { server in
-      defer { server = nil }
-      return server
+    /// An environment of given sources.
+    public init(now: @escaping @Sendable () -> Date, randomBytes: @escaping @Sendable (Int) -> [UInt8]) {
+      (self.now, self.randomBytes) = (now, randomBytes)
     }
-    await running?.stop()
-  }
-}
 
-extension GalleryServer: HTTPApplication {
-  /// Finds the route and the key of a request, and has the route plan the answer.
-  public func plan(_ request: HTTPRequest) -> HTTPPlan {
-    do {
-      let (route, parameters) = try Router.route(request)
-      let key = try keyring.key(of: request)
-      try route.check(key, request, now: environment.now())
-      return try route.plan(self, Call(request: request, parameters: parameters, key: key, server: self))
-    } catch {
-      return .answer(Problem(error).response)
+    /// The system's clock and its source of unpredictable bytes.
+    public static let system = GalleryEnvironment(
+      now: { Date() },
+      randomBytes: { count in
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      })
+  }
+
+  /// One line of the server's log.
+  public struct GalleryLogLine: Sendable {
+    /// The instant at which the response had been sent.
+    public let date: Date
+    /// The numeric address of the peer.
+    public let peer: String
+    /// The client of the library for which the request was made; nil without a key.
+    public let client: String?
+    /// The method.
+    public let method: String
+    /// The path, without the query: that may hold a secret.
+    public let path: String
+    /// The status; nil if the connection ended first.
+    public let status: Int?
+    /// How long the request took, in seconds.
+    public let seconds: Double
+  }
+
+  /// Serves a library over HTTP.
+  public final class GalleryServer: Sendable {
+    let library: PhotoLibrary
+    let environment: GalleryEnvironment
+    let keyring: Keyring
+    let fetches = Fetches()
+    let feeds = Feeds()
+    let metrics = Metrics()
+    private let log: @Sendable (GalleryLogLine) -> Void
+    private let server = Mutex<HTTPServer?>(nil)
+    private let tls = Atomic(false)
+    /// Whether clients reach the server by TLS without a proxy.
+    var servesTLS: Bool { tls.load(ordering: .relaxed) }
+
+    /// A server that does not listen yet.
+    /// - Parameters:
+    ///   - library: the owner's view of an opened library; it stays open for as long as the server runs.
+    ///   - environment: the clock and randomness.
+    ///   - log: receives a line for each request that has ended.
+    /// - Throws: ``GalleryError`` if the file of the keys cannot be read.
+    public init(
+      _ library: PhotoLibrary, environment: GalleryEnvironment = .system,
+      log: @escaping @Sendable (GalleryLogLine) -> Void = { _ in }
+    ) throws {
+      precondition(library.client == PhotoLibrary.owner, "A server is made for the owner's view of a library.")
+      (self.library, self.environment, self.log) = (library, environment, log)
+      keyring = try Keyring(
+        file: library.url.appending(path: "server", directoryHint: .isDirectory).appending(path: "keys.json"),
+        environment: environment)
+    }
+
+    /// Begins to answer requests.
+    /// - Returns: the address on which the server listens.
+    /// - Throws: `HTTPServerError` if the server cannot be started.
+    @discardableResult
+    public func start(
+      _ listener: consuming HTTPListener, options: HTTPServerOptions = HTTPServerOptions()
+    ) throws -> HTTPAddress {
+      tls.store(options.tls != nil, ordering: .relaxed)
+      let started = try HTTPServer(listener, application: self, options: options)
+      let address = started.address
+      server.withLock { $0 = started }
+      return address
+    }
+
+    /// A link that signs its first visitor in as the owner, good for fifteen minutes.
+    /// - Parameter address: what the link begins with, such as `http://127.0.0.1:8080`.
+    public func ownerLink(at address: String) -> String {
+      "\(address)/sign-in?link=\(keyring.makeLink(for: PhotoLibrary.owner))"
+    }
+
+    /// Ends all feeds, lets running responses end, and stops listening.
+    public func stop() async {
+      feeds.endAll()
+      let running = server.withLock { server in
+        defer { server = nil }
+        return server
+      }
+      await running?.stop()
     }
   }
 
-  /// Counts the request and writes its line of the log.
-  public func finished(_ record: HTTPRecord) {
-    metrics.count(record)
-    let key = try? keyring.key(of: record.request)
-    log(
-      GalleryLogLine(
-        date: environment.now(), peer: record.request.peer, client: key?.client, method: record.request.method,
-        path: record.request.target.path, status: record.status, seconds: record.seconds))
-  }
-}
-
-/// A request on its way through a route.
-struct Call: Sendable {
-  let request: HTTPRequest
-  /// The segments of the path for which the route has placeholders, in their order.
-  let parameters: [String]
-  let key: Keyring.Key?
-  let server: GalleryServer
-
-  /// The library as the client of the request's key sees it.
-  func library() throws(Problem) -> PhotoLibrary {
-    guard let key else { throw .signInRequired }
-    return server.library.as(key.client)
-  }
-
-  /// A value of the query that may stand there once.
-  func query(_ name: String) throws(Problem) -> String? {
-    let values = request.target.query.all(name)
-    guard values.count < 2 else { throw .malformed("The query has '\(name)' \(values.count) times; once is enough.") }
-    return values.first
-  }
-
-  /// A whole number of the query, 0 or more.
-  func count(_ name: String) throws(Problem) -> Int? {
-    guard let text = try query(name) else { return nil }
-    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text) else {
-      throw .malformed("'\(name)' is '\(text.prefix(40))'; pass a whole number, 0 or more.")
+  extension GalleryServer: HTTPApplication {
+    /// Finds the route and the key of a request, and has the route plan the answer.
+    public func plan(_ request: HTTPRequest) -> HTTPPlan {
+      do {
+        let (route, parameters) = try Router.route(request)
+        let key = try keyring.key(of: request)
+        try route.check(key, request, now: environment.now())
+        return try route.plan(self, Call(request: request, parameters: parameters, key: key, server: self))
+      } catch {
+        return .answer(Problem(error).response)
+      }
     }
-    return number
-  }
 
-  /// Checks that the query has no other names.
-  func checkQuery(_ names: Set<String>) throws(Problem) {
-    for (name, _) in request.target.query.pairs where !names.contains(name) {
-      throw .malformed(
-        "The query has no parameter '\(name.prefix(40))' here; it has \(names.sorted().joined(separator: ", ")).")
+    /// Counts the request and writes its line of the log.
+    public func finished(_ record: HTTPRecord) {
+      metrics.count(record)
+      let key = try? keyring.key(of: record.request)
+      log(
+        GalleryLogLine(
+          date: environment.now(), peer: record.request.peer, client: key?.client, method: record.request.method,
+          path: record.request.target.path, status: record.status, seconds: record.seconds))
     }
   }
-}
 
-/// Runs work that reads the store or a file away from the threads that serve connections and tasks.
-func offload<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-  try await withCheckedThrowingContinuation { continuation in
-    DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
+  /// A request on its way through a route.
+  struct Call: Sendable {
+    let request: HTTPRequest
+    /// The segments of the path for which the route has placeholders, in their order.
+    let parameters: [String]
+    let key: Keyring.Key?
+    let server: GalleryServer
+
+    /// The library as the client of the request's key sees it.
+    func library() throws(Problem) -> PhotoLibrary {
+      guard let key else { throw .signInRequired }
+      return server.library.as(key.client)
+    }
+
+    /// A value of the query that may stand there once.
+    func query(_ name: String) throws(Problem) -> String? {
+      let values = request.target.query.all(name)
+      guard values.count < 2 else { throw .malformed("The query has '\(name)' \(values.count) times; once is enough.") }
+      return values.first
+    }
+
+    /// A whole number of the query, 0 or more.
+    func count(_ name: String) throws(Problem) -> Int? {
+      guard let text = try query(name) else { return nil }
+      guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text) else {
+        throw .malformed("'\(name)' is '\(text.prefix(40))'; pass a whole number, 0 or more.")
+      }
+      return number
+    }
+
+    /// Checks that the query has no other names.
+    func checkQuery(_ names: Set<String>) throws(Problem) {
+      for (name, _) in request.target.query.pairs where !names.contains(name) {
+        throw .malformed(
+          "The query has no parameter '\(name.prefix(40))' here; it has \(names.sorted().joined(separator: ", ")).")
+      }
+    }
   }
-}
+
+  /// Runs work that reads the store or a file away from the threads that serve connections and tasks.
+  func offload<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
+    }
+  }
 #endif

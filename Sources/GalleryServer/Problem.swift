@@ -1,109 +1,115 @@
 #if Gallery
-import HTTPServing
-import LibraryJSON
-import PhotoLedger
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
 
-/// An answer that says why a request was not carried out (RFC 9457).
-struct Problem: Error, Sendable {
-  let status: Int
-  /// The last part of the type's URI; the catalogue is the enumeration in the API's description.
-  let type: String
-  /// A full sentence that names the thing and what to do.
-  let detail: String
-  var fields: [(name: String, value: String)] = []
+  /// An answer that says why a request was not carried out (RFC 9457).
+  struct Problem: Error, Sendable {
+    let status: Int
+    /// The last part of the type's URI; the catalogue is the enumeration in the API's description.
+    let type: String
+    /// A full sentence that names the thing and what to do.
+    let detail: String
+    var fields: [(name: String, value: String)] = []
 
-  init(_ status: Int, _ type: String, _ detail: String) { (self.status, self.type, self.detail) = (status, type, detail) }
+    init(_ status: Int, _ type: String, _ detail: String) {
+      (self.status, self.type, self.detail) = (status, type, detail)
+    }
 
-  static func malformed(_ detail: String) -> Problem { Problem(400, "malformed-request", detail) }
-  static let signInRequired: Problem = {
-    var problem = Problem(401, "sign-in-required", "This needs a key; sign in, or send one as a bearer token.")
-    problem.fields = [("WWW-Authenticate", "Bearer")]
-    return problem
-  }()
-  /// The same for what does not exist and for what the client may not see (AU-01).
-  static let notFound = Problem(404, "not-found", "There is nothing of that name, or this key does not show it.")
+    static func malformed(_ detail: String) -> Problem { Problem(400, "malformed-request", detail) }
+    static let signInRequired: Problem = {
+      var problem = Problem(401, "sign-in-required", "This needs a key; sign in, or send one as a bearer token.")
+      problem.fields = [("WWW-Authenticate", "Bearer")]
+      return problem
+    }()
+    /// The same for what does not exist and for what the client may not see (AU-01).
+    static let notFound = Problem(404, "not-found", "There is nothing of that name, or this key does not show it.")
 
-  init(_ error: any Error) {
-    switch error {
-    case let problem as Problem: self = problem
-    case let error as LibraryError: self.init(error)
-    case let error as FetchError: self.init(400, Self.fetchKinds[error.code] ?? "malformed-request", error.description)
-    case let error as JSONError: self.init(400, "malformed-request", error.description)
-    case let error as GalleryError: self.init(500, "storage", error.description)
-    default: self.init(500, "internal-error", "The request failed for a reason that the server does not know.")
+    init(_ error: any Error) {
+      switch error {
+      case let problem as Problem: self = problem
+      case let error as LibraryError: self.init(error)
+      case let error as FetchError:
+        self.init(400, Self.fetchKinds[error.code] ?? "malformed-request", error.description)
+      case let error as JSONError: self.init(400, "malformed-request", error.description)
+      case let error as GalleryError: self.init(500, "storage", error.description)
+      default: self.init(500, "internal-error", "The request failed for a reason that the server does not know.")
+      }
+    }
+
+    private init(_ error: LibraryError) {
+      let status =
+        switch error.code {
+        case .identifierNotFound, .missingResource: 404
+        case .accessUserDenied, .accessRestricted, .missingUsageDescription: 403
+        case .alreadyExists, .conflict, .multipleIdentifiersFound: 409
+        case .tokenExpired: 410
+        case .invalidToken, .malformedRequest, .malformedPredicate, .unsupportedPredicate, .unsupportedSort,
+          .changeNotSupported, .invalidResource, .limitExceeded, .requestNotSupportedForAsset, .invalidProof:
+          400
+        case .closed, .libraryOffline, .operationInterrupted, .outcomeUnknown, .resourceChanged: 503
+        case .notEnoughSpace: 507
+        default: 500
+        }
+      self.init(status, Self.kinds[error.code] ?? "internal-error", error.description)
+    }
+
+    /// The names of the library's codes on the wire.
+    private static let kinds: [LibraryError.Code: String] = [
+      .userCancelled: "cancelled", .tokenExpired: "token-expired", .libraryOffline: "library-offline",
+      .identifierNotFound: "not-found", .changeNotSupported: "change-not-supported",
+      .operationInterrupted: "interrupted", .invalidResource: "invalid-resource", .missingResource: "missing-resource",
+      .notEnoughSpace: "not-enough-space", .requestNotSupportedForAsset: "not-supported-for-asset",
+      .accessRestricted: "access-restricted", .accessUserDenied: "access-denied",
+      .multipleIdentifiersFound: "several-found", .limitExceeded: "limit-exceeded",
+      .unsupportedPredicate: "unsupported-predicate", .unsupportedSort: "unsupported-sort",
+      .malformedPredicate: "malformed-predicate", .alreadyExists: "already-exists", .corrupted: "corrupted",
+      .conflict: "conflict", .closed: "closed", .invalidToken: "invalid-token", .malformedRequest: "malformed-request",
+      .outcomeUnknown: "outcome-unknown", .storage: "storage", .resourceChanged: "resource-changed",
+      .missingUsageDescription: "missing-usage-description", .invalidProof: "invalid-proof",
+    ]
+
+    private static let fetchKinds: [FetchError.Code: String] = [
+      .unsupportedPredicate: "unsupported-predicate", .malformedPredicate: "malformed-predicate",
+      .unsupportedSort: "unsupported-sort", .unknownKey: "unsupported-predicate", .wrongArgument: "malformed-predicate",
+    ]
+
+    /// The names of all types, for the API's description.
+    static let types = Set(kinds.values).union([
+      "sign-in-required", "internal-error", "cross-site", "method-not-allowed",
+    ])
+
+    var response: HTTPResponse {
+      let json: JSON = [
+        "type": .text("urn:photoledger:problem:\(type)"), "status": .integer(Int64(status)), "detail": .text(detail),
+      ]
+      return HTTPResponse(
+        status,
+        Headers.common + [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")] + fields,
+        .bytes(Array(json.description.utf8)))
     }
   }
 
-  private init(_ error: LibraryError) {
-    let status =
-      switch error.code {
-      case .identifierNotFound, .missingResource: 404
-      case .accessUserDenied, .accessRestricted, .missingUsageDescription: 403
-      case .alreadyExists, .conflict, .multipleIdentifiersFound: 409
-      case .tokenExpired: 410
-      case .invalidToken, .malformedRequest, .malformedPredicate, .unsupportedPredicate, .unsupportedSort,
-        .changeNotSupported, .invalidResource, .limitExceeded, .requestNotSupportedForAsset, .invalidProof:
-        400
-      case .closed, .libraryOffline, .operationInterrupted, .outcomeUnknown, .resourceChanged: 503
-      case .notEnoughSpace: 507
-      default: 500
-      }
-    self.init(status, Self.kinds[error.code] ?? "internal-error", error.description)
+  /// A failure of the server's own files.
+  public struct GalleryError: Error, Sendable, CustomStringConvertible {
+    /// A full sentence that names the file and what to do.
+    public let description: String
   }
 
-  /// The names of the library's codes on the wire.
-  private static let kinds: [LibraryError.Code: String] = [
-    .userCancelled: "cancelled", .tokenExpired: "token-expired", .libraryOffline: "library-offline",
-    .identifierNotFound: "not-found", .changeNotSupported: "change-not-supported",
-    .operationInterrupted: "interrupted", .invalidResource: "invalid-resource", .missingResource: "missing-resource",
-    .notEnoughSpace: "not-enough-space", .requestNotSupportedForAsset: "not-supported-for-asset",
-    .accessRestricted: "access-restricted", .accessUserDenied: "access-denied",
-    .multipleIdentifiersFound: "several-found", .limitExceeded: "limit-exceeded",
-    .unsupportedPredicate: "unsupported-predicate", .unsupportedSort: "unsupported-sort",
-    .malformedPredicate: "malformed-predicate", .alreadyExists: "already-exists", .corrupted: "corrupted",
-    .conflict: "conflict", .closed: "closed", .invalidToken: "invalid-token", .malformedRequest: "malformed-request",
-    .outcomeUnknown: "outcome-unknown", .storage: "storage", .resourceChanged: "resource-changed",
-    .missingUsageDescription: "missing-usage-description", .invalidProof: "invalid-proof",
-  ]
-
-  private static let fetchKinds: [FetchError.Code: String] = [
-    .unsupportedPredicate: "unsupported-predicate", .malformedPredicate: "malformed-predicate",
-    .unsupportedSort: "unsupported-sort", .unknownKey: "unsupported-predicate", .wrongArgument: "malformed-predicate",
-  ]
-
-  /// The names of all types, for the API's description.
-  static let types = Set(kinds.values).union(["sign-in-required", "internal-error", "cross-site", "method-not-allowed"])
-
-  var response: HTTPResponse {
-    let json: JSON = [
-      "type": .text("urn:photoledger:problem:\(type)"), "status": .integer(Int64(status)), "detail": .text(detail),
+  enum Headers {
+    /// What every response says: nothing is guessed, framed or referred to.
+    static let common: [(name: String, value: String)] = [
+      ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+      ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox"),
+      ("Cross-Origin-Resource-Policy", "same-origin"),
     ]
-    return HTTPResponse(
-      status, Headers.common + [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")] + fields,
-      .bytes(Array(json.description.utf8)))
   }
-}
 
-/// A failure of the server's own files.
-public struct GalleryError: Error, Sendable, CustomStringConvertible {
-  /// A full sentence that names the file and what to do.
-  public let description: String
-}
-
-enum Headers {
-  /// What every response says: nothing is guessed, framed or referred to.
-  static let common: [(name: String, value: String)] = [
-    ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
-    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox"),
-    ("Cross-Origin-Resource-Policy", "same-origin"),
-  ]
-}
-
-extension HTTPResponse {
-  /// A JSON document.
-  static func json(_ json: JSON, status: Int = 200, _ fields: [(name: String, value: String)] = []) -> HTTPResponse {
-    HTTPResponse(
-      status, Headers.common + [("Content-Type", "application/json")] + fields, .bytes(Array(json.description.utf8)))
+  extension HTTPResponse {
+    /// A JSON document.
+    static func json(_ json: JSON, status: Int = 200, _ fields: [(name: String, value: String)] = []) -> HTTPResponse {
+      HTTPResponse(
+        status, Headers.common + [("Content-Type", "application/json")] + fields, .bytes(Array(json.description.utf8)))
+    }
   }
-}
 #endif

@@ -1,111 +1,112 @@
 #if Gallery
-import Foundation
-import HTTPServing
-import PhotoLedger
+  import Foundation
+  import HTTPServing
+  import PhotoLedger
 
-/// One route of the API: a method, a path with placeholders, and what answers it.
-struct Route: Sendable {
-  /// What a request must show.
-  enum Need: Sendable {
-    /// Nothing.
-    case nothing
-    /// A key, of any client.
-    case key
-    /// A key of the owner.
-    case owner
-  }
+  /// One route of the API: a method, a path with placeholders, and what answers it.
+  struct Route: Sendable {
+    /// What a request must show.
+    enum Need: Sendable {
+      /// Nothing.
+      case nothing
+      /// A key, of any client.
+      case key
+      /// A key of the owner.
+      case owner
+    }
 
-  let method: String
-  /// The path as the API's description spells it, such as `/v1/fetches/{fetch}/items`.
-  let path: String
-  let need: Need
-  let plan: @Sendable (GalleryServer, Call) throws -> HTTPPlan
+    let method: String
+    /// The path as the API's description spells it, such as `/v1/fetches/{fetch}/items`.
+    let path: String
+    let need: Need
+    let plan: @Sendable (GalleryServer, Call) throws -> HTTPPlan
 
-  init(
-    _ method: String, _ path: String, _ need: Need = .key,
-    _ plan: @escaping @Sendable (GalleryServer, Call) throws -> HTTPPlan
-  ) {
-    (self.method, self.path, self.need, self.plan) = (method, path, need, plan)
-  }
+    init(
+      _ method: String, _ path: String, _ need: Need = .key,
+      _ plan: @escaping @Sendable (GalleryServer, Call) throws -> HTTPPlan
+    ) {
+      (self.method, self.path, self.need, self.plan) = (method, path, need, plan)
+    }
 
-  /// A route whose answer takes reading: it is prepared by a task.
-  static func reading(
-    _ method: String, _ path: String, _ need: Need = .key, _ answer: @escaping @Sendable (Call) throws -> HTTPResponse
-  ) -> Route {
-    Route(method, path, need) { _, call in
-      .respond { _ in
-        do { return try await offload { try answer(call) } } catch { return Problem(error).response }
+    /// A route whose answer takes reading: it is prepared by a task.
+    static func reading(
+      _ method: String, _ path: String, _ need: Need = .key, _ answer: @escaping @Sendable (Call) throws -> HTTPResponse
+    ) -> Route {
+      Route(method, path, need) { _, call in
+        .respond { _ in
+          do { return try await offload { try answer(call) } } catch { return Problem(error).response }
+        }
+      }
+    }
+
+    /// A route that takes a small JSON body.
+    static func gathering(
+      _ method: String, _ path: String, _ need: Need = .key, limit: Int = 1 << 16,
+      _ answer: @escaping @Sendable (Call, [UInt8]) throws -> HTTPResponse
+    ) -> Route {
+      Route(method, path, need) { _, call in
+        guard call.request.contentType == "application/json" else {
+          throw Problem(415, "malformed-request", "The body must be JSON; send it with Content-Type: application/json.")
+        }
+        return .gather(limit: limit) { request in
+          do { return try await offload { try answer(call, request.body) } } catch { return Problem(error).response }
+        }
+      }
+    }
+
+    /// Refuses a request without the key that the route needs, and a change that another site's page sends.
+    func check(_ key: Keyring.Key?, _ request: HTTPRequest, now: Date) throws(Problem) {
+      if need != .nothing, key == nil { throw .signInRequired }
+      if need == .owner, key?.client != PhotoLibrary.owner {
+        throw Problem(403, "access-denied", "This needs a key of the library's owner.")
+      }
+      // A browser sends a cookie along by itself, so what changes something must come from a page of this server.
+      guard let key, key.isFromCookie, method != "GET", method != "HEAD" else { return }
+      let host = request.fields["host"] ?? ""
+      let origin = request.fields["origin"].flatMap { URLComponents(string: $0) }
+      let named = origin.map { ($0.host ?? "") + ($0.port.map { ":\($0)" } ?? "") }
+      guard request.fields["sec-fetch-site"] ?? "same-origin" == "same-origin", named == host else {
+        throw Problem(403, "cross-site", "A request that changes something must come from a page of this server.")
       }
     }
   }
 
-  /// A route that takes a small JSON body.
-  static func gathering(
-    _ method: String, _ path: String, _ need: Need = .key, limit: Int = 1 << 16,
-    _ answer: @escaping @Sendable (Call, [UInt8]) throws -> HTTPResponse
-  ) -> Route {
-    Route(method, path, need) { _, call in
-      guard call.request.contentType == "application/json" else {
-        throw Problem(415, "malformed-request", "The body must be JSON; send it with Content-Type: application/json.")
+  /// Finds the route of a request.
+  enum Router {
+    static let routes: [Route] = HealthRoutes.all + KeyRoutes.all + FetchRoutes.all + FeedRoutes.all + FileRoutes.all
+
+    /// - Throws: ``Problem`` 404 for an unknown path, 405 for a known one with another method.
+    static func route(_ request: HTTPRequest) throws(Problem) -> (Route, [String]) {
+      // What answers GET answers HEAD: the server leaves the content out.
+      let method = request.method == "HEAD" ? "GET" : request.method
+      var allowed: [String] = []
+      for route in routes {
+        guard let parameters = parameters(of: route.path, in: request.target.segments) else { continue }
+        if route.method == method { return (route, parameters) }
+        allowed.append(route.method)
       }
-      return .gather(limit: limit) { request in
-        do { return try await offload { try answer(call, request.body) } } catch { return Problem(error).response }
+      guard !allowed.isEmpty else { throw .notFound }
+      if allowed.contains("GET") { allowed.append("HEAD") }
+      var problem = Problem(
+        405, "method-not-allowed",
+        "\(request.method.prefix(16)) is not possible here; \(allowed.joined(separator: ", ")) is.")
+      problem.fields = [("Allow", allowed.joined(separator: ", "))]
+      throw problem
+    }
+
+    /// The segments at the placeholders of a path; nil if the path does not fit.
+    private static func parameters(of path: String, in segments: [String]) -> [String]? {
+      let pattern = path.split(separator: "/")
+      guard pattern.count == segments.count else { return nil }
+      var parameters: [String] = []
+      for (part, segment) in zip(pattern, segments) {
+        if part.hasPrefix("{") {
+          parameters.append(segment)
+        } else if part != segment {
+          return nil
+        }
       }
+      return parameters
     }
   }
-
-  /// Refuses a request without the key that the route needs, and a change that another site's page sends.
-  func check(_ key: Keyring.Key?, _ request: HTTPRequest, now: Date) throws(Problem) {
-    if need != .nothing, key == nil { throw .signInRequired }
-    if need == .owner, key?.client != PhotoLibrary.owner {
-      throw Problem(403, "access-denied", "This needs a key of the library's owner.")
-    }
-    // A browser sends a cookie along by itself, so what changes something must come from a page of this server.
-    guard let key, key.isFromCookie, method != "GET", method != "HEAD" else { return }
-    let host = request.fields["host"] ?? ""
-    let origin = request.fields["origin"].flatMap { URLComponents(string: $0) }
-    let named = origin.map { ($0.host ?? "") + ($0.port.map { ":\($0)" } ?? "") }
-    guard request.fields["sec-fetch-site"] ?? "same-origin" == "same-origin", named == host else {
-      throw Problem(403, "cross-site", "A request that changes something must come from a page of this server.")
-    }
-  }
-}
-
-/// Finds the route of a request.
-enum Router {
-  static let routes: [Route] = HealthRoutes.all + KeyRoutes.all + FetchRoutes.all + FeedRoutes.all + FileRoutes.all
-
-  /// - Throws: ``Problem`` 404 for an unknown path, 405 for a known one with another method.
-  static func route(_ request: HTTPRequest) throws(Problem) -> (Route, [String]) {
-    // What answers GET answers HEAD: the server leaves the content out.
-    let method = request.method == "HEAD" ? "GET" : request.method
-    var allowed: [String] = []
-    for route in routes {
-      guard let parameters = parameters(of: route.path, in: request.target.segments) else { continue }
-      if route.method == method { return (route, parameters) }
-      allowed.append(route.method)
-    }
-    guard !allowed.isEmpty else { throw .notFound }
-    if allowed.contains("GET") { allowed.append("HEAD") }
-    var problem = Problem(
-      405, "method-not-allowed", "\(request.method.prefix(16)) is not possible here; \(allowed.joined(separator: ", ")) is.")
-    problem.fields = [("Allow", allowed.joined(separator: ", "))]
-    throw problem
-  }
-
-  /// The segments at the placeholders of a path; nil if the path does not fit.
-  private static func parameters(of path: String, in segments: [String]) -> [String]? {
-    let pattern = path.split(separator: "/")
-    guard pattern.count == segments.count else { return nil }
-    var parameters: [String] = []
-    for (part, segment) in zip(pattern, segments) {
-      if part.hasPrefix("{") {
-        parameters.append(segment)
-      } else if part != segment {
-        return nil
-      }
-    }
-    return parameters
-  }
-}
 #endif

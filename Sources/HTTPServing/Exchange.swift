@@ -1,175 +1,175 @@
 #if Gallery
-import CMicroHTTPD
-import Foundation
-import Synchronization
+  import CMicroHTTPD
+  import Foundation
+  import Synchronization
 
-// One request on its way to its response.
-//
-//   begun ──▶ receiving ──▶ working ──▶ ready ──▶ sent
-//     │           │            │                    ▲
-//     │           └─ too long ─┼───▶ 413 ───────────┤
-//     └─ .answer ──────────────┴────────────────────┘
-//
-//   receiving   pieces of the body are appended, up to the limit; can go on to working, ready
-//   working     the connection is suspended and a task prepares the response; can go on to ready, done
-//   ready       the response waits for the next call of the handler; can go on to sent
-//   sent        libmicrohttpd has the response; can go on to done
-//   done        the connection has left; whatever comes is dropped
-//
-// The order matters once: the connection is suspended before the task starts, since the task may be quicker than the
-// return of this call and resuming a connection that is not suspended does nothing.
+  // One request on its way to its response.
+  //
+  //   begun ──▶ receiving ──▶ working ──▶ ready ──▶ sent
+  //     │           │            │                    ▲
+  //     │           └─ too long ─┼───▶ 413 ───────────┤
+  //     └─ .answer ──────────────┴────────────────────┘
+  //
+  //   receiving   pieces of the body are appended, up to the limit; can go on to working, ready
+  //   working     the connection is suspended and a task prepares the response; can go on to ready, done
+  //   ready       the response waits for the next call of the handler; can go on to sent
+  //   sent        libmicrohttpd has the response; can go on to done
+  //   done        the connection has left; whatever comes is dropped
+  //
+  // The order matters once: the connection is suspended before the task starts, since the task may be quicker than the
+  // return of this call and resuming a connection that is not suspended does nothing.
 
-/// A request that is being answered; used by libmicrohttpd's threads and by the task that prepares the response.
-final class Exchange: Sendable {
-  private enum Phase {
-    case receiving(limit: Int, (@Sendable (HTTPRequest) async -> HTTPResponse))
-    case working
-    case ready(HTTPResponse)
-    case sent
-    case done
-  }
-
-  private struct State {
-    var phase: Phase
-    var body: [UInt8] = []
-    /// How many bytes of the body have come, those included that were dropped.
-    var received = 0
-    var status: Int?
-    var stream: HTTPStream?
-  }
-
-  private let server: HTTPServer
-  private let request: HTTPRequest
-  /// Valid until `complete`; resumed only in phase `working`, which ends before that.
-  private let connection: UInt
-  private let state = Mutex(State(phase: .working))
-  private let start = ContinuousClock.now
-
-  init(_ server: HTTPServer, _ connection: OpaquePointer, _ request: HTTPRequest) {
-    (self.server, self.request) = (server, request)
-    self.connection = UInt(bitPattern: connection)
-  }
-
-  private var raw: OpaquePointer? { OpaquePointer(bitPattern: connection) }
-
-  /// Takes the head; libmicrohttpd calls again for the body and at its end.
-  func begin() -> MHD_Result {
-    if let refusal = request.refusal { return reject(refusal) }
-    switch server.application.plan(request) {
-    case .answer(let response): return request.hasBody ? reject(response) : wait(for: response)
-    case .respond(let work): return receive(limit: 0, work)
-    case .gather(let limit, let work):
-      if let length = request.contentLength, length > limit { return reject(.tooLarge(limit: limit)) }
-      return receive(limit: limit, work)
+  /// A request that is being answered; used by libmicrohttpd's threads and by the task that prepares the response.
+  final class Exchange: Sendable {
+    private enum Phase {
+      case receiving(limit: Int, (@Sendable (HTTPRequest) async -> HTTPResponse))
+      case working
+      case ready(HTTPResponse)
+      case sent
+      case done
     }
-  }
 
-  /// Answers before the body has come; libmicrohttpd closes the connection then.
-  private func reject(_ response: HTTPResponse) -> MHD_Result {
-    state.withLock { $0.phase = .ready(response) }
-    return step()
-  }
-
-  private func wait(for response: HTTPResponse) -> MHD_Result {
-    state.withLock { $0.phase = .ready(response) }
-    return MHD_Result.YES
-  }
-
-  private func receive(limit: Int, _ work: @escaping @Sendable (HTTPRequest) async -> HTTPResponse) -> MHD_Result {
-    state.withLock { $0.phase = .receiving(limit: limit, work) }
-    return MHD_Result.YES
-  }
-
-  /// Takes a piece of the body.
-  /// - Returns: false if the connection is to be closed: far more came than is allowed.
-  func take(_ piece: UnsafeRawBufferPointer) -> Bool {
-    state.withLock { state in
-      guard case .receiving(let limit, _) = state.phase else {
-        // The response was decided without a body; a little of it is let pass.
-        state.received += piece.count
-        return state.received <= 1 << 20
-      }
-      state.received += piece.count
-      guard state.received <= limit else {
-        state.body = []
-        return state.received <= limit * 2 + 1 << 20
-      }
-      state.body.append(contentsOf: piece)
-      return true
+    private struct State {
+      var phase: Phase
+      var body: [UInt8] = []
+      /// How many bytes of the body have come, those included that were dropped.
+      var received = 0
+      var status: Int?
+      var stream: HTTPStream?
     }
-  }
 
-  /// The body is complete, or the connection was resumed: answers, or has the response prepared.
-  func step() -> MHD_Result {
-    enum Action {
-      case work(@Sendable (HTTPRequest) async -> HTTPResponse, HTTPRequest)
-      case send(HTTPResponse)
-      case nothing
+    private let server: HTTPServer
+    private let request: HTTPRequest
+    /// Valid until `complete`; resumed only in phase `working`, which ends before that.
+    private let connection: UInt
+    private let state = Mutex(State(phase: .working))
+    private let start = ContinuousClock.now
+
+    init(_ server: HTTPServer, _ connection: OpaquePointer, _ request: HTTPRequest) {
+      (self.server, self.request) = (server, request)
+      self.connection = UInt(bitPattern: connection)
     }
-    let action = state.withLock { state -> Action in
-      switch state.phase {
-      case .receiving(let limit, let work):
-        guard state.received <= limit else {
-          state.phase = .sent
-          return .send(.tooLarge(limit: limit))
-        }
-        state.phase = .working
-        var whole = request
-        whole.body = state.body
-        state.body = []
-        return .work(work, whole)
-      case .ready(let response):
-        state.phase = .sent
-        return .send(response)
-      case .working, .sent, .done: return .nothing
+
+    private var raw: OpaquePointer? { OpaquePointer(bitPattern: connection) }
+
+    /// Takes the head; libmicrohttpd calls again for the body and at its end.
+    func begin() -> MHD_Result {
+      if let refusal = request.refusal { return reject(refusal) }
+      switch server.application.plan(request) {
+      case .answer(let response): return request.hasBody ? reject(response) : wait(for: response)
+      case .respond(let work): return receive(limit: 0, work)
+      case .gather(let limit, let work):
+        if let length = request.contentLength, length > limit { return reject(.tooLarge(limit: limit)) }
+        return receive(limit: limit, work)
       }
     }
-    switch action {
-    case .nothing: return MHD_Result.YES
-    case .send(let response): return send(response)
-    case .work(let work, let whole):
-      MHD_suspend_connection(raw)
-      server.run { [self] in answer(await work(whole)) }
+
+    /// Answers before the body has come; libmicrohttpd closes the connection then.
+    private func reject(_ response: HTTPResponse) -> MHD_Result {
+      state.withLock { $0.phase = .ready(response) }
+      return step()
+    }
+
+    private func wait(for response: HTTPResponse) -> MHD_Result {
+      state.withLock { $0.phase = .ready(response) }
       return MHD_Result.YES
     }
-  }
 
-  /// Takes the response of a task.
-  private func answer(_ response: HTTPResponse) {
-    let isWanted = state.withLock { state in
-      guard case .working = state.phase else { return false }
-      state.phase = .ready(response)
-      return true
+    private func receive(limit: Int, _ work: @escaping @Sendable (HTTPRequest) async -> HTTPResponse) -> MHD_Result {
+      state.withLock { $0.phase = .receiving(limit: limit, work) }
+      return MHD_Result.YES
     }
-    if isWanted { MHD_resume_connection(raw) } else { response.discard() }
-  }
 
-  private func send(_ response: HTTPResponse) -> MHD_Result {
-    let isHead = request.method == "HEAD"
-    guard let made = response.make(server, isHead: isHead) else {
-      server.log("A response to \(request.method) \(request.target.path) could not be made.")
-      return MHD_Result.NO
+    /// Takes a piece of the body.
+    /// - Returns: false if the connection is to be closed: far more came than is allowed.
+    func take(_ piece: UnsafeRawBufferPointer) -> Bool {
+      state.withLock { state in
+        guard case .receiving(let limit, _) = state.phase else {
+          // The response was decided without a body; a little of it is let pass.
+          state.received += piece.count
+          return state.received <= 1 << 20
+        }
+        state.received += piece.count
+        guard state.received <= limit else {
+          state.body = []
+          return state.received <= limit * 2 + 1 << 20
+        }
+        state.body.append(contentsOf: piece)
+        return true
+      }
     }
-    defer { MHD_destroy_response(made.raw) }
-    state.withLock { state in (state.status, state.stream) = (response.status, made.stream) }
-    if let stream = made.stream { stream.attach(connection) }
-    return MHD_queue_response(raw, UInt32(clamping: response.status), made.raw)
-  }
 
-  /// The request is over, whether its response was sent or its client left.
-  func complete() {
-    let (status, stream, left) = state.withLock { state in
-      defer { (state.phase, state.body) = (.done, []) }
-      if case .ready(let response) = state.phase { return (state.status, state.stream, response as HTTPResponse?) }
-      return (state.status, state.stream, nil)
+    /// The body is complete, or the connection was resumed: answers, or has the response prepared.
+    func step() -> MHD_Result {
+      enum Action {
+        case work(@Sendable (HTTPRequest) async -> HTTPResponse, HTTPRequest)
+        case send(HTTPResponse)
+        case nothing
+      }
+      let action = state.withLock { state -> Action in
+        switch state.phase {
+        case .receiving(let limit, let work):
+          guard state.received <= limit else {
+            state.phase = .sent
+            return .send(.tooLarge(limit: limit))
+          }
+          state.phase = .working
+          var whole = request
+          whole.body = state.body
+          state.body = []
+          return .work(work, whole)
+        case .ready(let response):
+          state.phase = .sent
+          return .send(response)
+        case .working, .sent, .done: return .nothing
+        }
+      }
+      switch action {
+      case .nothing: return MHD_Result.YES
+      case .send(let response): return send(response)
+      case .work(let work, let whole):
+        MHD_suspend_connection(raw)
+        server.run { [self] in answer(await work(whole)) }
+        return MHD_Result.YES
+      }
     }
-    left?.discard()
-    if let stream {
-      stream.close()
-      server.drop(stream)
+
+    /// Takes the response of a task.
+    private func answer(_ response: HTTPResponse) {
+      let isWanted = state.withLock { state in
+        guard case .working = state.phase else { return false }
+        state.phase = .ready(response)
+        return true
+      }
+      if isWanted { MHD_resume_connection(raw) } else { response.discard() }
     }
-    let seconds = start.duration(to: .now) / .seconds(1)
-    server.application.finished(HTTPRecord(request: request, status: status, seconds: seconds))
+
+    private func send(_ response: HTTPResponse) -> MHD_Result {
+      let isHead = request.method == "HEAD"
+      guard let made = response.make(server, isHead: isHead) else {
+        server.log("A response to \(request.method) \(request.target.path) could not be made.")
+        return MHD_Result.NO
+      }
+      defer { MHD_destroy_response(made.raw) }
+      state.withLock { state in (state.status, state.stream) = (response.status, made.stream) }
+      if let stream = made.stream { stream.attach(connection) }
+      return MHD_queue_response(raw, UInt32(clamping: response.status), made.raw)
+    }
+
+    /// The request is over, whether its response was sent or its client left.
+    func complete() {
+      let (status, stream, left) = state.withLock { state in
+        defer { (state.phase, state.body) = (.done, []) }
+        if case .ready(let response) = state.phase { return (state.status, state.stream, response as HTTPResponse?) }
+        return (state.status, state.stream, nil)
+      }
+      left?.discard()
+      if let stream {
+        stream.close()
+        server.drop(stream)
+      }
+      let seconds = start.duration(to: .now) / .seconds(1)
+      server.application.finished(HTTPRecord(request: request, status: status, seconds: seconds))
+    }
   }
-}
 #endif

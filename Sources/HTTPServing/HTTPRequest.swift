@@ -1,165 +1,168 @@
 #if Gallery
-import CMicroHTTPD
-import Foundation
+  import CMicroHTTPD
+  import Foundation
 
-/// The head of a request, and its body once that was gathered.
-public struct HTTPRequest: Sendable {
-  /// The method, as the client wrote it: methods are case-sensitive (RFC 9110, 9.1).
-  public let method: String
-  /// What is asked for; empty where the client's target cannot be decoded.
-  public let target: HTTPTarget
-  /// The fields of the head.
-  public let fields: HTTPFields
-  /// The numeric address of the peer, without its port; a proxy's where there is one. Empty if it is unknown.
-  public let peer: String
-  /// The whole body; empty until it was gathered.
-  public internal(set) var body: [UInt8] = []
-  /// How the request is answered without asking the application, if it is malformed.
-  let refusal: HTTPResponse?
+  /// The head of a request, and its body once that was gathered.
+  public struct HTTPRequest: Sendable {
+    /// The method, as the client wrote it: methods are case-sensitive (RFC 9110, 9.1).
+    public let method: String
+    /// What is asked for; empty where the client's target cannot be decoded.
+    public let target: HTTPTarget
+    /// The fields of the head.
+    public let fields: HTTPFields
+    /// The numeric address of the peer, without its port; a proxy's where there is one. Empty if it is unknown.
+    public let peer: String
+    /// The whole body; empty until it was gathered.
+    public internal(set) var body: [UInt8] = []
+    /// How the request is answered without asking the application, if it is malformed.
+    let refusal: HTTPResponse?
 
-  /// A request without a connection, for tests of an application.
-  public init(method: String, target: HTTPTarget, fields: HTTPFields = [], body: [UInt8] = [], peer: String = "") {
-    (self.method, self.target, self.fields, self.peer, self.body) = (method, target, fields, peer, body)
-    refusal = nil
-  }
-
-  init(_ connection: OpaquePointer, _ method: String, target path: String) {
-    self.method = method
-    fields = HTTPFields(connection, MHD_ValueKind.HEADER_KIND)
-    peer = chttp_peer(connection).map(HTTPAddress.host) ?? ""
-    do throws(HTTPServerError) {
-      target = try HTTPTarget(path: path, query: HTTPFields(connection, MHD_ValueKind.GET_ARGUMENT_KIND))
+    /// A request without a connection, for tests of an application.
+    public init(method: String, target: HTTPTarget, fields: HTTPFields = [], body: [UInt8] = [], peer: String = "") {
+      (self.method, self.target, self.fields, self.peer, self.body) = (method, target, fields, peer, body)
       refusal = nil
-    } catch {
-      target = HTTPTarget()
-      refusal = .plain(400, error.description)
     }
-  }
 
-  /// The announced length of the body in bytes; nil if it is not announced or not a number.
-  public var contentLength: Int? { fields["content-length"].flatMap { Int($0) } }
-
-  /// Whether a body follows the head.
-  var hasBody: Bool { (contentLength ?? 0) > 0 || fields["transfer-encoding"] != nil }
-
-  /// The media type of the body, lower-cased and without its parameters.
-  public var contentType: String? {
-    fields["content-type"].map { $0.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() }
-  }
-
-  /// The values of the cookies that the client sent, by name; the first of a name counts (RFC 6265).
-  public var cookies: [String: String] {
-    var cookies: [String: String] = [:]
-    for pair in fields.all("cookie").flatMap({ $0.split(separator: ";") }) {
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2 else { continue }
-      let name = parts[0].trimmingCharacters(in: .whitespaces)
-      if cookies[name] == nil { cookies[name] = parts[1].trimmingCharacters(in: .whitespaces) }
-    }
-    return cookies
-  }
-}
-
-/// Names with values, in their order; names are compared without regard to ASCII case.
-public struct HTTPFields: Sendable, ExpressibleByArrayLiteral {
-  private var entries: [(name: String, value: String)] = []
-
-  /// Fields from pairs of name and value.
-  public init(_ pairs: [(String, String)]) { entries = pairs.map { ($0.lowercased(), $1) } }
-
-  /// Fields from pairs of name and value.
-  public init(arrayLiteral elements: (String, String)...) { self.init(elements) }
-
-  init(_ connection: OpaquePointer, _ kind: MHD_ValueKind) {
-    withUnsafeMutablePointer(to: &self) { list in
-      _ = MHD_get_connection_values_n(
-        connection, kind,
-        { list, _, name, nameCount, value, valueCount in
-          guard let list, let name else { return MHD_Result.NO }
-          let key = String(decoding: UnsafeRawBufferPointer(start: name, count: nameCount), as: UTF8.self)
-          let text = String(decoding: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueCount), as: UTF8.self)
-          list.assumingMemoryBound(to: HTTPFields.self).pointee.entries.append((key, text))
-          return MHD_Result.YES
-        }, list)
-    }
-    if kind == MHD_ValueKind.HEADER_KIND { entries = entries.map { ($0.name.lowercased(), $0.value) } }
-  }
-
-  /// The first value of a name; names of queries keep their case, names of header fields are lower-cased.
-  public subscript(name: String) -> String? { entries.first { $0.name == name }?.value }
-
-  /// All values of a name, in their order.
-  public func all(_ name: String) -> [String] { entries.filter { $0.name == name }.map(\.value) }
-
-  /// All pairs, in their order.
-  public var pairs: [(name: String, value: String)] { entries }
-}
-
-/// What a request asks for: the path in its segments and the query, percent-decoded.
-///
-/// A target is decoded once, after it was split, so an escaped slash stays inside its segment. What decodes to something
-/// that is not UTF-8, to a control character, or to `.` or `..` is refused: no file or identifier has such a name.
-public struct HTTPTarget: Sendable {
-  /// The path as the client wrote it, without the query; for logs.
-  public let path: String
-  /// The decoded segments between the slashes.
-  public let segments: [String]
-  /// The decoded query.
-  public let query: HTTPFields
-
-  init() { (path, segments, query) = ("", [], []) }
-
-  /// Decodes a path and a query that are split already.
-  /// - Throws: ``HTTPServerError`` that names what is malformed.
-  init(path: String, query: HTTPFields) throws(HTTPServerError) {
-    guard path.hasPrefix("/") else {
-      throw HTTPServerError(description: "The target of a request begins with a slash.")
-    }
-    self.path = path
-    var segments: [String] = []
-    for part in path.split(separator: "/", omittingEmptySubsequences: true) {
-      let segment = try Self.decoded(part)
-      guard segment != ".", segment != ".." else {
-        throw HTTPServerError(description: "The path contains the segment '\(segment)'; resolve it before asking.")
+    init(_ connection: OpaquePointer, _ method: String, target path: String) {
+      self.method = method
+      fields = HTTPFields(connection, MHD_ValueKind.HEADER_KIND)
+      peer = chttp_peer(connection).map(HTTPAddress.host) ?? ""
+      do throws(HTTPServerError) {
+        target = try HTTPTarget(path: path, query: HTTPFields(connection, MHD_ValueKind.GET_ARGUMENT_KIND))
+        refusal = nil
+      } catch {
+        target = HTTPTarget()
+        refusal = .plain(400, error.description)
       }
-      segments.append(segment)
     }
-    self.segments = segments
-    var pairs: [(String, String)] = []
-    for (name, value) in query.pairs {
-      pairs.append((try Self.decoded(Self.spaced(name)), try Self.decoded(Self.spaced(value))))
+
+    /// The announced length of the body in bytes; nil if it is not announced or not a number.
+    public var contentLength: Int? { fields["content-length"].flatMap { Int($0) } }
+
+    /// Whether a body follows the head.
+    var hasBody: Bool { (contentLength ?? 0) > 0 || fields["transfer-encoding"] != nil }
+
+    /// The media type of the body, lower-cased and without its parameters.
+    public var contentType: String? {
+      fields["content-type"].map { $0.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() }
     }
-    self.query = HTTPFields(verbatim: pairs)
+
+    /// The values of the cookies that the client sent, by name; the first of a name counts (RFC 6265).
+    public var cookies: [String: String] {
+      var cookies: [String: String] = [:]
+      for pair in fields.all("cookie").flatMap({ $0.split(separator: ";") }) {
+        let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { continue }
+        let name = parts[0].trimmingCharacters(in: .whitespaces)
+        if cookies[name] == nil { cookies[name] = parts[1].trimmingCharacters(in: .whitespaces) }
+      }
+      return cookies
+    }
   }
 
-  /// Decodes a target such as `/v1/fetches?limit=3`, for tests of an application.
-  /// - Throws: ``HTTPServerError`` that names what is malformed.
-  public init(_ text: String) throws(HTTPServerError) {
-    let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    var pairs: [(String, String)] = []
-    for pair in parts.dropFirst().first?.split(separator: "&") ?? [] {
-      let words = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      pairs.append((String(words[0]), words.count == 2 ? String(words[1]) : ""))
+  /// Names with values, in their order; names are compared without regard to ASCII case.
+  public struct HTTPFields: Sendable, ExpressibleByArrayLiteral {
+    private var entries: [(name: String, value: String)] = []
+
+    /// Fields from pairs of name and value.
+    public init(_ pairs: [(String, String)]) { entries = pairs.map { ($0.lowercased(), $1) } }
+
+    /// Fields from pairs of name and value.
+    public init(arrayLiteral elements: (String, String)...) { self.init(elements) }
+
+    init(_ connection: OpaquePointer, _ kind: MHD_ValueKind) {
+      withUnsafeMutablePointer(to: &self) { list in
+        _ = MHD_get_connection_values_n(
+          connection, kind,
+          { list, _, name, nameCount, value, valueCount in
+            guard let list, let name else { return MHD_Result.NO }
+            let key = String(decoding: UnsafeRawBufferPointer(start: name, count: nameCount), as: UTF8.self)
+            let text = String(
+              decoding: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueCount), as: UTF8.self)
+            list.assumingMemoryBound(to: HTTPFields.self).pointee.entries.append((key, text))
+            return MHD_Result.YES
+          }, list)
+      }
+      if kind == MHD_ValueKind.HEADER_KIND { entries = entries.map { ($0.name.lowercased(), $0.value) } }
     }
-    try self.init(path: String(parts[0]), query: HTTPFields(verbatim: pairs))
+
+    /// The first value of a name; names of queries keep their case, names of header fields are lower-cased.
+    public subscript(name: String) -> String? { entries.first { $0.name == name }?.value }
+
+    /// All values of a name, in their order.
+    public func all(_ name: String) -> [String] { entries.filter { $0.name == name }.map(\.value) }
+
+    /// All pairs, in their order.
+    public var pairs: [(name: String, value: String)] { entries }
   }
 
-  /// A plus sign stands for a blank in queries (WHATWG URL, application/x-www-form-urlencoded).
-  private static func spaced(_ text: String) -> String { text.replacing("+", with: " ") }
+  /// What a request asks for: the path in its segments and the query, percent-decoded.
+  ///
+  /// A target is decoded once, after it was split, so an escaped slash stays inside its segment. What decodes to
+  /// something
+  /// that is not UTF-8, to a control character, or to `.` or `..` is refused: no file or identifier has such a name.
+  public struct HTTPTarget: Sendable {
+    /// The path as the client wrote it, without the query; for logs.
+    public let path: String
+    /// The decoded segments between the slashes.
+    public let segments: [String]
+    /// The decoded query.
+    public let query: HTTPFields
 
-  private static func decoded(_ text: some StringProtocol) throws(HTTPServerError) -> String {
-    guard let decoded = text.removingPercentEncoding else {
-      throw HTTPServerError(description: "The target contains a percent escape that is not UTF-8: '\(text.prefix(80))'.")
+    init() { (path, segments, query) = ("", [], []) }
+
+    /// Decodes a path and a query that are split already.
+    /// - Throws: ``HTTPServerError`` that names what is malformed.
+    init(path: String, query: HTTPFields) throws(HTTPServerError) {
+      guard path.hasPrefix("/") else {
+        throw HTTPServerError(description: "The target of a request begins with a slash.")
+      }
+      self.path = path
+      var segments: [String] = []
+      for part in path.split(separator: "/", omittingEmptySubsequences: true) {
+        let segment = try Self.decoded(part)
+        guard segment != ".", segment != ".." else {
+          throw HTTPServerError(description: "The path contains the segment '\(segment)'; resolve it before asking.")
+        }
+        segments.append(segment)
+      }
+      self.segments = segments
+      var pairs: [(String, String)] = []
+      for (name, value) in query.pairs {
+        pairs.append((try Self.decoded(Self.spaced(name)), try Self.decoded(Self.spaced(value))))
+      }
+      self.query = HTTPFields(verbatim: pairs)
     }
-    guard !decoded.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-      throw HTTPServerError(description: "The target contains a control character.")
+
+    /// Decodes a target such as `/v1/fetches?limit=3`, for tests of an application.
+    /// - Throws: ``HTTPServerError`` that names what is malformed.
+    public init(_ text: String) throws(HTTPServerError) {
+      let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+      var pairs: [(String, String)] = []
+      for pair in parts.dropFirst().first?.split(separator: "&") ?? [] {
+        let words = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        pairs.append((String(words[0]), words.count == 2 ? String(words[1]) : ""))
+      }
+      try self.init(path: String(parts[0]), query: HTTPFields(verbatim: pairs))
     }
-    return decoded
+
+    /// A plus sign stands for a blank in queries (WHATWG URL, application/x-www-form-urlencoded).
+    private static func spaced(_ text: String) -> String { text.replacing("+", with: " ") }
+
+    private static func decoded(_ text: some StringProtocol) throws(HTTPServerError) -> String {
+      guard let decoded = text.removingPercentEncoding else {
+        throw HTTPServerError(
+          description: "The target contains a percent escape that is not UTF-8: '\(text.prefix(80))'.")
+      }
+      guard !decoded.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+        throw HTTPServerError(description: "The target contains a control character.")
+      }
+      return decoded
+    }
   }
-}
 
-extension HTTPFields {
-  /// Fields whose names keep their case, as those of a query do.
-  init(verbatim pairs: [(String, String)]) { entries = pairs.map { ($0, $1) } }
-}
+  extension HTTPFields {
+    /// Fields whose names keep their case, as those of a query do.
+    init(verbatim pairs: [(String, String)]) { entries = pairs.map { ($0, $1) } }
+  }
 #endif

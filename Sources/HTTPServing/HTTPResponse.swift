@@ -1,129 +1,129 @@
 #if Gallery
-import CMicroHTTPD
-import Foundation
+  import CMicroHTTPD
+  import Foundation
 
-/// A response: status, fields and content.
-public struct HTTPResponse: Sendable {
-  /// The content of a response.
-  public enum Content: Sendable {
-    /// Bytes that are in memory.
-    case bytes([UInt8])
-    /// A part of an open file, sent by the kernel; the response owns the file.
-    case file(HTTPFile, Range<UInt64>)
-    /// Bytes that come while the response is being sent.
-    case stream(HTTPStream)
-  }
+  /// A response: status, fields and content.
+  public struct HTTPResponse: Sendable {
+    /// The content of a response.
+    public enum Content: Sendable {
+      /// Bytes that are in memory.
+      case bytes([UInt8])
+      /// A part of an open file, sent by the kernel; the response owns the file.
+      case file(HTTPFile, Range<UInt64>)
+      /// Bytes that come while the response is being sent.
+      case stream(HTTPStream)
+    }
 
-  /// The status code (RFC 9110, 15).
-  public var status: Int
-  /// Fields in their order; a value with a line break makes the response fail.
-  public var fields: [(name: String, value: String)]
-  /// What follows the head.
-  public var content: Content
+    /// The status code (RFC 9110, 15).
+    public var status: Int
+    /// Fields in their order; a value with a line break makes the response fail.
+    public var fields: [(name: String, value: String)]
+    /// What follows the head.
+    public var content: Content
 
-  /// A response.
-  public init(_ status: Int, _ fields: [(name: String, value: String)] = [], _ content: Content = .bytes([])) {
-    (self.status, self.fields, self.content) = (status, fields, content)
-  }
+    /// A response.
+    public init(_ status: Int, _ fields: [(name: String, value: String)] = [], _ content: Content = .bytes([])) {
+      (self.status, self.fields, self.content) = (status, fields, content)
+    }
 
-  /// A sentence as plain text.
-  public static func plain(_ status: Int, _ sentence: String) -> HTTPResponse {
-    HTTPResponse(status, [("Content-Type", "text/plain; charset=utf-8")], .bytes(Array(sentence.utf8) + [0x0A]))
-  }
+    /// A sentence as plain text.
+    public static func plain(_ status: Int, _ sentence: String) -> HTTPResponse {
+      HTTPResponse(status, [("Content-Type", "text/plain; charset=utf-8")], .bytes(Array(sentence.utf8) + [0x0A]))
+    }
 
-  static func tooLarge(limit: Int) -> HTTPResponse {
-    plain(413, "The body of this request may have at most \(limit) bytes.")
-  }
+    static func tooLarge(limit: Int) -> HTTPResponse {
+      plain(413, "The body of this request may have at most \(limit) bytes.")
+    }
 
-  /// Lets go of what a response holds that is not sent.
-  func discard() {
-    if case .stream(let stream) = content { stream.close() }
-  }
+    /// Lets go of what a response holds that is not sent.
+    func discard() {
+      if case .stream(let stream) = content { stream.close() }
+    }
 
-  /// Makes libmicrohttpd's response; nil if it refuses a field or has no memory.
-  func make(_ server: HTTPServer, isHead: Bool) -> (raw: OpaquePointer, stream: HTTPStream?)? {
-    let raw: OpaquePointer?
-    var opened: HTTPStream?
-    switch content {
-    case .bytes(let bytes):
-      raw = bytes.withUnsafeBytes { bytes in
-        MHD_create_response_from_buffer(
-          bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), MHD_ResponseMemoryMode.RESPMEM_MUST_COPY)
+    /// Makes libmicrohttpd's response; nil if it refuses a field or has no memory.
+    func make(_ server: HTTPServer, isHead: Bool) -> (raw: OpaquePointer, stream: HTTPStream?)? {
+      let raw: OpaquePointer?
+      var opened: HTTPStream?
+      switch content {
+      case .bytes(let bytes):
+        raw = bytes.withUnsafeBytes { bytes in
+          MHD_create_response_from_buffer(
+            bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), MHD_ResponseMemoryMode.RESPMEM_MUST_COPY)
+        }
+      case .file(let file, let range):
+        // A duplicate of its own: libmicrohttpd closes it with the response, and a file may be sent several times.
+        let descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 3)
+        guard descriptor >= 0 else { return nil }
+        raw = MHD_create_response_from_fd_at_offset64(UInt64(range.count), descriptor, range.lowerBound)
+        if raw == nil { close(descriptor) }
+      case .stream(let stream):
+        if isHead {
+          stream.close()
+          raw = MHD_create_response_from_buffer(0, nil, MHD_ResponseMemoryMode.RESPMEM_PERSISTENT)
+        } else {
+          server.adopt(stream)
+          opened = stream
+          raw = stream.response()
+        }
       }
-    case .file(let file, let range):
-      // A duplicate of its own: libmicrohttpd closes it with the response, and a file may be sent several times.
-      let descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 3)
-      guard descriptor >= 0 else { return nil }
-      raw = MHD_create_response_from_fd_at_offset64(UInt64(range.count), descriptor, range.lowerBound)
-      if raw == nil { close(descriptor) }
-    case .stream(let stream):
-      if isHead {
-        stream.close()
-        raw = MHD_create_response_from_buffer(0, nil, MHD_ResponseMemoryMode.RESPMEM_PERSISTENT)
-      } else {
-        server.adopt(stream)
-        opened = stream
-        raw = stream.response()
+      guard let raw else { return nil }
+      for (name, value) in fields where MHD_add_response_header(raw, name, value) != MHD_Result.YES {
+        opened?.close()
+        MHD_destroy_response(raw)
+        return nil
+      }
+      return (raw, opened)
+    }
+  }
+
+  /// An open file that responses send from.
+  public final class HTTPFile: Sendable {
+    let descriptor: Int32
+    /// Takes an open descriptor over, and closes it in the end.
+    public init(owning descriptor: Int32) { self.descriptor = descriptor }
+    deinit { close(descriptor) }
+  }
+
+  /// The part of a content that a request asks for (RFC 9110, 14.2); only single ranges are served.
+  public enum HTTPRange: Equatable, Sendable {
+    /// The whole content: there is no range, or one that may be ignored.
+    case whole
+    /// A part, in bytes from the start.
+    case part(Range<UInt64>)
+    /// A range that lies behind the content: 416.
+    case unsatisfiable
+
+    /// Reads the field `Range`.
+    ///
+    /// What is malformed, has another unit or names several ranges is ignored, as the standard allows.
+    /// - Parameters:
+    ///   - field: the value of the field; nil if there is none.
+    ///   - count: the size of the content in bytes.
+    public init(_ field: String?, count: UInt64) {
+      self = .whole
+      guard let field, let equals = field.firstIndex(of: "="), field[..<equals].lowercased() == "bytes" else { return }
+      let spec = field[field.index(after: equals)...].trimmingCharacters(in: .whitespaces)
+      let parts = spec.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, !spec.contains(",") else { return }
+      let (first, last) = (Self.number(parts[0]), Self.number(parts[1]))
+      switch (parts[0].isEmpty, parts[1].isEmpty) {
+      case (true, true): return
+      case (true, false):
+        guard let suffix = last else { return }
+        self = suffix == 0 || count == 0 ? .unsatisfiable : .part(count - min(suffix, count)..<count)
+      case (false, true):
+        guard let first else { return }
+        self = first < count ? .part(first..<count) : .unsatisfiable
+      case (false, false):
+        guard let first, let last, first <= last else { return }
+        self = first < count ? .part(first..<(min(last, count - 1) + 1)) : .unsatisfiable
       }
     }
-    guard let raw else { return nil }
-    for (name, value) in fields where MHD_add_response_header(raw, name, value) != MHD_Result.YES {
-      opened?.close()
-      MHD_destroy_response(raw)
-      return nil
-    }
-    return (raw, opened)
-  }
-}
 
-/// An open file that responses send from.
-public final class HTTPFile: Sendable {
-  let descriptor: Int32
-  /// Takes an open descriptor over, and closes it in the end.
-  public init(owning descriptor: Int32) { self.descriptor = descriptor }
-  deinit { close(descriptor) }
-}
-
-/// The part of a content that a request asks for (RFC 9110, 14.2); only single ranges are served.
-public enum HTTPRange: Equatable, Sendable {
-  /// The whole content: there is no range, or one that may be ignored.
-  case whole
-  /// A part, in bytes from the start.
-  case part(Range<UInt64>)
-  /// A range that lies behind the content: 416.
-  case unsatisfiable
-
-  /// Reads the field `Range`.
-  ///
-  /// What is malformed, has another unit or names several ranges is ignored, as the standard allows.
-  /// - Parameters:
-  ///   - field: the value of the field; nil if there is none.
-  ///   - count: the size of the content in bytes.
-  public init(_ field: String?, count: UInt64) {
-    self = .whole
-    guard let field, let equals = field.firstIndex(of: "="), field[..<equals].lowercased() == "bytes" else { return }
-    let spec = field[field.index(after: equals)...].trimmingCharacters(in: .whitespaces)
-    let parts = spec.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, !spec.contains(",") else { return }
-    let (first, last) = (Self.number(parts[0]), Self.number(parts[1]))
-    switch (parts[0].isEmpty, parts[1].isEmpty) {
-    case (true, true): return
-    case (true, false):
-      guard let suffix = last else { return }
-      self = suffix == 0 || count == 0 ? .unsatisfiable : .part(count - min(suffix, count)..<count)
-    case (false, true):
-      guard let first else { return }
-      self = first < count ? .part(first..<count) : .unsatisfiable
-    case (false, false):
-      guard let first, let last, first <= last else { return }
-      self = first < count ? .part(first..<(min(last, count - 1) + 1)) : .unsatisfiable
+    /// Digits as a number; the largest one where there are more digits than it has.
+    private static func number(_ text: some StringProtocol) -> UInt64? {
+      guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      return UInt64(text) ?? .max
     }
   }
-
-  /// Digits as a number; the largest one where there are more digits than it has.
-  private static func number(_ text: some StringProtocol) -> UInt64? {
-    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-    return UInt64(text) ?? .max
-  }
-}
 #endif

@@ -1,286 +1,292 @@
 #if Gallery
-import CMicroHTTPD
-import Foundation
-import Synchronization
+  import CMicroHTTPD
+  import Foundation
+  import Synchronization
 
-// The one wrapper around libmicrohttpd: requests in, responses out, streams that wait without a thread.
-//
-//   socket ─▶ epoll thread ─▶ head ─▶ application.plan(request) ─┬─ .answer ─────────────────────▶ response
-//                                                                ├─ .respond ─▶ suspend ─▶ task ─▶ resume, response
-//                                                                └─ .gather ─▶ body ─▶ suspend ─▶ task ─▶ resume
-//   response of a stream ─▶ content reader ─▶ bytes waiting? ─┬─ yes: write them
-//                                                             └─ no: suspend; the next `send` resumes
-//
-// libmicrohttpd has its rules, and breaking one is a busy loop, a lost connection or a crash. Each is answered here:
-//
-//   rule                                                        answer
-//   ----------------------------------------------------------  --------------------------------------------------
-//   the limit of connections defaults to 1,020                  `HTTPServerOptions.connectionLimit`, always passed
-//   a pool of one thread is refused                             one thread is started without a pool
-//   suspending needs a flag; only two callbacks may suspend     always set; `Exchange.step` and `HTTPStream.read` only
-//   a suspended connection notices no client that left          `HTTPStream` is sent a heartbeat
-//   a content reader that returns 0 unsuspended spins           `HTTPStream.read` suspends before it returns 0
-//   stopping with suspended connections is undefined            `stop` ends streams and waits for tasks first
-//   the handler is called for the head, for pieces, at the end  `Exchange` is that state machine
-//   a response in the middle of a body is refused               too long a body is dropped and answered at its end
-//   no ranges, conditions, or limits of bodies                  `HTTPRange`, `HTTPRequest`, `HTTPPlan.gather(limit:)`
-//   paths and queries are unescaped in place, %00 included      unescaping is off; `HTTPTarget` decodes strictly
-//   messages go to standard error                               `HTTPServerOptions.log`
-//   MHD_PostProcessor had a CVE                                 never used
-//
-// Invariant: an `Exchange` lives from the first call of the handler to `completed`, which libmicrohttpd calls once for
-// each request; a task that still runs then finds the exchange done, and its response is dropped.
-//
-// Rejected: a thread for each connection (10,000 feeds), an own parser of HTTP (to be fuzzed for ever), callbacks of
-// libmicrohttpd visible to the application (each would have to know the rules above).
+  // The one wrapper around libmicrohttpd: requests in, responses out, streams that wait without a thread.
+  //
+  //   socket ─▶ epoll thread ─▶ head ─▶ application.plan(request) ─┬─ .answer ─────────────────────▶ response
+  //                                                                ├─ .respond ─▶ suspend ─▶ task ─▶ resume, response
+  //                                                                └─ .gather ─▶ body ─▶ suspend ─▶ task ─▶ resume
+  //   response of a stream ─▶ content reader ─▶ bytes waiting? ─┬─ yes: write them
+  //                                                             └─ no: suspend; the next `send` resumes
+  //
+  // libmicrohttpd has its rules, and breaking one is a busy loop, a lost connection or a crash. Each is answered here:
+  //
+  //   rule                                                        answer
+  //   ----------------------------------------------------------  --------------------------------------------------
+  //   the limit of connections defaults to 1,020                  `HTTPServerOptions.connectionLimit`, always passed
+  //   a pool of one thread is refused                             one thread is started without a pool
+  //   suspending needs a flag; only two callbacks may suspend     always set; `Exchange.step` and `HTTPStream.read`
+  // only
+  //   a suspended connection notices no client that left          `HTTPStream` is sent a heartbeat
+  //   a content reader that returns 0 unsuspended spins           `HTTPStream.read` suspends before it returns 0
+  //   stopping with suspended connections is undefined            `stop` ends streams and waits for tasks first
+  //   the handler is called for the head, for pieces, at the end  `Exchange` is that state machine
+  //   a response in the middle of a body is refused               too long a body is dropped and answered at its end
+  //   no ranges, conditions, or limits of bodies                  `HTTPRange`, `HTTPRequest`, `HTTPPlan.gather(limit:)`
+  //   paths and queries are unescaped in place, %00 included      unescaping is off; `HTTPTarget` decodes strictly
+  //   messages go to standard error                               `HTTPServerOptions.log`
+  //   MHD_PostProcessor had a CVE                                 never used
+  //
+  // Invariant: an `Exchange` lives from the first call of the handler to `completed`, which libmicrohttpd calls once
+  // for
+  // each request; a task that still runs then finds the exchange done, and its response is dropped.
+  //
+  // Rejected: a thread for each connection (10,000 feeds), an own parser of HTTP (to be fuzzed for ever), callbacks of
+  // libmicrohttpd visible to the application (each would have to know the rules above).
 
-/// How a server listens and what it grants to connections.
-public struct HTTPServerOptions: Sendable {
-  /// How many threads wait for connections; at least one.
-  public var threads = 2
-  /// The most connections at once; further ones are closed when they are accepted.
-  public var connectionLimit = 12_000
-  /// The most connections of one address; 0: as many as there are.
-  public var connectionLimitOfAddress = 0
-  /// After how many seconds without traffic a connection is closed.
-  public var idleSeconds = 60
-  /// The memory for the head of a request and for writing its response, in bytes a connection.
-  public var connectionMemory = 16 << 10
-  /// How often a stream without traffic is sent a heartbeat, in seconds.
-  public var heartbeatSeconds = 20
-  /// A certificate chain and its private key, PEM; nil: plain HTTP.
-  public var tls: (certificate: String, key: String)?
-  /// Receives what the library underneath complains about, a line at a time.
-  public var log: @Sendable (String) -> Void = { _ in }
+  /// How a server listens and what it grants to connections.
+  public struct HTTPServerOptions: Sendable {
+    /// How many threads wait for connections; at least one.
+    public var threads = 2
+    /// The most connections at once; further ones are closed when they are accepted.
+    public var connectionLimit = 12_000
+    /// The most connections of one address; 0: as many as there are.
+    public var connectionLimitOfAddress = 0
+    /// After how many seconds without traffic a connection is closed.
+    public var idleSeconds = 60
+    /// The memory for the head of a request and for writing its response, in bytes a connection.
+    public var connectionMemory = 16 << 10
+    /// How often a stream without traffic is sent a heartbeat, in seconds.
+    public var heartbeatSeconds = 20
+    /// A certificate chain and its private key, PEM; nil: plain HTTP.
+    public var tls: (certificate: String, key: String)?
+    /// Receives what the library underneath complains about, a line at a time.
+    public var log: @Sendable (String) -> Void = { _ in }
 
-  /// Two threads, plain HTTP.
-  public init() {}
-}
-
-/// A failure of the server itself, as opposed to one of a request.
-public struct HTTPServerError: Error, Sendable, CustomStringConvertible {
-  /// A full sentence.
-  public let description: String
-}
-
-/// Answers requests.
-public protocol HTTPApplication: Sendable {
-  /// Decides from its head how a request is answered; called on a thread that serves other connections too.
-  func plan(_ request: HTTPRequest) -> HTTPPlan
-  /// Receives what became of a request, when its response was sent or its client had left.
-  func finished(_ record: HTTPRecord)
-}
-
-/// How a request is answered.
-public enum HTTPPlan: Sendable {
-  /// At once; the work takes microseconds and waits for nothing.
-  case answer(HTTPResponse)
-  /// By a task, while the connection holds no thread.
-  case respond(@Sendable (HTTPRequest) async -> HTTPResponse)
-  /// By a task that is given the whole body; a longer one is answered with 413.
-  case gather(limit: Int, @Sendable (HTTPRequest) async -> HTTPResponse)
-}
-
-/// What became of a request.
-public struct HTTPRecord: Sendable {
-  /// The request, without its body.
-  public let request: HTTPRequest
-  /// The status of the response; nil if the connection ended before there was one.
-  public let status: Int?
-  /// How long it took, in seconds, from the head to the end of the response.
-  public let seconds: Double
-}
-
-/// A server on one listening socket.
-public final class HTTPServer: Sendable {
-  private struct State {
-    /// The address of libmicrohttpd's daemon; 0 before the start and after the stop.
-    var daemon: UInt = 0
-    var streams: [ObjectIdentifier: Weak] = [:]
-    /// How many tasks prepare a response.
-    var tasks = 0
-    var isStopping = false
-    var stopped: [CheckedContinuation<Void, Never>] = []
+    /// Two threads, plain HTTP.
+    public init() {}
   }
 
-  private struct Weak { weak var stream: HTTPStream? }
+  /// A failure of the server itself, as opposed to one of a request.
+  public struct HTTPServerError: Error, Sendable, CustomStringConvertible {
+    /// A full sentence.
+    public let description: String
+  }
 
-  /// Guarded by its lock; `daemon` is set before the first request can be handled and cleared by `stop`.
-  private let state = Mutex(State())
-  let application: any HTTPApplication
-  private let options: HTTPServerOptions
-  private let heartbeat = Mutex<Task<Void, Never>?>(nil)
-  /// The address on which the server listens.
-  public let address: HTTPAddress
+  /// Answers requests.
+  public protocol HTTPApplication: Sendable {
+    /// Decides from its head how a request is answered; called on a thread that serves other connections too.
+    func plan(_ request: HTTPRequest) -> HTTPPlan
+    /// Receives what became of a request, when its response was sent or its client had left.
+    func finished(_ record: HTTPRecord)
+  }
 
-  /// Begins to serve.
-  /// - Parameters:
-  ///   - listener: the socket to accept connections from; the server owns it from now on.
-  ///   - application: what answers requests.
-  ///   - options: limits, threads, certificates.
-  /// - Throws: ``HTTPServerError`` if the server cannot be started.
-  public init(
-    _ listener: consuming HTTPListener, application: any HTTPApplication, options: HTTPServerOptions = HTTPServerOptions()
-  ) throws {
-    precondition(options.threads > 0, "A server needs at least one thread.")
-    address = listener.address
-    self.application = application
-    self.options = options
-    var listener = listener
-    let descriptor = listener.release()
-    guard let daemon = Self.start(descriptor, self, options) else {
-      close(descriptor)
-      throw HTTPServerError(
-        description: "The server on \(address) could not be started; its certificate and key may be wrong, "
-          + "or the process may have too few descriptors.")
+  /// How a request is answered.
+  public enum HTTPPlan: Sendable {
+    /// At once; the work takes microseconds and waits for nothing.
+    case answer(HTTPResponse)
+    /// By a task, while the connection holds no thread.
+    case respond(@Sendable (HTTPRequest) async -> HTTPResponse)
+    /// By a task that is given the whole body; a longer one is answered with 413.
+    case gather(limit: Int, @Sendable (HTTPRequest) async -> HTTPResponse)
+  }
+
+  /// What became of a request.
+  public struct HTTPRecord: Sendable {
+    /// The request, without its body.
+    public let request: HTTPRequest
+    /// The status of the response; nil if the connection ended before there was one.
+    public let status: Int?
+    /// How long it took, in seconds, from the head to the end of the response.
+    public let seconds: Double
+  }
+
+  /// A server on one listening socket.
+  public final class HTTPServer: Sendable {
+    private struct State {
+      /// The address of libmicrohttpd's daemon; 0 before the start and after the stop.
+      var daemon: UInt = 0
+      var streams: [ObjectIdentifier: Weak] = [:]
+      /// How many tasks prepare a response.
+      var tasks = 0
+      var isStopping = false
+      var stopped: [CheckedContinuation<Void, Never>] = []
     }
-    let raw = UInt(bitPattern: daemon)
-    state.withLock { $0.daemon = raw }
-    let interval = options.heartbeatSeconds
-    heartbeat.withLock { task in
-      task = Task.detached { [weak self] in
-        while (try? await Task.sleep(for: .seconds(interval))) != nil {
-          guard let self else { return }
-          self.beat()
+
+    private struct Weak { weak var stream: HTTPStream? }
+
+    /// Guarded by its lock; `daemon` is set before the first request can be handled and cleared by `stop`.
+    private let state = Mutex(State())
+    let application: any HTTPApplication
+    private let options: HTTPServerOptions
+    private let heartbeat = Mutex<Task<Void, Never>?>(nil)
+    /// The address on which the server listens.
+    public let address: HTTPAddress
+
+    /// Begins to serve.
+    /// - Parameters:
+    ///   - listener: the socket to accept connections from; the server owns it from now on.
+    ///   - application: what answers requests.
+    ///   - options: limits, threads, certificates.
+    /// - Throws: ``HTTPServerError`` if the server cannot be started.
+    public init(
+      _ listener: consuming HTTPListener, application: any HTTPApplication,
+      options: HTTPServerOptions = HTTPServerOptions()
+    ) throws {
+      precondition(options.threads > 0, "A server needs at least one thread.")
+      address = listener.address
+      self.application = application
+      self.options = options
+      var listener = listener
+      let descriptor = listener.release()
+      guard let daemon = Self.start(descriptor, self, options) else {
+        close(descriptor)
+        throw HTTPServerError(
+          description: "The server on \(address) could not be started; its certificate and key may be wrong, "
+            + "or the process may have too few descriptors.")
+      }
+      let raw = UInt(bitPattern: daemon)
+      state.withLock { $0.daemon = raw }
+      let interval = options.heartbeatSeconds
+      heartbeat.withLock { task in
+        task = Task.detached { [weak self] in
+          while (try? await Task.sleep(for: .seconds(interval))) != nil {
+            guard let self else { return }
+            self.beat()
+          }
         }
       }
     }
-  }
 
-  private static func start(_ descriptor: Int32, _ server: HTTPServer, _ options: HTTPServerOptions) -> OpaquePointer? {
-    let context = Unmanaged.passUnretained(server).toOpaque()
-    func start(_ certificate: UnsafePointer<CChar>?, _ key: UnsafePointer<CChar>?) -> OpaquePointer? {
-      var raw = chttp_options()
-      raw.threads = UInt32(clamping: options.threads)
-      raw.connections = UInt32(clamping: max(options.connectionLimit, options.threads))
-      raw.connections_of_one_address = UInt32(clamping: options.connectionLimitOfAddress)
-      raw.idle_seconds = UInt32(clamping: options.idleSeconds)
-      raw.connection_memory = options.connectionMemory
-      raw.listen_socket = descriptor
-      (raw.certificate, raw.key, raw.context) = (certificate, key, context)
-      raw.handler = handleRequest
-      raw.completed = completeRequest
-      raw.unescape = { _, _, text in text.map { strlen($0) } ?? 0 }
-      raw.log = logMessage
-      return chttp_start(&raw)
-    }
-    guard let tls = options.tls else { return start(nil, nil) }
-    return tls.certificate.withCString { certificate in tls.key.withCString { start(certificate, $0) } }
-  }
-
-  /// Accepts no more connections, ends all streams, lets running responses end, and closes everything.
-  ///
-  /// Returns when the last connection is closed; a second call returns at once.
-  public func stop() async {
-    let daemon = state.withLock { state -> UInt in
-      guard !state.isStopping else { return 0 }
-      state.isStopping = true
-      return state.daemon
-    }
-    guard daemon != 0 else { return }
-    heartbeat.withLock { $0 }?.cancel()
-    let listener = MHD_quiesce_daemon(OpaquePointer(bitPattern: daemon))
-    // No stream is added any more: `adopt` ends those that come now.
-    for stream in state.withLock({ $0.streams.values.compactMap(\.stream) }) { stream.end() }
-    await withCheckedContinuation { continuation in
-      let isIdle = state.withLock { state in
-        if state.tasks > 0 { state.stopped.append(continuation) }
-        return state.tasks == 0
+    private static func start(_ descriptor: Int32, _ server: HTTPServer, _ options: HTTPServerOptions) -> OpaquePointer?
+    {
+      let context = Unmanaged.passUnretained(server).toOpaque()
+      func start(_ certificate: UnsafePointer<CChar>?, _ key: UnsafePointer<CChar>?) -> OpaquePointer? {
+        var raw = chttp_options()
+        raw.threads = UInt32(clamping: options.threads)
+        raw.connections = UInt32(clamping: max(options.connectionLimit, options.threads))
+        raw.connections_of_one_address = UInt32(clamping: options.connectionLimitOfAddress)
+        raw.idle_seconds = UInt32(clamping: options.idleSeconds)
+        raw.connection_memory = options.connectionMemory
+        raw.listen_socket = descriptor
+        (raw.certificate, raw.key, raw.context) = (certificate, key, context)
+        raw.handler = handleRequest
+        raw.completed = completeRequest
+        raw.unescape = { _, _, text in text.map { strlen($0) } ?? 0 }
+        raw.log = logMessage
+        return chttp_start(&raw)
       }
-      if isIdle { continuation.resume() }
+      guard let tls = options.tls else { return start(nil, nil) }
+      return tls.certificate.withCString { certificate in tls.key.withCString { start(certificate, $0) } }
     }
-    // Waits for the threads of the pool, so it runs where blocking is allowed.
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread {
-        MHD_stop_daemon(OpaquePointer(bitPattern: daemon))
-        if listener >= 0 { close(listener) }
-        continuation.resume()
+
+    /// Accepts no more connections, ends all streams, lets running responses end, and closes everything.
+    ///
+    /// Returns when the last connection is closed; a second call returns at once.
+    public func stop() async {
+      let daemon = state.withLock { state -> UInt in
+        guard !state.isStopping else { return 0 }
+        state.isStopping = true
+        return state.daemon
+      }
+      guard daemon != 0 else { return }
+      heartbeat.withLock { $0 }?.cancel()
+      let listener = MHD_quiesce_daemon(OpaquePointer(bitPattern: daemon))
+      // No stream is added any more: `adopt` ends those that come now.
+      for stream in state.withLock({ $0.streams.values.compactMap(\.stream) }) { stream.end() }
+      await withCheckedContinuation { continuation in
+        let isIdle = state.withLock { state in
+          if state.tasks > 0 { state.stopped.append(continuation) }
+          return state.tasks == 0
+        }
+        if isIdle { continuation.resume() }
+      }
+      // Waits for the threads of the pool, so it runs where blocking is allowed.
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+          MHD_stop_daemon(OpaquePointer(bitPattern: daemon))
+          if listener >= 0 { close(listener) }
+          continuation.resume()
+        }
+      }
+      state.withLock { $0.daemon = 0 }
+    }
+
+    deinit {
+      precondition(state.withLock { $0.daemon } == 0, "An HTTPServer is stopped before it is released.")
+    }
+
+    /// How many streams are open.
+    public var streamCount: Int { state.withLock { state in state.streams.values.count { $0.stream != nil } } }
+
+    func log(_ message: String) { options.log(message) }
+
+    // MARK: Streams and tasks
+
+    /// Takes a stream into account, so that it has heartbeats and ends with the server.
+    func adopt(_ stream: HTTPStream) {
+      let isLate = state.withLock { state in
+        state.streams = state.streams.filter { $0.value.stream != nil || state.streams.count < 64 }
+        state.streams[ObjectIdentifier(stream)] = Weak(stream: stream)
+        return state.isStopping
+      }
+      if isLate { stream.end() }
+    }
+
+    func drop(_ stream: HTTPStream) { state.withLock { $0.streams[ObjectIdentifier(stream)] = nil } }
+
+    private func beat() {
+      for stream in state.withLock({ $0.streams.values.compactMap(\.stream) }) { stream.beat() }
+    }
+
+    /// Runs the work of a request; `stop` waits for it.
+    func run(_ work: @escaping @Sendable () async -> Void) {
+      state.withLock { $0.tasks += 1 }
+      Task.detached {
+        await work()
+        let waiting = self.state.withLock { state in
+          state.tasks -= 1
+          guard state.tasks == 0 else { return [CheckedContinuation<Void, Never>]() }
+          defer { state.stopped = [] }
+          return state.stopped
+        }
+        for continuation in waiting { continuation.resume() }
       }
     }
-    state.withLock { $0.daemon = 0 }
   }
 
-  deinit {
-    precondition(state.withLock { $0.daemon } == 0, "An HTTPServer is stopped before it is released.")
-  }
-
-  /// How many streams are open.
-  public var streamCount: Int { state.withLock { state in state.streams.values.count { $0.stream != nil } } }
-
-  func log(_ message: String) { options.log(message) }
-
-  // MARK: Streams and tasks
-
-  /// Takes a stream into account, so that it has heartbeats and ends with the server.
-  func adopt(_ stream: HTTPStream) {
-    let isLate = state.withLock { state in
-      state.streams = state.streams.filter { $0.value.stream != nil || state.streams.count < 64 }
-      state.streams[ObjectIdentifier(stream)] = Weak(stream: stream)
-      return state.isStopping
+  /// The first words of libmicrohttpd's complaints are enough for a log; the arguments may come from a client.
+  private func logMessage(
+    _ context: UnsafeMutableRawPointer?, _ format: UnsafePointer<CChar>?, _ arguments: CVaListPointer?
+  ) {
+    guard let context, let format, let arguments else { return }
+    var text = [CChar](repeating: 0, count: 512)
+    _ = vsnprintf(&text, text.count, format, arguments)
+    let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    let line = String(decoding: bytes, as: UTF8.self).unicodeScalars.map {
+      $0.properties.generalCategory == .control ? " " : String($0)
     }
-    if isLate { stream.end() }
+    Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().log(line.joined())
   }
 
-  func drop(_ stream: HTTPStream) { state.withLock { $0.streams[ObjectIdentifier(stream)] = nil } }
-
-  private func beat() {
-    for stream in state.withLock({ $0.streams.values.compactMap(\.stream) }) { stream.beat() }
-  }
-
-  /// Runs the work of a request; `stop` waits for it.
-  func run(_ work: @escaping @Sendable () async -> Void) {
-    state.withLock { $0.tasks += 1 }
-    Task.detached {
-      await work()
-      let waiting = self.state.withLock { state in
-        state.tasks -= 1
-        guard state.tasks == 0 else { return [CheckedContinuation<Void, Never>]() }
-        defer { state.stopped = [] }
-        return state.stopped
-      }
-      for continuation in waiting { continuation.resume() }
+  private func handleRequest(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ target: UnsafePointer<CChar>?,
+    _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ piece: UnsafePointer<CChar>?,
+    _ pieceCount: UnsafeMutablePointer<Int>?, _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+  ) -> MHD_Result {
+    guard let context, let connection, let target, let method, let pieceCount, let request else { return MHD_Result.NO }
+    guard let known = request.pointee else {
+      let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
+      let head = HTTPRequest(connection, String(cString: method), target: String(cString: target))
+      let exchange = Exchange(server, connection, head)
+      request.pointee = Unmanaged.passRetained(exchange).toOpaque()
+      return exchange.begin()
     }
+    let exchange = Unmanaged<Exchange>.fromOpaque(known).takeUnretainedValue()
+    guard pieceCount.pointee > 0 else { return exchange.step() }
+    let isTaken = exchange.take(UnsafeRawBufferPointer(start: piece, count: pieceCount.pointee))
+    pieceCount.pointee = 0
+    return isTaken ? MHD_Result.YES : MHD_Result.NO
   }
-}
 
-/// The first words of libmicrohttpd's complaints are enough for a log; the arguments may come from a client.
-private func logMessage(
-  _ context: UnsafeMutableRawPointer?, _ format: UnsafePointer<CChar>?, _ arguments: CVaListPointer?
-) {
-  guard let context, let format, let arguments else { return }
-  var text = [CChar](repeating: 0, count: 512)
-  _ = vsnprintf(&text, text.count, format, arguments)
-  let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-  let line = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { $0.properties.generalCategory == .control ? " " : String($0) }
-  Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().log(line.joined())
-}
-
-private func handleRequest(
-  _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ target: UnsafePointer<CChar>?,
-  _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ piece: UnsafePointer<CChar>?,
-  _ pieceCount: UnsafeMutablePointer<Int>?, _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
-) -> MHD_Result {
-  guard let context, let connection, let target, let method, let pieceCount, let request else { return MHD_Result.NO }
-  guard let known = request.pointee else {
-    let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
-    let head = HTTPRequest(connection, String(cString: method), target: String(cString: target))
-    let exchange = Exchange(server, connection, head)
-    request.pointee = Unmanaged.passRetained(exchange).toOpaque()
-    return exchange.begin()
+  private func completeRequest(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
+  ) {
+    guard let known = request?.pointee else { return }
+    request?.pointee = nil
+    Unmanaged<Exchange>.fromOpaque(known).takeRetainedValue().complete()
   }
-  let exchange = Unmanaged<Exchange>.fromOpaque(known).takeUnretainedValue()
-  guard pieceCount.pointee > 0 else { return exchange.step() }
-  let isTaken = exchange.take(UnsafeRawBufferPointer(start: piece, count: pieceCount.pointee))
-  pieceCount.pointee = 0
-  return isTaken ? MHD_Result.YES : MHD_Result.NO
-}
-
-private func completeRequest(
-  _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
-  _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
-) {
-  guard let known = request?.pointee else { return }
-  request?.pointee = nil
-  Unmanaged<Exchange>.fromOpaque(known).takeRetainedValue().complete()
-}
 #endif

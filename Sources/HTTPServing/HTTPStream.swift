@@ -1,166 +1,169 @@
 #if Gallery
-import CMicroHTTPD
-import Synchronization
+  import CMicroHTTPD
+  import Synchronization
 
-// A response whose bytes come while it is being sent: a feed of events, an archive, a log.
-//
-//   producer ──send──▶ [ at most one chunk waits ] ──read──▶ epoll thread ──▶ client
-//      ▲ suspended while the client is slow            ▲ suspended while nothing waits
-//
-// Memory is bounded by one chunk: a producer that is quicker than its client waits in `send`, and so a feed that falls
-// behind composes what it missed instead of queueing it.
-//
-// Invariant: the connection is suspended exactly while `isSuspended`; who clears that resumes it, once.
+  // A response whose bytes come while it is being sent: a feed of events, an archive, a log.
+  //
+  //   producer ──send──▶ [ at most one chunk waits ] ──read──▶ epoll thread ──▶ client
+  //      ▲ suspended while the client is slow            ▲ suspended while nothing waits
+  //
+  // Memory is bounded by one chunk: a producer that is quicker than its client waits in `send`, and so a feed that
+  // falls
+  // behind composes what it missed instead of queueing it.
+  //
+  // Invariant: the connection is suspended exactly while `isSuspended`; who clears that resumes it, once.
 
-/// The stream was closed, by its client or by the server.
-public struct HTTPStreamClosed: Error {}
+  /// The stream was closed, by its client or by the server.
+  public struct HTTPStreamClosed: Error {}
 
-/// The content of a response that is written while it is sent.
-public final class HTTPStream: Sendable {
-  private struct State {
-    var chunk: [UInt8] = []
-    /// How much of the chunk was read.
-    var start = 0
-    var connection: UInt = 0
-    var isSuspended = false
-    var isEnding = false
-    var isClosed = false
-    /// Tasks that wait for room.
-    var senders: [CheckedContinuation<Void, Never>] = []
-    var onClose: (@Sendable () -> Void)?
-    /// Whether bytes went out since the last heartbeat.
-    var isActive = true
+  /// The content of a response that is written while it is sent.
+  public final class HTTPStream: Sendable {
+    private struct State {
+      var chunk: [UInt8] = []
+      /// How much of the chunk was read.
+      var start = 0
+      var connection: UInt = 0
+      var isSuspended = false
+      var isEnding = false
+      var isClosed = false
+      /// Tasks that wait for room.
+      var senders: [CheckedContinuation<Void, Never>] = []
+      var onClose: (@Sendable () -> Void)?
+      /// Whether bytes went out since the last heartbeat.
+      var isActive = true
 
-    var isEmpty: Bool { start == chunk.count }
+      var isEmpty: Bool { start == chunk.count }
 
-    /// Takes note that the connection is resumed.
-    mutating func resumed() -> UInt? {
-      guard isSuspended else { return nil }
-      isSuspended = false
-      return connection
+      /// Takes note that the connection is resumed.
+      mutating func resumed() -> UInt? {
+        guard isSuspended else { return nil }
+        isSuspended = false
+        return connection
+      }
     }
-  }
 
-  private let state = Mutex(State())
-  private let heartbeat: [UInt8]
+    private let state = Mutex(State())
+    private let heartbeat: [UInt8]
 
-  /// A stream.
-  /// - Parameter heartbeat: what is sent when nothing else was for a while; it finds clients that have left.
-  public init(heartbeat: [UInt8] = []) { self.heartbeat = heartbeat }
+    /// A stream.
+    /// - Parameter heartbeat: what is sent when nothing else was for a while; it finds clients that have left.
+    public init(heartbeat: [UInt8] = []) { self.heartbeat = heartbeat }
 
-  /// Sends bytes; waits until the ones before have been passed on. Several tasks may send; each chunk stays whole.
-  /// - Parameter make: makes the bytes when they take their place, under the stream's lock: what it notes agrees with the
-  ///   order in which chunks are sent. It must not touch the stream.
-  /// - Throws: ``HTTPStreamClosed`` if the client has left or the server is stopping.
-  public func send(_ make: @Sendable () -> [UInt8]) async throws {
-    while true {
-      let (isSent, connection) = try state.withLock { state in
-        if state.isClosed || state.isEnding { throw HTTPStreamClosed() }
-        guard state.isEmpty else { return (false, UInt?.none) }
-        (state.chunk, state.start) = (make(), 0)
-        return (true, state.resumed())
+    /// Sends bytes; waits until the ones before have been passed on. Several tasks may send; each chunk stays whole.
+    /// - Parameter make: makes the bytes when they take their place, under the stream's lock: what it notes agrees
+    /// with the
+    ///   order in which chunks are sent. It must not touch the stream.
+    /// - Throws: ``HTTPStreamClosed`` if the client has left or the server is stopping.
+    public func send(_ make: @Sendable () -> [UInt8]) async throws {
+      while true {
+        let (isSent, connection) = try state.withLock { state in
+          if state.isClosed || state.isEnding { throw HTTPStreamClosed() }
+          guard state.isEmpty else { return (false, UInt?.none) }
+          (state.chunk, state.start) = (make(), 0)
+          return (true, state.resumed())
+        }
+        resume(connection)
+        if isSent { return }
+        await withCheckedContinuation { continuation in
+          let mustWait = state.withLock { state in
+            guard !state.isEmpty, !state.isClosed, !state.isEnding else { return false }
+            state.senders.append(continuation)
+            return true
+          }
+          if !mustWait { continuation.resume() }
+        }
+      }
+    }
+
+    /// Ends the response after what waits has been read.
+    public func end() {
+      let (connection, senders) = state.withLock { state in
+        state.isEnding = true
+        defer { state.senders = [] }
+        return (state.resumed(), state.senders)
       }
       resume(connection)
-      if isSent { return }
-      await withCheckedContinuation { continuation in
-        let mustWait = state.withLock { state in
-          guard !state.isEmpty, !state.isClosed, !state.isEnding else { return false }
-          state.senders.append(continuation)
-          return true
+      for sender in senders { sender.resume() }
+    }
+
+    /// Calls a closure once, when the client has left or the response has ended; at once if that has happened.
+    public func onClose(_ body: @escaping @Sendable () -> Void) {
+      let isLate = state.withLock { state in
+        if !state.isClosed { state.onClose = body }
+        return state.isClosed
+      }
+      if isLate { body() }
+    }
+
+    private func resume(_ connection: UInt?) {
+      if let connection { MHD_resume_connection(OpaquePointer(bitPattern: connection)) }
+    }
+
+    // MARK: For the server
+
+    func attach(_ connection: UInt) { state.withLock { $0.connection = connection } }
+
+    /// The connection is gone.
+    func close() {
+      let (senders, body) = state.withLock { state in
+        (state.isClosed, state.isSuspended) = (true, false)
+        defer { (state.senders, state.onClose) = ([], nil) }
+        return (state.senders, state.onClose)
+      }
+      for sender in senders { sender.resume() }
+      body?()
+    }
+
+    /// Sends a heartbeat if nothing was sent since the last one.
+    func beat() {
+      let connection = state.withLock { state -> UInt? in
+        defer { state.isActive = false }
+        guard !state.isActive, state.isEmpty, state.isSuspended, !heartbeat.isEmpty else { return nil }
+        (state.chunk, state.start) = (heartbeat, 0)
+        return state.resumed()
+      }
+      resume(connection)
+    }
+
+    func response() -> OpaquePointer? {
+      let context = Unmanaged.passRetained(self)
+      let raw = MHD_create_response_from_callback(
+        .max, 4096,
+        { context, _, buffer, count in
+          guard let context, let buffer else { return -2 }
+          let stream = Unmanaged<HTTPStream>.fromOpaque(context).takeUnretainedValue()
+          return stream.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
+        }, context.toOpaque(),
+        { context in if let context { Unmanaged<HTTPStream>.fromOpaque(context).release() } })
+      if raw == nil { context.release() }
+      return raw
+    }
+
+    /// Gives the server what waits.
+    /// - Returns: a number of bytes; 0 after suspending the connection; -1 at the end
+    /// (MHD_CONTENT_READER_END_OF_STREAM).
+    private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+      let (count, senders) = state.withLock { state -> (Int, [CheckedContinuation<Void, Never>]) in
+        if state.isClosed { return (-1, []) }
+        if state.isEmpty {
+          if state.isEnding { return (-1, []) }
+          state.isSuspended = true
+          MHD_suspend_connection(OpaquePointer(bitPattern: state.connection))
+          return (0, [])
         }
-        if !mustWait { continuation.resume() }
+        let count = min(buffer.count, state.chunk.count - state.start)
+        state.chunk.withUnsafeBytes { chunk in
+          buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: chunk[state.start..<state.start + count]))
+        }
+        state.start += count
+        state.isActive = true
+        guard state.isEmpty else { return (count, []) }
+        (state.chunk, state.start) = ([], 0)
+        defer { state.senders = [] }
+        return (count, state.senders)
       }
+      for sender in senders { sender.resume() }
+      return count
     }
   }
-
-  /// Ends the response after what waits has been read.
-  public func end() {
-    let (connection, senders) = state.withLock { state in
-      state.isEnding = true
-      defer { state.senders = [] }
-      return (state.resumed(), state.senders)
-    }
-    resume(connection)
-    for sender in senders { sender.resume() }
-  }
-
-  /// Calls a closure once, when the client has left or the response has ended; at once if that has happened.
-  public func onClose(_ body: @escaping @Sendable () -> Void) {
-    let isLate = state.withLock { state in
-      if !state.isClosed { state.onClose = body }
-      return state.isClosed
-    }
-    if isLate { body() }
-  }
-
-  private func resume(_ connection: UInt?) {
-    if let connection { MHD_resume_connection(OpaquePointer(bitPattern: connection)) }
-  }
-
-  // MARK: For the server
-
-  func attach(_ connection: UInt) { state.withLock { $0.connection = connection } }
-
-  /// The connection is gone.
-  func close() {
-    let (senders, body) = state.withLock { state in
-      (state.isClosed, state.isSuspended) = (true, false)
-      defer { (state.senders, state.onClose) = ([], nil) }
-      return (state.senders, state.onClose)
-    }
-    for sender in senders { sender.resume() }
-    body?()
-  }
-
-  /// Sends a heartbeat if nothing was sent since the last one.
-  func beat() {
-    let connection = state.withLock { state -> UInt? in
-      defer { state.isActive = false }
-      guard !state.isActive, state.isEmpty, state.isSuspended, !heartbeat.isEmpty else { return nil }
-      (state.chunk, state.start) = (heartbeat, 0)
-      return state.resumed()
-    }
-    resume(connection)
-  }
-
-  func response() -> OpaquePointer? {
-    let context = Unmanaged.passRetained(self)
-    let raw = MHD_create_response_from_callback(
-      .max, 4096,
-      { context, _, buffer, count in
-        guard let context, let buffer else { return -2 }
-        let stream = Unmanaged<HTTPStream>.fromOpaque(context).takeUnretainedValue()
-        return stream.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
-      }, context.toOpaque(),
-      { context in if let context { Unmanaged<HTTPStream>.fromOpaque(context).release() } })
-    if raw == nil { context.release() }
-    return raw
-  }
-
-  /// Gives the server what waits.
-  /// - Returns: a number of bytes; 0 after suspending the connection; -1 at the end (MHD_CONTENT_READER_END_OF_STREAM).
-  private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    let (count, senders) = state.withLock { state -> (Int, [CheckedContinuation<Void, Never>]) in
-      if state.isClosed { return (-1, []) }
-      if state.isEmpty {
-        if state.isEnding { return (-1, []) }
-        state.isSuspended = true
-        MHD_suspend_connection(OpaquePointer(bitPattern: state.connection))
-        return (0, [])
-      }
-      let count = min(buffer.count, state.chunk.count - state.start)
-      state.chunk.withUnsafeBytes { chunk in
-        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: chunk[state.start..<state.start + count]))
-      }
-      state.start += count
-      state.isActive = true
-      guard state.isEmpty else { return (count, []) }
-      (state.chunk, state.start) = ([], 0)
-      defer { state.senders = [] }
-      return (count, state.senders)
-    }
-    for sender in senders { sender.resume() }
-    return count
-  }
-}
 #endif

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import PhotoLedger
 
 // Objects of the library as JSON. Keys are spelled as PhotoKit spells the property, and are always all there: what an

@@ -3,6 +3,7 @@ import LMDB
 import TestSupport
 import Testing
 
+@testable import LibraryJSON
 @testable import photoledger
 
 // Numbers that no medium, place or date has: refused where they come in, printed where an older program took them.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import LibraryJSON
 @testable import photoledger
 
 @Suite("Text")

@@ -1,124 +1,126 @@
 #if Gallery
-import Foundation
-@testable import GalleryServer
-import HTTPServing
-import PhotoLedger
-import TestSupport
-import Testing
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import PhotoLedger
+  import TestSupport
+  import Testing
 
-@Suite("Feeds over HTTP")
-struct FeedTests {
-  @Test("a list that follows a feed is the fetch at every message, through cuts and restarts", arguments: [1, 2, 3])
-  func exact(_ seed: UInt64) async throws {
-    try await TestGallery.serving(seed: seed) { gallery in
-      var random = SeededGenerator(seed: seed)
-      var ids = try await gallery.makeAssets(30)
-      let fetch = try gallery.fetch(["sort": ["creationDate:desc"], "where": "isFavorite == NO"])
-      var list = FollowedList(try gallery.identifiers(fetch.name, at: fetch.token), at: fetch.token)
-      var client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)")
-      var cursor: String?
-      for round in 0..<40 {
-        let picked = ids.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random))
-        let chance = Int.random(in: 0..<4, using: &random)
-        if chance == 0 {
-          ids += try await gallery.makeAssets(2, from: 100 + round * 2)
-        } else {
-          try await gallery.library.performChanges { change in
-            switch chance {
-            case 1: change.setFavorite(Bool.random(using: &random), for: Array(picked))
-            case 2:
-              var changes = AssetChanges()
-              changes.creationDate = .set(Date(timeIntervalSince1970: Double(Int.random(in: 0..<4_000_000, using: &random))))
-              change.edit(Array(picked), changes)
-            default: change.setHidden(Bool.random(using: &random), for: Array(picked))
+  @Suite("Feeds over HTTP")
+  struct FeedTests {
+    @Test("a list that follows a feed is the fetch at every message, through cuts and restarts", arguments: [1, 2, 3])
+    func exact(_ seed: UInt64) async throws {
+      try await TestGallery.serving(seed: seed) { gallery in
+        var random = SeededGenerator(seed: seed)
+        var ids = try await gallery.makeAssets(30)
+        let fetch = try gallery.fetch(["sort": ["creationDate:desc"], "where": "isFavorite == NO"])
+        var list = FollowedList(try gallery.identifiers(fetch.name, at: fetch.token), at: fetch.token)
+        var client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)")
+        var cursor: String?
+        for round in 0..<40 {
+          let picked = ids.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random))
+          let chance = Int.random(in: 0..<4, using: &random)
+          if chance == 0 {
+            ids += try await gallery.makeAssets(2, from: 100 + round * 2)
+          } else {
+            try await gallery.library.performChanges { change in
+              switch chance {
+              case 1: change.setFavorite(Bool.random(using: &random), for: Array(picked))
+              case 2:
+                var changes = AssetChanges()
+                changes.creationDate = .set(
+                  Date(timeIntervalSince1970: Double(Int.random(in: 0..<4_000_000, using: &random))))
+                change.edit(Array(picked), changes)
+              default: change.setHidden(Bool.random(using: &random), for: Array(picked))
+              }
             }
           }
+          if round % 10 == 9 {
+            // The connection is cut, or the server ends; the cursor of the last event leads on.
+            if round % 20 == 19 { try await gallery.restart() }
+            client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", after: cursor)
+          }
+          let now = try gallery.library.currentToken.description
+          let goal = try gallery.fetch(["sort": ["creationDate:desc"], "where": "isFavorite == NO"])
+          #expect(goal.token == now)
+          let wanted = try gallery.identifiers(goal.name, at: goal.token)
+          while list.identifiers != wanted {
+            let event = try #require(try client.next(), "The feed ended before it told everything.")
+            #expect(event.name == "change")
+            try list.apply(event.data)
+            cursor = event.id
+          }
         }
-        if round % 10 == 9 {
-          // The connection is cut, or the server ends; the cursor of the last event leads on.
-          if round % 20 == 19 { try await gallery.restart() }
-          client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", after: cursor)
+      }
+    }
+
+    @Test("one stream carries several fetches, and its cursor holds how far each was told")
+    func several() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(5)
+        let all = try gallery.fetch()
+        let favorites = try gallery.fetch(["where": "isFavorite == YES"])
+        let client = try FeedClient(gallery, "fetch=\(all.name)&fetch=\(favorites.name)")
+        let states = try (0..<2).map { _ in try #require(try client.next()) }
+        #expect(states.map(\.name) == ["state", "state"])
+        #expect(Set(states.compactMap { $0.data["fetch"] as? String }) == [all.name, favorites.name])
+        try await gallery.library.performChanges { $0.setFavorite(true, for: [ids[1]]) }
+        let changes = try (0..<2).map { _ in try #require(try client.next()) }
+        #expect(Set(changes.compactMap { $0.data["fetch"] as? String }) == [all.name, favorites.name])
+        let cursor = try FeedCursor(try #require(changes.last?.id))
+        let after = try gallery.library.currentToken
+        #expect(cursor.tokens.map(\.token) == [after, after])
+        // The cursor before the last event asks for that event again, and for nothing else.
+        let again = try FeedClient(gallery, "fetch=\(all.name)&fetch=\(favorites.name)", after: changes[0].id)
+        let repeated = try #require(try again.next())
+        #expect(repeated.data["fetch"] as? String == changes[1].data["fetch"] as? String)
+      }
+    }
+
+    @Test(
+      "what a grant and a withdrawal do to a client's list arrives as insertions and removals; its key ends its feed")
+    func permissions() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(5)
+        let key = try gallery.key(of: "app")
+        #expect(try gallery.ask("POST", "/v1/fetches", json: [:], key: key.secret).status == 403)
+        try await gallery.library.performChanges { change in
+          change.setAuthorizationStatus(.limited, of: "app")
+          change.grant([ids[1]], to: "app")
         }
-        let now = try gallery.library.currentToken.description
-        let goal = try gallery.fetch(["sort": ["creationDate:desc"], "where": "isFavorite == NO"])
-        #expect(goal.token == now)
-        let wanted = try gallery.identifiers(goal.name, at: goal.token)
-        while list.identifiers != wanted {
-          let event = try #require(try client.next(), "The feed ended before it told everything.")
-          #expect(event.name == "change")
-          try list.apply(event.data)
-          cursor = event.id
+        let fetch = try gallery.fetch(key: key.secret)
+        #expect(fetch.count == 1)
+        var list = FollowedList(
+          try gallery.identifiers(fetch.name, at: fetch.token, key: key.secret), at: fetch.token)
+        let client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", key: key.secret)
+        try await gallery.library.performChanges { $0.grant([ids[3]], to: "app") }
+        try list.apply(try #require(try client.next()).data)
+        #expect(list.identifiers == [ids[1], ids[3]].map { $0.spelled(as: .asset) })
+        try await gallery.library.performChanges { $0.withdraw([ids[1]], from: "app") }
+        try list.apply(try #require(try client.next()).data)
+        #expect(list.identifiers == [ids[3].spelled(as: .asset)])
+        #expect(try gallery.ask("GET", "/v1/assets/\(ids[1].uuidString)", key: key.secret).status == 404)
+        #expect(try gallery.ask("DELETE", "/v1/keys/\(key.name)").status == 204)
+        #expect(try client.next() == nil)
+      }
+    }
+
+    @Test("a hundred clients of one fetch are all told of a commit, and none is left open after the stop")
+    func many() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(5)
+        let fetch = try gallery.fetch()
+        let clients = try (0..<100).map { _ in
+          try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)")
         }
+        try await gallery.library.performChanges { $0.deleteAssets([ids[0]]) }
+        for client in clients {
+          let event = try #require(try client.next())
+          #expect(event.data["removed"] as? [[Int]] == [[0, 1]])
+        }
+        await gallery.server.stop()
+        for client in clients { #expect(try client.next() == nil) }
       }
     }
   }
-
-  @Test("one stream carries several fetches, and its cursor holds how far each was told")
-  func several() async throws {
-    try await TestGallery.serving { gallery in
-      let ids = try await gallery.makeAssets(5)
-      let all = try gallery.fetch()
-      let favorites = try gallery.fetch(["where": "isFavorite == YES"])
-      let client = try FeedClient(gallery, "fetch=\(all.name)&fetch=\(favorites.name)")
-      let states = try (0..<2).map { _ in try #require(try client.next()) }
-      #expect(states.map(\.name) == ["state", "state"])
-      #expect(Set(states.compactMap { $0.data["fetch"] as? String }) == [all.name, favorites.name])
-      try await gallery.library.performChanges { $0.setFavorite(true, for: [ids[1]]) }
-      let changes = try (0..<2).map { _ in try #require(try client.next()) }
-      #expect(Set(changes.compactMap { $0.data["fetch"] as? String }) == [all.name, favorites.name])
-      let cursor = try FeedCursor(try #require(changes.last?.id))
-      let after = try gallery.library.currentToken
-      #expect(cursor.tokens.map(\.token) == [after, after])
-      // The cursor before the last event asks for that event again, and for nothing else.
-      let again = try FeedClient(gallery, "fetch=\(all.name)&fetch=\(favorites.name)", after: changes[0].id)
-      let repeated = try #require(try again.next())
-      #expect(repeated.data["fetch"] as? String == changes[1].data["fetch"] as? String)
-    }
-  }
-
-  @Test("what a grant and a withdrawal do to a client's list arrives as insertions and removals; its key ends its feed")
-  func permissions() async throws {
-    try await TestGallery.serving { gallery in
-      let ids = try await gallery.makeAssets(5)
-      let key = try gallery.key(of: "app")
-      #expect(try gallery.ask("POST", "/v1/fetches", json: [:], key: key.secret).status == 403)
-      try await gallery.library.performChanges { change in
-        change.setAuthorizationStatus(.limited, of: "app")
-        change.grant([ids[1]], to: "app")
-      }
-      let fetch = try gallery.fetch(key: key.secret)
-      #expect(fetch.count == 1)
-      var list = FollowedList(
-        try gallery.identifiers(fetch.name, at: fetch.token, key: key.secret), at: fetch.token)
-      let client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", key: key.secret)
-      try await gallery.library.performChanges { $0.grant([ids[3]], to: "app") }
-      try list.apply(try #require(try client.next()).data)
-      #expect(list.identifiers == [ids[1], ids[3]].map { $0.spelled(as: .asset) })
-      try await gallery.library.performChanges { $0.withdraw([ids[1]], from: "app") }
-      try list.apply(try #require(try client.next()).data)
-      #expect(list.identifiers == [ids[3].spelled(as: .asset)])
-      #expect(try gallery.ask("GET", "/v1/assets/\(ids[1].uuidString)", key: key.secret).status == 404)
-      #expect(try gallery.ask("DELETE", "/v1/keys/\(key.name)").status == 204)
-      #expect(try client.next() == nil)
-    }
-  }
-
-  @Test("a hundred clients of one fetch are all told of a commit, and none is left open after the stop")
-  func many() async throws {
-    try await TestGallery.serving { gallery in
-      let ids = try await gallery.makeAssets(5)
-      let fetch = try gallery.fetch()
-      let clients = try (0..<100).map { _ in
-        try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)")
-      }
-      try await gallery.library.performChanges { $0.deleteAssets([ids[0]]) }
-      for client in clients {
-        let event = try #require(try client.next())
-        #expect(event.data["removed"] as? [[Int]] == [[0, 1]])
-      }
-      await gallery.server.stop()
-      for client in clients { #expect(try client.next() == nil) }
-    }
-  }
-}
 #endif

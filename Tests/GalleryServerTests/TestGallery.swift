@@ -1,211 +1,214 @@
 #if Gallery
-import Foundation
-@testable import GalleryServer
-import HTTPServing
-import PhotoLedger
-import Synchronization
-import TestSupport
-import Testing
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import PhotoLedger
+  import Synchronization
+  import TestSupport
+  import Testing
 
-/// An answer as a client sees it.
-struct Answer {
-  var status: Int
-  var fields: [String: String]
-  var body: String
+  /// An answer as a client sees it.
+  struct Answer {
+    var status: Int
+    var fields: [String: String]
+    var body: String
 
-  func json() throws -> [String: Any] {
-    try #require(JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any], "not an object: \(body)")
-  }
-}
-
-/// A server on a library of its own, with the owner's key.
-final class TestGallery {
-  let temporary: TemporaryLibrary
-  private(set) var server: GalleryServer
-  private(set) var address: HTTPAddress
-  private(set) var owner = ""
-  private let seed: UInt64
-
-  var library: PhotoLibrary { temporary.library }
-
-  init(seed: UInt64 = 1) async throws {
-    temporary = try TemporaryLibrary(.seeded(seed))
-    self.seed = seed
-    (server, address) = try Self.start(temporary.library, seed)
-    owner = try await key(linked: server.ownerLink(at: ""))
-  }
-
-  private static func start(_ library: PhotoLibrary, _ seed: UInt64) throws -> (GalleryServer, HTTPAddress) {
-    let random = Mutex(SeededGenerator(seed: seed))
-    let environment = GalleryEnvironment(
-      now: { Date(timeIntervalSince1970: 1_700_000_000) },
-      randomBytes: { count in random.withLock { random in (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } } })
-    let server = try GalleryServer(library, environment: environment)
-    return (server, try server.start(try HTTPListener("127.0.0.1:0")))
-  }
-
-  /// Runs a body against a gallery that is stopped afterwards.
-  static func serving(seed: UInt64 = 1, _ body: (TestGallery) async throws -> Void) async throws {
-    let gallery = try await TestGallery(seed: seed)
-    do {
-      try await body(gallery)
-    } catch {
-      await gallery.server.stop()
-      throw error
-    }
-    await gallery.server.stop()
-  }
-
-  /// Stops the server and starts another one on the same library, with the keys that the first one left.
-  func restart() async throws {
-    await server.stop()
-    (server, address) = try Self.start(temporary.library, seed + 1)
-  }
-
-  private func key(linked link: String) async throws -> String {
-    let secret = try #require(link.split(separator: "=").last.map(String.init))
-    let answer = try ask("POST", "/v1/sessions", json: ["link": secret], key: nil)
-    #expect(answer.status == 201)
-    return try #require(try answer.json()["secret"] as? String)
-  }
-
-  /// A key for another client.
-  func key(of client: String) throws -> (name: String, secret: String) {
-    let json = try ask("POST", "/v1/keys", json: ["client": client]).json()
-    return (try #require(json["name"] as? String), try #require(json["secret"] as? String))
-  }
-
-  /// Asks on a connection of its own.
-  /// - Parameter key: a bearer's secret; the owner's unless another is given.
-  func ask(
-    _ method: String, _ target: String, json: [String: Any]? = nil, key: String? = "owner",
-    _ fields: [String] = []
-  ) throws -> Answer {
-    let client = try RawClient(port: address.port)
-    client.send(try head(method, target, json: json, key: key, fields + ["Connection: close"]))
-    return try #require(Self.parsed(client.readToEnd()))
-  }
-
-  func head(
-    _ method: String, _ target: String, json: [String: Any]? = nil, key: String? = "owner", _ fields: [String] = []
-  ) throws -> String {
-    var lines = ["\(method) \(target) HTTP/1.1", "Host: \(address)"] + fields
-    if let key { lines.append("Authorization: Bearer \(key == "owner" ? owner : key)") }
-    var body = ""
-    if let json {
-      body = String(decoding: try JSONSerialization.data(withJSONObject: json), as: UTF8.self)
-      lines += ["Content-Type: application/json", "Content-Length: \(body.utf8.count)"]
-    }
-    return lines.joined(separator: "\r\n") + "\r\n\r\n" + body
-  }
-
-  private static func parsed(_ text: String) -> Answer? {
-    guard let end = text.range(of: "\r\n\r\n") else { return nil }
-    let lines = text[..<end.lowerBound].components(separatedBy: "\r\n")
-    guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { return nil }
-    var fields: [String: String] = [:]
-    for line in lines.dropFirst() {
-      guard let colon = line.firstIndex(of: ":") else { continue }
-      fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-    }
-    return Answer(status: status, fields: fields, body: String(text[end.upperBound...]))
-  }
-
-  /// Fetches and gives the name and the token.
-  func fetch(_ json: [String: Any] = [:], key: String? = "owner") throws -> (name: String, token: String, count: Int) {
-    let answer = try ask("POST", "/v1/fetches", json: json, key: key)
-    try #require(answer.status == 201, "\(answer)")
-    let object = try answer.json()
-    return (
-      try #require(object["fetch"] as? String), try #require(object["token"] as? String),
-      try #require(object["count"] as? Int)
-    )
-  }
-
-  /// The identifiers of a fetch at a token, read in windows.
-  func identifiers(_ fetch: String, at token: String, key: String? = "owner") throws -> [String] {
-    var identifiers: [String] = []
-    while true {
-      let answer = try ask(
-        "GET", "/v1/fetches/\(fetch)/items?form=columns&count=7&start=\(identifiers.count)&token=\(token)", key: key)
-      try #require(answer.status == 200, "\(answer)")
-      let json = try answer.json()
-      let columns = try #require(json["columns"] as? [String: Any])
-      let window = try #require(columns["localIdentifier"] as? [String])
-      if window.isEmpty { return identifiers }
-      identifiers += window
+    func json() throws -> [String: Any] {
+      try #require(JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any], "not an object: \(body)")
     }
   }
-}
 
-/// A list that follows a feed, as a page would.
-struct FollowedList {
-  private(set) var identifiers: [String]
-  private(set) var token: String
+  /// A server on a library of its own, with the owner's key.
+  final class TestGallery {
+    let temporary: TemporaryLibrary
+    private(set) var server: GalleryServer
+    private(set) var address: HTTPAddress
+    private(set) var owner = ""
+    private let seed: UInt64
 
-  init(_ identifiers: [String], at token: String) { (self.identifiers, self.token) = (identifiers, token) }
+    var library: PhotoLibrary { temporary.library }
 
-  /// Applies a message by its two coordinate systems.
-  mutating func apply(_ change: [String: Any]) throws {
-    #expect(change["before"] as? String == token, "The message does not start where the list is.")
-    func positions(_ name: String) throws -> IndexSet {
-      let ranges = try #require(change[name] as? [[Int]])
-      return IndexSet(ranges.flatMap { $0[0]..<($0[0] + $0[1]) })
+    init(seed: UInt64 = 1) async throws {
+      temporary = try TemporaryLibrary(.seeded(seed))
+      self.seed = seed
+      (server, address) = try Self.start(temporary.library, seed)
+      owner = try await key(linked: server.ownerLink(at: ""))
     }
-    let moved = try #require(change["moved"] as? [[Int]])
-    let before = identifiers
-    let leaving = try positions("removed").union(IndexSet(moved.map { $0[0] }))
-    var list = before.indices.filter { !leaving.contains($0) }.map { before[$0] }
-    let items = try #require(change["items"] as? [String: Any])
-    let columns = try #require((items["columns"] as? [String: Any])?["localIdentifier"] as? [String])
-    let ranges = try #require(items["indexes"] as? [[Int]])
-    let named = Dictionary(uniqueKeysWithValues: zip(ranges.flatMap { $0[0]..<($0[0] + $0[1]) }, columns))
-    var coming: [(index: Int, identifier: String)] = moved.map { ($0[1], before[$0[0]]) }
-    for index in try positions("inserted") { coming.append((index, try #require(named[index]))) }
-    for (index, identifier) in coming.sorted(by: { $0.index < $1.index }) { list.insert(identifier, at: index) }
-    #expect(list.count == change["count"] as? Int)
-    for index in try positions("changed") { #expect(named[index] == list[index]) }
-    identifiers = list
-    token = try #require(change["after"] as? String)
-  }
-}
 
-/// An event of a feed.
-struct FeedEvent {
-  var id: String
-  var name: String
-  var data: [String: Any]
-}
+    private static func start(_ library: PhotoLibrary, _ seed: UInt64) throws -> (GalleryServer, HTTPAddress) {
+      let random = Mutex(SeededGenerator(seed: seed))
+      let environment = GalleryEnvironment(
+        now: { Date(timeIntervalSince1970: 1_700_000_000) },
+        randomBytes: { count in
+          random.withLock { random in (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
+        })
+      let server = try GalleryServer(library, environment: environment)
+      return (server, try server.start(try HTTPListener("127.0.0.1:0")))
+    }
 
-/// A client of a feed.
-final class FeedClient {
-  private let client: RawClient
-
-  init(_ gallery: TestGallery, _ query: String, key: String? = "owner", after cursor: String? = nil) throws {
-    client = try RawClient(port: gallery.address.port)
-    client.send(
-      try gallery.head("GET", "/v1/feed?\(query)", key: key, cursor.map { ["Last-Event-ID: \($0)"] } ?? []))
-    let head = client.read(through: "\r\n\r\n")
-    try #require(head.hasPrefix("HTTP/1.1 200"), "\(head)")
-  }
-
-  /// The next event; nil at the end of the stream.
-  func next() throws -> FeedEvent? {
-    while true {
-      let text = client.read(through: "\n\n")
-      guard text.hasSuffix("\n\n") else { return nil }
-      var event = FeedEvent(id: "", name: "", data: [:])
-      // The frames of the chunked encoding stand between the lines.
-      for line in text.split(whereSeparator: \.isNewline) {
-        if line.hasPrefix("id: ") { event.id = String(line.dropFirst(4)) }
-        if line.hasPrefix("event: ") { event.name = String(line.dropFirst(7)) }
-        if line.hasPrefix("data: ") {
-          event.data =
-            try JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)) as? [String: Any] ?? [:]
-        }
+    /// Runs a body against a gallery that is stopped afterwards.
+    static func serving(seed: UInt64 = 1, _ body: (TestGallery) async throws -> Void) async throws {
+      let gallery = try await TestGallery(seed: seed)
+      do {
+        try await body(gallery)
+      } catch {
+        await gallery.server.stop()
+        throw error
       }
-      if !event.name.isEmpty { return event }
+      await gallery.server.stop()
+    }
+
+    /// Stops the server and starts another one on the same library, with the keys that the first one left.
+    func restart() async throws {
+      await server.stop()
+      (server, address) = try Self.start(temporary.library, seed + 1)
+    }
+
+    private func key(linked link: String) async throws -> String {
+      let secret = try #require(link.split(separator: "=").last.map(String.init))
+      let answer = try ask("POST", "/v1/sessions", json: ["link": secret], key: nil)
+      #expect(answer.status == 201)
+      return try #require(try answer.json()["secret"] as? String)
+    }
+
+    /// A key for another client.
+    func key(of client: String) throws -> (name: String, secret: String) {
+      let json = try ask("POST", "/v1/keys", json: ["client": client]).json()
+      return (try #require(json["name"] as? String), try #require(json["secret"] as? String))
+    }
+
+    /// Asks on a connection of its own.
+    /// - Parameter key: a bearer's secret; the owner's unless another is given.
+    func ask(
+      _ method: String, _ target: String, json: [String: Any]? = nil, key: String? = "owner",
+      _ fields: [String] = []
+    ) throws -> Answer {
+      let client = try RawClient(port: address.port)
+      client.send(try head(method, target, json: json, key: key, fields + ["Connection: close"]))
+      return try #require(Self.parsed(client.readToEnd()))
+    }
+
+    func head(
+      _ method: String, _ target: String, json: [String: Any]? = nil, key: String? = "owner", _ fields: [String] = []
+    ) throws -> String {
+      var lines = ["\(method) \(target) HTTP/1.1", "Host: \(address)"] + fields
+      if let key { lines.append("Authorization: Bearer \(key == "owner" ? owner : key)") }
+      var body = ""
+      if let json {
+        body = String(decoding: try JSONSerialization.data(withJSONObject: json), as: UTF8.self)
+        lines += ["Content-Type: application/json", "Content-Length: \(body.utf8.count)"]
+      }
+      return lines.joined(separator: "\r\n") + "\r\n\r\n" + body
+    }
+
+    private static func parsed(_ text: String) -> Answer? {
+      guard let end = text.range(of: "\r\n\r\n") else { return nil }
+      let lines = text[..<end.lowerBound].components(separatedBy: "\r\n")
+      guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { return nil }
+      var fields: [String: String] = [:]
+      for line in lines.dropFirst() {
+        guard let colon = line.firstIndex(of: ":") else { continue }
+        fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+      }
+      return Answer(status: status, fields: fields, body: String(text[end.upperBound...]))
+    }
+
+    /// Fetches and gives the name and the token.
+    func fetch(_ json: [String: Any] = [:], key: String? = "owner") throws -> (name: String, token: String, count: Int)
+    {
+      let answer = try ask("POST", "/v1/fetches", json: json, key: key)
+      try #require(answer.status == 201, "\(answer)")
+      let object = try answer.json()
+      return (
+        try #require(object["fetch"] as? String), try #require(object["token"] as? String),
+        try #require(object["count"] as? Int)
+      )
+    }
+
+    /// The identifiers of a fetch at a token, read in windows.
+    func identifiers(_ fetch: String, at token: String, key: String? = "owner") throws -> [String] {
+      var identifiers: [String] = []
+      while true {
+        let answer = try ask(
+          "GET", "/v1/fetches/\(fetch)/items?form=columns&count=7&start=\(identifiers.count)&token=\(token)", key: key)
+        try #require(answer.status == 200, "\(answer)")
+        let json = try answer.json()
+        let columns = try #require(json["columns"] as? [String: Any])
+        let window = try #require(columns["localIdentifier"] as? [String])
+        if window.isEmpty { return identifiers }
+        identifiers += window
+      }
     }
   }
-}
+
+  /// A list that follows a feed, as a page would.
+  struct FollowedList {
+    private(set) var identifiers: [String]
+    private(set) var token: String
+
+    init(_ identifiers: [String], at token: String) { (self.identifiers, self.token) = (identifiers, token) }
+
+    /// Applies a message by its two coordinate systems.
+    mutating func apply(_ change: [String: Any]) throws {
+      #expect(change["before"] as? String == token, "The message does not start where the list is.")
+      func positions(_ name: String) throws -> IndexSet {
+        let ranges = try #require(change[name] as? [[Int]])
+        return IndexSet(ranges.flatMap { $0[0]..<($0[0] + $0[1]) })
+      }
+      let moved = try #require(change["moved"] as? [[Int]])
+      let before = identifiers
+      let leaving = try positions("removed").union(IndexSet(moved.map { $0[0] }))
+      var list = before.indices.filter { !leaving.contains($0) }.map { before[$0] }
+      let items = try #require(change["items"] as? [String: Any])
+      let columns = try #require((items["columns"] as? [String: Any])?["localIdentifier"] as? [String])
+      let ranges = try #require(items["indexes"] as? [[Int]])
+      let named = Dictionary(uniqueKeysWithValues: zip(ranges.flatMap { $0[0]..<($0[0] + $0[1]) }, columns))
+      var coming: [(index: Int, identifier: String)] = moved.map { ($0[1], before[$0[0]]) }
+      for index in try positions("inserted") { coming.append((index, try #require(named[index]))) }
+      for (index, identifier) in coming.sorted(by: { $0.index < $1.index }) { list.insert(identifier, at: index) }
+      #expect(list.count == change["count"] as? Int)
+      for index in try positions("changed") { #expect(named[index] == list[index]) }
+      identifiers = list
+      token = try #require(change["after"] as? String)
+    }
+  }
+
+  /// An event of a feed.
+  struct FeedEvent {
+    var id: String
+    var name: String
+    var data: [String: Any]
+  }
+
+  /// A client of a feed.
+  final class FeedClient {
+    private let client: RawClient
+
+    init(_ gallery: TestGallery, _ query: String, key: String? = "owner", after cursor: String? = nil) throws {
+      client = try RawClient(port: gallery.address.port)
+      client.send(
+        try gallery.head("GET", "/v1/feed?\(query)", key: key, cursor.map { ["Last-Event-ID: \($0)"] } ?? []))
+      let head = client.read(through: "\r\n\r\n")
+      try #require(head.hasPrefix("HTTP/1.1 200"), "\(head)")
+    }
+
+    /// The next event; nil at the end of the stream.
+    func next() throws -> FeedEvent? {
+      while true {
+        let text = client.read(through: "\n\n")
+        guard text.hasSuffix("\n\n") else { return nil }
+        var event = FeedEvent(id: "", name: "", data: [:])
+        // The frames of the chunked encoding stand between the lines.
+        for line in text.split(whereSeparator: \.isNewline) {
+          if line.hasPrefix("id: ") { event.id = String(line.dropFirst(4)) }
+          if line.hasPrefix("event: ") { event.name = String(line.dropFirst(7)) }
+          if line.hasPrefix("data: ") {
+            event.data =
+              try JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)) as? [String: Any] ?? [:]
+          }
+        }
+        if !event.name.isEmpty { return event }
+      }
+    }
+  }
 #endif

@@ -1,236 +1,236 @@
 #if Gallery
-import Foundation
-@testable import HTTPServing
-import Synchronization
-import TestSupport
-import Testing
+  import Foundation
+  @testable import HTTPServing
+  import Synchronization
+  import TestSupport
+  import Testing
 
-/// An application of the kinds of answers that there are.
-private final class Sample: HTTPApplication {
-  let records = Mutex<[HTTPRecord]>([])
-  let streams = Mutex<[HTTPStream]>([])
+  /// An application of the kinds of answers that there are.
+  private final class Sample: HTTPApplication {
+    let records = Mutex<[HTTPRecord]>([])
+    let streams = Mutex<[HTTPStream]>([])
 
-  func plan(_ request: HTTPRequest) -> HTTPPlan {
-    switch request.target.segments.first {
-    case "hello": return .answer(.plain(200, "hello"))
-    case "echo":
-      return .gather(limit: 1000) { request in HTTPResponse(200, [], .bytes(request.body)) }
-    case "later":
-      return .respond { _ in
-        await Task.yield()
-        return .plain(200, "later")
-      }
-    case "broken": return .answer(HTTPResponse(200, [("X-Name", "a\r\nSet-Cookie: b")]))
-    case "segments": return .answer(.plain(200, request.target.segments.joined(separator: "|")))
-    case "query": return .answer(.plain(200, request.target.query.all("a").joined(separator: "|")))
-    case "stream":
-      let stream = HTTPStream(heartbeat: Array("beat\n".utf8))
-      streams.withLock { $0.append(stream) }
-      return .answer(HTTPResponse(200, [], .stream(stream)))
-    default: return .answer(.plain(404, "nothing"))
-    }
-  }
-
-  func finished(_ record: HTTPRecord) { records.withLock { $0.append(record) } }
-}
-
-/// Runs a body against a server that is stopped afterwards.
-private func serving(
-  _ change: (inout HTTPServerOptions) -> Void = { _ in },
-  _ body: (HTTPAddress, Sample, HTTPServer) async throws -> Void
-) async throws {
-  let sample = Sample()
-  var options = HTTPServerOptions()
-  change(&options)
-  let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: sample, options: options)
-  do {
-    try await body(server.address, sample, server)
-  } catch {
-    await server.stop()
-    throw error
-  }
-  await server.stop()
-}
-
-@Suite("A server of HTTP")
-struct HTTPServerTests {
-  @Test("answers at once, later, and with the body that came; one connection serves them all")
-  func kinds() async throws {
-    try await serving { address, _, _ in
-      let client = try RawClient(port: address.port)
-      client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
-      #expect(client.read(through: "hello\n").hasPrefix("HTTP/1.1 200 OK"))
-      client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
-      #expect(client.read(through: "later\n").hasPrefix("HTTP/1.1 200 OK"))
-      client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
-      client.send("cde")
-      #expect(client.read(through: "abcde").hasPrefix("HTTP/1.1 200 OK"))
-      client.send("HEAD /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-      let head = client.readToEnd()
-      #expect(head.contains("Content-Length: 6") && head.hasSuffix("\r\n\r\n"))
-    }
-  }
-
-  @Test(
-    "a body beyond the limit is answered with 413, announced or not",
-    arguments: [
-      "Content-Length: 1001\r\n\r\n", "Content-Length: 1001\r\nExpect: 100-continue\r\n\r\n",
-      "Transfer-Encoding: chunked\r\n\r\n3e9\r\n",
-    ])
-  func tooLarge(_ rest: String) async throws {
-    try await serving { address, _, _ in
-      let client = try RawClient(port: address.port)
-      client.send("POST /echo HTTP/1.1\r\nHost: a\r\n" + rest)
-      if !rest.contains("Expect") { client.send([UInt8](repeating: 0x61, count: 1001)) }
-      if rest.contains("chunked") { client.send("\r\n0\r\n\r\n") }
-      #expect(client.read(through: "bytes.\n").hasPrefix("HTTP/1.1 413"))
-    }
-  }
-
-  @Test("a body that goes on and on ends the connection")
-  func endless() async throws {
-    try await serving { address, _, _ in
-      let client = try RawClient(port: address.port)
-      client.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
-      let piece = "10000\r\n" + String(repeating: "a", count: 65_536) + "\r\n"
-      for _ in 0..<64 { client.send(piece) }
-      #expect(!client.readToEnd().contains("200 OK"))
-    }
-  }
-
-  @Test("a field with a line break is never sent")
-  func injection() async throws {
-    try await serving { address, _, _ in
-      let client = try RawClient(port: address.port)
-      client.send("GET /broken HTTP/1.1\r\nHost: a\r\n\r\n")
-      #expect(!client.readToEnd().contains("Set-Cookie"))
-    }
-  }
-
-  @Test(
-    "paths are decoded once, after they are split, and strictly",
-    arguments: [
-      ("/segments/a%2Fb/c", "segments|a/b|c"), ("/segments/%252e", "segments|%2e"), ("/segments/x/../y", nil),
-      ("/segments/%2e%2e/y", nil), ("/segments/%00", nil), ("/segments/%ff", nil), ("/segments/a%0d%0ab", nil),
-      ("/segments//d", "segments|d"), ("/query?a=1&a=b%26c+d", "1|b&c d"),
-    ] as [(String, String?)])
-  func targets(_ path: String, _ expected: String?) async throws {
-    try await serving { address, _, _ in
-      let client = try RawClient(port: address.port)
-      client.send("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-      let answer = client.readToEnd()
-      if let expected {
-        #expect(answer.hasPrefix("HTTP/1.1 200") && answer.hasSuffix(expected + "\n"), "\(answer)")
-      } else {
-        #expect(answer.hasPrefix("HTTP/1.1 400"), "\(answer)")
+    func plan(_ request: HTTPRequest) -> HTTPPlan {
+      switch request.target.segments.first {
+      case "hello": return .answer(.plain(200, "hello"))
+      case "echo":
+        return .gather(limit: 1000) { request in HTTPResponse(200, [], .bytes(request.body)) }
+      case "later":
+        return .respond { _ in
+          await Task.yield()
+          return .plain(200, "later")
+        }
+      case "broken": return .answer(HTTPResponse(200, [("X-Name", "a\r\nSet-Cookie: b")]))
+      case "segments": return .answer(.plain(200, request.target.segments.joined(separator: "|")))
+      case "query": return .answer(.plain(200, request.target.query.all("a").joined(separator: "|")))
+      case "stream":
+        let stream = HTTPStream(heartbeat: Array("beat\n".utf8))
+        streams.withLock { $0.append(stream) }
+        return .answer(HTTPResponse(200, [], .stream(stream)))
+      default: return .answer(.plain(404, "nothing"))
       }
     }
+
+    func finished(_ record: HTTPRecord) { records.withLock { $0.append(record) } }
   }
 
-  @Test("a stream passes on what is sent, in order, and ends with the server")
-  func stream() async throws {
+  /// Runs a body against a server that is stopped afterwards.
+  private func serving(
+    _ change: (inout HTTPServerOptions) -> Void = { _ in },
+    _ body: (HTTPAddress, Sample, HTTPServer) async throws -> Void
+  ) async throws {
     let sample = Sample()
-    let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: sample)
-    let client = try RawClient(port: server.address.port)
-    client.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
-    _ = client.read(through: "\r\n\r\n")
-    let stream = try #require(sample.streams.withLock { $0.first })
-    for number in 0..<100 { try await stream.send { Array("line \(number).\n".utf8) } }
-    for number in 0..<100 { #expect(client.read(through: ".\n").hasSuffix("line \(number).\n")) }
+    var options = HTTPServerOptions()
+    change(&options)
+    let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: sample, options: options)
+    do {
+      try await body(server.address, sample, server)
+    } catch {
+      await server.stop()
+      throw error
+    }
     await server.stop()
-    #expect(client.readToEnd().hasSuffix("0\r\n\r\n"))
-    await #expect(throws: HTTPStreamClosed.self) { try await stream.send { [] } }
   }
 
-  @Test("a sender waits for a slow client, and learns when it has left")
-  func slowClient() async throws {
-    try await serving { address, sample, _ in
-      var client: RawClient? = try RawClient(port: address.port)
-      client?.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
-      _ = client?.read(through: "\r\n\r\n")
-      let stream = try #require(sample.streams.withLock { $0.first })
-      let sent = Mutex(0)
-      let sender = Task {
-        let piece = [UInt8](repeating: 0x61, count: 1 << 20)
-        while true {
-          try await stream.send { piece }
-          sent.withLock { $0 += 1 }
+  @Suite("A server of HTTP")
+  struct HTTPServerTests {
+    @Test("answers at once, later, and with the body that came; one connection serves them all")
+    func kinds() async throws {
+      try await serving { address, _, _ in
+        let client = try RawClient(port: address.port)
+        client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(client.read(through: "hello\n").hasPrefix("HTTP/1.1 200 OK"))
+        client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(client.read(through: "later\n").hasPrefix("HTTP/1.1 200 OK"))
+        client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
+        client.send("cde")
+        #expect(client.read(through: "abcde").hasPrefix("HTTP/1.1 200 OK"))
+        client.send("HEAD /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        let head = client.readToEnd()
+        #expect(head.contains("Content-Length: 6") && head.hasSuffix("\r\n\r\n"))
+      }
+    }
+
+    @Test(
+      "a body beyond the limit is answered with 413, announced or not",
+      arguments: [
+        "Content-Length: 1001\r\n\r\n", "Content-Length: 1001\r\nExpect: 100-continue\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n3e9\r\n",
+      ])
+    func tooLarge(_ rest: String) async throws {
+      try await serving { address, _, _ in
+        let client = try RawClient(port: address.port)
+        client.send("POST /echo HTTP/1.1\r\nHost: a\r\n" + rest)
+        if !rest.contains("Expect") { client.send([UInt8](repeating: 0x61, count: 1001)) }
+        if rest.contains("chunked") { client.send("\r\n0\r\n\r\n") }
+        #expect(client.read(through: "bytes.\n").hasPrefix("HTTP/1.1 413"))
+      }
+    }
+
+    @Test("a body that goes on and on ends the connection")
+    func endless() async throws {
+      try await serving { address, _, _ in
+        let client = try RawClient(port: address.port)
+        client.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        let piece = "10000\r\n" + String(repeating: "a", count: 65_536) + "\r\n"
+        for _ in 0..<64 { client.send(piece) }
+        #expect(!client.readToEnd().contains("200 OK"))
+      }
+    }
+
+    @Test("a field with a line break is never sent")
+    func injection() async throws {
+      try await serving { address, _, _ in
+        let client = try RawClient(port: address.port)
+        client.send("GET /broken HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(!client.readToEnd().contains("Set-Cookie"))
+      }
+    }
+
+    @Test(
+      "paths are decoded once, after they are split, and strictly",
+      arguments: [
+        ("/segments/a%2Fb/c", "segments|a/b|c"), ("/segments/%252e", "segments|%2e"), ("/segments/x/../y", nil),
+        ("/segments/%2e%2e/y", nil), ("/segments/%00", nil), ("/segments/%ff", nil), ("/segments/a%0d%0ab", nil),
+        ("/segments//d", "segments|d"), ("/query?a=1&a=b%26c+d", "1|b&c d"),
+      ] as [(String, String?)])
+    func targets(_ path: String, _ expected: String?) async throws {
+      try await serving { address, _, _ in
+        let client = try RawClient(port: address.port)
+        client.send("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        let answer = client.readToEnd()
+        if let expected {
+          #expect(answer.hasPrefix("HTTP/1.1 200") && answer.hasSuffix(expected + "\n"), "\(answer)")
+        } else {
+          #expect(answer.hasPrefix("HTTP/1.1 400"), "\(answer)")
         }
       }
-      // The buffers of the sockets hold a few chunks; then the sender stands still until the client leaves.
-      client = nil
-      await #expect(throws: HTTPStreamClosed.self) { try await sender.value }
-      #expect(sent.withLock { $0 } < 200)
     }
-  }
 
-  @Test("a client of a silent stream that has left is found by a heartbeat")
-  func heartbeat() async throws {
-    try await serving({ $0.heartbeatSeconds = 1 }) { address, sample, _ in
-      var client: RawClient? = try RawClient(port: address.port)
-      client?.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
-      #expect(client?.read(through: "beat\n").hasSuffix("beat\n") == true)
-      let stream = try #require(sample.streams.withLock { $0.first })
-      client = nil
-      await withCheckedContinuation { continuation in stream.onClose { continuation.resume() } }
-    }
-  }
-
-  @Test("each request leaves one record, also when its client left in the middle")
-  func records() async throws {
-    let sample = Sample()
-    let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: sample)
-    do {
+    @Test("a stream passes on what is sent, in order, and ends with the server")
+    func stream() async throws {
+      let sample = Sample()
+      let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: sample)
       let client = try RawClient(port: server.address.port)
-      client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
-      _ = client.read(through: "hello\n")
-      client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
+      client.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
+      _ = client.read(through: "\r\n\r\n")
+      let stream = try #require(sample.streams.withLock { $0.first })
+      for number in 0..<100 { try await stream.send { Array("line \(number).\n".utf8) } }
+      for number in 0..<100 { #expect(client.read(through: ".\n").hasSuffix("line \(number).\n")) }
+      await server.stop()
+      #expect(client.readToEnd().hasSuffix("0\r\n\r\n"))
+      await #expect(throws: HTTPStreamClosed.self) { try await stream.send { [] } }
     }
-    await server.stop()
-    let records = sample.records.withLock { $0 }
-    #expect(records.map(\.status) == [200, nil] || records.map(\.status) == [200])
-    #expect(records.first?.request.target.path == "/hello")
-  }
 
-  @Test("a thousand requests on sixteen connections are all answered")
-  func many() async throws {
-    try await serving { address, _, _ in
-      await withTaskGroup(of: Int.self) { group in
-        for _ in 0..<16 {
-          group.addTask {
-            guard let client = try? RawClient(port: address.port) else { return 0 }
-            var count = 0
-            for number in 0..<64 {
-              client.send("GET /\(number % 2 == 0 ? "hello" : "later") HTTP/1.1\r\nHost: a\r\n\r\n")
-              if client.read(through: number % 2 == 0 ? "hello\n" : "later\n").contains("200 OK") { count += 1 }
-            }
-            return count
+    @Test("a sender waits for a slow client, and learns when it has left")
+    func slowClient() async throws {
+      try await serving { address, sample, _ in
+        var client: RawClient? = try RawClient(port: address.port)
+        client?.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
+        _ = client?.read(through: "\r\n\r\n")
+        let stream = try #require(sample.streams.withLock { $0.first })
+        let sent = Mutex(0)
+        let sender = Task {
+          let piece = [UInt8](repeating: 0x61, count: 1 << 20)
+          while true {
+            try await stream.send { piece }
+            sent.withLock { $0 += 1 }
           }
         }
-        #expect(await group.reduce(0, +) == 1024)
+        // The buffers of the sockets hold a few chunks; then the sender stands still until the client leaves.
+        client = nil
+        await #expect(throws: HTTPStreamClosed.self) { try await sender.value }
+        #expect(sent.withLock { $0 } < 200)
+      }
+    }
+
+    @Test("a client of a silent stream that has left is found by a heartbeat")
+    func heartbeat() async throws {
+      try await serving({ $0.heartbeatSeconds = 1 }) { address, sample, _ in
+        var client: RawClient? = try RawClient(port: address.port)
+        client?.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(client?.read(through: "beat\n").hasSuffix("beat\n") == true)
+        let stream = try #require(sample.streams.withLock { $0.first })
+        client = nil
+        await withCheckedContinuation { continuation in stream.onClose { continuation.resume() } }
+      }
+    }
+
+    @Test("each request leaves one record, also when its client left in the middle")
+    func records() async throws {
+      let sample = Sample()
+      let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: sample)
+      do {
+        let client = try RawClient(port: server.address.port)
+        client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+        _ = client.read(through: "hello\n")
+        client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
+      }
+      await server.stop()
+      let records = sample.records.withLock { $0 }
+      #expect(records.map(\.status) == [200, nil] || records.map(\.status) == [200])
+      #expect(records.first?.request.target.path == "/hello")
+    }
+
+    @Test("a thousand requests on sixteen connections are all answered")
+    func many() async throws {
+      try await serving { address, _, _ in
+        await withTaskGroup(of: Int.self) { group in
+          for _ in 0..<16 {
+            group.addTask {
+              guard let client = try? RawClient(port: address.port) else { return 0 }
+              var count = 0
+              for number in 0..<64 {
+                client.send("GET /\(number % 2 == 0 ? "hello" : "later") HTTP/1.1\r\nHost: a\r\n\r\n")
+                if client.read(through: number % 2 == 0 ? "hello\n" : "later\n").contains("200 OK") { count += 1 }
+              }
+              return count
+            }
+          }
+          #expect(await group.reduce(0, +) == 1024)
+        }
       }
     }
   }
-}
 
-@Suite("Ranges")
-struct HTTPRangeTests {
-  @Test(
-    "a single range is read as the standard has it, and anything else is the whole",
-    arguments: [
-      (nil, .whole), ("bytes=0-", .part(0..<10)), ("bytes=2-4", .part(2..<5)), ("bytes=-3", .part(7..<10)),
-      ("bytes=-20", .part(0..<10)), ("bytes=9-99999999999999999999999", .part(9..<10)), ("bytes=10-", .unsatisfiable),
-      ("bytes=-0", .unsatisfiable), ("bytes=4-2", .whole), ("bytes=a-b", .whole), ("bytes=0-1,3-4", .whole),
-      ("items=0-1", .whole), ("bytes=-", .whole), ("bytes", .whole), ("BYTES=1-1", .part(1..<2)),
-      ("bytes=99999999999999999999999-", .unsatisfiable), ("bytes=+1-2", .whole),
-    ] as [(String?, HTTPRange)])
-  func single(_ field: String?, _ expected: HTTPRange) { #expect(HTTPRange(field, count: 10) == expected) }
+  @Suite("Ranges")
+  struct HTTPRangeTests {
+    @Test(
+      "a single range is read as the standard has it, and anything else is the whole",
+      arguments: [
+        (nil, .whole), ("bytes=0-", .part(0..<10)), ("bytes=2-4", .part(2..<5)), ("bytes=-3", .part(7..<10)),
+        ("bytes=-20", .part(0..<10)), ("bytes=9-99999999999999999999999", .part(9..<10)), ("bytes=10-", .unsatisfiable),
+        ("bytes=-0", .unsatisfiable), ("bytes=4-2", .whole), ("bytes=a-b", .whole), ("bytes=0-1,3-4", .whole),
+        ("items=0-1", .whole), ("bytes=-", .whole), ("bytes", .whole), ("BYTES=1-1", .part(1..<2)),
+        ("bytes=99999999999999999999999-", .unsatisfiable), ("bytes=+1-2", .whole),
+      ] as [(String?, HTTPRange)])
+    func single(_ field: String?, _ expected: HTTPRange) { #expect(HTTPRange(field, count: 10) == expected) }
 
-  @Test("an empty content has no satisfiable range")
-  func empty() {
-    #expect(HTTPRange("bytes=0-", count: 0) == .unsatisfiable)
-    #expect(HTTPRange("bytes=-1", count: 0) == .unsatisfiable)
-    #expect(HTTPRange(nil, count: 0) == .whole)
+    @Test("an empty content has no satisfiable range")
+    func empty() {
+      #expect(HTTPRange("bytes=0-", count: 0) == .unsatisfiable)
+      #expect(HTTPRange("bytes=-1", count: 0) == .unsatisfiable)
+      #expect(HTTPRange(nil, count: 0) == .whole)
+    }
   }
-}
 #endif
