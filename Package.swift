@@ -18,6 +18,9 @@ let checked: [SwiftSetting] = strict + [.define("INTERNAL_CHECKS", .when(configu
 /// Values that are borrowed from a transaction cannot outlive it.
 let borrowed: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 
+/// The HTTP library, for builds with the server only.
+let libmicrohttpd: Target.Dependency = .target(name: "CMicroHTTPD", condition: .when(traits: ["Gallery"]))
+
 let package = Package(
   name: "PhotoLedger",
   products: [
@@ -71,7 +74,7 @@ let package = Package(
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .target(
-      name: "HTTPServing", dependencies: [.target(name: "CMicroHTTPD", condition: .when(traits: ["Gallery"]))],
+      name: "HTTPServing", dependencies: [libmicrohttpd],
       swiftSettings: strict),
     .target(name: "LibraryJSON", dependencies: ["PhotoLedger"], swiftSettings: strict),
     .target(
