@@ -78,8 +78,8 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "LibraryJSON", dependencies: ["PhotoLedger"], swiftSettings: strict),
     .target(
-      name: "GalleryServer", dependencies: ["PhotoLedger", "LibraryJSON", "HTTPServing", "CSystem"],
-      resources: [.embedInCode("openapi.json")], swiftSettings: strict),
+      name: "GalleryServer", dependencies: ["PhotoLedger", "LibraryJSON", "MediaImport", "HTTPServing", "CSystem"],
+      resources: [.embedInCode("Service/openapi.json")], swiftSettings: strict),
     .executableTarget(
       name: "photoledger",
       dependencies: ["PhotoLedger", "LibraryJSON", "MediaImport", "GalleryServer", "HTTPServing", "CSystem"],
@@ -148,9 +148,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "GalleryServerTests",
-      dependencies: [
-        "GalleryServer", "HTTPServing", "PhotoLedger", "TestSupport",
-      ], swiftSettings: strict),
+      dependencies: ["GalleryServer", "HTTPServing", "LibraryJSON", "MediaImport", "PhotoLedger", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "HTTPServingTests", dependencies: ["HTTPServing", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "TidyTests", dependencies: ["TestSupport", "Photos", "PhotosUI"], exclude: ["PhotoKitNames.txt"],

@@ -175,7 +175,8 @@
             AssetCreation(
               mediaType: .image, resources: [ResourceDraft(type: .photo, source: .file(file, shouldMove: false))]))
         }
-        let asset = try #require(try gallery.library.asset(try #require(id).uuidString))
+        let created = try #require(id)
+        let asset = try #require(try gallery.library.asset(created.uuidString))
         let sha256 = try #require(try gallery.library.resources(of: asset).first?.sha256Hex)
         let target = "/v1/assets/\(asset.id.uuidString)/resources/\(sha256)"
         let whole = try gallery.ask("GET", target)

@@ -46,16 +46,18 @@
       return (server, try server.start(try HTTPListener("127.0.0.1:0")))
     }
 
-    /// Runs a body against a gallery that is stopped afterwards.
+    /// Runs a body, whose reads may block, against a gallery that is stopped afterwards.
     static func serving(seed: UInt64 = 1, _ body: (TestGallery) async throws -> Void) async throws {
-      let gallery = try await TestGallery(seed: seed)
-      do {
-        try await body(gallery)
-      } catch {
+      try await onBlockingThreads {
+        let gallery = try await TestGallery(seed: seed)
+        do {
+          try await body(gallery)
+        } catch {
+          await gallery.server.stop()
+          throw error
+        }
         await gallery.server.stop()
-        throw error
       }
-      await gallery.server.stop()
     }
 
     /// Stops the server and starts another one on the same library, with the keys that the first one left.

@@ -34,7 +34,7 @@
     func finished(_ record: HTTPRecord) { records.withLock { $0.append(record) } }
   }
 
-  /// Runs a body against a server that is stopped afterwards.
+  /// Runs a body, whose reads may block, against a server that is stopped afterwards.
   private func serving(
     _ change: (inout HTTPServerOptions) -> Void = { _ in },
     _ body: (HTTPAddress, Sample, HTTPServer) async throws -> Void
@@ -43,13 +43,15 @@
     var options = HTTPServerOptions()
     change(&options)
     let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: sample, options: options)
-    do {
-      try await body(server.address, sample, server)
-    } catch {
+    try await onBlockingThreads {
+      do {
+        try await body(server.address, sample, server)
+      } catch {
+        await server.stop()
+        throw error
+      }
       await server.stop()
-      throw error
     }
-    await server.stop()
   }
 
   @Suite("A server of HTTP")
@@ -129,17 +131,17 @@
 
     @Test("a stream passes on what is sent, in order, and ends with the server")
     func stream() async throws {
-      let sample = Sample()
-      let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: sample)
-      let client = try RawClient(port: server.address.port)
-      client.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
-      _ = client.read(through: "\r\n\r\n")
-      let stream = try #require(sample.streams.withLock { $0.first })
-      for number in 0..<100 { try await stream.send { Array("line \(number).\n".utf8) } }
-      for number in 0..<100 { #expect(client.read(through: ".\n").hasSuffix("line \(number).\n")) }
-      await server.stop()
-      #expect(client.readToEnd().hasSuffix("0\r\n\r\n"))
-      await #expect(throws: HTTPStreamClosed.self) { try await stream.send { [] } }
+      try await serving { address, sample, server in
+        let client = try RawClient(port: address.port)
+        client.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
+        _ = client.read(through: "\r\n\r\n")
+        let stream = try #require(sample.streams.withLock { $0.first })
+        for number in 0..<100 { try await stream.send { Array("line \(number).\n".utf8) } }
+        for number in 0..<100 { #expect(client.read(through: ".\n").hasSuffix("line \(number).\n")) }
+        await server.stop()
+        #expect(client.readToEnd().hasSuffix("0\r\n\r\n"))
+        await #expect(throws: HTTPStreamClosed.self) { try await stream.send { [] } }
+      }
     }
 
     @Test("a sender waits for a slow client, and learns when it has left")
@@ -178,18 +180,18 @@
 
     @Test("each request leaves one record, also when its client left in the middle")
     func records() async throws {
-      let sample = Sample()
-      let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: sample)
-      do {
-        let client = try RawClient(port: server.address.port)
-        client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
-        _ = client.read(through: "hello\n")
-        client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
+      try await serving { address, sample, server in
+        do {
+          let client = try RawClient(port: address.port)
+          client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+          _ = client.read(through: "hello\n")
+          client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
+        }
+        await server.stop()
+        let records = sample.records.withLock { $0 }
+        #expect(records.map(\.status) == [200, nil] || records.map(\.status) == [200])
+        #expect(records.first?.request.target.path == "/hello")
       }
-      await server.stop()
-      let records = sample.records.withLock { $0 }
-      #expect(records.map(\.status) == [200, nil] || records.map(\.status) == [200])
-      #expect(records.first?.request.target.path == "/hello")
     }
 
     @Test("a thousand requests on sixteen connections are all answered")

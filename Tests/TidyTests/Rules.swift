@@ -85,7 +85,7 @@ extension Rule {
     "MediaImport": ["PhotoLedger", "CSystem"],
     "LibraryJSON": ["PhotoLedger"],
     "HTTPServing": ["CMicroHTTPD"],
-    "GalleryServer": ["PhotoLedger", "LibraryJSON", "HTTPServing", "CSystem"],
+    "GalleryServer": ["PhotoLedger", "LibraryJSON", "MediaImport", "HTTPServing", "CSystem"],
     "photoledger": ["PhotoLedger", "LibraryJSON", "MediaImport", "GalleryServer", "HTTPServing", "CSystem"],
   ]
 
@@ -141,7 +141,9 @@ extension Rule {
   /// The rooms of the house: folders that a file may lie in.
   static let rooms: Set<String> = [
     "CLMDB", "CMicroHTTPD", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR", "MediaImport",
-    "MediaImport/Rendering", "LibraryJSON", "HTTPServing", "GalleryServer",
+    "MediaImport/Rendering", "LibraryJSON", "HTTPServing", "GalleryServer/Service", "GalleryServer/Access",
+    "GalleryServer/Blocks", "GalleryServer/Bytes", "GalleryServer/Feeds", "GalleryServer/Fetching",
+    "GalleryServer/Renditions", "GalleryServer/Uploads",
     "Photos/Library", "Photos/Objects", "Photos/Fetching", "Photos/Changes", "Photos/Resources", "Photos/Images",
     "Photos/Uploads", "Photos/StandIns", "ExtensionFoundation", "PhotosUI", "PhotosUI/StandIns",
     "StandIns/AVFoundation", "StandIns/CoreMedia", "StandIns/UniformTypeIdentifiers",

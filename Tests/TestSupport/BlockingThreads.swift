@@ -1,0 +1,22 @@
+import Foundation
+
+/// Runs jobs on threads that may block: a new one for each.
+///
+/// A test that reads from a socket blocks its thread until a server answers. On the shared pool, which has as many
+/// threads as the machine has cores, two such tests leave the server's own tasks no thread, and all of them wait for
+/// the limits of their sockets.
+private final class BlockingThreads: TaskExecutor {
+  static let shared = BlockingThreads()
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    Thread.detachNewThread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
+/// Runs a body, and the child tasks of it, on threads that may block.
+package func onBlockingThreads<Result>(
+  _ body: () async throws -> Result
+) async rethrows -> Result {
+  try await withTaskExecutorPreference(BlockingThreads.shared) { try await body() }
+}
