@@ -149,11 +149,12 @@ extension ChildProcess {
       bytes += piece.count
       try take(piece)
     }
-    var status = Int32(0)
-    while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+    var (status, usage) = (Int32(0), rusage())
+    while wait4(child, &status, 0, &usage) < 0 && errno == EINTR {}
     let wall = (ContinuousClock.now - start).nanoseconds
     guard status == 0 else { throw WrongAnswer(description: "'\(words.joined(separator: " "))' failed.") }
-    return (bytes, wall, peak)
+    // A process that printed little has ended before it was asked.
+    return (bytes, wall, peak > 0 ? peak : Int(usage.ru_maxrss) << 10)
   }
 
   /// The most memory that this process ever held, mapped pages included (VmHWM).
