@@ -6,8 +6,8 @@ import PhotoLedger
 /// S21, S22: the first screen in the order of addition, and the commands that print all there is.
 ///
 /// The floor of a stream is `cat` of the very bytes that the command prints, into the same pipe: what it costs to hand
-/// bytes on that are there already. The memory is the peak of the process, mapped pages of the store included, as its own
-/// `VmHWM` says: `ru_maxrss` of a child begins with the memory of the process that started it.
+/// bytes on that are there already. The memory is the peak of the process, mapped pages of the store included, as its
+/// own `VmHWM` says: `ru_maxrss` of a child begins with the memory of the process that started it.
 enum Streams {
   private static let screen = "S21 new process, by addition, count and first 100"
   private static let floor = "floor: cat of the same bytes"

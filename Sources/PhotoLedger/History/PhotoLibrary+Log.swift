@@ -6,7 +6,7 @@ import LMDB
 // Which events are read is known before any is: all after a token, those of the commits that fit, or those in the
 // history of an object. So they can be read from either end, in pieces, each in a transaction of its own that has ended
 // when the piece is handed out: a reader that is slow holds no page of the store. The log only grows at its end, which
-// is where it was when the reading began, so the pieces are those of one walk. Several cores read some pieces each time.
+// is where it was when the reading began, so the pieces are those of one walk. Several cores read some of them at once.
 
 extension PhotoLibrary {
   /// Goes through the events of the log that a filter wants, up to the moment that the view shows.
@@ -100,8 +100,8 @@ private struct LogReader {
   /// The events that touched all of the wanted objects; empty unless objects are wanted.
   private var histories: ArraySlice<UInt64> = []
 
-  /// How many events one core reads at a time, at about how many bytes of them it is enough, and how many such parts are
-  /// read before they are given.
+  /// How many events one core reads at a time, at about how many bytes of them it is enough, and how many such parts
+  /// are read before they are given.
   #if DEBUG
     private static let pieceCount = 3
   #else

@@ -100,8 +100,8 @@ extension Command {
         }
         Output.tell(
           isLast
-            ? "The rebuild was ended by signal \(number) (\(name)) again: the store is damaged in its log, or below what "
-              + "can be described. Restore it from a copy."
+            ? "The rebuild was ended by signal \(number) (\(name)) again: the store is damaged in its log, or below "
+              + "what can be described. Restore it from a copy."
             : "The rebuild was ended by signal \(number) (\(name)) while it read a damaged table; it starts again and "
               + "reads only the log.")
       }
