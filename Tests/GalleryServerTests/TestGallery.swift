@@ -18,6 +18,13 @@
     }
   }
 
+  /// A clock that a test moves.
+  final class TestClock: Sendable {
+    private let date = Mutex(Date(timeIntervalSince1970: 1_700_000_000))
+    var now: Date { date.withLock { $0 } }
+    func advance(by seconds: Double) { date.withLock { $0 += seconds } }
+  }
+
   /// A server on a library of its own, with the owner's key.
   final class TestGallery {
     let temporary: TemporaryLibrary
@@ -25,24 +32,29 @@
     private(set) var address: HTTPAddress
     private(set) var owner = ""
     private let seed: UInt64
+    private let access: GalleryAccess
+    /// The server's clock, which stands still unless it is moved.
+    let clock = TestClock()
 
     var library: PhotoLibrary { temporary.library }
 
-    init(seed: UInt64 = 1) async throws {
+    init(seed: UInt64 = 1, access: GalleryAccess = GalleryAccess()) async throws {
       temporary = try TemporaryLibrary(.seeded(seed))
-      self.seed = seed
-      (server, address) = try Self.start(temporary.library, seed)
+      (self.seed, self.access) = (seed, access)
+      (server, address) = try Self.start(temporary.library, seed, clock, access)
       owner = try await key(linked: server.ownerLink(at: ""))
     }
 
-    private static func start(_ library: PhotoLibrary, _ seed: UInt64) throws -> (GalleryServer, HTTPAddress) {
+    private static func start(
+      _ library: PhotoLibrary, _ seed: UInt64, _ clock: TestClock, _ access: GalleryAccess
+    ) throws -> (GalleryServer, HTTPAddress) {
       let random = Mutex(SeededGenerator(seed: seed))
       let environment = GalleryEnvironment(
-        now: { Date(timeIntervalSince1970: 1_700_000_000) },
+        now: { clock.now },
         randomBytes: { count in
           random.withLock { random in (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
         })
-      let server = try GalleryServer(library, environment: environment)
+      let server = try GalleryServer(library, environment: environment, access: access)
       return (server, try server.start(try HTTPListener("127.0.0.1:0")))
     }
 
@@ -63,7 +75,7 @@
     /// Stops the server and starts another one on the same library, with the keys that the first one left.
     func restart() async throws {
       await server.stop()
-      (server, address) = try Self.start(temporary.library, seed + 1)
+      (server, address) = try Self.start(temporary.library, seed + 1, clock, access)
     }
 
     private func key(linked link: String) async throws -> String {

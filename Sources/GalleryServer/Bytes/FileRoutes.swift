@@ -20,7 +20,7 @@
           let resource = try library.resources(of: asset).first(where: { $0.sha256Hex == call.parameters[1] })
         else { throw Problem.notFound }
         return try response(call, resource, at: try library.url(of: resource, in: asset))
-      }
+      }.needing(.originals)
     ]
 
     private static func response(_ call: Call, _ resource: AssetResource, at url: URL) throws -> HTTPResponse {

@@ -21,7 +21,7 @@
         let token = try call.query("at").map { try moment($0, of: library) } ?? nil
         let result = try call.server.fetches.result(fetch, at: token, of: library)
         return .json(describe(result, of: fetch), status: 201, [("Location", "/v1/fetches/\(fetch.name)")])
-      },
+      }.needing(.read),
       .reading("GET", "/v1/fetches/{fetch}") { call in
         try call.checkQuery(["token"])
         let (fetch, result) = try held(call)
