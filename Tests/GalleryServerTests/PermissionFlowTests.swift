@@ -50,7 +50,7 @@
 
     init(_ gallery: TestGallery, _ path: String, key: String? = "owner") throws {
       client = try RawClient(port: gallery.address.port)
-      client.send(try gallery.head("GET", path, key: key))
+      client.send(try gallery.head("GET", path, key: key, ["Connection: close"]))
       let head = client.read(through: "\r\n\r\n")
       try #require(head.hasPrefix("HTTP/1.1 200"), "\(head)")
     }
@@ -59,7 +59,10 @@
     func next() throws -> [String: Any]? {
       while true {
         let text = client.read(through: "\n\n")
-        guard text.hasSuffix("\n\n") else { return nil }
+        guard text.hasSuffix("\n\n") else {
+          try #require(client.isAtEnd, "The stream neither told anything nor ended.")
+          return nil
+        }
         for line in text.split(whereSeparator: \.isNewline) where line.hasPrefix("data: ") {
           return try JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)) as? [String: Any]
         }
@@ -169,7 +172,7 @@
         #expect(status(try gallery.session(app.key)) == "denied")
         // A denied app cannot ask again.
         let again = try gallery.ask("POST", "/v1/session/requests", json: ["level": "readWrite"], key: app.key)
-        #expect(again.status == 202 && (try again.json()["waiting"] as? [String]) == [])
+        #expect(try again.status == 202 && again.json()["waiting"] as? [String] == [])
         #expect(try gallery.waiting().isEmpty)
       }
     }
@@ -191,7 +194,8 @@
       access.allowsRegistration = false
       try await TestGallery.serving(access: access) { gallery in
         let json = ["name": "x", "usage": "It looks."]
-        #expect(try gallery.ask("POST", "/v1/clients", json: json, key: nil).status == 403)
+        let status = try gallery.ask("POST", "/v1/clients", json: json, key: nil).status
+        #expect(status == 403)
       }
     }
   }
@@ -296,7 +300,8 @@
           AssetCreation(
             mediaType: .image, resources: [ResourceDraft(type: type, source: .file(file, shouldMove: false))]))
       }
-      let asset = try #require(try library.asset(try #require(id).uuidString))
+      let created = try #require(id)
+      let asset = try #require(try library.asset(created.uuidString))
       return (asset.id.uuidString, try #require(try library.resources(of: asset).first?.sha256Hex))
     }
 

@@ -59,9 +59,11 @@
     }
 
     /// Runs a body, whose reads may block, against a gallery that is stopped afterwards.
-    static func serving(seed: UInt64 = 1, _ body: (TestGallery) async throws -> Void) async throws {
+    static func serving(
+      seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), _ body: (TestGallery) async throws -> Void
+    ) async throws {
       try await onBlockingThreads {
-        let gallery = try await TestGallery(seed: seed)
+        let gallery = try await TestGallery(seed: seed, access: access)
         do {
           try await body(gallery)
         } catch {
@@ -201,7 +203,9 @@
     init(_ gallery: TestGallery, _ query: String, key: String? = "owner", after cursor: String? = nil) throws {
       client = try RawClient(port: gallery.address.port)
       client.send(
-        try gallery.head("GET", "/v1/feed?\(query)", key: key, cursor.map { ["Last-Event-ID: \($0)"] } ?? []))
+        try gallery.head(
+          "GET", "/v1/feed?\(query)", key: key,
+          (cursor.map { ["Last-Event-ID: \($0)"] } ?? []) + ["Connection: close"]))
       let head = client.read(through: "\r\n\r\n")
       try #require(head.hasPrefix("HTTP/1.1 200"), "\(head)")
     }
@@ -210,7 +214,10 @@
     func next() throws -> FeedEvent? {
       while true {
         let text = client.read(through: "\n\n")
-        guard text.hasSuffix("\n\n") else { return nil }
+        guard text.hasSuffix("\n\n") else {
+          try #require(client.isAtEnd, "The feed neither told anything nor ended.")
+          return nil
+        }
         var event = FeedEvent(id: "", name: "", data: [:])
         // The frames of the chunked encoding stand between the lines.
         for line in text.split(whereSeparator: \.isNewline) {

@@ -105,6 +105,7 @@
   extension GalleryServer {
     /// Ends the feeds of keys that are not good any more, and of clients that may not read any more.
     func endWithdrawn() {
+      picking.sweep()
       for name in feeds.keys {
         guard let client = keyring.client(ofGoodKey: name),
           (try? Fetches.checkMayRead(library.as(client))) != nil

@@ -137,6 +137,7 @@
       // The keys go first: between the two steps nothing can be done with what is left.
       try server.withdrawKeys { $0.client == client }
       server.moreRequests.forget(client)
+      server.picking.cancelAll(of: client)
       try server.library.performChangesAndWait(cause: "client withdrawn") { change in
         change.setAuthorizationStatus(.denied, of: client, for: .readWrite)
         change.setAuthorizationStatus(.denied, of: client, for: .addOnly)

@@ -117,6 +117,13 @@
   }
 
   extension Call {
+    /// Rejects a body that another site's form could have sent.
+    func checkJSON() throws(Problem) {
+      guard request.contentType == "application/json" else {
+        throw Problem(415, "malformed-request", "The body must be JSON; send it with Content-Type: application/json.")
+      }
+    }
+
     /// The field that gives a browser a key: not for scripts, not for requests of other sites' pages.
     func cookie(_ secret: String) -> (String, String) {
       let isSecure =

@@ -64,6 +64,9 @@
       shown[resource.uniformTypeIdentifier] ?? "application/octet-stream"
     }
 
+    /// The media type of a uniform type that a browser may show.
+    static func mediaType(of type: String) -> String? { shown[type] }
+
     private static let shown = [
       "public.jpeg": "image/jpeg", "public.png": "image/png", "com.compuserve.gif": "image/gif",
       "org.webmproject.webp": "image/webp", "public.heic": "image/heic", "public.heif": "image/heif",

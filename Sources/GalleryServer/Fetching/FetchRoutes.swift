@@ -145,8 +145,10 @@
       if call.request.fields.all("if-none-match").contains(where: { $0 == "*" || $0.contains(tag) }) {
         return HTTPResponse(304, Headers.common + fields)
       }
-      let range = min(start, result.count)..<min(start.addingReportingOverflow(count).partialValue, result.count)
-      let assets = try result.objects(at: range.lowerBound..<max(range.lowerBound, range.upperBound))
+      // No sum of what the client sent: two large numbers would overflow.
+      let first = min(start, result.count)
+      let range = first..<first + min(count, result.count - first)
+      let assets = try result.objects(at: range)
       let items: JSON.Member
       if isColumns {
         items = JSON.Member("columns", Columns.json(assets))

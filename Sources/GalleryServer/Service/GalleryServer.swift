@@ -77,6 +77,7 @@
     let throttles: Throttles
     let watch: AccessWatch
     let moreRequests = MoreRequests()
+    let picking: Pickings
     let fetches = Fetches()
     let feeds = Feeds()
     let metrics = Metrics()
@@ -108,6 +109,7 @@
       keyring = try Keyring(
         folder: folder, environment: environment, people: people, shares: shares,
         trustedProxies: access.trustedProxies)
+      picking = Pickings(environment: environment)
       watch = AccessWatch()
       try watch.begin(self)
     }
@@ -134,6 +136,7 @@
 
     /// Ends all feeds, lets running responses end, and stops listening.
     public func stop() async {
+      picking.cancelAll()
       watch.end()
       feeds.endAll()
       let running = server.withLock { server in
