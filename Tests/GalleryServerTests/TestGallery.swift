@@ -40,6 +40,9 @@
 
     init(seed: UInt64 = 1, access: GalleryAccess = GalleryAccess()) async throws {
       temporary = try TemporaryLibrary(.seeded(seed))
+      var access = access
+      // What ends must end at once, not at the next sweep.
+      access.sweepSeconds = 3600
       (self.seed, self.access) = (seed, access)
       (server, address) = try Self.start(temporary.library, seed, clock, access)
       owner = try await key(linked: server.ownerLink(at: ""))

@@ -61,6 +61,12 @@ package final class RawClient {
     return String(decoding: unread, as: UTF8.self)
   }
 
+  /// Takes what comes within a time; for clients that go on sending.
+  package func receiveNow(milliseconds: Int32) {
+    var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    if poll(&wanted, 1, milliseconds) > 0 { _ = receive() }
+  }
+
   private func receive() -> Bool {
     var piece = [UInt8](repeating: 0, count: 65_536)
     let count = recv(descriptor, &piece, piece.count, 0)

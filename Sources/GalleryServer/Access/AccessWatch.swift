@@ -30,14 +30,13 @@
       var sweeper: Task<Void, Never>?
     }
 
-    /// How long a key can go on after its expiry, in seconds.
-    static let sweepSeconds = 5.0
     private let state = Mutex(State())
 
     /// Begins to follow the library of a server.
     func begin(_ server: GalleryServer) throws {
+      let seconds = server.access.sweepSeconds
       let task = Task.detached { [weak self] in
-        while (try? await Task.sleep(for: .seconds(Self.sweepSeconds))) != nil {
+        while (try? await Task.sleep(for: .seconds(seconds))) != nil {
           guard let self else { return }
           self.wake()
         }

@@ -131,6 +131,8 @@
     public var allowsRegistration = true
     /// How much clients may ask for.
     public var limits = GalleryLimits()
+    /// How long a feed can go on after its key has expired, in seconds; what is withdrawn ends at once.
+    public var sweepSeconds = 5.0
 
     /// Apps may register; no proxy is trusted.
     public init() {}
