@@ -155,7 +155,8 @@ let package = Package(
       name: "GalleryServerTests",
       dependencies: ["GalleryServer", "HTTPServing", "LibraryJSON", "MediaImport", "PhotoLedger", "TestSupport"],
       swiftSettings: strict),
-    .testTarget(name: "HTTPServingTests", dependencies: ["HTTPServing", "LibraryJSON", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "HTTPServingTests", dependencies: ["HTTPServing", "LibraryJSON", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "TidyTests", dependencies: ["TestSupport", "Photos", "PhotosUI"], exclude: ["PhotoKitNames.txt"],
       swiftSettings: strict),

@@ -9,9 +9,9 @@
   //                   ▲                                                                                        │
   //                   └────────────────────────────────────────────────────────────────────────────────────────┘
   //
-  // libmicrohttpd closes a connection that is silent, and takes every byte for a sign of life: a client that sends one a
-  // minute holds its connection for days. Here the whole head has a deadline, and so has a gathered body. What is late
-  // is shut down; libmicrohttpd then reads its end and closes it as any other.
+  // libmicrohttpd closes a connection that is silent, and takes every byte for a sign of life: a client that sends one
+  // a minute holds its connection for days. Here the whole head has a deadline, and so has a gathered body. What is
+  // late is shut down; libmicrohttpd then reads its end and closes it as any other.
   //
   // Invariant: a descriptor is shut down only while it stands in `all`, under the lock of that; libmicrohttpd reports
   // the end of a connection before it closes the descriptor, so no other connection can have its number.
@@ -56,7 +56,9 @@
     func sweep() {
       let now = WatchedConnection.now
       all.withLock { all in
-        for connection in all.values where connection.isLate(at: now) { shutdown(connection.descriptor, Int32(SHUT_RDWR)) }
+        for connection in all.values where connection.isLate(at: now) {
+          shutdown(connection.descriptor, Int32(SHUT_RDWR))
+        }
       }
     }
 

@@ -37,8 +37,8 @@
       }
     }
 
-    /// Rejects a head whose body could end elsewhere for a proxy in front (RFC 9112, 6.3): libmicrohttpd takes the first of
-    /// two lengths, and a proxy perhaps the second.
+    /// Rejects a head whose body could end elsewhere for a proxy in front (RFC 9112, 6.3): libmicrohttpd takes the
+    /// first of two lengths, and a proxy perhaps the second.
     private static func checkFraming(_ fields: HTTPFields) throws(HTTPServerError) {
       let lengths = fields.all("content-length")
       let codings = fields.all("transfer-encoding")

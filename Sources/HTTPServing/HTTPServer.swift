@@ -153,7 +153,9 @@
       }
     }
 
-    private func repeating(each seconds: Double, _ work: @escaping @Sendable (HTTPServer) -> Void) -> Task<Void, Never> {
+    private func repeating(
+      each seconds: Double, _ work: @escaping @Sendable (HTTPServer) -> Void
+    ) -> Task<Void, Never> {
       Task.detached { [weak self] in
         while (try? await Task.sleep(for: .seconds(seconds))) != nil {
           guard let self else { return }

@@ -56,7 +56,8 @@
           for key in ["owner", nil] {
             // The owner's key must go on.
             if route.method == "DELETE", path == "/v1/session" { continue }
-            let answer = try gallery.ask(route.method, path, json: ["GET", "DELETE"].contains(route.method) ? nil : [:], key: key)
+            let answer = try gallery.ask(
+              route.method, path, json: ["GET", "DELETE"].contains(route.method) ? nil : [:], key: key)
             let what: Comment = "\(route.method) \(path): \(answer)"
             #expect(answer.status < 500 || answer.status == 501, what)
             #expect(answer.fields["x-content-type-options"] == "nosniff", what)

@@ -8,16 +8,17 @@
   import TestSupport
   import Testing
 
-  // Two libraries behind two servers; one has more than the client may see. Every route is asked as the client, and every
-  // answer is compared byte by byte: status, fields, content, the first event of a stream. A route that somebody adds
-  // takes part by itself, with every candidate for its placeholders; a placeholder that is not known here fails the test.
+  // Two libraries behind two servers; one has more than the client may see. Every route is asked as the client, and
+  // every answer is compared byte by byte: status, fields, content, the first event of a stream. A route that somebody
+  // adds takes part by itself, with every candidate for its placeholders.
   //
   // What a step draws comes from a stream that begins anew with each visible step, and its clock is set by the step, so
   // that hidden work shifts nothing (as in SimulationTests' Twin).
 
   @Suite("Nothing leaks over HTTP")
   struct NothingLeaksOverHTTPTests {
-    @Test("a limited client gets byte-equal answers of two libraries that differ outside of what it sees, on every route")
+    @Test(
+      "a limited client gets byte-equal answers of two libraries that differ outside of what it sees, on every route")
     func nothingLeaks() async throws {
       let full = try await GalleryTwin.story(hasMore: true, probes: [])
       let plain = try await GalleryTwin.story(hasMore: false, probes: full.probes)
@@ -216,7 +217,8 @@
       world.begin(isVisible: false)
       let person = try server.people.add("hidden person", client: "family", password: nil)
       let key = try server.keyring.makeKey(.init(client: "family", label: "hidden")).0
-      _ = try library.store.perform([.client(named: "hidden client", .request(.readWrite))], as: "hidden client", cause: nil)
+      _ = try library.store.perform(
+        [.client(named: "hidden client", .request(.readWrite))], as: "hidden client", cause: nil)
       let session = try library.as("hidden client").beginPicking()
       try server.picking.add(session, seconds: 1_000_000) {}
       hidden.names["person"] = [person.name.replacing(" ", with: "%20")]
@@ -307,7 +309,8 @@
       client.send(lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? ""))
       var answer = client.read(through: "\r\n\r\n")
       // Of a stream the first event counts; it goes on for ever.
-      answer += method != "HEAD" && answer.contains("text/event-stream") ? client.read(through: "\n\n") : client.readToEnd()
+      answer +=
+        method != "HEAD" && answer.contains("text/event-stream") ? client.read(through: "\n\n") : client.readToEnd()
       answer = answer.components(separatedBy: "\r\n").filter { !$0.hasPrefix("Date: ") }.joined(separator: "\r\n")
       #expect(!answer.isEmpty, "\(method) \(target) was not answered")
       transcript.append(Exchange(question: "\(look): \(method) \(target) \(body ?? "")", answer: answer))

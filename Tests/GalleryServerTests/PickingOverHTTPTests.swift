@@ -45,7 +45,8 @@
         for path in ["candidates", "presentation", "presentation/events"] {
           #expect(try gallery.ask("GET", "/v1/picking/\(session)/\(path)", key: app.key).status == 403)
         }
-        #expect(try gallery.ask("POST", "/v1/picking/\(session)/taps", json: ["finish": true], key: app.key).status == 403)
+        #expect(
+          try gallery.ask("POST", "/v1/picking/\(session)/taps", json: ["finish": true], key: app.key).status == 403)
         let person = try StateClient(gallery, "/v1/picking/\(session)/presentation/events")
         #expect(try person.next()?["selection"] as? [String] == [])
         #expect(try tap(gallery, session, ["select": asset]) == 204)
@@ -62,7 +63,8 @@
         #expect(try gallery.ask("GET", "/v1/picked/\(item)", key: app.key, ["Range: bytes=12-"]).status == 416)
         // The pick is a permission for its item, and for nothing else and nobody else.
         #expect(try gallery.ask("GET", "/v1/assets/\(asset)/resources/\(sha256)", key: app.key).status == 403)
-        #expect(try gallery.ask("GET", "/v1/assets/\(other.asset)/resources/\(other.sha256)", key: app.key).status == 403)
+        #expect(
+          try gallery.ask("GET", "/v1/assets/\(other.asset)/resources/\(other.sha256)", key: app.key).status == 403)
         let stranger = try gallery.register(asks: nil)
         #expect(try gallery.ask("GET", "/v1/picked/\(item)", key: stranger.key).status == 403)
         #expect(try gallery.ask("GET", "/v1/picking/\(session)", key: stranger.key).status == 404)
@@ -125,7 +127,9 @@
         gallery.clock.advance(by: 11)
         gallery.server.watch.wake()
         // An expired session is cancelled: the last state may still say so before there is none.
-        while let state = try stream.next() { #expect(state["state"] as? String == "cancelled" || state["status"] != nil) }
+        while let state = try stream.next() {
+          #expect(state["state"] as? String == "cancelled" || state["status"] != nil)
+        }
         #expect(try gallery.ask("GET", "/v1/picking/\(chosen)", key: app.key).status == 404)
         #expect(try tap(gallery, chosen, ["finish": true]) == 404)
         for json: [String: Any] in [

@@ -21,7 +21,8 @@
       let secret = try #require(object["secret"] as? String)
       #expect(object["link"] as? String == "/share#\(secret)")
       return Link(
-        name: try #require(object["name"] as? String), client: try #require(object["client"] as? String), secret: secret)
+        name: try #require(object["name"] as? String), client: try #require(object["client"] as? String), secret: secret
+      )
     }
 
     private func open(_ gallery: TestGallery, _ link: Link, _ password: String? = nil) throws -> Answer {

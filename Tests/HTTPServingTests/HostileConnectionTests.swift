@@ -146,13 +146,15 @@
     func ranges(_ seed: UInt64) {
       var random = SeededGenerator(seed: seed)
       let pieces = [
-        "bytes", "BYTES", "=", "-", ",", " ", "0", "1", "9", "10", "18446744073709551615", "18446744073709551616", "bits",
+        "bytes", "BYTES", "=", "-", ",", " ", "0", "1", "9", "10", "18446744073709551615", "18446744073709551616",
+        "bits",
         "\t", "+1", "٣", "\u{0}", "-0", "x", "",
       ]
       for _ in 0..<rounds {
         var field = Bool.random(using: &random) ? "bytes=" : ""
         for _ in 0..<Int.random(in: 0...6, using: &random) { field += pieces.randomElement(using: &random) ?? "" }
-        let count = [0, 1, 10, UInt64.max, UInt64.random(in: 0...1000, using: &random)].randomElement(using: &random) ?? 0
+        let count =
+          [0, 1, 10, UInt64.max, UInt64.random(in: 0...1000, using: &random)].randomElement(using: &random) ?? 0
         switch HTTPRange(field, count: count) {
         case .whole, .unsatisfiable: break
         case .part(let part):

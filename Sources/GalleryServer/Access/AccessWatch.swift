@@ -92,7 +92,9 @@
           }
           if isLate { continuation.resume() }
         }
-      } onCancel: { [self] in release(number) }
+      } onCancel: { [self] in
+        release(number)
+      }
       timer.cancel()
     }
 

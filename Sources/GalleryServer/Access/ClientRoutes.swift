@@ -41,7 +41,8 @@
       let words = asks == .addOnly ? registration.addOnlyUsageDescription : registration.readWriteUsageDescription
       guard let words, !words.isEmpty else {
         throw Problem(
-          400, "missing-usage-description", "An app says why it wants the photos: pass 'usage', or 'addUsage' for adding.")
+          400, "missing-usage-description",
+          "An app says why it wants the photos: pass 'usage', or 'addUsage' for adding.")
       }
       try server.throttles.registrations.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
       guard try server.library.accessRequests().count < 100 else {
@@ -95,7 +96,8 @@
         try decide(known, try json.level(), json["decision"]?.textValue, assets, server)
       }
       server.watch.wake()
-      return .json(JSON(try server.library.clients().first { $0.name == client } ?? known), [("Cache-Control", "no-store")])
+      return .json(
+        JSON(try server.library.clients().first { $0.name == client } ?? known), [("Cache-Control", "no-store")])
     }
 
     private static func decide(
@@ -119,7 +121,8 @@
 
     /// Adds to what a limited client sees.
     /// - Returns: whether the client waited.
-    private static func give(more assets: [LocalIdentifier], to client: Client, _ server: GalleryServer) throws -> Bool {
+    private static func give(more assets: [LocalIdentifier], to client: Client, _ server: GalleryServer) throws -> Bool
+    {
       guard let request = server.moreRequests.request(of: client.name), request.added == nil else { return false }
       let seen = Set(try server.library.selection(of: client.name).map(\.id))
       let added = assets.filter { !seen.contains($0) }

@@ -5,8 +5,8 @@
 
   /// Hashes passwords with the C library's yescrypt, a few at a time.
   ///
-  /// A hash takes some 16 MiB and tens of milliseconds on purpose, so what asks for one is bounded: two at a time, a few
-  /// that wait, and everything else is asked to come back. A name that does not exist costs the same hash.
+  /// A hash takes some 16 MiB and tens of milliseconds on purpose, so what asks for one is bounded: two at a time, a
+  /// few that wait, and everything else is asked to come back. A name that does not exist costs the same hash.
   final class Passwords: Sendable {
     static let shortest = 8
     /// libcrypt takes 511 bytes.

@@ -96,7 +96,8 @@
 
     /// The person who has a name and a password.
     ///
-    /// A name that does not exist, one without a password and a wrong password give the same answer after the same work.
+    /// A name that does not exist, one without a password and a wrong password give the same answer after the same
+    /// work.
     func signIn(_ name: String, _ password: String) throws -> Person? {
       let person = named(name)
       guard try passwords.check(password, against: person?.hash), let person else { return nil }

@@ -6,7 +6,8 @@
 
   /// The routes of `Access` that are not about keys.
   enum AccessRoutes {
-    static let all: [Route] = PeopleRoutes.all + SessionRoutes.all + ClientRoutes.all + PickingRoutes.all
+    static let all: [Route] =
+      PeopleRoutes.all + SessionRoutes.all + ClientRoutes.all + PickingRoutes.all
       + ShareRoutes.all
   }
 

@@ -38,7 +38,7 @@
         .reading("GET", "/v1/picking/{session}/candidates") { call in try candidates(call) },
         Route("POST", "/v1/picking/{session}/taps") { server, call in
           try call.checkJSON()
-          return .gather(limit: 1 << 12) { request in
+          return .gather(limit: 1 << 16) { request in
             do {
               try await tap(call, try JSONReader.read(request.body))
               server.watch.wake()
@@ -137,7 +137,9 @@
         session.moveAsset(
           withIdentifier: asset, afterAssetWithIdentifier: try move.text("after", atMost: 200))
       }
-      if let limit = try json.whole("limit", in: 0...100_000) { try session.update(PickerUpdate(selectionLimit: limit)) }
+      if let limit = try json.whole("limit", in: 0...100_000) {
+        try session.update(PickerUpdate(selectionLimit: limit))
+      }
     }
 
     private static func wanted(_ call: Call) throws -> (PickedItem, PickedItemOptions) {

@@ -5,9 +5,9 @@
 
   /// The picking sessions that clients began over HTTP, until they expire.
   ///
-  /// The core forgets a session when it is over; its results are kept here until it expires, so that a client that polls
-  /// finds them. A server that ends cancels what is open: PhotoKit's picker does not outlive its process either. What
-  /// was picked is recorded in the library, and its items are good in any process.
+  /// The core forgets a session when it is over; its results are kept here until it expires, so that a client that
+  /// polls finds them. A server that ends cancels what is open: PhotoKit's picker does not outlive its process either.
+  /// What was picked is recorded in the library, and its items are good in any process.
   final class Pickings: Sendable {
     /// A session of a client's.
     struct Entry: Sendable {

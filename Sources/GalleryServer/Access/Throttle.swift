@@ -52,7 +52,9 @@
     /// The name under which a peer is counted: an IPv6 site has as many addresses as it likes, so its /64 counts.
     static func name(ofPeer peer: String) -> String {
       var address = in6_addr()
-      guard peer.contains(":"), inet_pton(AF_INET6, String(peer.prefix { $0 != "%" }), &address) == 1 else { return peer }
+      guard peer.contains(":"), inet_pton(AF_INET6, String(peer.prefix { $0 != "%" }), &address) == 1 else {
+        return peer
+      }
       return withUnsafeBytes(of: &address) { bytes in
         // An IPv4 address in IPv6 form is one host.
         let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF

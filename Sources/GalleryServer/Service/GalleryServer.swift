@@ -181,8 +181,9 @@
       let key = try? keyring.key(of: record.request)
       log(
         GalleryLogLine(
-          date: environment.now(), peer: keyring.peer(of: record.request), client: key?.client, method: record.request.method,
-          path: record.request.target.path, status: record.status, seconds: record.seconds))
+          date: environment.now(), peer: keyring.peer(of: record.request), client: key?.client,
+          method: record.request.method, path: record.request.target.path, status: record.status,
+          seconds: record.seconds))
     }
   }
 
