@@ -138,6 +138,33 @@
       }
     }
 
+    @Test("one key, person or share link cannot take the places of all others")
+    func places() async throws {
+      try await TestGallery.serving { gallery in
+        let key = try gallery.key(of: "app").secret
+        var streams = try (0..<AccessWatch.limitOfKey).map { _ in
+          try StateClient(gallery, "/v1/session/events", key: key)
+        }
+        #expect(try gallery.ask("GET", "/v1/session/events", key: key).status == 429)
+        #expect(try gallery.ask("GET", "/v1/session", key: key).status == 429)
+        #expect(try gallery.ask("GET", "/v1/session").status == 200)
+        streams = []
+        // A client that has left is found when the stream writes.
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        try await waitUntil("the places are free", limit: .seconds(60)) {
+          try gallery.ask("GET", "/v1/session", key: key).status == 200
+        }
+        #expect(streams.isEmpty)
+        try gallery.addPerson("anna", client: "family", password: nil)
+        let anna = try #require(gallery.server.people.named("anna"))
+        for _ in 0..<Keyring.limitOfPerson + 10 {
+          _ = try gallery.server.keyring.makeKey(
+            .init(client: "family", label: "", person: .init(name: "anna", epoch: anna.epoch)))
+        }
+        #expect(gallery.server.keyring.list().count { $0.person != nil } == Keyring.limitOfPerson)
+      }
+    }
+
     @Test("a secret is never in the log, in a list, or in an answer that is not its own")
     func secrets() async throws {
       try await TestGallery.serving { gallery in

@@ -3,6 +3,7 @@
   @testable import GalleryServer
   import HTTPServing
   import PhotoLedger
+  import Synchronization
   import TestSupport
   import Testing
 
@@ -74,6 +75,29 @@
       let (known, unknown) = (try seconds(hash), try seconds(nil))
       // Far apart: without the work the second is a thousand times shorter.
       #expect(unknown > known / 4 && known > unknown / 4, "known \(known) s, unknown \(unknown) s")
+      #expect(try passwords.check("correct horse", against: hash))
+    }
+
+    @Test("passwords that come all at once are checked two at a time; those that would wait too long are sent away")
+    func boundedWork() throws {
+      let passwords = try Passwords(environment: .system)
+      let hash = try passwords.hash("correct horse")
+      let outcomes = Mutex<[String]>([])
+      let group = DispatchGroup()
+      for _ in 0..<40 {
+        group.enter()
+        Thread.detachNewThread {
+          let outcome: String
+          do {
+            outcome = try passwords.check("correct horse", against: hash) ? "right" : "wrong"
+          } catch { outcome = (error as? Problem)?.type ?? "\(error)" }
+          outcomes.withLock { $0.append(outcome) }
+          group.leave()
+        }
+      }
+      #expect(group.wait(timeout: .now() + 60) == .success)
+      let all = outcomes.withLock { $0 }
+      #expect(Set(all) == ["right", "too-many-requests"] && all.count { $0 == "right" } >= 16)
       #expect(try passwords.check("correct horse", against: hash))
     }
 

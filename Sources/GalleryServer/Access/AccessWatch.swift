@@ -26,6 +26,8 @@
       var generation: UInt64 = 0
       var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
       var nextWaiter: UInt64 = 0
+      /// How many polls and streams are open, by the name of the key.
+      var open: [String: Int] = [:]
       var isEnded = false
       var sweeper: Task<Void, Never>?
     }
@@ -71,6 +73,28 @@
 
     var isEnded: Bool { state.withLock { $0.isEnded } }
     var generation: UInt64 { state.withLock { $0.generation } }
+    /// How many polls and streams a key may have at once; each holds a connection.
+    static let limitOfKey = 64
+
+    /// Takes a place for a poll or a stream.
+    /// - Throws: ``Problem`` 429 if the key has too many.
+    func enter(_ key: String) throws(Problem) {
+      let isFull = state.withLock { state in
+        guard state.open[key, default: 0] < Self.limitOfKey else { return true }
+        state.open[key, default: 0] += 1
+        return false
+      }
+      if isFull { throw .tooMany("This key has \(Self.limitOfKey) polls and streams open; close one.", seconds: 5) }
+    }
+
+    /// Gives a place back.
+    func leave(_ key: String) {
+      state.withLock { state in
+        let left = state.open[key, default: 1] - 1
+        state.open[key] = left > 0 ? left : nil
+      }
+    }
+
     /// How many wait now.
     var waiterCount: Int { state.withLock { $0.waiters.count } }
 
@@ -136,7 +160,12 @@
             throw Problem.malformed("'wait' is \(seconds); pass at most \(longestWait) seconds.")
           }
           let after = try call.query("after")
-          return .respond { _ in await polled(server, call, after, Double(seconds), state) }
+          let key = call.key?.name ?? ""
+          try server.watch.enter(key)
+          return .respond { _ in
+            defer { server.watch.leave(key) }
+            return await polled(server, call, after, Double(seconds), state)
+          }
         }.needing(scope),
         Route("GET", path + "/events", need) { server, call in
           try call.checkQuery([])
@@ -147,9 +176,17 @@
           // A state that cannot be read now is an answer, not a stream.
           let response = HTTPResponse(200, Headers.common + fields, .stream(stream))
           if call.request.method == "HEAD" { return .answer(response) }
+          let key = call.key?.name ?? ""
+          try server.watch.enter(key)
           return .respond { _ in
-            do { _ = try await offload { try state(call) } } catch { return Problem(error).response }
-            let task = Task.detached { await follow(server, call, stream, state) }
+            do { _ = try await offload { try state(call) } } catch {
+              server.watch.leave(key)
+              return Problem(error).response
+            }
+            let task = Task.detached {
+              await follow(server, call, stream, state)
+              server.watch.leave(key)
+            }
             stream.onClose { task.cancel() }
             return response
           }

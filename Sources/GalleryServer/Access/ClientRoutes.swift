@@ -45,7 +45,10 @@
           "An app says why it wants the photos: pass 'usage', or 'addUsage' for adding.")
       }
       try server.throttles.registrations.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
-      guard try server.library.accessRequests().count < 100 else {
+      let undecided = try server.library.clients().count {
+        $0.name.contains("#") && AccessLevel.allCases.map($0.status(for:)) == [.notDetermined, .notDetermined]
+      }
+      guard undecided < 200 else {
         throw Problem.tooMany("Too many apps wait for the owner's answer.", seconds: 600)
       }
       let client = "\(said)#\(Keyring.spelled(server.environment.randomBytes(9)))"

@@ -70,6 +70,8 @@
     static let sessionSeconds = 30 * 86_400.0
     private static let linkSeconds = 900.0
     private static let keyLimit = 10_000
+    static let limitOfPerson = 50
+    static let limitOfShare = 500
 
     /// Guarded by its lock, which is held while the file is written.
     private let state: Mutex<State>
@@ -175,6 +177,13 @@
         person: grant.person, share: grant.share)
       try state.withLock { state in
         var keys = state.keys.filter { isGood($0.value) }
+        // Who signs in again and again takes the places of their own sessions, not those of others.
+        for (tie, limit) in [(grant.person, Self.limitOfPerson), (grant.share, Self.limitOfShare)] {
+          guard let tie else { continue }
+          let own = keys.filter { $0.value.person == tie || $0.value.share == tie }
+          guard own.count >= limit, let oldest = own.min(by: { $0.value.created < $1.value.created }) else { continue }
+          keys[oldest.key] = nil
+        }
         guard keys.count < Self.keyLimit else {
           throw Problem(400, "limit-exceeded", "There are \(keys.count) keys; withdraw some first.")
         }
