@@ -21,6 +21,9 @@ let borrowed: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 /// The HTTP library, for builds with the server only.
 let libmicrohttpd: Target.Dependency = .target(name: "CMicroHTTPD", condition: .when(traits: ["Gallery"]))
 
+/// The C library's password hash, for builds with the server only.
+let libcrypt: Target.Dependency = .target(name: "CCrypt", condition: .when(traits: ["Gallery"]))
+
 let package = Package(
   name: "PhotoLedger",
   products: [
@@ -73,12 +76,14 @@ let package = Package(
     .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
     .target(
       name: "HTTPServing", dependencies: [libmicrohttpd],
       swiftSettings: strict),
     .target(name: "LibraryJSON", dependencies: ["PhotoLedger"], swiftSettings: strict),
     .target(
-      name: "GalleryServer", dependencies: ["PhotoLedger", "LibraryJSON", "MediaImport", "HTTPServing", "CSystem"],
+      name: "GalleryServer",
+      dependencies: ["PhotoLedger", "LibraryJSON", "MediaImport", "HTTPServing", "CSystem", libcrypt],
       resources: [.embedInCode("Service/openapi.json")], swiftSettings: strict),
     .executableTarget(
       name: "photoledger",
@@ -153,7 +158,8 @@ let package = Package(
       name: "GalleryServerTests",
       dependencies: ["GalleryServer", "HTTPServing", "LibraryJSON", "MediaImport", "PhotoLedger", "TestSupport"],
       swiftSettings: strict),
-    .testTarget(name: "HTTPServingTests", dependencies: ["HTTPServing", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "HTTPServingTests", dependencies: ["HTTPServing", "LibraryJSON", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "TidyTests", dependencies: ["TestSupport", "Photos", "PhotosUI"], exclude: ["PhotoKitNames.txt"],
       swiftSettings: strict),

@@ -19,13 +19,14 @@ struct chttp_options {
   void *context;
   MHD_AccessHandlerCallback handler;
   MHD_RequestCompletedCallback completed;
+  MHD_NotifyConnectionCallback connected;
   size_t (*unescape)(void *, struct MHD_Connection *, char *);
   void (*log)(void *, const char *, va_list);
 };
 
 static inline struct MHD_Daemon *chttp_start(const struct chttp_options *o) {
   unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
-  struct MHD_OptionItem items[14];
+  struct MHD_OptionItem items[15];
   int n = 0;
 #define CHTTP_ITEM(name, number, pointer) \
   items[n++] = (struct MHD_OptionItem){(name), (intptr_t)(number), (void *)(pointer)}
@@ -37,6 +38,7 @@ static inline struct MHD_Daemon *chttp_start(const struct chttp_options *o) {
   CHTTP_ITEM(MHD_OPTION_CONNECTION_MEMORY_LIMIT, o->connection_memory, 0);
   CHTTP_ITEM(MHD_OPTION_STRICT_FOR_CLIENT, 1, 0);
   CHTTP_ITEM(MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)o->completed, o->context);
+  CHTTP_ITEM(MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)o->connected, o->context);
   CHTTP_ITEM(MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)o->unescape, o->context);
   if (o->certificate) {
     flags |= MHD_USE_TLS;
@@ -56,6 +58,23 @@ static inline const struct sockaddr *chttp_peer(struct MHD_Connection *connectio
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   return info ? info->client_addr : 0;
+}
+
+/// The socket of a connection; -1 if it is unknown.
+static inline int chttp_descriptor(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info ? info->connect_fd : -1;
+}
+
+/// Whether a connection was accepted, as opposed to closed.
+static inline int chttp_is_start(enum MHD_ConnectionNotificationCode code) {
+  return code == MHD_CONNECTION_NOTIFY_STARTED;
+}
+
+/// What `connected` keeps for a connection; null if there is nothing.
+static inline void *chttp_socket_context(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return info ? info->socket_context : 0;
 }
 
 #endif

@@ -44,22 +44,26 @@
     private let connection: UInt
     private let state = Mutex(State(phase: .working))
     private let start = ContinuousClock.now
+    private let watched: WatchedConnection?
 
     init(_ server: HTTPServer, _ connection: OpaquePointer, _ request: HTTPRequest) {
       (self.server, self.request) = (server, request)
       self.connection = UInt(bitPattern: connection)
+      watched = ConnectionWatch.connection(connection)
     }
 
     private var raw: OpaquePointer? { OpaquePointer(bitPattern: connection) }
 
     /// Takes the head; libmicrohttpd calls again for the body and at its end.
     func begin() -> MHD_Result {
+      watched?.expect(within: nil)
       if let refusal = request.refusal { return reject(refusal) }
       switch server.application.plan(request) {
       case .answer(let response): return request.hasBody ? reject(response) : wait(for: response)
       case .respond(let work): return receive(limit: 0, work)
       case .gather(let limit, let work):
         if let length = request.contentLength, length > limit { return reject(.tooLarge(limit: limit)) }
+        watched?.expect(within: server.connections.requestSeconds)
         return receive(limit: limit, work)
       }
     }
@@ -114,6 +118,7 @@
             return .send(.tooLarge(limit: limit))
           }
           state.phase = .working
+          watched?.expect(within: nil)
           var whole = request
           whole.body = state.body
           state.body = []
@@ -163,6 +168,7 @@
         if case .ready(let response) = state.phase { return (state.status, state.stream, response as HTTPResponse?) }
         return (state.status, state.stream, nil)
       }
+      watched?.expect(within: server.connections.idleSeconds + server.connections.requestSeconds)
       left?.discard()
       if let stream {
         stream.close()

@@ -28,11 +28,31 @@
       fields = HTTPFields(connection, MHD_ValueKind.HEADER_KIND)
       peer = chttp_peer(connection).map(HTTPAddress.host) ?? ""
       do throws(HTTPServerError) {
-        target = try HTTPTarget(path: path, query: HTTPFields(connection, MHD_ValueKind.GET_ARGUMENT_KIND))
-        refusal = nil
+        let decoded = try HTTPTarget(path: path, query: HTTPFields(connection, MHD_ValueKind.GET_ARGUMENT_KIND))
+        try Self.checkFraming(fields)
+        (target, refusal) = (decoded, nil)
       } catch {
         target = HTTPTarget()
         refusal = .plain(400, error.description)
+      }
+    }
+
+    /// Rejects a head whose body could end elsewhere for a proxy in front (RFC 9112, 6.3): libmicrohttpd takes the
+    /// first of two lengths, and a proxy perhaps the second.
+    private static func checkFraming(_ fields: HTTPFields) throws(HTTPServerError) {
+      let lengths = fields.all("content-length")
+      let codings = fields.all("transfer-encoding")
+      guard lengths.count + codings.count < 2 else {
+        throw HTTPServerError(description: "The request says more than once how long its body is.")
+      }
+      if let length = lengths.first, length.isEmpty || !length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+        throw HTTPServerError(description: "'Content-Length' is not a number of bytes.")
+      }
+      if let coding = codings.first, coding.lowercased() != "chunked" {
+        throw HTTPServerError(description: "'Transfer-Encoding' is '\(coding.prefix(40))'; only 'chunked' is known.")
+      }
+      guard fields.all("host").count < 2 else {
+        throw HTTPServerError(description: "The request names more than one host.")
       }
     }
 

@@ -28,7 +28,8 @@
 
     /// A sentence as plain text.
     public static func plain(_ status: Int, _ sentence: String) -> HTTPResponse {
-      HTTPResponse(status, [("Content-Type", "text/plain; charset=utf-8")], .bytes(Array(sentence.utf8) + [0x0A]))
+      let fields = [("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff")]
+      return HTTPResponse(status, fields, .bytes(Array(sentence.utf8) + [0x0A]))
     }
 
     static func tooLarge(limit: Int) -> HTTPResponse {

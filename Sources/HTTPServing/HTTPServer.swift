@@ -19,6 +19,7 @@
   //   a pool of one thread is refused                             one thread is started without a pool
   //   suspending needs a flag; only two callbacks may suspend     always set; `Exchange.step` and `HTTPStream.read`
   // only
+  //   one byte a minute keeps a connection                        `ConnectionWatch` gives each head and body a deadline
   //   a suspended connection notices no client that left          `HTTPStream` is sent a heartbeat
   //   a content reader that returns 0 unsuspended spins           `HTTPStream.read` suspends before it returns 0
   //   stopping with suspended connections is undefined            `stop` ends streams and waits for tasks first
@@ -46,6 +47,8 @@
     public var connectionLimitOfAddress = 0
     /// After how many seconds without traffic a connection is closed.
     public var idleSeconds = 60
+    /// How many seconds a client has for a whole head, and then for a body that is gathered.
+    public var requestSeconds = 30.0
     /// The memory for the head of a request and for writing its response, in bytes a connection.
     public var connectionMemory = 16 << 10
     /// How often a stream without traffic is sent a heartbeat, in seconds.
@@ -111,7 +114,8 @@
     private let state = Mutex(State())
     let application: any HTTPApplication
     private let options: HTTPServerOptions
-    private let heartbeat = Mutex<Task<Void, Never>?>(nil)
+    let connections: ConnectionWatch
+    private let heartbeat = Mutex<[Task<Void, Never>]>([])
     /// The address on which the server listens.
     public let address: HTTPAddress
 
@@ -129,6 +133,8 @@
       address = listener.address
       self.application = application
       self.options = options
+      connections = ConnectionWatch(
+        requestSeconds: options.requestSeconds, idleSeconds: Double(options.idleSeconds))
       var listener = listener
       let descriptor = listener.release()
       guard let daemon = Self.start(descriptor, self, options) else {
@@ -139,13 +145,21 @@
       }
       let raw = UInt(bitPattern: daemon)
       state.withLock { $0.daemon = raw }
-      let interval = options.heartbeatSeconds
-      heartbeat.withLock { task in
-        task = Task.detached { [weak self] in
-          while (try? await Task.sleep(for: .seconds(interval))) != nil {
-            guard let self else { return }
-            self.beat()
-          }
+      heartbeat.withLock { tasks in
+        tasks = [
+          repeating(each: Double(options.heartbeatSeconds)) { $0.beat() },
+          repeating(each: min(5, options.requestSeconds / 4)) { $0.connections.sweep() },
+        ]
+      }
+    }
+
+    private func repeating(
+      each seconds: Double, _ work: @escaping @Sendable (HTTPServer) -> Void
+    ) -> Task<Void, Never> {
+      Task.detached { [weak self] in
+        while (try? await Task.sleep(for: .seconds(seconds))) != nil {
+          guard let self else { return }
+          work(self)
         }
       }
     }
@@ -164,6 +178,7 @@
         (raw.certificate, raw.key, raw.context) = (certificate, key, context)
         raw.handler = handleRequest
         raw.completed = completeRequest
+        raw.connected = connectionChanged
         raw.unescape = { _, _, text in text.map { strlen($0) } ?? 0 }
         raw.log = logMessage
         return chttp_start(&raw)
@@ -182,7 +197,7 @@
         return state.daemon
       }
       guard daemon != 0 else { return }
-      heartbeat.withLock { $0 }?.cancel()
+      for task in heartbeat.withLock({ $0 }) { task.cancel() }
       let listener = MHD_quiesce_daemon(OpaquePointer(bitPattern: daemon))
       // No stream is added any more: `adopt` ends those that come now.
       for stream in state.withLock({ $0.streams.values.compactMap(\.stream) }) { stream.end() }

@@ -18,6 +18,13 @@
     }
   }
 
+  /// A clock that a test moves.
+  final class TestClock: Sendable {
+    private let date = Mutex(Date(timeIntervalSince1970: 1_700_000_000))
+    var now: Date { date.withLock { $0 } }
+    func advance(by seconds: Double) { date.withLock { $0 += seconds } }
+  }
+
   /// A server on a library of its own, with the owner's key.
   final class TestGallery {
     let temporary: TemporaryLibrary
@@ -25,31 +32,41 @@
     private(set) var address: HTTPAddress
     private(set) var owner = ""
     private let seed: UInt64
+    private let access: GalleryAccess
+    /// The server's clock, which stands still unless it is moved.
+    let clock = TestClock()
 
     var library: PhotoLibrary { temporary.library }
 
-    init(seed: UInt64 = 1) async throws {
+    init(seed: UInt64 = 1, access: GalleryAccess = GalleryAccess()) async throws {
       temporary = try TemporaryLibrary(.seeded(seed))
-      self.seed = seed
-      (server, address) = try Self.start(temporary.library, seed)
+      var access = access
+      // What ends must end at once, not at the next sweep.
+      access.sweepSeconds = 3600
+      (self.seed, self.access) = (seed, access)
+      (server, address) = try Self.start(temporary.library, seed, clock, access)
       owner = try await key(linked: server.ownerLink(at: ""))
     }
 
-    private static func start(_ library: PhotoLibrary, _ seed: UInt64) throws -> (GalleryServer, HTTPAddress) {
+    private static func start(
+      _ library: PhotoLibrary, _ seed: UInt64, _ clock: TestClock, _ access: GalleryAccess
+    ) throws -> (GalleryServer, HTTPAddress) {
       let random = Mutex(SeededGenerator(seed: seed))
       let environment = GalleryEnvironment(
-        now: { Date(timeIntervalSince1970: 1_700_000_000) },
+        now: { clock.now },
         randomBytes: { count in
           random.withLock { random in (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
         })
-      let server = try GalleryServer(library, environment: environment)
+      let server = try GalleryServer(library, environment: environment, access: access)
       return (server, try server.start(try HTTPListener("127.0.0.1:0")))
     }
 
     /// Runs a body, whose reads may block, against a gallery that is stopped afterwards.
-    static func serving(seed: UInt64 = 1, _ body: (TestGallery) async throws -> Void) async throws {
+    static func serving(
+      seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), _ body: (TestGallery) async throws -> Void
+    ) async throws {
       try await onBlockingThreads {
-        let gallery = try await TestGallery(seed: seed)
+        let gallery = try await TestGallery(seed: seed, access: access)
         do {
           try await body(gallery)
         } catch {
@@ -63,7 +80,7 @@
     /// Stops the server and starts another one on the same library, with the keys that the first one left.
     func restart() async throws {
       await server.stop()
-      (server, address) = try Self.start(temporary.library, seed + 1)
+      (server, address) = try Self.start(temporary.library, seed + 1, clock, access)
     }
 
     private func key(linked link: String) async throws -> String {
@@ -191,7 +208,9 @@
     init(_ gallery: TestGallery, _ query: String, key: String? = "owner", after cursor: String? = nil) throws {
       client = try RawClient(port: gallery.address.port)
       client.send(
-        try gallery.head("GET", "/v1/feed?\(query)", key: key, cursor.map { ["Last-Event-ID: \($0)"] } ?? []))
+        try gallery.head(
+          "GET", "/v1/feed?\(query)", key: key,
+          (cursor.map { ["Last-Event-ID: \($0)"] } ?? []) + ["Connection: close"]))
       let head = client.read(through: "\r\n\r\n")
       try #require(head.hasPrefix("HTTP/1.1 200"), "\(head)")
     }
@@ -200,7 +219,10 @@
     func next() throws -> FeedEvent? {
       while true {
         let text = client.read(through: "\n\n")
-        guard text.hasSuffix("\n\n") else { return nil }
+        guard text.hasSuffix("\n\n") else {
+          try #require(client.isAtEnd, "The feed neither told anything nor ended.")
+          return nil
+        }
         var event = FeedEvent(id: "", name: "", data: [:])
         // The frames of the chunked encoding stand between the lines.
         for line in text.split(whereSeparator: \.isNewline) {

@@ -4,6 +4,8 @@ import Foundation
 package final class RawClient {
   private let descriptor: Int32
   private var unread: [UInt8] = []
+  /// Whether the server has ended the connection; false after a read that took too long.
+  package private(set) var isAtEnd = false
 
   /// Connects to a port of an IPv4 address.
   package init(host: String = "127.0.0.1", port: UInt16) throws {
@@ -59,9 +61,16 @@ package final class RawClient {
     return String(decoding: unread, as: UTF8.self)
   }
 
+  /// Takes what comes within a time; for clients that go on sending.
+  package func receiveNow(milliseconds: Int32) {
+    var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    if poll(&wanted, 1, milliseconds) > 0 { _ = receive() }
+  }
+
   private func receive() -> Bool {
     var piece = [UInt8](repeating: 0, count: 65_536)
     let count = recv(descriptor, &piece, piece.count, 0)
+    if count == 0 || (count < 0 && errno == ECONNRESET) { isAtEnd = true }
     guard count > 0 else { return false }
     unread.append(contentsOf: piece[..<count])
     return true

@@ -4,7 +4,7 @@
   import LibraryJSON
   import PhotoLedger
 
-  /// Signing in, and the keys of programs.
+  /// Signing in and out, and the keys of programs.
   enum KeyRoutes {
     static let all: [Route] = [
       .reading("GET", "/sign-in", .nothing) { call in
@@ -13,56 +13,184 @@
         guard call.request.method == "GET" else { return HTTPResponse(204, Headers.common) }
         guard let link = try call.query("link") else { throw Problem.malformed("The link lacks its secret.") }
         let client = try call.server.keyring.redeem(link)
-        let (_, secret) = try call.server.keyring.makeKey(for: client, label: "browser")
-        let isSecure = call.request.fields["x-forwarded-proto"] == "https" || call.server.servesTLS
-        let cookie =
-          "\(Keyring.cookie)=\(secret); Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000"
-          + (isSecure ? "; Secure" : "")
+        let (_, secret) = try call.server.keyring.makeKey(
+          .init(client: client, label: "browser", scopes: Keyring.scopes(of: client)))
         return HTTPResponse(
-          303, Headers.common + [("Location", "/"), ("Set-Cookie", cookie), ("Cache-Control", "no-store")])
+          303, Headers.common + [("Location", "/"), call.cookie(secret), ("Cache-Control", "no-store")])
       },
       .gathering("POST", "/v1/sessions", .nothing) { call, body in
+        try call.checkQuery([])
         let json = try JSONReader.read(body)
-        guard let link = json["link"]?.textValue else {
-          throw Problem.malformed("The body needs 'link', the secret of a one-time link.")
+        try json.checkKeys(["link", "name", "password", "label", "cookie"])
+        let label = try json.text("label", atMost: 200) ?? ""
+        if let link = try json.text("link", atMost: 200) {
+          let client = try call.server.keyring.redeem(link)
+          let grant = Keyring.Grant(client: client, label: label, scopes: Keyring.scopes(of: client))
+          return try made(call, grant, isCookie: try json.flag("cookie"))
         }
-        let client = try call.server.keyring.redeem(link)
-        return try made(call, for: client, label: json["label"]?.textValue ?? "program", seconds: nil)
+        guard let name = json["name"]?.textValue, let password = json["password"]?.textValue else {
+          throw Problem.malformed("The body needs 'name' and 'password', or 'link', the secret of a one-time link.")
+        }
+        return try made(call, try signIn(call, name, password, label), isCookie: try json.flag("cookie"))
+      },
+      // Signing out needs no scope: a key can always end itself.
+      .reading("DELETE", "/v1/session", .nothing) { call in
+        guard let key = call.key else { throw Problem.signInRequired }
+        try call.server.withdrawKeys { $0.name == key.name }
+        let gone = "\(Keyring.cookie)=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"
+        return HTTPResponse(204, Headers.common + [("Set-Cookie", gone), ("Cache-Control", "no-store")])
       },
       .reading("GET", "/v1/keys", .owner) { call in
-        .json(["keys": .list(call.server.keyring.list().map(describe))], [("Cache-Control", "no-store")])
+        try call.checkQuery([])
+        return .json(["keys": .list(call.server.keyring.list().map(describe))], [("Cache-Control", "no-store")])
       },
       .gathering("POST", "/v1/keys", .owner) { call, body in
         let json = try JSONReader.read(body)
-        guard let client = json["client"]?.textValue, (1...256).contains(client.utf8.count), !client.utf8.contains(0)
-        else {
-          throw Problem.malformed("The body needs 'client', a name of 1 to 256 bytes.")
+        try json.checkKeys(["client", "label", "days", "scopes"])
+        let client = try json.clientName("client")
+        let days = try json.whole("days", in: 1...3650) ?? 30
+        let names = try json.texts("scopes") ?? Scope.usual.sorted().map(\.rawValue)
+        let scopes = names.compactMap(Scope.init(rawValue:))
+        guard !scopes.isEmpty, scopes.count == names.count else {
+          throw Problem.malformed(
+            "'scopes' is a list of \(Scope.allCases.map(\.rawValue).joined(separator: ", ")), at least one.")
         }
-        let days = json["days"]?.wholeValue ?? 30
-        guard (1...3650).contains(days) else { throw Problem.malformed("'days' is \(days); pass 1 to 3650.") }
-        let label = json["label"]?.textValue ?? ""
-        guard label.utf8.count <= 200 else { throw Problem.malformed("'label' has more than 200 bytes.") }
-        return try made(call, for: client, label: label, seconds: Double(days) * 86_400)
+        guard client == PhotoLibrary.owner || !scopes.contains(.owner) else {
+          throw Problem.malformed("The scope 'owner' is for keys of the client '\(PhotoLibrary.owner)' only.")
+        }
+        let grant = Keyring.Grant(
+          client: client, label: try json.text("label", atMost: 200) ?? "", scopes: Set(scopes),
+          seconds: Double(days) * 86_400)
+        return try made(call, grant)
       },
       .reading("DELETE", "/v1/keys/{key}", .owner) { call in
-        guard try call.server.keyring.withdraw(call.parameters[0]) else { throw Problem.notFound }
-        call.server.feeds.end(ofKey: call.parameters[0])
+        let name = call.parameters[0]
+        guard try !call.server.withdrawKeys(where: { $0.name == name }).isEmpty else { throw Problem.notFound }
         return HTTPResponse(204, Headers.common)
       },
     ]
 
-    private static func made(_ call: Call, for client: String, label: String, seconds: Double?) throws -> HTTPResponse {
-      let (key, secret) = try call.server.keyring.makeKey(for: client, label: label, seconds: seconds)
-      guard case .object(let members) = describe(key) else { throw Problem.notFound }
-      return .json(
-        .object(members + [JSON.Member("secret", .text(secret))]), status: 201, [("Cache-Control", "no-store")])
+    /// Checks a name and a password; each attempt is charged to the peer and to the name.
+    private static func signIn(
+      _ call: Call, _ name: String, _ password: String, _ label: String
+    ) throws -> Keyring.Grant {
+      let server = call.server
+      let name = String(name.prefix(256))
+      try server.throttles.signInsOfPeers.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
+      try server.throttles.signInsOfNames.charge(name)
+      guard let person = try server.people.signIn(name, password) else {
+        throw Problem(401, "sign-in-required", "There is no person of that name with that password.")
+      }
+      server.throttles.signInsOfNames.forgive(name)
+      return Keyring.Grant(
+        client: person.client, label: label, scopes: Keyring.scopes(of: person.client),
+        person: .init(name: person.name, epoch: person.epoch))
     }
 
-    private static func describe(_ key: Keyring.Key) -> JSON {
+    /// Makes a key; its secret goes into the answer, or into a cookie that scripts cannot read.
+    static func made(_ call: Call, _ grant: Keyring.Grant, isCookie: Bool = false) throws -> HTTPResponse {
+      let (key, secret) = try call.server.keyring.makeKey(grant)
+      guard case .object(var members) = describe(key) else { throw Problem.notFound }
+      if !isCookie { members.append(JSON.Member("secret", .text(secret))) }
+      let fields = [("Cache-Control", "no-store")] + (isCookie ? [call.cookie(secret)] : [])
+      return .json(.object(members), status: 201, fields)
+    }
+
+    static func describe(_ key: Keyring.Key) -> JSON {
       [
         "name": .text(key.name), "client": .text(key.client), "label": .text(key.label),
+        "scopes": .list(key.scopes.sorted().map { .text($0.rawValue) }), "person": JSON(key.person?.name),
         "created": .text(DateText.instant(key.created)), "expires": .text(DateText.instant(key.expires)),
       ]
+    }
+  }
+
+  extension GalleryServer {
+    /// Withdraws keys, and ends what is open for them before it returns.
+    @discardableResult
+    func withdrawKeys(where isWithdrawn: (Keyring.Key) -> Bool) throws -> [String] {
+      let names = try keyring.withdraw(where: isWithdrawn)
+      for name in names { feeds.end(ofKey: name) }
+      watch.wake()
+      return names
+    }
+  }
+
+  extension Call {
+    /// Rejects a body that another site's form could have sent.
+    func checkJSON() throws(Problem) {
+      guard request.contentType == "application/json" else {
+        throw Problem(415, "malformed-request", "The body must be JSON; send it with Content-Type: application/json.")
+      }
+    }
+
+    /// The field that gives a browser a key: not for scripts, not for requests of other sites' pages.
+    func cookie(_ secret: String) -> (String, String) {
+      let isSecure =
+        server.servesTLS || (server.keyring.isTrusted(request) && request.fields["x-forwarded-proto"] == "https")
+      let value = "\(Keyring.cookie)=\(secret); Path=/; HttpOnly; SameSite=Strict"
+      return ("Set-Cookie", "\(value); Max-Age=\(Int(Keyring.sessionSeconds))" + (isSecure ? "; Secure" : ""))
+    }
+  }
+
+  // MARK: - Reading bodies
+
+  extension JSON {
+    /// Checks that an object has no other keys.
+    func checkKeys(_ keys: Set<String>) throws(Problem) {
+      guard let members = objectValue else { throw .malformed("The body must be an object, not \(kind).") }
+      for member in members where !keys.contains(member.key) {
+        throw .malformed(
+          "The body has no '\(member.key.prefix(40))' here; it has \(keys.sorted().joined(separator: ", ")).")
+      }
+    }
+
+    private func value<Value>(
+      _ key: String, _ what: String, _ read: (JSON) -> Value?
+    ) throws(Problem) -> Value? {
+      guard let found = self[key], found != .null else { return nil }
+      guard let value = read(found) else { throw .malformed("'\(key)' is not \(what).") }
+      return value
+    }
+
+    /// Text without control characters.
+    func text(_ key: String, atMost limit: Int) throws(Problem) -> String? {
+      try value(key, "text of 1 to \(limit) bytes without control characters") { json in
+        guard let text = json.textValue, (1...limit).contains(text.utf8.count) || text.isEmpty,
+          !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else { return nil }
+        return text
+      }
+    }
+
+    func texts(_ key: String) throws(Problem) -> [String]? { try value(key, "a list of texts", \.textsValue) }
+
+    func flag(_ key: String) throws(Problem) -> Bool { try value(key, "true or false", \.boolValue) ?? false }
+
+    func whole(_ key: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+      try value(key, "a whole number from \(range.lowerBound) to \(range.upperBound)") { json in
+        json.wholeValue.flatMap { range.contains($0) ? $0 : nil }
+      }
+    }
+
+    /// The name of a client of the library, which must be there.
+    func clientName(_ key: String) throws(Problem) -> String {
+      guard let name = self[key]?.textValue, (1...256).contains(name.utf8.count),
+        !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+      else { throw .malformed("The body needs '\(key)', a name of 1 to 256 bytes without control characters.") }
+      return name
+    }
+
+    /// Assets of the library; none if the key is not there.
+    func assets(_ key: String, in library: PhotoLibrary) throws -> [LocalIdentifier] {
+      let texts = try self.texts(key) ?? []
+      guard texts.count <= 10_000 else { throw Problem.malformed("'\(key)' has more than 10,000 assets; pass fewer.") }
+      return try texts.map { text in
+        guard let asset = try library.asset(text) else {
+          throw Problem(404, "not-found", "There is no asset '\(text.prefix(80))'.")
+        }
+        return asset.id
+      }
     }
   }
 #endif

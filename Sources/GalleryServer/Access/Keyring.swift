@@ -8,20 +8,19 @@
 
   // Keys: what a request shows to act as a client of the library.
   //
-  //   one-time link ──▶ cookie ─┐
-  //                             ├─▶ SHA-256 of the secret ──▶ Key: client, expiry ──▶ library.as(client)
-  //   bearer token ─────────────┘
+  //   one-time link ──────▶ cookie ─┐
+  //   name and password ──▶ or      ├─▶ SHA-256 of the secret ──▶ Key: client, scopes, expiry ──▶ library.as(client)
+  //   registration ───────▶ bearer ─┘                              ▲
+  //   X-Forwarded-User of a trusted proxy ──▶ Person ──────────────┘ (a key that lives for the request)
   //
-  // A key names a client and nothing more: what it may see and do is the library's permission of that client, recorded
-  // in
-  // the log. Only the hash of a secret is kept, in `server/keys.json` of the library's folder, which is replaced as a
-  // whole; so a copy of the file signs nobody in. A secret has 256 random bits, which is why one fast hash is enough,
-  // and
-  // looking it up by its hash leaves nothing to time.
+  // A key names a client and what it may be used for; what the client may see and do is the library's permission of it,
+  // recorded in the log. Only the hash of a secret is kept, in `server/keys.json` of the library's folder, which is
+  // replaced as a whole; so a copy of the file signs nobody in. A secret has 256 random bits, so one fast hash is
+  // enough, and looking it up by its hash leaves nothing to time.
   //
   // Invariant: the file holds what memory holds before a secret is handed out; a key that was withdrawn is gone from
-  // both
-  // before the call returns, and its feeds are ended.
+  // both before the call returns. A key whose person was removed or has another password is not good (People.swift),
+  // nor is one whose share was withdrawn (Shares.swift), whatever the file of the keys says.
 
   /// The keys of a server.
   final class Keyring: Sendable {
@@ -35,8 +34,30 @@
       let label: String
       let created: Date
       let expires: Date
-      /// Whether it came in a cookie, which browsers send along by themselves.
-      var isFromCookie = false
+      var scopes = Scope.all
+      /// The person who signed in, and the epoch at which that was.
+      var person: Tie?
+      /// The share that was opened, and its epoch.
+      var share: Tie?
+      /// Whether it came in a cookie or through a proxy: a browser then sends it along by itself.
+      var isAmbient = false
+    }
+
+    /// What a key is tied to: it is good while the record of that name has that epoch.
+    struct Tie: Sendable, Equatable {
+      let name: String
+      let epoch: String
+    }
+
+    /// What a new key is for.
+    struct Grant: Sendable {
+      var client: String
+      var label: String
+      var scopes = Scope.usual
+      /// After how many seconds it expires; 30 days if left out.
+      var seconds: Double?
+      var person: Tie?
+      var share: Tie?
     }
 
     private struct State {
@@ -46,70 +67,128 @@
     }
 
     static let cookie = "photoledger-key"
-    private static let sessionSeconds = 30 * 86_400.0
+    static let sessionSeconds = 30 * 86_400.0
     private static let linkSeconds = 900.0
     private static let keyLimit = 10_000
+    static let limitOfPerson = 50
+    static let limitOfShare = 500
 
     /// Guarded by its lock, which is held while the file is written.
     private let state: Mutex<State>
-    private let file: URL
+    private let file: ServerFile
     private let environment: GalleryEnvironment
+    private let people: People
+    private let shares: Shares
+    private let trustedProxies: Set<String>
 
-    init(file: URL, environment: GalleryEnvironment) throws {
-      (self.file, self.environment) = (file, environment)
-      var keys: [String: Key] = [:]
-      if FileManager.default.fileExists(atPath: file.path) {
-        do {
-          for (hash, key) in try Self.read(Array(try Data(contentsOf: file))) { keys[hash] = key }
-        } catch {
-          throw GalleryError(
-            description: "The keys in \(file.path) cannot be read: \(error). Restore the file, or remove it to sign "
-              + "everybody out.")
-        }
-      }
-      state = Mutex(State(keys: keys))
+    init(
+      folder: URL, environment: GalleryEnvironment, people: People, shares: Shares, trustedProxies: Set<String>
+    ) throws {
+      (self.environment, self.people, self.shares) = (environment, people, shares)
+      self.trustedProxies = trustedProxies
+      file = ServerFile(url: folder.appending(path: "keys.json"), name: "keys")
+      let keys = try file.read(Self.key)
+      state = Mutex(State(keys: Dictionary(keys, uniquingKeysWith: { $1 })))
     }
 
     // MARK: Requests
 
     /// The key that a request shows; nil if it shows none.
+    ///
+    /// A bearer token counts before what a browser sends by itself, and the proxy before a cookie.
     /// - Throws: ``Problem`` 401 for a key that is unknown, withdrawn or expired.
     func key(of request: HTTPRequest) throws(Problem) -> Key? {
-      let secret: String
-      var isFromCookie = false
       if let field = request.fields["authorization"] {
         let parts = field.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw .signInRequired }
-        secret = String(parts[1])
-      } else if let cookie = request.cookies[Self.cookie] {
-        (secret, isFromCookie) = (cookie, true)
-      } else {
-        return nil
+        return try key(secret: String(parts[1]))
       }
-      let hash = Self.hash(secret)
-      guard var key = state.withLock({ $0.keys[hash] }), key.expires > environment.now() else { throw .signInRequired }
-      key.isFromCookie = isFromCookie
+      if let key = try proxied(request) { return key }
+      guard let cookie = request.cookies[Self.cookie] else { return nil }
+      var key = try key(secret: cookie)
+      key.isAmbient = true
       return key
     }
 
+    private func key(secret: String) throws(Problem) -> Key {
+      let hash = Self.hash(secret)
+      guard let key = state.withLock({ $0.keys[hash] }), isGood(key) else { throw .signInRequired }
+      return key
+    }
+
+    /// The key of the person whom a trusted proxy names.
+    private func proxied(_ request: HTTPRequest) throws(Problem) -> Key? {
+      guard isTrusted(request) else { return nil }
+      let names = request.fields.all("x-forwarded-user").filter { !$0.isEmpty }
+      guard !names.isEmpty else { return nil }
+      guard names.count == 1, let person = people.named(names[0]) else {
+        throw Problem(
+          403, "access-denied", "The proxy names a person whom the library's owner has not made known.")
+      }
+      let now = environment.now()
+      return Key(
+        name: "proxy:\(person.name)", client: person.client, label: "proxy", created: now,
+        expires: now.addingTimeInterval(Self.sessionSeconds), scopes: Self.scopes(of: person.client),
+        person: Tie(name: person.name, epoch: person.epoch), isAmbient: true)
+    }
+
+    /// Whether a request came from a proxy whose fields may be believed.
+    func isTrusted(_ request: HTTPRequest) -> Bool {
+      let peer = request.peer.hasPrefix("::ffff:") ? String(request.peer.dropFirst(7)) : request.peer
+      return !peer.isEmpty && trustedProxies.contains(peer)
+    }
+
+    /// The address that a request is counted under: the peer's, or what a trusted proxy names last.
+    func peer(of request: HTTPRequest) -> String {
+      guard isTrusted(request), let hop = request.fields.all("x-forwarded-for").last?.split(separator: ",").last else {
+        return request.peer
+      }
+      return String(hop.trimmingCharacters(in: .whitespaces).prefix(64))
+    }
+
+    /// Whether a key may still be used.
+    private func isGood(_ key: Key) -> Bool {
+      guard key.expires > environment.now() else { return false }
+      if let tie = key.person, people.named(tie.name)?.epoch != tie.epoch { return false }
+      if let tie = key.share, shares.epoch(of: tie.name) != tie.epoch { return false }
+      return true
+    }
+
+    /// Whether the key of a name may still be used, and its client.
+    func client(ofGoodKey name: String) -> String? {
+      if name.hasPrefix("proxy:") { return people.named(String(name.dropFirst(6)))?.client }
+      return state.withLock { $0.keys.values.first { $0.name == name } }.flatMap { isGood($0) ? $0.client : nil }
+    }
+
+    /// What a session of a client may be used for.
+    static func scopes(of client: String) -> Set<Scope> { client == PhotoLibrary.owner ? Scope.all : Scope.usual }
+
     // MARK: Keys and links
 
-    /// Makes a key for a client.
+    /// Makes a key.
     /// - Returns: the key and its secret, which is not kept.
     /// - Throws: ``GalleryError`` if the file cannot be written, ``Problem`` if there are too many keys.
-    func makeKey(for client: String, label: String, seconds: Double? = nil) throws -> (Key, secret: String) {
+    func makeKey(_ grant: Grant) throws -> (Key, secret: String) {
       let secret = Self.spelled(environment.randomBytes(32))
       let now = environment.now()
       let key = Key(
-        name: Self.spelled(environment.randomBytes(9)), client: client, label: label, created: now,
-        expires: now.addingTimeInterval(seconds ?? Self.sessionSeconds))
+        name: Self.spelled(environment.randomBytes(9)), client: grant.client, label: grant.label, created: now,
+        expires: now.addingTimeInterval(grant.seconds ?? Self.sessionSeconds), scopes: grant.scopes,
+        person: grant.person, share: grant.share)
       try state.withLock { state in
-        var keys = state.keys.filter { $0.value.expires > now }
+        var keys = state.keys.filter { isGood($0.value) }
+        // Who signs in again and again takes the places of their own sessions, not those of others.
+        for (tie, limit) in [(grant.person, Self.limitOfPerson), (grant.share, Self.limitOfShare)] {
+          guard let tie else { continue }
+          let own = keys.filter { $0.value.person == tie || $0.value.share == tie }
+          guard own.count >= limit, let oldest = own.min(by: { $0.value.created < $1.value.created }) else { continue }
+          keys[oldest.key] = nil
+        }
         guard keys.count < Self.keyLimit else {
           throw Problem(400, "limit-exceeded", "There are \(keys.count) keys; withdraw some first.")
         }
         keys[Self.hash(secret)] = key
-        try write(keys)
+        try file.write(Self.rows(keys))
         state.keys = keys
       }
       return (key, secret)
@@ -117,21 +196,19 @@
 
     /// All keys that are good now, the oldest first.
     func list() -> [Key] {
-      let now = environment.now()
-      return state.withLock { $0.keys.values.filter { $0.expires > now } }.sorted {
-        ($0.created, $0.name) < ($1.created, $1.name)
-      }
+      state.withLock { $0.keys.values.filter(isGood) }.sorted { ($0.created, $0.name) < ($1.created, $1.name) }
     }
 
-    /// Withdraws a key.
-    /// - Returns: whether there was one of that name.
-    func withdraw(_ name: String) throws -> Bool {
+    /// Withdraws the keys that a condition names.
+    /// - Returns: the names of the withdrawn.
+    func withdraw(where isWithdrawn: (Key) -> Bool) throws -> [String] {
       try state.withLock { state in
-        let keys = state.keys.filter { $0.value.name != name }
-        guard keys.count < state.keys.count else { return false }
-        try write(keys)
+        let keys = state.keys.filter { !isWithdrawn($0.value) }
+        let names = state.keys.filter { isWithdrawn($0.value) }.map(\.value.name)
+        guard !names.isEmpty else { return [] }
+        try file.write(Self.rows(keys))
         state.keys = keys
-        return true
+        return names
       }
     }
 
@@ -160,43 +237,39 @@
 
     // MARK: The file
 
-    private func write(_ keys: [String: Key]) throws {
-      let rows = keys.sorted { $0.key < $1.key }.map { hash, key -> JSON in
-        [
+    private static func rows(_ keys: [String: Key]) -> [JSON] {
+      keys.sorted { $0.key < $1.key }.map { hash, key -> JSON in
+        func tie(_ tie: Tie?) -> JSON { tie.map { ["name": .text($0.name), "epoch": .text($0.epoch)] } ?? .null }
+        return [
           "hash": .text(hash), "name": .text(key.name), "client": .text(key.client), "label": .text(key.label),
           "created": .text(DateText.instant(key.created)), "expires": .text(DateText.instant(key.expires)),
+          "scopes": .list(key.scopes.sorted().map { .text($0.rawValue) }), "person": tie(key.person),
+          "share": tie(key.share),
         ]
       }
-      let text = JSON.object([JSON.Member("version", 1), JSON.Member("keys", .list(rows))]).description
-      do {
-        let folder = file.deletingLastPathComponent()
-        try FileManager.default.createDirectory(
-          at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        try Data((text + "\n").utf8).write(to: file, options: .atomic)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
-      } catch {
-        throw GalleryError(description: "The keys cannot be written to \(file.path): \(error.localizedDescription)")
-      }
     }
 
-    private static func read(_ bytes: [UInt8]) throws -> [(String, Key)] {
-      let json = try JSONReader.read(bytes)
-      guard json["version"] == 1, let rows = json["keys"]?.listValue else {
-        throw GalleryError(description: "it is not a list of keys of version 1")
+    private static func key(_ row: JSON) throws -> (String, Key) {
+      func tie(_ json: JSON?) throws -> Tie? {
+        guard let json, json != .null else { return nil }
+        guard let name = json["name"]?.textValue, let epoch = json["epoch"]?.textValue else {
+          throw GalleryError(description: "a key in it is incomplete")
+        }
+        return Tie(name: name, epoch: epoch)
       }
-      return try rows.map { row in
-        guard let hash = row["hash"]?.textValue, let name = row["name"]?.textValue,
-          let client = row["client"]?.textValue,
-          let label = row["label"]?.textValue,
-          let created = row["created"]?.textValue.flatMap({ WrittenDate($0)?.date }),
-          let expires = row["expires"]?.textValue.flatMap({ WrittenDate($0)?.date }),
-          (1...256).contains(client.utf8.count)
-        else { throw GalleryError(description: "a key in it is incomplete") }
-        return (hash, Key(name: name, client: client, label: label, created: created, expires: expires))
-      }
+      guard let hash = row["hash"]?.textValue, let name = row["name"]?.textValue,
+        let client = row["client"]?.textValue, let label = row["label"]?.textValue,
+        let created = row["created"]?.instantValue, let expires = row["expires"]?.instantValue,
+        let scopes = row["scopes"]?.textsValue, (1...256).contains(client.utf8.count), !client.utf8.contains(0)
+      else { throw GalleryError(description: "a key in it is incomplete") }
+      let key = Key(
+        name: name, client: client, label: label, created: created, expires: expires,
+        scopes: Set(scopes.compactMap(Scope.init(rawValue:))), person: try tie(row["person"]),
+        share: try tie(row["share"]))
+      return (hash, key)
     }
 
-    private static func hash(_ secret: String) -> String {
+    static func hash(_ secret: String) -> String {
       var digest = [UInt8](repeating: 0, count: 32)
       let bytes = Array(secret.utf8)
       psys_sha256_digest(bytes, bytes.count, &digest)

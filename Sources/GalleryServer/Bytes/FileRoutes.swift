@@ -20,7 +20,7 @@
           let resource = try library.resources(of: asset).first(where: { $0.sha256Hex == call.parameters[1] })
         else { throw Problem.notFound }
         return try response(call, resource, at: try library.url(of: resource, in: asset))
-      }
+      }.needing(.originals)
     ]
 
     private static func response(_ call: Call, _ resource: AssetResource, at url: URL) throws -> HTTPResponse {
@@ -63,6 +63,9 @@
     private static func type(of resource: AssetResource) -> String {
       shown[resource.uniformTypeIdentifier] ?? "application/octet-stream"
     }
+
+    /// The media type of a uniform type that a browser may show.
+    static func mediaType(of type: String) -> String? { shown[type] }
 
     private static let shown = [
       "public.jpeg": "image/jpeg", "public.png": "image/png", "com.compuserve.gif": "image/gif",

@@ -191,6 +191,9 @@
       feed.start()
     }
 
+    /// The names of the keys that opened the feeds.
+    var keys: Set<String> { open.withLock { Set($0.values.map(\.key)) } }
+
     func end(ofKey key: String) {
       for feed in open.withLock({ $0.values.filter { $0.key == key } }) { feed.end() }
     }

@@ -21,7 +21,7 @@
         let token = try call.query("at").map { try moment($0, of: library) } ?? nil
         let result = try call.server.fetches.result(fetch, at: token, of: library)
         return .json(describe(result, of: fetch), status: 201, [("Location", "/v1/fetches/\(fetch.name)")])
-      },
+      }.needing(.read),
       .reading("GET", "/v1/fetches/{fetch}") { call in
         try call.checkQuery(["token"])
         let (fetch, result) = try held(call)
@@ -145,9 +145,10 @@
       if call.request.fields.all("if-none-match").contains(where: { $0 == "*" || $0.contains(tag) }) {
         return HTTPResponse(304, Headers.common + fields)
       }
+      // No sum of what the client sent: two large numbers would overflow.
       let first = min(start, result.count)
       let range = first..<first + min(count, result.count - first)
-      let assets = try result.objects(at: range.lowerBound..<max(range.lowerBound, range.upperBound))
+      let assets = try result.objects(at: range)
       let items: JSON.Member
       if isColumns {
         items = JSON.Member("columns", Columns.json(assets))

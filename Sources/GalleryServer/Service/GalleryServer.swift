@@ -69,7 +69,15 @@
   public final class GalleryServer: Sendable {
     let library: PhotoLibrary
     let environment: GalleryEnvironment
+    let access: GalleryAccess
+    let passwords: Passwords
+    let people: People
+    let shares: Shares
     let keyring: Keyring
+    let throttles: Throttles
+    let watch: AccessWatch
+    let moreRequests = MoreRequests()
+    let picking: Pickings
     let fetches = Fetches()
     let feeds = Feeds()
     let metrics = Metrics()
@@ -83,17 +91,27 @@
     /// - Parameters:
     ///   - library: the owner's view of an opened library; it stays open for as long as the server runs.
     ///   - environment: the clock and randomness.
+    ///   - access: who is let in beside those with keys.
     ///   - log: receives a line for each request that has ended.
     /// - Throws: ``GalleryError`` if the file of the keys cannot be read.
     public init(
-      _ library: PhotoLibrary, environment: GalleryEnvironment = .system,
+      _ library: PhotoLibrary, environment: GalleryEnvironment = .system, access: GalleryAccess = GalleryAccess(),
       log: @escaping @Sendable (GalleryLogLine) -> Void = { _ in }
     ) throws {
       precondition(library.client == PhotoLibrary.owner, "A server is made for the owner's view of a library.")
       (self.library, self.environment, self.log) = (library, environment, log)
+      let folder = library.url.appending(path: "server", directoryHint: .isDirectory)
+      self.access = access
+      throttles = Throttles(access.limits, now: environment.now)
+      passwords = try Passwords(environment: environment)
+      people = try People(folder: folder, environment: environment, passwords: passwords)
+      shares = try Shares(folder: folder, environment: environment)
       keyring = try Keyring(
-        file: library.url.appending(path: "server", directoryHint: .isDirectory).appending(path: "keys.json"),
-        environment: environment)
+        folder: folder, environment: environment, people: people, shares: shares,
+        trustedProxies: access.trustedProxies)
+      picking = Pickings(environment: environment)
+      watch = AccessWatch()
+      try watch.begin(self)
     }
 
     /// Begins to answer requests.
@@ -118,6 +136,8 @@
 
     /// Ends all feeds, lets running responses end, and stops listening.
     public func stop() async {
+      picking.cancelAll()
+      watch.end()
       feeds.endAll()
       let running = server.withLock { server in
         defer { server = nil }
@@ -131,13 +151,28 @@
     /// Finds the route and the key of a request, and has the route plan the answer.
     public func plan(_ request: HTTPRequest) -> HTTPPlan {
       do {
+        let key = try admit(request)
         let (route, parameters) = try Router.route(request)
-        let key = try keyring.key(of: request)
-        try route.check(key, request, now: environment.now())
+        try route.check(key, request)
         return try route.plan(self, Call(request: request, parameters: parameters, key: key, server: self))
       } catch {
         return .answer(Problem(error).response)
       }
+    }
+
+    /// The key of a request; nil without a good one. Each request is charged to its key, or to its peer.
+    /// - Throws: ``Problem`` 429 for one too many, 403 for a person whom a proxy names and who is not known.
+    private func admit(_ request: HTTPRequest) throws(Problem) -> Keyring.Key? {
+      var key: Keyring.Key?
+      var refusal: Problem?
+      do throws(Problem) { key = try keyring.key(of: request) } catch { refusal = error }
+      guard let key else {
+        try throttles.peers.charge(Throttle.name(ofPeer: keyring.peer(of: request)))
+        if let refusal, refusal.status != 401 { throw refusal }
+        return nil
+      }
+      if !key.scopes.contains(.owner) { try throttles.keys.charge(key.name) }
+      return key
     }
 
     /// Counts the request and writes its line of the log.
@@ -146,8 +181,9 @@
       let key = try? keyring.key(of: record.request)
       log(
         GalleryLogLine(
-          date: environment.now(), peer: record.request.peer, client: key?.client, method: record.request.method,
-          path: record.request.target.path, status: record.status, seconds: record.seconds))
+          date: environment.now(), peer: keyring.peer(of: record.request), client: key?.client,
+          method: record.request.method, path: record.request.target.path, status: record.status,
+          seconds: record.seconds))
     }
   }
 

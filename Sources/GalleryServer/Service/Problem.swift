@@ -49,6 +49,8 @@
           400
         case .closed, .libraryOffline, .operationInterrupted, .outcomeUnknown, .resourceChanged: 503
         case .notEnoughSpace: 507
+        case .converterMissing: 501
+        case .conversionFailed: 422
         default: 500
         }
       self.init(status, Self.kinds[error.code] ?? "internal-error", error.description)
@@ -67,6 +69,7 @@
       .conflict: "conflict", .closed: "closed", .invalidToken: "invalid-token", .malformedRequest: "malformed-request",
       .outcomeUnknown: "outcome-unknown", .storage: "storage", .resourceChanged: "resource-changed",
       .missingUsageDescription: "missing-usage-description", .invalidProof: "invalid-proof",
+      .converterMissing: "converter-missing", .conversionFailed: "conversion-failed",
     ]
 
     private static let fetchKinds: [FetchError.Code: String] = [
@@ -76,7 +79,8 @@
 
     /// The names of all types, for the API's description.
     static let types = Set(kinds.values).union([
-      "sign-in-required", "internal-error", "cross-site", "method-not-allowed",
+      "sign-in-required", "internal-error", "cross-site", "method-not-allowed", "scope-missing", "too-many-requests",
+      "password-required",
     ])
 
     var response: HTTPResponse {

@@ -19,6 +19,8 @@
     /// The path as the API's description spells it, such as `/v1/fetches/{fetch}/items`.
     let path: String
     let need: Need
+    /// What the key must be good for, see ``Scope``; without meaning where no key is needed.
+    var scope: Scope
     let plan: @Sendable (GalleryServer, Call) throws -> HTTPPlan
 
     init(
@@ -26,6 +28,7 @@
       _ plan: @escaping @Sendable (GalleryServer, Call) throws -> HTTPPlan
     ) {
       (self.method, self.path, self.need, self.plan) = (method, path, need, plan)
+      scope = Self.usualScope(method, need)
     }
 
     /// A route whose answer takes reading: it is prepared by a task.
@@ -54,14 +57,19 @@
       }
     }
 
-    /// Refuses a request without the key that the route needs, and a change that another site's page sends.
-    func check(_ key: Keyring.Key?, _ request: HTTPRequest, now: Date) throws(Problem) {
-      if need != .nothing, key == nil { throw .signInRequired }
-      if need == .owner, key?.client != PhotoLibrary.owner {
-        throw Problem(403, "access-denied", "This needs a key of the library's owner.")
+    /// Rejects a request without the key that the route needs, and a change that another site's page sends.
+    func check(_ key: Keyring.Key?, _ request: HTTPRequest) throws(Problem) {
+      if need != .nothing {
+        guard let key else { throw .signInRequired }
+        if need == .owner, key.client != PhotoLibrary.owner {
+          throw Problem(403, "access-denied", "This needs a key of the library's owner.")
+        }
+        guard key.scopes.contains(scope) else {
+          throw Problem(403, "scope-missing", "This needs a key with the scope '\(scope.rawValue)'.")
+        }
       }
       // A browser sends a cookie along by itself, so what changes something must come from a page of this server.
-      guard let key, key.isFromCookie, method != "GET", method != "HEAD" else { return }
+      guard let key, key.isAmbient, method != "GET" else { return }
       let host = request.fields["host"] ?? ""
       let origin = request.fields["origin"].flatMap { URLComponents(string: $0) }
       let named = origin.map { ($0.host ?? "") + ($0.port.map { ":\($0)" } ?? "") }
@@ -73,7 +81,8 @@
 
   /// Finds the route of a request.
   enum Router {
-    static let routes: [Route] = HealthRoutes.all + KeyRoutes.all + FetchRoutes.all + FeedRoutes.all + FileRoutes.all
+    static let routes: [Route] =
+      HealthRoutes.all + KeyRoutes.all + AccessRoutes.all + FetchRoutes.all + FeedRoutes.all + FileRoutes.all
 
     /// - Throws: ``Problem`` 404 for an unknown path, 405 for a known one with another method.
     static func route(_ request: HTTPRequest) throws(Problem) -> (Route, [String]) {

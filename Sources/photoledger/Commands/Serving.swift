@@ -5,12 +5,18 @@ import LibraryJSON
 import PhotoLedger
 
 extension Command {
+  fileprivate static let withoutRegistration = Option(
+    "no-registration", "let no app register itself; the owner gives keys")
+
   static let serve = Command(
     words: ["serve"], summary: "serve the library over HTTP to galleries and programs",
     options: [
       .library, .listen,
       Option("tls-certificate", "FILE", "a certificate chain, PEM; the server then speaks HTTPS only"),
-      Option("tls-key", "FILE", "the certificate's private key, PEM"), .json,
+      Option("tls-key", "FILE", "the certificate's private key, PEM"),
+      Option(
+        "trust-proxy", "ADDRESS", isRepeatable: true, "a numeric address whose X-Forwarded-User names the person"),
+      withoutRegistration, .json,
     ],
     notes: """
       Prints the address and a link that signs its first visitor in as the owner, once. Then a line on
@@ -60,10 +66,15 @@ extension Invocation {
     options.log = { Output.tell("server: \($0)") }
     let isPassed = ProcessInfo.processInfo.environment["LISTEN_PID"] == String(getpid())
     let listen = text("listen") ?? "127.0.0.1:8080"
-    let server = try GalleryServer(library, log: log.write)
+    let access = try galleryAccess()
+    let server = try GalleryServer(library, access: access, log: log.write)
     let address: HTTPAddress
     do {
-      address = try server.start(isPassed ? try HTTPListener(adopting: 3) : try HTTPListener(listen), options: options)
+      let listener = isPassed ? try HTTPListener(adopting: 3) : try HTTPListener(listen)
+      // Behind a proxy all connections come from one address, and on this machine from its own programs.
+      let isOpen = !listener.address.isLoopback && access.trustedProxies.isEmpty
+      options.connectionLimitOfAddress = isOpen ? 1_000 : 0
+      address = try server.start(listener, options: options)
     } catch let error as HTTPServerError {
       throw UsageError(error.description)
     }
@@ -73,6 +84,19 @@ extension Invocation {
       await withCheckedContinuation { continuation in interruption.onRequest { continuation.resume() } }
       await server.stop()
     }
+  }
+
+  private func galleryAccess() throws -> GalleryAccess {
+    var access = GalleryAccess()
+    access.allowsRegistration = !has(Command.withoutRegistration)
+    for address in texts("trust-proxy") {
+      var bytes = in6_addr()
+      guard [AF_INET, AF_INET6].contains(where: { inet_pton($0, address, &bytes) == 1 }) else {
+        throw UsageError("--trust-proxy needs numeric addresses such as 127.0.0.1; '\(address)' is none.")
+      }
+      access.trustedProxies.insert(address)
+    }
+    return access
   }
 
   private func announce(_ origin: String, _ link: String, _ address: HTTPAddress, isEncrypted: Bool) throws {

@@ -1,0 +1,257 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+  import Synchronization
+
+  // What a client waits for: the answer to its request, the choice of a picking session, the next request of an app.
+  //
+  //   commit of any process ─▶ observer ─┐                   ┌─▶ long poll: the state, if it is another one
+  //   key, person or share withdrawn ────┼─▶ wake ─▶ waiter ─┤
+  //   tap in a picking session ──────────┘                   └─▶ event stream: the state, if it is another one
+  //
+  // A waiter keeps nothing but the last state that it sent. On each wake-up it reads the state anew and compares, so a
+  // wake-up too many does no harm and none can carry a wrong answer. A state's revision is the hash of its own text: it
+  // counts nothing, is good after a restart, and shows a client nothing that the state does not.
+  //
+  // Every wake-up also ends the feeds whose key is not good any more or whose client may no longer read.
+  //
+  // Rejected: the core's prompt, which holds a thread until a person answers, and asks about one client at a time.
+
+  /// Wakes those who wait for a change of permissions, keys or picking sessions.
+  final class AccessWatch: PhotoLibraryPersistentChangesObserver, Sendable {
+    private struct State {
+      weak var server: GalleryServer?
+      var generation: UInt64 = 0
+      var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+      var nextWaiter: UInt64 = 0
+      /// How many polls and streams are open, by the name of the key.
+      var open: [String: Int] = [:]
+      var isEnded = false
+      var sweeper: Task<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    /// Begins to follow the library of a server.
+    func begin(_ server: GalleryServer) throws {
+      let seconds = server.access.sweepSeconds
+      let task = Task.detached { [weak self] in
+        while (try? await Task.sleep(for: .seconds(seconds))) != nil {
+          guard let self else { return }
+          self.wake()
+        }
+      }
+      state.withLock { ($0.server, $0.sweeper) = (server, task) }
+      try server.library.register(self)
+    }
+
+    func photoLibraryPersistentChangesDidUpdate(_ library: PhotoLibrary) { wake() }
+
+    /// Ends what may not go on, and lets all who wait look again.
+    func wake() {
+      state.withLock { $0.server }?.endWithdrawn()
+      let waiters = state.withLock { state in
+        state.generation += 1
+        defer { state.waiters = [:] }
+        return state.waiters.values
+      }
+      for waiter in waiters { waiter.resume() }
+    }
+
+    /// Lets all who wait go, for the end of the server.
+    func end() {
+      let (server, sweeper) = state.withLock { state in
+        state.isEnded = true
+        return (state.server, state.sweeper)
+      }
+      sweeper?.cancel()
+      server?.library.unregisterPersistentChangesObserver(self)
+      wake()
+    }
+
+    var isEnded: Bool { state.withLock { $0.isEnded } }
+    var generation: UInt64 { state.withLock { $0.generation } }
+    /// How many polls and streams a key may have at once; each holds a connection.
+    static let limitOfKey = 64
+
+    /// Takes a place for a poll or a stream.
+    /// - Throws: ``Problem`` 429 if the key has too many.
+    func enter(_ key: String) throws(Problem) {
+      let isFull = state.withLock { state in
+        guard state.open[key, default: 0] < Self.limitOfKey else { return true }
+        state.open[key, default: 0] += 1
+        return false
+      }
+      if isFull { throw .tooMany("This key has \(Self.limitOfKey) polls and streams open; close one.", seconds: 5) }
+    }
+
+    /// Gives a place back.
+    func leave(_ key: String) {
+      state.withLock { state in
+        let left = state.open[key, default: 1] - 1
+        state.open[key] = left > 0 ? left : nil
+      }
+    }
+
+    /// How many wait now.
+    var waiterCount: Int { state.withLock { $0.waiters.count } }
+
+    /// Waits until there was a wake-up after a generation, or the task is cancelled, or time is up.
+    func next(after generation: UInt64, seconds: Double) async {
+      let number = state.withLock { state in
+        state.nextWaiter += 1
+        return state.nextWaiter
+      }
+      let timer = Task.detached { [weak self] in
+        if (try? await Task.sleep(for: .seconds(seconds))) != nil { self?.release(number) }
+      }
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          let isLate = state.withLock { state in
+            if state.generation != generation || state.isEnded || Task.isCancelled { return true }
+            state.waiters[number] = continuation
+            return false
+          }
+          if isLate { continuation.resume() }
+        }
+      } onCancel: { [self] in
+        release(number)
+      }
+      timer.cancel()
+    }
+
+    private func release(_ number: UInt64) {
+      state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+    }
+  }
+
+  extension GalleryServer {
+    /// Ends the feeds of keys that are not good any more, and of clients that may not read any more.
+    func endWithdrawn() {
+      picking.sweep()
+      for name in feeds.keys {
+        guard let client = keyring.client(ofGoodKey: name),
+          (try? Fetches.checkMayRead(library.as(client))) != nil
+        else {
+          feeds.end(ofKey: name)
+          continue
+        }
+      }
+    }
+  }
+
+  // MARK: - Routes that are waited at
+
+  extension Route {
+    private static let longestWait = 60
+
+    /// Two routes to one state: by long poll at a path, and as server-sent events at the path with `/events`.
+    /// - Parameter state: reads the state; it is called again after each wake-up.
+    static func watched(
+      _ path: String, _ need: Need = .key, _ scope: Scope, _ state: @escaping @Sendable (Call) throws -> JSON
+    ) -> [Route] {
+      [
+        Route("GET", path, need) { server, call in
+          try call.checkQuery(["after", "wait"])
+          let seconds = try call.count("wait") ?? 0
+          guard seconds <= longestWait else {
+            throw Problem.malformed("'wait' is \(seconds); pass at most \(longestWait) seconds.")
+          }
+          let after = try call.query("after")
+          let key = call.key?.name ?? ""
+          try server.watch.enter(key)
+          return .respond { _ in
+            defer { server.watch.leave(key) }
+            return await polled(server, call, after, Double(seconds), state)
+          }
+        }.needing(scope),
+        Route("GET", path + "/events", need) { server, call in
+          try call.checkQuery([])
+          let stream = HTTPStream(heartbeat: Array(": \n\n".utf8))
+          let fields = [
+            ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
+          ]
+          // A state that cannot be read now is an answer, not a stream.
+          let response = HTTPResponse(200, Headers.common + fields, .stream(stream))
+          if call.request.method == "HEAD" { return .answer(response) }
+          let key = call.key?.name ?? ""
+          try server.watch.enter(key)
+          return .respond { _ in
+            do { _ = try await offload { try state(call) } } catch {
+              server.watch.leave(key)
+              return Problem(error).response
+            }
+            let task = Task.detached {
+              await follow(server, call, stream, state)
+              server.watch.leave(key)
+            }
+            stream.onClose { task.cancel() }
+            return response
+          }
+        }.needing(scope),
+      ]
+    }
+
+    private static func revision(_ state: JSON) -> String { String(Keyring.hash(state.description).prefix(16)) }
+
+    private static func polled(
+      _ server: GalleryServer, _ call: Call, _ after: String?, _ seconds: Double,
+      _ state: @escaping @Sendable (Call) throws -> JSON
+    ) async -> HTTPResponse {
+      let end = ContinuousClock.now + .seconds(seconds)
+      do {
+        while true {
+          let generation = server.watch.generation
+          let now = try await offload { try state(call) }
+          let revision = revision(now)
+          let left = ContinuousClock.now.duration(to: end) / .seconds(1)
+          guard revision == after, left > 0, !server.watch.isEnded else {
+            guard case .object(let members) = now else { return .json(now) }
+            return .json(
+              .object(members + [JSON.Member("revision", .text(revision))]), [("Cache-Control", "no-store")])
+          }
+          await server.watch.next(after: generation, seconds: left)
+          try call.checkIsStillGood()
+        }
+      } catch { return Problem(error).response }
+    }
+
+    private static func follow(
+      _ server: GalleryServer, _ call: Call, _ stream: HTTPStream,
+      _ state: @escaping @Sendable (Call) throws -> JSON
+    ) async {
+      var last: String?
+      do {
+        while !Task.isCancelled, !server.watch.isEnded {
+          let generation = server.watch.generation
+          try call.checkIsStillGood()
+          let now = try await offload { try state(call) }
+          let revision = revision(now)
+          if revision != last {
+            try await stream.send { Array("id: \(revision)\nevent: state\ndata: \(now)\n\n".utf8) }
+            last = revision
+          }
+          await server.watch.next(after: generation, seconds: 3600)
+        }
+      } catch let error where !(error is HTTPStreamClosed) {
+        let problem = Problem(error)
+        let json: JSON = [
+          "type": .text("urn:photoledger:problem:\(problem.type)"), "status": .integer(Int64(problem.status)),
+          "detail": .text(problem.detail),
+        ]
+        try? await stream.send { Array("event: problem\ndata: \(json)\n\n".utf8) }
+      } catch {}
+      stream.end()
+    }
+  }
+
+  extension Call {
+    /// Checks that the key of a request that has waited was not withdrawn meanwhile.
+    func checkIsStillGood() throws(Problem) {
+      guard let key else { return }
+      guard server.keyring.client(ofGoodKey: key.name) == key.client else { throw .signInRequired }
+    }
+  }
+#endif

@@ -1,0 +1,154 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+
+  /// Registering apps, and the owner's answers to them.
+  enum ClientRoutes {
+    static let all: [Route] =
+      Route.watched("/v1/requests", .owner, .owner, requests) + [
+        .gathering("POST", "/v1/clients", .nothing) { call, body in try register(call, try JSONReader.read(body)) },
+        .reading("GET", "/v1/clients", .owner) { call in
+          try call.checkQuery([])
+          let clients = try call.server.library.clients()
+          return .json(["clients": .list(clients.map { JSON($0) })], [("Cache-Control", "no-store")])
+        },
+        .gathering("POST", "/v1/clients/{client}/answer", .owner) { call, body in
+          try answer(call, try JSONReader.read(body))
+        },
+        .reading("DELETE", "/v1/clients/{client}", .owner) { call in
+          try call.checkQuery([])
+          try deny(call.parameters[0], call.server)
+          return HTTPResponse(204, Headers.common)
+        },
+      ]
+
+    // MARK: The app
+
+    private static func register(_ call: Call, _ json: JSON) throws -> HTTPResponse {
+      let server = call.server
+      guard server.access.allowsRegistration else {
+        throw Problem(403, "access-denied", "Apps cannot register here; ask the library's owner for a key.")
+      }
+      try json.checkKeys(["name", "usage", "addUsage", "asks"])
+      let said = try json.clientName("name")
+      guard said.utf8.count <= 128 else { throw Problem.malformed("'name' has more than 128 bytes.") }
+      var registration = ClientRegistration()
+      registration.readWriteUsageDescription = try json.text("usage", atMost: 1000)
+      registration.addOnlyUsageDescription = try json.text("addUsage", atMost: 1000)
+      let asks = json["asks"] == nil ? nil : try JSON.object([.init("level", json["asks"] ?? .null)]).level()
+      let words = asks == .addOnly ? registration.addOnlyUsageDescription : registration.readWriteUsageDescription
+      guard let words, !words.isEmpty else {
+        throw Problem(
+          400, "missing-usage-description",
+          "An app says why it wants the photos: pass 'usage', or 'addUsage' for adding.")
+      }
+      try server.throttles.registrations.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
+      let undecided = try server.library.clients().count {
+        $0.name.contains("#") && AccessLevel.allCases.map($0.status(for:)) == [.notDetermined, .notDetermined]
+      }
+      guard undecided < 200 else {
+        throw Problem.tooMany("Too many apps wait for the owner's answer.", seconds: 600)
+      }
+      let client = "\(said)#\(Keyring.spelled(server.environment.randomBytes(9)))"
+      _ = try server.library.store.perform(
+        [.client(named: client, .register(registration))] + (asks.map { [.client(named: client, .request($0))] } ?? []),
+        as: client, cause: "registration over HTTP")
+      server.watch.wake()
+      return try KeyRoutes.made(call, .init(client: client, label: said, seconds: 365 * 86_400))
+    }
+
+    // MARK: The owner
+
+    /// All requests that wait for the owner.
+    static func requests(_ call: Call) throws -> JSON {
+      let library = call.server.library
+      var rows = try library.accessRequests().map { request in
+        row(request.client, "\(request.level)", request.client.usageDescription(for: request.level), request.date)
+      }
+      let waiting = call.server.moreRequests.waiting
+      if !waiting.isEmpty {
+        let clients = Dictionary(try library.clients().map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        rows += waiting.compactMap { waiting in
+          clients[waiting.client].map { row($0, "more", $0.usageDescription(for: .readWrite), waiting.date) }
+        }
+      }
+      return ["requests": .list(rows)]
+    }
+
+    private static func row(_ client: Client, _ level: String, _ usage: String?, _ date: Date) -> JSON {
+      [
+        "client": .text(client.name), "level": .text(level), "usage": JSON(usage),
+        "date": .text(DateText.instant(date)),
+      ]
+    }
+
+    private static func answer(_ call: Call, _ json: JSON) throws -> HTTPResponse {
+      try json.checkKeys(["level", "decision", "assets"])
+      let server = call.server
+      let client = call.parameters[0]
+      let known = try server.library.clients().first { $0.name == client }
+      guard let known else { throw Problem.notFound }
+      let assets = try json.assets("assets", in: server.library)
+      if json["level"] == "more" {
+        guard try give(more: assets, to: known, server) else {
+          throw Problem(409, "conflict", "The client '\(client)' does not wait for more.")
+        }
+      } else {
+        try decide(known, try json.level(), json["decision"]?.textValue, assets, server)
+      }
+      server.watch.wake()
+      return .json(
+        JSON(try server.library.clients().first { $0.name == client } ?? known), [("Cache-Control", "no-store")])
+    }
+
+    private static func decide(
+      _ client: Client, _ level: AccessLevel, _ decision: String?, _ assets: [LocalIdentifier], _ server: GalleryServer
+    ) throws {
+      let status: AuthorizationStatus
+      switch decision {
+      case "allow": status = .authorized
+      case "deny": status = .denied
+      case "limit": status = .limited
+      default: throw Problem.malformed("The body needs 'decision': allow, limit or deny.")
+      }
+      guard status == .limited || assets.isEmpty else {
+        throw Problem.malformed("'assets' belong to the decision 'limit'.")
+      }
+      try server.library.performChangesAndWait(cause: "permission prompt") { change in
+        change.setAuthorizationStatus(status, of: client.name, for: level)
+        if !assets.isEmpty { change.grant(assets, to: client.name) }
+      }
+    }
+
+    /// Adds to what a limited client sees.
+    /// - Returns: whether the client waited.
+    private static func give(more assets: [LocalIdentifier], to client: Client, _ server: GalleryServer) throws -> Bool
+    {
+      guard let request = server.moreRequests.request(of: client.name), request.added == nil else { return false }
+      let seen = Set(try server.library.selection(of: client.name).map(\.id))
+      let added = assets.filter { !seen.contains($0) }
+      if !added.isEmpty {
+        try server.library.performChangesAndWait(cause: "limited library picker") {
+          $0.grant(added, to: client.name)
+        }
+      }
+      return server.moreRequests.answer(client.name, added: added.map { $0.spelled(as: .asset) })
+    }
+
+    /// Takes everything from a client: its keys, what it waits for, and its permission.
+    static func deny(_ client: String, _ server: GalleryServer) throws {
+      guard try server.library.clients().contains(where: { $0.name == client }) else { throw Problem.notFound }
+      // The keys go first: between the two steps nothing can be done with what is left.
+      try server.withdrawKeys { $0.client == client }
+      server.moreRequests.forget(client)
+      server.picking.cancelAll(of: client)
+      try server.library.performChangesAndWait(cause: "client withdrawn") { change in
+        change.setAuthorizationStatus(.denied, of: client, for: .readWrite)
+        change.setAuthorizationStatus(.denied, of: client, for: .addOnly)
+      }
+      server.watch.wake()
+    }
+  }
+#endif

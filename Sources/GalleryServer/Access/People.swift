@@ -1,0 +1,145 @@
+#if Gallery
+  import Foundation
+  import LibraryJSON
+  import PhotoLedger
+  import Synchronization
+
+  // People: who signs in with a name and a password, and as which client of the library.
+  //
+  //     name ──▶ Person: client, hash of the password, epoch
+  //                                                      ▲
+  //     Key: person "anna", epoch ───────── must be equal ┘
+  //
+  // The epoch is random and drawn anew with each password. A key of a person is good exactly while the person is there
+  // with the epoch of the key, so a new password and a removal end every session of the person by one write of one
+  // file, however many keys there are and wherever the process dies.
+  //
+  // Invariant: what the file says is what `state` says before a call returns.
+  //
+  // Rejected: taking the keys of the person from the file of the keys (two files, and a crash between them leaves a
+  // removed person signed in).
+
+  /// The people of a server.
+  final class People: Sendable {
+    struct Person: Sendable, Equatable {
+      let name: String
+      /// The client of the library that the person acts as.
+      let client: String
+      /// What `crypt` made of the password; nil for one who comes through a trusted proxy only.
+      var hash: String?
+      /// What ties keys to this person and this password.
+      var epoch: String
+      let created: Date
+    }
+
+    static let limit = 1_000
+    static let nameLimit = 64
+
+    private let file: ServerFile
+    private let environment: GalleryEnvironment
+    private let passwords: Passwords
+    /// Guarded by its lock, which is held while the file is written.
+    private let state: Mutex<[String: Person]>
+
+    init(folder: URL, environment: GalleryEnvironment, passwords: Passwords) throws {
+      (self.environment, self.passwords) = (environment, passwords)
+      file = ServerFile(url: folder.appending(path: "people.json"), name: "people")
+      let people = try file.read(Self.person)
+      state = Mutex(Dictionary(people.map { ($0.name, $0) }, uniquingKeysWith: { $1 }))
+    }
+
+    /// The person of a name.
+    func named(_ name: String) -> Person? { state.withLock { $0[name] } }
+
+    /// All people, by name.
+    func list() -> [Person] { state.withLock { $0.values.sorted { $0.name < $1.name } } }
+
+    /// Makes a person known.
+    /// - Parameter password: nil for one who comes through a trusted proxy only.
+    /// - Throws: ``Problem`` for a name that is taken or malformed, and for a password that is not possible.
+    func add(_ name: String, client: String, password: String?) throws -> Person {
+      try Self.check(name: name)
+      let hash = try password.map { try passwords.hash($0) }
+      let person = Person(
+        name: name, client: client, hash: hash, epoch: Keyring.spelled(environment.randomBytes(9)),
+        created: environment.now())
+      try change { people in
+        guard people[name] == nil else {
+          throw Problem(409, "already-exists", "There is a person '\(name)' already; choose another name.")
+        }
+        guard people.count < Self.limit else {
+          throw Problem(400, "limit-exceeded", "There are \(people.count) people; remove some first.")
+        }
+        people[name] = person
+      }
+      return person
+    }
+
+    /// Removes a person, and with that ends all of their sessions.
+    /// - Returns: whether there was one of that name.
+    func remove(_ name: String) throws -> Bool {
+      try change { $0.removeValue(forKey: name) != nil }
+    }
+
+    /// Gives a person another password, and with that ends all of their sessions.
+    /// - Returns: whether there is a person of that name.
+    func setPassword(_ password: String, of name: String) throws -> Bool {
+      let hash = try passwords.hash(password)
+      let epoch = Keyring.spelled(environment.randomBytes(9))
+      return try change { people in
+        guard people[name] != nil else { return false }
+        people[name]?.hash = hash
+        people[name]?.epoch = epoch
+        return true
+      }
+    }
+
+    /// The person who has a name and a password.
+    ///
+    /// A name that does not exist, one without a password and a wrong password give the same answer after the same
+    /// work.
+    func signIn(_ name: String, _ password: String) throws -> Person? {
+      let person = named(name)
+      guard try passwords.check(password, against: person?.hash), let person else { return nil }
+      // A password that was changed while this one was hashed counts no more.
+      return named(name) == person ? person : nil
+    }
+
+    private func change<Value>(_ body: (inout [String: Person]) throws -> Value) throws -> Value {
+      try state.withLock { people in
+        var next = people
+        let value = try body(&next)
+        if next != people {
+          try file.write(next.values.sorted { $0.name < $1.name }.map(Self.row))
+          people = next
+        }
+        return value
+      }
+    }
+
+    private static func check(name: String) throws(Problem) {
+      let isPlain = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control && $0 != "/" }
+      guard (1...nameLimit).contains(name.utf8.count), isPlain, name != ".", name != "..",
+        name == name.trimmingCharacters(in: .whitespaces)
+      else {
+        throw .malformed(
+          "A person's name has 1 to \(nameLimit) bytes, no slash or control character, and no blank at its ends.")
+      }
+    }
+
+    private static func row(_ person: Person) -> JSON {
+      [
+        "name": .text(person.name), "client": .text(person.client), "hash": JSON(person.hash),
+        "epoch": .text(person.epoch), "created": .text(DateText.instant(person.created)),
+      ]
+    }
+
+    private static func person(_ row: JSON) throws -> Person {
+      guard let name = row["name"]?.textValue, let client = row["client"]?.textValue,
+        (1...256).contains(client.utf8.count), !client.utf8.contains(0),
+        let epoch = row["epoch"]?.textValue, let created = row["created"]?.instantValue
+      else { throw GalleryError(description: "a person in it is incomplete") }
+      return Person(name: name, client: client, hash: row["hash"]?.textValue, epoch: epoch, created: created)
+    }
+  }
+#endif

@@ -1,0 +1,73 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+
+  /// The routes of `Access` that are not about keys.
+  enum AccessRoutes {
+    static let all: [Route] =
+      PeopleRoutes.all + SessionRoutes.all + ClientRoutes.all + PickingRoutes.all
+      + ShareRoutes.all
+  }
+
+  /// The people who sign in with a name and a password; for the owner, but for one's own password.
+  enum PeopleRoutes {
+    static let all: [Route] = [
+      .reading("GET", "/v1/people", .owner) { call in
+        try call.checkQuery([])
+        return .json(["people": .list(call.server.people.list().map(describe))], [("Cache-Control", "no-store")])
+      },
+      .gathering("POST", "/v1/people", .owner) { call, body in
+        let json = try JSONReader.read(body)
+        try json.checkKeys(["name", "client", "password"])
+        guard let name = json["name"]?.textValue else { throw Problem.malformed("The body needs 'name', as text.") }
+        let password = json["password"] ?? .null
+        guard password == .null || password.textValue != nil else {
+          throw Problem.malformed("'password' is \(password.kind); pass text, or leave it out for a proxy's person.")
+        }
+        let person = try call.server.people.add(
+          name, client: try json.clientName("client"), password: password.textValue)
+        return .json(describe(person), status: 201, [("Cache-Control", "no-store")])
+      },
+      .reading("DELETE", "/v1/people/{person}", .owner) { call in
+        let name = call.parameters[0]
+        guard try call.server.people.remove(name) else { throw Problem.notFound }
+        // The person is gone, and so no key of theirs is good any more; taking the keys out only tidies up.
+        try call.server.withdrawKeys { $0.person?.name == name }
+        return HTTPResponse(204, Headers.common)
+      },
+      .gathering("PUT", "/v1/people/{person}/password") { call, body in
+        let json = try JSONReader.read(body)
+        try json.checkKeys(["password", "old"])
+        guard let password = json["password"]?.textValue else {
+          throw Problem.malformed("The body needs 'password', the new one.")
+        }
+        let name = call.parameters[0]
+        try checkMaySetPassword(call, of: name, old: json["old"]?.textValue)
+        guard try call.server.people.setPassword(password, of: name) else { throw Problem.notFound }
+        try call.server.withdrawKeys { $0.person?.name == name }
+        return HTTPResponse(204, Headers.common)
+      }.needing(.read),
+    ]
+
+    /// The owner may set any password; a person their own, with the old one, since a browser may have been left open.
+    private static func checkMaySetPassword(_ call: Call, of name: String, old: String?) throws {
+      let key = call.key
+      if key?.client == PhotoLibrary.owner, key?.scopes.contains(.owner) == true { return }
+      guard key?.person?.name == name else { throw Problem.notFound }
+      try call.server.throttles.signInsOfNames.charge(name)
+      guard let old, try call.server.people.signIn(name, old) != nil else {
+        throw Problem(403, "access-denied", "Setting your own password needs 'old', the password until now.")
+      }
+      call.server.throttles.signInsOfNames.forgive(name)
+    }
+
+    private static func describe(_ person: People.Person) -> JSON {
+      [
+        "name": .text(person.name), "client": .text(person.client), "hasPassword": .bool(person.hash != nil),
+        "created": .text(DateText.instant(person.created)),
+      ]
+    }
+  }
+#endif

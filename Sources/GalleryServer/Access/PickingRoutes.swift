@@ -1,0 +1,271 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+
+  // Picking over HTTP: the client that asks needs no permission, and never sees what there was to pick from.
+  //
+  //   client     POST /v1/picking ─▶ pickerUri, which it shows to a person
+  //              GET /v1/picking/{session} (poll, stream) ◀─ state and items
+  //              PATCH: deselect, move, limit       DELETE: cancel       GET /v1/picked/{item}: bytes
+  //   person     GET …/presentation (poll, stream), …/candidates    POST …/taps: select, deselect, finish, cancel
+  //
+  // The routes of the person are for clients that see everything; the core checks that at each call.
+
+  /// Picking sessions.
+  enum PickingRoutes {
+    static let all: [Route] =
+      Route.watched("/v1/picking/{session}", .key, .read, state)
+      + Route.watched("/v1/picking/{session}/presentation", .key, .read, presentation) + [
+        .gathering("POST", "/v1/picking") { call, body in try begin(call, try JSONReader.read(body)) }.needing(.read),
+        .reading("GET", "/v1/picking") { call in
+          try call.checkQuery([])
+          let sessions = try call.library().pickingSessions()
+          return .json(["sessions": .list(sessions.map(describe))], [("Cache-Control", "no-store")])
+        },
+        .gathering("PATCH", "/v1/picking/{session}") { call, body in
+          try adjust(call, try JSONReader.read(body))
+          call.server.watch.wake()
+          return .json(try state(call), [("Cache-Control", "no-store")])
+        }.needing(.read),
+        .reading("DELETE", "/v1/picking/{session}") { call in
+          let entry = try own(call)
+          call.server.picking.remove(entry.session.id)
+          call.server.watch.wake()
+          return HTTPResponse(204, Headers.common)
+        }.needing(.read),
+        .reading("GET", "/v1/picking/{session}/candidates") { call in try candidates(call) },
+        Route("POST", "/v1/picking/{session}/taps") { server, call in
+          try call.checkJSON()
+          return .gather(limit: 1 << 16) { request in
+            do {
+              try await tap(call, try JSONReader.read(request.body))
+              server.watch.wake()
+              return HTTPResponse(204, Headers.common)
+            } catch { return Problem(error).response }
+          }
+        },
+        Route("GET", "/v1/picked/{item}") { server, call in
+          try call.checkQuery(["type", "representation", "removeLocation", "removeCaptions"])
+          let (item, options) = try wanted(call)
+          return .respond { _ in
+            do { return try await PickedBytes.response(call, item, options) } catch { return Problem(error).response }
+          }
+        }.needing(.read),
+      ]
+
+    // MARK: The client
+
+    private static func begin(_ call: Call, _ json: JSON) throws -> HTTPResponse {
+      try json.checkKeys([
+        "filter", "limit", "ordered", "continuous", "preselected", "namesAssets", "representation", "removeLocation",
+        "removeCaptions", "seconds",
+      ])
+      let library = try call.library()
+      let preselected = try json.texts("preselected") ?? []
+      guard preselected.count <= 2_000 else {
+        throw Problem.malformed("'preselected' has \(preselected.count) assets; pass at most 2,000.")
+      }
+      let namesAssets = try json.flag("namesAssets") || !preselected.isEmpty
+      var configuration = namesAssets ? PickerConfiguration(library: library) : PickerConfiguration()
+      configuration.filter = try json.text("filter", atMost: 1_000).map { try PickerFilter($0) }
+      configuration.selectionLimit = try json.whole("limit", in: 0...100_000) ?? 1
+      configuration.selection =
+        switch (try json.flag("ordered"), try json.flag("continuous")) {
+        case (false, false): .default
+        case (true, false): .ordered
+        case (false, true): .continuous
+        case (true, true): .continuousAndOrdered
+        }
+      configuration.preselectedAssetIdentifiers = preselected
+      configuration.preferredRepresentation = try representation(try json.text("representation", atMost: 20))
+      if try json.flag("removeLocation") { configuration.metadataOptions.insert(.removeLocation) }
+      if try json.flag("removeCaptions") { configuration.metadataOptions.insert(.removeCaptions) }
+      let seconds = try json.whole("seconds", in: 1...86_400) ?? 3_600
+      let server = call.server
+      let session = try library.beginPicking(configuration)
+      try server.picking.add(session, seconds: Double(seconds)) { [weak server] in server?.watch.wake() }
+      server.watch.wake()
+      guard let entry = server.picking.entry(session.id) else { throw Problem.notFound }
+      return .json(
+        describe(entry), status: 201,
+        [("Location", "/v1/picking/\(session.id)"), ("Cache-Control", "no-store")])
+    }
+
+    private static func representation(_ text: String?) throws(Problem) -> AssetRepresentation {
+      guard let text else { return .automatic }
+      guard let found = AssetRepresentation.allCases.first(where: { "\($0)" == text }) else {
+        throw .malformed("'representation' is '\(text)'; pass automatic, current or compatible.")
+      }
+      return found
+    }
+
+    /// The session of the path, for the client that began it.
+    private static func own(_ call: Call) throws -> Pickings.Entry {
+      guard let entry = call.server.picking.entry(call.parameters[0]), entry.session.client == call.key?.client else {
+        throw Problem.notFound
+      }
+      return entry
+    }
+
+    private static func state(_ call: Call) throws -> JSON { describe(try own(call)) }
+
+    private static func describe(_ entry: Pickings.Entry) -> JSON {
+      let items = entry.items.map { item -> JSON in
+        [
+          "item": JSON(item.token), "asset": JSON(item.assetIdentifier),
+          "types": .list(item.supportedContentTypes.map { .text($0) }),
+        ]
+      }
+      return [
+        "session": .text(entry.session.id), "pickerUri": .text("/?pick=\(entry.session.id)"),
+        "state": .text(entry.session.state.rawValue), "expires": .text(DateText.instant(entry.expires)),
+        "items": .list(items),
+      ]
+    }
+
+    private static func adjust(_ call: Call, _ json: JSON) throws {
+      try json.checkKeys(["deselect", "move", "limit"])
+      let session = try own(call).session
+      if let deselected = try json.texts("deselect") { session.deselectAssets(withIdentifiers: deselected) }
+      if let move = json["move"] {
+        try move.checkKeys(["asset", "after"])
+        guard let asset = try move.text("asset", atMost: 200) else {
+          throw Problem.malformed("'move' needs 'asset', and 'after' unless the asset comes first.")
+        }
+        session.moveAsset(
+          withIdentifier: asset, afterAssetWithIdentifier: try move.text("after", atMost: 200))
+      }
+      if let limit = try json.whole("limit", in: 0...100_000) {
+        try session.update(PickerUpdate(selectionLimit: limit))
+      }
+    }
+
+    private static func wanted(_ call: Call) throws -> (PickedItem, PickedItemOptions) {
+      var options = PickedItemOptions()
+      options.contentType = try call.query("type")
+      options.representation = try call.query("representation").map { (text) throws(Problem) in
+        try representation(text)
+      }
+      for (name, option) in [
+        ("removeLocation", PickerMetadataOptions.removeLocation), ("removeCaptions", .removeCaptions),
+      ] {
+        guard let value = try call.query(name) else { continue }
+        guard value == "true" || value == "false" else {
+          throw Problem.malformed("'\(name)' is '\(value.prefix(40))'; pass true or false.")
+        }
+        if value == "true" { options.metadataOptions.insert(option) }
+      }
+      let token = call.parameters[0]
+      let item = try call.server.picking.item(token, of: try call.library().client) ?? call.library().pickedItem(token)
+      return (item, options)
+    }
+
+    // MARK: The person
+
+    private static func presenter(_ call: Call) throws -> PickingPresenter {
+      let library = try call.library()
+      let id = call.parameters[0]
+      // A client that does not see everything is told of no session but its own, and that it may not present it.
+      guard let session = try library.pickingSessions().first(where: { $0.id == id }) else { throw Problem.notFound }
+      return try library.present(session)
+    }
+
+    private static func presentation(_ call: Call) throws -> JSON {
+      let presenter = try presenter(call)
+      let now = presenter.presentation
+      guard case .object(let members) = describe(presenter.session) else { throw Problem.notFound }
+      return .object(
+        members + [
+          JSON.Member("state", .text(now.state.rawValue)), JSON.Member("limit", .integer(Int64(now.selectionLimit))),
+          JSON.Member("selection", .list(now.selection.map { .text($0) })),
+        ])
+    }
+
+    private static func describe(_ session: PickingSession) -> JSON {
+      [
+        "session": .text(session.id), "client": .text(session.client),
+        "filter": JSON(session.configuration.filter?.description),
+        "ordered": .bool(session.configuration.selection.isOrdered),
+        "continuous": .bool(session.configuration.selection.isContinuous),
+      ]
+    }
+
+    private static func candidates(_ call: Call) throws -> HTTPResponse {
+      try call.checkQuery(["start", "count"])
+      let start = try call.count("start") ?? 0
+      let count = try call.count("count") ?? 100
+      guard count <= FetchRoutes.windowLimit else {
+        throw Problem.malformed("'count' is \(count); a window has at most \(FetchRoutes.windowLimit) items.")
+      }
+      let found = try presenter(call).candidates()
+      let lower = min(start, found.count)
+      let assets = try found.objects(at: lower..<lower + min(count, found.count - lower))
+      return .json(
+        [
+          "token": .text(found.token.description), "total": .integer(Int64(found.count)),
+          "start": .integer(Int64(lower)), "count": .integer(Int64(assets.count)), "columns": Columns.json(assets),
+        ], [("Cache-Control", "no-store")])
+    }
+
+    private static func tap(_ call: Call, _ json: JSON) async throws {
+      try json.checkKeys(["select", "deselect", "finish", "cancel"])
+      guard let members = json.objectValue, members.count == 1 else {
+        throw Problem.malformed("A tap is one of 'select', 'deselect', 'finish' and 'cancel'.")
+      }
+      let presenter: PickingPresenter = try await offload { try Self.presenter(call) }
+      if let asset = try json.text("select", atMost: 200) {
+        try await presenter.select(asset)
+      } else if let asset = try json.text("deselect", atMost: 200) {
+        try await presenter.deselect(asset)
+      } else if try json.flag("finish") {
+        try await presenter.finish()
+      } else if try json.flag("cancel") {
+        presenter.cancel()
+      } else {
+        throw Problem.malformed("'\(members[0].key)' needs an identifier, or true.")
+      }
+    }
+  }
+
+  extension Pickings {
+    /// An item of an open result, with what the session said about its bytes.
+    func item(_ token: String, of client: String) -> PickedItem? { items(of: client).first { $0.token == token } }
+  }
+
+  /// The bytes of picked items: proved or converted by the core into a file without a name, and sent from that.
+  enum PickedBytes {
+    static func response(_ call: Call, _ item: PickedItem, _ options: PickedItemOptions) async throws -> HTTPResponse {
+      let type = options.contentType ?? item.supportedContentTypes.first ?? "public.data"
+      let folder = call.server.library.url.appending(path: "server", directoryHint: .isDirectory)
+      let name = ".picked-\(Keyring.spelled(call.server.environment.randomBytes(9)))"
+      let file = folder.appending(path: name)
+      defer { unlink(file.path) }
+      try await call.library().write(item, to: file, options: options)
+      let descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+      guard descriptor >= 0 else { throw Problem(500, "storage", "The bytes of the picked item cannot be read.") }
+      let opened = HTTPFile(owning: descriptor)
+      var status = stat()
+      guard fstat(descriptor, &status) == 0 else {
+        throw Problem(500, "storage", "The bytes of the picked item cannot be read.")
+      }
+      let size = UInt64(status.st_size)
+      var fields =
+        Headers.common + [
+          ("Cache-Control", "private, no-store"), ("Accept-Ranges", "bytes"),
+          ("Content-Type", FileRoutes.mediaType(of: type) ?? "application/octet-stream"),
+          ("Content-Disposition", "attachment"),
+        ]
+      switch HTTPRange(call.request.fields["range"], count: size) {
+      case .whole: return HTTPResponse(200, fields, .file(opened, 0..<size))
+      case .part(let part):
+        fields.append(("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"))
+        return HTTPResponse(206, fields, .file(opened, part))
+      case .unsatisfiable:
+        return HTTPResponse(
+          416, Headers.common + [("Content-Range", "bytes */\(size)"), ("Cache-Control", "no-store")])
+      }
+    }
+  }
+#endif

@@ -1,0 +1,88 @@
+#if Gallery
+  import Foundation
+  import PhotoLedger
+  import Synchronization
+
+  /// The picking sessions that clients began over HTTP, until they expire.
+  ///
+  /// The core forgets a session when it is over; its results are kept here until it expires, so that a client that
+  /// polls finds them. A server that ends cancels what is open: PhotoKit's picker does not outlive its process either.
+  /// What was picked is recorded in the library, and its items are good in any process.
+  final class Pickings: Sendable {
+    /// A session of a client's.
+    struct Entry: Sendable {
+      let session: PickingSession
+      let expires: Date
+      /// The last result.
+      var items: [PickedItem] = []
+    }
+
+    static let limit = 1_000
+    static let limitOfClient = 16
+
+    private let entries = Mutex<[String: Entry]>([:])
+    private let now: @Sendable () -> Date
+
+    init(environment: GalleryEnvironment) { now = environment.now }
+
+    /// Keeps a session, and follows its results.
+    /// - Parameter changed: called after each result.
+    /// - Throws: ``Problem`` 429 if there are too many; the session is cancelled then.
+    func add(_ session: PickingSession, seconds: Double, changed: @escaping @Sendable () -> Void) throws(Problem) {
+      let date = now()
+      let isFull = entries.withLock { entries in
+        let own = entries.values.count { $0.session.client == session.client }
+        guard entries.count < Self.limit, own < Self.limitOfClient else { return true }
+        entries[session.id] = Entry(session: session, expires: date.addingTimeInterval(seconds))
+        return false
+      }
+      guard !isFull else {
+        session.cancel()
+        throw .tooMany("Too many picking sessions are open; cancel one, or wait until one expires.", seconds: 60)
+      }
+      Task.detached { [weak self] in
+        for await items in session.results {
+          guard let self else { return }
+          self.entries.withLock { $0[session.id]?.items = items }
+          changed()
+        }
+        changed()
+      }
+    }
+
+    /// A session that has not expired.
+    func entry(_ id: String) -> Entry? {
+      let date = now()
+      return entries.withLock { $0[id] }.flatMap { $0.expires > date ? $0 : nil }
+    }
+
+    /// The items of a client's sessions.
+    func items(of client: String) -> [PickedItem] {
+      entries.withLock { $0.values.filter { $0.session.client == client }.flatMap(\.items) }
+    }
+
+    /// Cancels a session and forgets it.
+    func remove(_ id: String) { entries.withLock { $0.removeValue(forKey: id) }?.session.cancel() }
+
+    /// Cancels and forgets the sessions that have expired.
+    func sweep() {
+      let date = now()
+      let expired = entries.withLock { entries in
+        let expired = entries.filter { $0.value.expires <= date }
+        for id in expired.keys { entries[id] = nil }
+        return expired.values
+      }
+      for entry in expired { entry.session.cancel() }
+    }
+
+    /// Cancels what is open of a client, or of all.
+    func cancelAll(of client: String? = nil) {
+      let gone = entries.withLock { entries in
+        let gone = entries.filter { client == nil || $0.value.session.client == client }
+        for id in gone.keys { entries[id] = nil }
+        return gone.values
+      }
+      for entry in gone { entry.session.cancel() }
+    }
+  }
+#endif

@@ -1,0 +1,40 @@
+#if Gallery
+  /// What a key may be used for; what it reaches of that is the permission of its client.
+  ///
+  /// A scope narrows a key, and never widens a client: a key for reading of a client that may do everything reads.
+  enum Scope: String, Sendable, CaseIterable, Comparable {
+    /// Fetches, feeds, windows, renditions, and the state of the client itself.
+    case read
+    /// Stored bytes as they are.
+    case originals
+    /// Adding assets.
+    case add
+    /// Changing the library.
+    case change
+    /// Administration: people, keys, clients' permissions, shares, figures; of the library's owner only.
+    case owner
+
+    static func < (one: Scope, other: Scope) -> Bool {
+      (allCases.firstIndex(of: one) ?? 0) < (allCases.firstIndex(of: other) ?? 0)
+    }
+
+    /// What a key has unless it is said: everything but administration.
+    static let usual: Set<Scope> = [.read, .originals, .add, .change]
+    static let all = Set(allCases)
+  }
+
+  extension Route {
+    /// The scope that a route needs unless it says so: reading for what reads, changing for everything else, so that a
+    /// route that somebody adds is closed rather than open to a key that only reads.
+    static func usualScope(_ method: String, _ need: Need) -> Scope {
+      need == .owner ? .owner : method == "GET" ? .read : .change
+    }
+
+    /// The same route with another scope.
+    func needing(_ scope: Scope) -> Route {
+      var route = self
+      route.scope = scope
+      return route
+    }
+  }
+#endif

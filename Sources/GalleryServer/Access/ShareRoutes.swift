@@ -1,0 +1,103 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+
+  /// Share links: made and withdrawn by the owner, opened by visitors.
+  enum ShareRoutes {
+    static let all: [Route] = [
+      .reading("GET", "/v1/shares", .owner) { call in
+        try call.checkQuery([])
+        return .json(["shares": .list(call.server.shares.list().map { describe($0) })], [("Cache-Control", "no-store")])
+      },
+      .gathering("POST", "/v1/shares", .owner) { call, body in try make(call, try JSONReader.read(body)) },
+      .reading("DELETE", "/v1/shares/{share}", .owner) { call in
+        try call.checkQuery([])
+        try withdraw(call.parameters[0], call.server)
+        return HTTPResponse(204, Headers.common)
+      },
+      // Another path than those of lists: a visitor has no key yet.
+      .gathering("POST", "/v1/shares:open", .nothing) { call, body in try open(call, try JSONReader.read(body)) },
+    ]
+
+    /// Makes the client, its permission and its selection in one commit, and only then a link that leads there.
+    private static func make(_ call: Call, _ json: JSON) throws -> HTTPResponse {
+      try json.checkKeys(["title", "assets", "password", "days", "upload", "originals"])
+      let server = call.server
+      guard let title = try json.text("title", atMost: 200), !title.isEmpty else {
+        throw Problem.malformed("The body needs 'title', 1 to 200 bytes.")
+      }
+      let assets = try json.assets("assets", in: server.library)
+      guard json["password"] == nil || json["password"]?.textValue != nil else {
+        throw Problem.malformed("'password' is not text.")
+      }
+      let passwordHash = try json["password"]?.textValue.map { try server.passwords.hash($0) }
+      let days = try json.whole("days", in: 1...3650)
+      let now = server.environment.now()
+      let name = Keyring.spelled(server.environment.randomBytes(9))
+      let secret = Keyring.spelled(server.environment.randomBytes(32))
+      let share = Shares.Share(
+        name: name, client: "share#\(name)", title: title, secretHash: Keyring.hash(secret),
+        passwordHash: passwordHash, allowsUpload: try json.flag("upload"), allowsOriginals: try json.flag("originals"),
+        created: now, expires: days.map { now.addingTimeInterval(Double($0) * 86_400) },
+        epoch: Keyring.spelled(server.environment.randomBytes(9)))
+      var registration = ClientRegistration()
+      registration.readWriteUsageDescription = title
+      registration.preventsAutomaticLimitedAccessAlert = true
+      try server.library.performChangesAndWait(cause: "share link") { change in
+        change.register(client: share.client, registration)
+        change.setAuthorizationStatus(.limited, of: share.client)
+        change.grant(assets, to: share.client)
+      }
+      try server.shares.add(share)
+      guard case .object(let members) = describe(share) else { throw Problem.notFound }
+      // The secret stands behind '#', which browsers do not send: it is in no log of a server or a proxy.
+      let link = JSON.Member("link", .text("/share#\(secret)"))
+      return .json(
+        .object(members + [link, JSON.Member("secret", .text(secret))]), status: 201, [("Cache-Control", "no-store")])
+    }
+
+    /// Ends a share: first its link and keys, then the permission of its client.
+    private static func withdraw(_ name: String, _ server: GalleryServer) throws {
+      guard let share = try server.shares.remove(name) else { throw Problem.notFound }
+      try ClientRoutes.deny(share.client, server)
+    }
+
+    /// Gives a visitor a key; the view is an event of the share's client.
+    private static func open(_ call: Call, _ json: JSON) throws -> HTTPResponse {
+      try json.checkKeys(["secret", "password", "cookie"])
+      guard let secret = json["secret"]?.textValue else {
+        throw Problem.malformed("The body needs 'secret', the part of the link behind '#'.")
+      }
+      let server = call.server
+      try server.throttles.signInsOfPeers.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
+      guard let share = server.shares.share(withSecret: secret) else {
+        throw Problem(401, "sign-in-required", "This link was withdrawn or has expired; ask for a new one.")
+      }
+      if let hash = share.passwordHash {
+        try server.throttles.signInsOfNames.charge(share.client)
+        guard try server.passwords.check(json["password"]?.textValue ?? "", against: hash) else {
+          throw Problem(401, "password-required", "This link needs its password; send it as 'password'.")
+        }
+        server.throttles.signInsOfNames.forgive(share.client)
+      }
+      _ = try server.library.store.perform(
+        [.client(named: share.client, .request(.readWrite))], as: share.client, cause: "share link opened")
+      let left = share.expires.map { $0.timeIntervalSince(server.environment.now()) } ?? .infinity
+      let grant = Keyring.Grant(
+        client: share.client, label: share.title, scopes: share.scopes, seconds: min(left, 86_400),
+        share: .init(name: share.name, epoch: share.epoch))
+      return try KeyRoutes.made(call, grant, isCookie: try json.flag("cookie"))
+    }
+
+    private static func describe(_ share: Shares.Share) -> JSON {
+      [
+        "name": .text(share.name), "client": .text(share.client), "title": .text(share.title),
+        "hasPassword": .bool(share.passwordHash != nil), "upload": .bool(share.allowsUpload),
+        "originals": .bool(share.allowsOriginals), "created": .text(DateText.instant(share.created)),
+        "expires": JSON(share.expires.map { DateText.instant($0) }),
+      ]
+    }
+  }
+#endif

@@ -1,0 +1,126 @@
+#if Gallery
+  import Foundation
+  import LibraryJSON
+  import PhotoLedger
+  import Synchronization
+
+  // Share links: a link is a client of the library with a selection.
+  //
+  //     /share#SECRET ──▶ SHA-256 ──▶ Share: client, password, scopes, expiry ──▶ a key tied to the share
+  //                                            │
+  //                    library: client.registered, status limited, selection.granted, one commit of the owner's
+  //
+  // What a visitor sees is the permission of the share's client, so nothing here decides about assets. Each opening of
+  // the link is an event of the client in the log, so the audit has each view and the intervals of access.
+  //
+  // Invariant: a key of a share is good while the share is there and has not expired.
+
+  /// The share links of a server.
+  final class Shares: Sendable {
+    struct Share: Sendable, Equatable {
+      /// What names the share in lists; not secret.
+      let name: String
+      /// The client of the library that visitors act as.
+      let client: String
+      let title: String
+      /// The SHA-256 of the secret of the link.
+      let secretHash: String
+      /// What `crypt` made of the password; nil without one.
+      let passwordHash: String?
+      let allowsUpload: Bool
+      let allowsOriginals: Bool
+      let created: Date
+      /// Nil: until it is withdrawn.
+      let expires: Date?
+      let epoch: String
+
+      /// What a visitor's key may be used for.
+      var scopes: Set<Scope> {
+        Set([Scope.read] + (allowsOriginals ? [.originals] : []) + (allowsUpload ? [.add] : []))
+      }
+    }
+
+    static let limit = 1_000
+
+    private let file: ServerFile
+    private let environment: GalleryEnvironment
+    /// Guarded by its lock, which is held while the file is written.
+    private let state: Mutex<[String: Share]>
+
+    init(folder: URL, environment: GalleryEnvironment) throws {
+      self.environment = environment
+      file = ServerFile(url: folder.appending(path: "shares.json"), name: "shares")
+      let shares = try file.read(Self.share)
+      state = Mutex(Dictionary(shares.map { ($0.name, $0) }, uniquingKeysWith: { $1 }))
+    }
+
+    /// The share of a name, if its link is good.
+    func named(_ name: String) -> Share? { state.withLock { $0[name] }.flatMap { isGood($0) ? $0 : nil } }
+
+    /// What keys of a share must have; nil for one that is withdrawn or expired.
+    func epoch(of name: String) -> String? { named(name)?.epoch }
+
+    /// The share whose link has a secret.
+    func share(withSecret secret: String) -> Share? {
+      let hash = Keyring.hash(secret)
+      return state.withLock { $0.values.first { $0.secretHash == hash } }.flatMap { isGood($0) ? $0 : nil }
+    }
+
+    /// All shares whose links are good, the oldest first.
+    func list() -> [Share] {
+      state.withLock { $0.values.filter(isGood) }.sorted { ($0.created, $0.name) < ($1.created, $1.name) }
+    }
+
+    /// Keeps a share.
+    /// - Throws: ``Problem`` if there are too many, ``GalleryError`` if the file cannot be written.
+    func add(_ share: Share) throws {
+      try change { shares in
+        guard shares.count < Self.limit else {
+          throw Problem(400, "limit-exceeded", "There are \(shares.count) share links; withdraw some first.")
+        }
+        shares[share.name] = share
+      }
+    }
+
+    /// Takes a share away: its link and its keys are not good any more.
+    /// - Returns: the share; nil if there was none of that name.
+    func remove(_ name: String) throws -> Share? { try change { $0.removeValue(forKey: name) } }
+
+    private func isGood(_ share: Share) -> Bool { share.expires.map { $0 > environment.now() } ?? true }
+
+    private func change<Value>(_ body: (inout [String: Share]) throws -> Value) throws -> Value {
+      try state.withLock { shares in
+        var next = shares.filter { isGood($0.value) }
+        let value = try body(&next)
+        if next != shares {
+          try file.write(next.values.sorted { $0.name < $1.name }.map(Self.row))
+          shares = next
+        }
+        return value
+      }
+    }
+
+    private static func row(_ share: Share) -> JSON {
+      [
+        "name": .text(share.name), "client": .text(share.client), "title": .text(share.title),
+        "secretHash": .text(share.secretHash), "passwordHash": JSON(share.passwordHash),
+        "allowsUpload": .bool(share.allowsUpload), "allowsOriginals": .bool(share.allowsOriginals),
+        "created": .text(DateText.instant(share.created)),
+        "expires": JSON(share.expires.map { DateText.instant($0) }), "epoch": .text(share.epoch),
+      ]
+    }
+
+    private static func share(_ row: JSON) throws -> Share {
+      guard let name = row["name"]?.textValue, let client = row["client"]?.textValue,
+        (1...256).contains(client.utf8.count), let title = row["title"]?.textValue,
+        let secretHash = row["secretHash"]?.textValue, let allowsUpload = row["allowsUpload"]?.boolValue,
+        let allowsOriginals = row["allowsOriginals"]?.boolValue, let created = row["created"]?.instantValue,
+        let epoch = row["epoch"]?.textValue, row["expires"] == .null || row["expires"]?.instantValue != nil
+      else { throw GalleryError(description: "a share in it is incomplete") }
+      return Share(
+        name: name, client: client, title: title, secretHash: secretHash, passwordHash: row["passwordHash"]?.textValue,
+        allowsUpload: allowsUpload, allowsOriginals: allowsOriginals, created: created,
+        expires: row["expires"]?.instantValue, epoch: epoch)
+    }
+  }
+#endif

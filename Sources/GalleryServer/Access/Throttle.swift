@@ -1,0 +1,142 @@
+#if Gallery
+  import Foundation
+  import Synchronization
+
+  /// Token buckets by name: each name may do so much at once, and gets it back at a rate.
+  ///
+  /// A bucket that is full again is forgotten, so the table holds only names that were busy a moment ago; when it is
+  /// full all the same, every new name shares one bucket. Memory is bounded whatever names are sent.
+  final class Throttle: Sendable {
+    private struct Bucket {
+      var tokens: Double
+      var date: Date
+    }
+
+    /// How much a bucket holds, and how much it gets back in a second.
+    struct Rate: Sendable {
+      var burst: Double
+      var perSecond: Double
+    }
+
+    static let limit = 10_000
+    private let buckets = Mutex<(buckets: [String: Bucket], swept: Date)>(([:], .distantPast))
+    private let now: @Sendable () -> Date
+    let rate: Rate
+
+    init(_ rate: Rate, now: @escaping @Sendable () -> Date) { (self.rate, self.now) = (rate, now) }
+
+    /// Takes a token of a name.
+    /// - Returns: nil if there was one, else how many seconds pass until there is one, at least 1.
+    func take(_ name: String) -> Int? {
+      let date = now()
+      return buckets.withLock { state in
+        // Going through a full table is worth it once a second, whatever comes in.
+        if state.buckets.count >= Self.limit, abs(date.timeIntervalSince(state.swept)) >= 1 {
+          state.buckets = state.buckets.filter { filled($0.value, date) < rate.burst }
+          state.swept = date
+        }
+        let name = state.buckets.count >= Self.limit && state.buckets[name] == nil ? "" : name
+        let tokens = state.buckets[name].map { filled($0, date) } ?? rate.burst
+        guard tokens >= 1 else { return max(1, Int(((1 - tokens) / rate.perSecond).rounded(.up))) }
+        state.buckets[name] = Bucket(tokens: tokens - 1, date: date)
+        return nil
+      }
+    }
+
+    /// How many names are remembered.
+    var count: Int { buckets.withLock { $0.buckets.count } }
+
+    /// Fills the bucket of a name again, after what it was taken for turned out well.
+    func forgive(_ name: String) { buckets.withLock { $0.buckets[name] = nil } }
+
+    /// The name under which a peer is counted: an IPv6 site has as many addresses as it likes, so its /64 counts.
+    static func name(ofPeer peer: String) -> String {
+      var address = in6_addr()
+      guard peer.contains(":"), inet_pton(AF_INET6, String(peer.prefix { $0 != "%" }), &address) == 1 else {
+        return peer
+      }
+      return withUnsafeBytes(of: &address) { bytes in
+        // An IPv4 address in IPv6 form is one host.
+        let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+        return bytes.prefix(isMapped ? 16 : 8).map { String($0, radix: 16) }.joined(separator: ".")
+      }
+    }
+
+    private func filled(_ bucket: Bucket, _ date: Date) -> Double {
+      min(rate.burst, bucket.tokens + max(0, date.timeIntervalSince(bucket.date)) * rate.perSecond)
+    }
+  }
+
+  extension Throttle {
+    /// Takes a token of a name.
+    /// - Throws: ``Problem`` 429 with `Retry-After`.
+    func charge(_ name: String) throws(Problem) {
+      if let seconds = take(name) {
+        throw .tooMany("Too many requests came at once; come back in \(seconds) s.", seconds: seconds)
+      }
+    }
+  }
+
+  extension Problem {
+    /// - Parameter seconds: when the request may be made again, in seconds from now.
+    static func tooMany(_ detail: String, seconds: Int) -> Problem {
+      var problem = Problem(429, "too-many-requests", detail)
+      problem.fields = [("Retry-After", String(seconds))]
+      return problem
+    }
+  }
+
+  /// What requests are charged with.
+  struct Throttles: Sendable {
+    /// Requests of a key that does not administer the library.
+    let keys: Throttle
+    /// Requests without a good key, by peer.
+    let peers: Throttle
+    /// Attempts to sign in, by peer: whatever name is tried.
+    let signInsOfPeers: Throttle
+    /// Attempts to sign in, by name: wherever they come from.
+    let signInsOfNames: Throttle
+    /// Registrations of apps, by peer.
+    let registrations: Throttle
+
+    init(_ limits: GalleryLimits, now: @escaping @Sendable () -> Date) {
+      keys = Throttle(.init(burst: limits.keyBurst, perSecond: limits.keyPerSecond), now: now)
+      peers = Throttle(.init(burst: limits.peerBurst, perSecond: limits.peerPerSecond), now: now)
+      signInsOfPeers = Throttle(.init(burst: 20, perSecond: 0.2), now: now)
+      signInsOfNames = Throttle(.init(burst: 10, perSecond: 0.1), now: now)
+      registrations = Throttle(.init(burst: 5, perSecond: 1.0 / 600), now: now)
+    }
+  }
+
+  /// How much clients may ask for.
+  ///
+  /// A key with the owner's scope is not limited: it could stop the server anyway.
+  public struct GalleryLimits: Sendable {
+    /// How many requests a key may make at once.
+    public var keyBurst = 5_000.0
+    /// How many more it may make each second.
+    public var keyPerSecond = 500.0
+    /// How many requests an address without a key may make at once.
+    public var peerBurst = 500.0
+    /// How many more it may make each second.
+    public var peerPerSecond = 50.0
+
+    /// Limits for a household.
+    public init() {}
+  }
+
+  /// Who is let in, beside those with keys.
+  public struct GalleryAccess: Sendable {
+    /// The numeric addresses of proxies whose `X-Forwarded-User` names the person; none unless given.
+    public var trustedProxies: Set<String> = []
+    /// Whether an app may register itself without a key; it sees nothing until the owner answers it.
+    public var allowsRegistration = true
+    /// How much clients may ask for.
+    public var limits = GalleryLimits()
+    /// How long a feed can go on after its key has expired, in seconds; what is withdrawn ends at once.
+    public var sweepSeconds = 5.0
+
+    /// Apps may register; no proxy is trusted.
+    public init() {}
+  }
+#endif

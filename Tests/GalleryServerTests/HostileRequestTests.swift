@@ -1,0 +1,199 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("Hostile requests")
+  struct HostileRequestTests {
+    @Test("floods are answered with 429 and when to come back: of a key, of a peer, and of keys that are no good")
+    func floods() async throws {
+      var access = GalleryAccess()
+      (access.limits.keyBurst, access.limits.keyPerSecond) = (5, 0.5)
+      (access.limits.peerBurst, access.limits.peerPerSecond) = (8, 0.25)
+      try await TestGallery.serving(access: access) { gallery in
+        let (one, other) = (try gallery.key(of: "one").secret, try gallery.key(of: "other").secret)
+        func statuses(_ count: Int, _ key: String?) throws -> [Int] {
+          try (0..<count).map { _ in try gallery.ask("GET", "/v1/session", key: key).status }
+        }
+        #expect(try statuses(7, one) == [200, 200, 200, 200, 200, 429, 429])
+        #expect(try gallery.ask("GET", "/v1/session", key: one).fields["retry-after"] == "2")
+        // Another key, and the owner, are not slowed down by that.
+        #expect(try statuses(1, other) == [200])
+        #expect(try statuses(20, "owner") == Array(repeating: 200, count: 20))
+        // One request signed the owner in; guessing keys and asking without one count alike, on unknown paths too.
+        #expect(try statuses(3, "guess") == [401, 401, 401] && statuses(2, nil) == [401, 401])
+        #expect(try gallery.ask("GET", "/nothing", key: nil).status == 404)
+        #expect(try gallery.ask("GET", "/healthz", key: nil).status == 200)
+        let slow = try gallery.ask("GET", "/healthz", key: nil)
+        #expect(slow.status == 429 && slow.fields["retry-after"] == "4")
+        gallery.clock.advance(by: 4)
+        #expect(try gallery.ask("GET", "/healthz", key: nil).status == 200 && statuses(1, one) == [200])
+      }
+    }
+
+    @Test("the table of who asked is bounded, and an IPv6 site counts as one")
+    func bounded() {
+      let clock = TestClock()
+      let throttle = Throttle(.init(burst: 2, perSecond: 1), now: { clock.now })
+      for number in 0..<Throttle.limit * 2 { _ = throttle.take("name \(number)") }
+      #expect(throttle.count <= Throttle.limit + 1)
+      clock.advance(by: 10)
+      #expect(throttle.take("another") == nil && throttle.count == 1)
+      #expect(Throttle.name(ofPeer: "2001:db8:1:2::1") == Throttle.name(ofPeer: "2001:db8:1:2:ffff::9"))
+      #expect(Throttle.name(ofPeer: "2001:db8:1:2::1") != Throttle.name(ofPeer: "2001:db8:1:3::1"))
+      #expect(Throttle.name(ofPeer: "::ffff:10.0.0.1") != Throttle.name(ofPeer: "::ffff:10.0.0.2"))
+      #expect(Throttle.name(ofPeer: "10.0.0.1") == "10.0.0.1")
+    }
+
+    @Test("every answer of every route forbids guessing, framing, scripts and referrers")
+    func headers() async throws {
+      try await TestGallery.serving { gallery in
+        for route in Router.routes where !route.path.hasSuffix("/events") && route.path != "/v1/feed" {
+          let path = route.path.replacing("{", with: "").replacing("}", with: "")
+          for key in ["owner", nil] {
+            // The owner's key must go on.
+            if route.method == "DELETE", path == "/v1/session" { continue }
+            let answer = try gallery.ask(
+              route.method, path, json: ["GET", "DELETE"].contains(route.method) ? nil : [:], key: key)
+            let what: Comment = "\(route.method) \(path): \(answer)"
+            #expect(answer.status < 500 || answer.status == 501, what)
+            #expect(answer.fields["x-content-type-options"] == "nosniff", what)
+            #expect(answer.fields["content-security-policy"]?.contains("frame-ancestors 'none'") == true, what)
+            #expect(answer.fields["referrer-policy"] == "no-referrer", what)
+            #expect(answer.fields["cross-origin-resource-policy"] == "same-origin", what)
+            #expect(answer.fields["access-control-allow-origin"] == nil, what)
+          }
+        }
+      }
+    }
+
+    @Test("no route that changes something takes a cookie from another site's page, and none takes a form")
+    func crossSite() async throws {
+      try await TestGallery.serving { gallery in
+        let signedIn = try gallery.ask("GET", gallery.server.ownerLink(at: ""), key: nil)
+        let cookie = "Cookie: " + (try #require(signedIn.fields["set-cookie"]?.split(separator: ";").first))
+        let own = "Origin: http://\(gallery.address)"
+        for route in Router.routes where route.method != "GET" && route.need != .nothing {
+          let path = route.path.replacing("{", with: "").replacing("}", with: "")
+          for fields in [
+            [cookie], [cookie, "Origin: null"], [cookie, "Origin: http://evil.example"],
+            [cookie, own, "Sec-Fetch-Site: cross-site"], [cookie, own, "Sec-Fetch-Site: same-site"],
+            [cookie, own + ".evil.example"], [cookie, "Origin: http://\(gallery.address)@evil.example"],
+          ] {
+            let answer = try gallery.ask(route.method, path, json: [:], key: nil, fields)
+            #expect(answer.status == 403 && answer.body.contains("cross-site"), "\(route.method) \(path) \(fields)")
+          }
+        }
+        for type in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] {
+          let body = #"{"client":"x"}"#
+          let fields = ["Content-Type: \(type)", "Content-Length: \(body.utf8.count)", "Connection: close"]
+          let client = try RawClient(port: gallery.address.port)
+          client.send(try gallery.head("POST", "/v1/keys", fields) + body)
+          #expect(client.readToEnd().hasPrefix("HTTP/1.1 415"))
+        }
+      }
+    }
+
+    @Test("a file that a browser would run is a download of bytes, and its name breaks no line")
+    func sniffing() async throws {
+      try await TestGallery.serving { gallery in
+        for (index, name) in ["a.svg", "a.html", "a\r\nSet-Cookie: b=c\r\n\r\n.jpg", "a\"; x=\"y.jpg"].enumerated() {
+          let (asset, sha256) = try await gallery.makeFile("<script>alert(\(index))</script>", named: name)
+          let answer = try gallery.ask("GET", "/v1/assets/\(asset)/resources/\(sha256)")
+          #expect(answer.status == 200 && answer.fields["set-cookie"] == nil, "\(answer)")
+          let isImage = name.hasSuffix("jpg")
+          #expect(answer.fields["content-type"] == (isImage ? "image/jpeg" : "application/octet-stream"))
+          #expect(answer.fields["content-disposition"]?.hasPrefix(isImage ? "inline" : "attachment") == true)
+          #expect(answer.fields["content-security-policy"]?.contains("sandbox") == true)
+        }
+      }
+    }
+
+    @Test(
+      "bodies that are too long, too deep or no JSON are rejected by every route that takes one",
+      arguments: [
+        (String(repeating: "[", count: 60_000), 400), ("{\"a\":\"\(String(repeating: "b", count: 70_000))\"}", 413),
+        ("{", 400), ("\u{FEFF}{}", 400), ("{\"a\":1,\"a\":1}", 400), ("", 400), ("null", 400), ("[]", 400), ("7", 400),
+        ("{\"\u{0}\":1}", 400), ("{\"nonsense\":{\"deep\":[[[[[]]]]]}}", 400),
+      ])
+    func bodies(_ body: String, _ status: Int) async throws {
+      try await TestGallery.serving { gallery in
+        _ = try await gallery.makeAssets(1)
+        for route in Router.routes where ["POST", "PUT", "PATCH"].contains(route.method) {
+          // A name that no session, person or client has is 404 where the body is not read first.
+          let path = route.path.replacing("{", with: "").replacing("}", with: "")
+          let client = try RawClient(port: gallery.address.port)
+          let fields = [
+            "Content-Type: application/json", "Content-Length: \(body.utf8.count)", "Connection: close",
+          ]
+          client.send(try gallery.head(route.method, path, fields) + body)
+          let answer = client.readToEnd()
+          #expect(
+            answer.hasPrefix("HTTP/1.1 \(status)") || answer.hasPrefix("HTTP/1.1 404"),
+            "\(route.method) \(path): \(answer.prefix(300))")
+        }
+      }
+    }
+
+    @Test("one key, person or share link cannot take the places of all others")
+    func places() async throws {
+      try await TestGallery.serving { gallery in
+        let key = try gallery.key(of: "app").secret
+        var streams = try (0..<AccessWatch.limitOfKey).map { _ in
+          try StateClient(gallery, "/v1/session/events", key: key)
+        }
+        #expect(try gallery.ask("GET", "/v1/session/events", key: key).status == 429)
+        #expect(try gallery.ask("GET", "/v1/session", key: key).status == 429)
+        #expect(try gallery.ask("GET", "/v1/session").status == 200)
+        streams = []
+        // A client that has left is found when the stream writes.
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        try await waitUntil("the places are free", limit: .seconds(60)) {
+          try gallery.ask("GET", "/v1/session", key: key).status == 200
+        }
+        #expect(streams.isEmpty)
+        try gallery.addPerson("anna", client: "family", password: nil)
+        let anna = try #require(gallery.server.people.named("anna"))
+        for _ in 0..<Keyring.limitOfPerson + 10 {
+          _ = try gallery.server.keyring.makeKey(
+            .init(client: "family", label: "", person: .init(name: "anna", epoch: anna.epoch)))
+        }
+        #expect(gallery.server.keyring.list().count { $0.person != nil } == Keyring.limitOfPerson)
+      }
+    }
+
+    @Test("a secret is never in the log, in a list, or in an answer that is not its own")
+    func secrets() async throws {
+      try await TestGallery.serving { gallery in
+        let key = try gallery.key(of: "app")
+        let list = try gallery.ask("GET", "/v1/keys")
+        #expect(list.body.contains(key.name) && !list.body.contains(key.secret) && !list.body.contains(gallery.owner))
+        for name in ["keys", "people", "shares"] {
+          let file = gallery.temporary.url.appending(path: "server/\(name).json")
+          guard let text = try? String(contentsOf: file, encoding: .utf8) else { continue }
+          #expect(!text.contains(key.secret) && !text.contains(gallery.owner))
+        }
+      }
+    }
+  }
+
+  extension TestGallery {
+    /// Makes an asset of bytes whose file had any name.
+    func makeFile(_ text: String, named name: String) async throws -> (asset: String, sha256: String) {
+      let file = temporary.folder.place("file \(text.utf8.count) \(text.hashValue)")
+      try Data(text.utf8).write(to: file)
+      var draft = ResourceDraft(type: .photo, source: .file(file, shouldMove: false))
+      draft.originalFilename = name
+      var id: LocalIdentifier?
+      try await library.performChanges { change in
+        id = change.createAsset(AssetCreation(mediaType: .image, resources: [draft]))
+      }
+      let created = try #require(id)
+      let asset = try #require(try library.asset(created.uuidString))
+      return (asset.id.uuidString, try #require(try library.resources(of: asset).first?.sha256Hex))
+    }
+  }
+#endif

@@ -1,0 +1,267 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import PhotoLedger
+  import Synchronization
+  import TestSupport
+  import Testing
+
+  extension TestGallery {
+    /// Makes a person known.
+    func addPerson(_ name: String, client: String, password: String? = "correct horse") throws {
+      var json = ["name": name, "client": client]
+      json["password"] = password
+      try #require(try ask("POST", "/v1/people", json: json).status == 201)
+    }
+
+    /// Signs a person in.
+    func signIn(_ name: String, _ password: String = "correct horse") throws -> Answer {
+      try ask("POST", "/v1/sessions", json: ["name": name, "password": password], key: nil)
+    }
+
+    /// The key of a person who signs in.
+    func key(ofPerson name: String, _ password: String = "correct horse") throws -> String {
+      let answer = try signIn(name, password)
+      try #require(answer.status == 201, "\(answer)")
+      return try #require(try answer.json()["secret"] as? String)
+    }
+  }
+
+  @Suite("People and their sessions")
+  struct PeopleTests {
+    @Test("a person signs in with a name and a password, and acts as their client; only a hash is kept")
+    func signsIn() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.addPerson("anna", client: "family")
+        let key = try gallery.key(ofPerson: "anna")
+        let session = try gallery.ask("GET", "/v1/session", key: key).json()
+        #expect(session["client"] as? String == "family" && session["person"] as? String == "anna")
+        #expect(try gallery.ask("GET", "/v1/keys", key: key).status == 403)
+        let file = gallery.temporary.url.appending(path: "server/people.json")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(text.contains("$y$") && !text.contains("correct horse"))
+        #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int == 0o600)
+        #expect(try gallery.ask("POST", "/v1/people", json: ["name": "anna", "client": "x"]).status == 409)
+        try await gallery.restart()
+        #expect(try gallery.ask("GET", "/v1/session", key: key).status == 200)
+        #expect(try gallery.key(ofPerson: "anna").isEmpty == false)
+      }
+    }
+
+    @Test("a wrong password, an unknown name and a person without a password get one answer")
+    func wrong() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.addPerson("anna", client: "family")
+        try gallery.addPerson("proxied", client: "family", password: nil)
+        let answers = try [
+          gallery.signIn("anna", "correct horsf"), gallery.signIn("bert"), gallery.signIn("proxied"),
+          gallery.signIn("proxied", ""), gallery.signIn("anna", ""), gallery.signIn("anna", "correct\u{0}horse"),
+          gallery.signIn("anna", String(repeating: "x", count: 5_000)),
+        ]
+        #expect(Set(answers.map(\.status)) == [401] && Set(answers.map(\.body)).count == 1)
+      }
+    }
+
+    @Test("an unknown name costs the same hash as a wrong password")
+    func sameWork() throws {
+      let passwords = try Passwords(environment: .system)
+      let hash = try passwords.hash("correct horse")
+      func seconds(_ hash: String?) throws -> Double {
+        let start = ContinuousClock.now
+        for _ in 0..<5 { #expect(try !passwords.check("something else", against: hash)) }
+        return start.duration(to: .now) / .seconds(1)
+      }
+      let (known, unknown) = (try seconds(hash), try seconds(nil))
+      // Far apart: without the work the second is a thousand times shorter.
+      #expect(unknown > known / 4 && known > unknown / 4, "known \(known) s, unknown \(unknown) s")
+      #expect(try passwords.check("correct horse", against: hash))
+    }
+
+    @Test("passwords that come all at once are checked two at a time; those that would wait too long are sent away")
+    func boundedWork() throws {
+      let passwords = try Passwords(environment: .system)
+      let hash = try passwords.hash("correct horse")
+      let outcomes = Mutex<[String]>([])
+      let group = DispatchGroup()
+      for _ in 0..<40 {
+        group.enter()
+        Thread.detachNewThread {
+          let outcome: String
+          do {
+            outcome = try passwords.check("correct horse", against: hash) ? "right" : "wrong"
+          } catch { outcome = (error as? Problem)?.type ?? "\(error)" }
+          outcomes.withLock { $0.append(outcome) }
+          group.leave()
+        }
+      }
+      #expect(group.wait(timeout: .now() + 60) == .success)
+      let all = outcomes.withLock { $0 }
+      #expect(Set(all) == ["right", "too-many-requests"] && all.count { $0 == "right" } >= 16)
+      #expect(try passwords.check("correct horse", against: hash))
+    }
+
+    @Test(
+      "what is no password and no name is rejected",
+      arguments: [
+        ["name": "a", "client": "c", "password": "short"], ["name": "", "client": "c"], ["name": "a/b", "client": "c"],
+        ["name": "a\nb", "client": "c"], ["name": " a", "client": "c"], ["name": "..", "client": "c"],
+        ["name": "a", "client": ""], ["name": "a", "client": "c", "role": "admin"],
+        ["name": String(repeating: "a", count: 65), "client": "c"],
+        ["name": "a", "client": "c", "password": String(repeating: "a", count: 257)],
+      ])
+    func malformed(_ json: [String: String]) async throws {
+      try await TestGallery.serving { gallery in
+        let status = try gallery.ask("POST", "/v1/people", json: json).status
+        #expect(status == 400)
+      }
+    }
+
+    @Test("another password and the removal of a person end their sessions and feeds, also after a restart")
+    func ends() async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "family") }
+        try gallery.addPerson("anna", client: "family")
+        let first = try gallery.key(ofPerson: "anna")
+        let fetch = try gallery.fetch(key: first)
+        let feed = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", key: first)
+        let path = "/v1/people/anna/password"
+        // The person needs the old password, another person's key sees nobody there.
+        #expect(try gallery.ask("PUT", path, json: ["password": "another one"], key: first).status == 403)
+        let other = try gallery.key(of: "other")
+        #expect(try gallery.ask("PUT", path, json: ["password": "another one"], key: other.secret).status == 404)
+        let change = ["password": "another one", "old": "correct horse"]
+        #expect(try gallery.ask("PUT", path, json: change, key: first).status == 204)
+        #expect(try feed.next() == nil)
+        #expect(try gallery.ask("GET", "/v1/session", key: first).status == 401)
+        #expect(try gallery.signIn("anna").status == 401)
+        let second = try gallery.key(ofPerson: "anna", "another one")
+        #expect(try gallery.ask("DELETE", "/v1/people/anna").status == 204)
+        #expect(try gallery.ask("GET", "/v1/session", key: second).status == 401)
+        #expect(try gallery.signIn("anna", "another one").status == 401)
+        // Another person of that name is another person.
+        try gallery.addPerson("anna", client: "family")
+        try await gallery.restart()
+        #expect(try gallery.ask("GET", "/v1/session", key: second).status == 401)
+        #expect(try gallery.ask("DELETE", "/v1/people/bert").status == 404)
+      }
+    }
+
+    @Test("a removed person stays signed out even if the file of the keys was not written any more")
+    func crashBetween() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.addPerson("anna", client: "family")
+        let key = try gallery.key(ofPerson: "anna")
+        let file = gallery.temporary.url.appending(path: "server/keys.json")
+        let before = try Data(contentsOf: file)
+        #expect(try gallery.ask("DELETE", "/v1/people/anna").status == 204)
+        try before.write(to: file)
+        try await gallery.restart()
+        #expect(try gallery.ask("GET", "/v1/session", key: key).status == 401)
+      }
+    }
+
+    @Test("guessing is slowed down, by name and by peer, and the answer says until when")
+    func slowedDown() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.addPerson("anna", client: "family")
+        var statuses: [Int] = []
+        for attempt in 0..<12 { statuses.append(try gallery.signIn("anna", "wrong \(attempt)").status) }
+        #expect(statuses == Array(repeating: 401, count: 10) + [429, 429])
+        let slow = try gallery.signIn("anna")
+        #expect(slow.status == 429 && slow.fields["retry-after"] == "10")
+        // Names that were not tried yet are slowed down by the peer.
+        for attempt in 0..<7 { _ = try gallery.signIn("name \(attempt)") }
+        #expect(try gallery.signIn("another").status == 429)
+        gallery.clock.advance(by: 10)
+        #expect(try gallery.signIn("anna").status == 201)
+      }
+    }
+
+    @Test("signing out ends the key and takes the cookie away; a browser's password gives a cookie and no secret")
+    func signsOut() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.addPerson("anna", client: "family")
+        let json: [String: Any] = ["name": "anna", "password": "correct horse", "cookie": true]
+        let answer = try gallery.ask("POST", "/v1/sessions", json: json, key: nil)
+        #expect(answer.status == 201 && !answer.body.contains("secret"))
+        let cookie = try #require(answer.fields["set-cookie"])
+        #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"))
+        let pair = "Cookie: " + (try #require(cookie.split(separator: ";").first))
+        #expect(try gallery.ask("GET", "/v1/session", key: nil, [pair]).status == 200)
+        // Another site's page cannot sign somebody out.
+        #expect(try gallery.ask("DELETE", "/v1/session", key: nil, [pair]).status == 403)
+        let origin = "Origin: http://\(gallery.address)"
+        let out = try gallery.ask("DELETE", "/v1/session", key: nil, [pair, origin])
+        #expect(out.status == 204 && out.fields["set-cookie"]?.contains("Max-Age=0") == true)
+        #expect(try gallery.ask("GET", "/v1/session", key: nil, [pair]).status == 401)
+        #expect(try gallery.ask("DELETE", "/v1/session", key: nil).status == 401)
+        // A cookie that is good no more does not stand in the way of signing in again.
+        #expect(try gallery.ask("GET", gallery.server.ownerLink(at: ""), key: nil, [pair]).status == 303)
+      }
+    }
+
+    @Test("a key is good for its scopes only, and until it expires")
+    func scopes() async throws {
+      try await TestGallery.serving { gallery in
+        func key(_ scopes: [String], client: String = "owner", days: Int = 1) throws -> String {
+          let json: [String: Any] = ["client": client, "scopes": scopes, "days": days]
+          return try #require(try gallery.ask("POST", "/v1/keys", json: json).json()["secret"] as? String)
+        }
+        let reading = try key(["read"])
+        #expect(try gallery.ask("POST", "/v1/fetches", json: [:], key: reading).status == 201)
+        let refused = try gallery.ask("POST", "/v1/keys", json: ["client": "x"], key: reading)
+        #expect(refused.status == 403 && refused.body.contains("scope-missing"))
+        let adding = try key(["add"])
+        #expect(try gallery.ask("POST", "/v1/fetches", json: [:], key: adding).status == 403)
+        let hash = String(repeating: "0", count: 64)
+        #expect(try gallery.ask("GET", "/v1/assets/x/resources/\(hash)", key: reading).status == 403)
+        let json: [String: Any] = ["client": "app", "scopes": ["owner"]]
+        #expect(try gallery.ask("POST", "/v1/keys", json: json).status == 400)
+        #expect(try gallery.ask("POST", "/v1/keys", json: ["client": "app", "scopes": [String]()]).status == 400)
+        #expect(try gallery.ask("POST", "/v1/keys", json: ["client": "app", "scopes": ["fly"]]).status == 400)
+        gallery.clock.advance(by: 86_401)
+        #expect(try gallery.ask("GET", "/v1/session", key: reading).status == 401)
+      }
+    }
+
+    @Test("each route says what a key must be good for; what changes something needs more than reading")
+    func routesHaveScopes() {
+      let exceptions: [String: Scope] = [
+        "POST /v1/fetches": .read, "POST /v1/session/requests": .read, "POST /v1/session/more": .read,
+        "PUT /v1/people/{person}/password": .read, "POST /v1/picking": .read, "PATCH /v1/picking/{session}": .read,
+        "DELETE /v1/picking/{session}": .read, "GET /v1/assets/{asset}/resources/{sha256}": .originals,
+      ]
+      for route in Router.routes where route.need != .nothing {
+        let name = "\(route.method) \(route.path)"
+        let wanted = exceptions[name] ?? Route.usualScope(route.method, route.need)
+        #expect(route.scope == wanted, "\(name) needs '\(route.scope)': is that meant? Then name it here.")
+      }
+    }
+
+    @Test("a trusted proxy names the person; the same field from anyone else means nothing")
+    func proxy() async throws {
+      var access = GalleryAccess()
+      access.trustedProxies = ["127.0.0.1"]
+      try await TestGallery.serving(access: access) { gallery in
+        try gallery.addPerson("anna", client: "family", password: nil)
+        let anna = "X-Forwarded-User: anna"
+        let session = try gallery.ask("GET", "/v1/session", key: nil, [anna])
+        #expect(try session.json()["client"] as? String == "family")
+        #expect(try gallery.ask("GET", "/v1/session", key: nil, ["X-Forwarded-User: bert"]).status == 403)
+        #expect(try gallery.ask("GET", "/v1/session", key: nil, [anna, "X-Forwarded-User: bert"]).status == 403)
+        #expect(try gallery.ask("GET", "/v1/session", key: nil).status == 401)
+        // The proxy knows the person by something that a browser sends along, so another site's page could ask.
+        #expect(try gallery.ask("POST", "/v1/session/more", json: [:], key: nil, [anna]).status == 403)
+        let origin = "Origin: http://\(gallery.address)"
+        #expect(try gallery.ask("POST", "/v1/session/more", json: [:], key: nil, [anna, origin]).status == 409)
+        #expect(try gallery.ask("DELETE", "/v1/people/anna").status == 204)
+        #expect(try gallery.ask("GET", "/v1/session", key: nil, [anna]).status == 403)
+      }
+      try await TestGallery.serving { gallery in
+        try gallery.addPerson("anna", client: "family", password: nil)
+        #expect(try gallery.ask("GET", "/v1/session", key: nil, ["X-Forwarded-User: anna"]).status == 401)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,192 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import MediaImport
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("Picking over HTTP")
+  struct PickingOverHTTPTests {
+    /// Begins a session as an app that has no permission.
+    private func begin(_ gallery: TestGallery, _ key: String, _ json: [String: Any] = [:]) throws -> String {
+      let answer = try gallery.ask("POST", "/v1/picking", json: json, key: key)
+      try #require(answer.status == 201, "\(answer)")
+      let object = try answer.json()
+      let session = try #require(object["session"] as? String)
+      #expect(object["pickerUri"] as? String == "/?pick=\(session)" && object["state"] as? String == "open")
+      return session
+    }
+
+    private func tap(_ gallery: TestGallery, _ session: String, _ json: [String: Any]) throws -> Int {
+      try gallery.ask("POST", "/v1/picking/\(session)/taps", json: json).status
+    }
+
+    private func items(_ state: [String: Any]?) throws -> [[String: Any]] {
+      try #require(state?["items"] as? [[String: Any]])
+    }
+
+    @Test("an app without permission is given what a person picks, and the bytes of that alone")
+    func picks() async throws {
+      try await TestGallery.serving { gallery in
+        let (asset, sha256) = try await gallery.makeFile("picked bytes")
+        let other = try await gallery.makeFile("other bytes", name: "b.jpg")
+        let app = try gallery.register(asks: nil)
+        let session = try begin(gallery, app.key, ["limit": 2])
+        let stream = try StateClient(gallery, "/v1/picking/\(session)/events", key: app.key)
+        #expect(try items(stream.next()).isEmpty)
+        // The owner sees the session, what can be picked, and what is; the app does not.
+        #expect(try gallery.ask("GET", "/v1/picking").body.contains(session))
+        let candidates = try gallery.ask("GET", "/v1/picking/\(session)/candidates?count=1").json()
+        #expect(candidates["total"] as? Int == 2 && candidates["count"] as? Int == 1)
+        let huge = "?start=9223372036854775807&count=1000"
+        #expect(try gallery.ask("GET", "/v1/picking/\(session)/candidates\(huge)").json()["count"] as? Int == 0)
+        for path in ["candidates", "presentation", "presentation/events"] {
+          #expect(try gallery.ask("GET", "/v1/picking/\(session)/\(path)", key: app.key).status == 403)
+        }
+        #expect(
+          try gallery.ask("POST", "/v1/picking/\(session)/taps", json: ["finish": true], key: app.key).status == 403)
+        let person = try StateClient(gallery, "/v1/picking/\(session)/presentation/events")
+        #expect(try person.next()?["selection"] as? [String] == [])
+        #expect(try tap(gallery, session, ["select": asset]) == 204)
+        #expect((try person.next()?["selection"] as? [String])?.count == 1)
+        #expect(try tap(gallery, session, ["finish": true]) == 204)
+        let state = try #require(try stream.next())
+        #expect(state["state"] as? String == "finished")
+        let item = try #require(try items(state).first?["item"] as? String)
+        #expect(try items(state).count == 1 && items(state).first?["asset"] is NSNull)
+        let bytes = try gallery.ask("GET", "/v1/picked/\(item)", key: app.key)
+        #expect(bytes.status == 200 && bytes.body == "picked bytes" && bytes.fields["content-type"] == "image/jpeg")
+        let part = try gallery.ask("GET", "/v1/picked/\(item)", key: app.key, ["Range: bytes=7-"])
+        #expect(part.status == 206 && part.body == "bytes" && part.fields["content-range"] == "bytes 7-11/12")
+        #expect(try gallery.ask("GET", "/v1/picked/\(item)", key: app.key, ["Range: bytes=12-"]).status == 416)
+        // The pick is a permission for its item, and for nothing else and nobody else.
+        #expect(try gallery.ask("GET", "/v1/assets/\(asset)/resources/\(sha256)", key: app.key).status == 403)
+        #expect(
+          try gallery.ask("GET", "/v1/assets/\(other.asset)/resources/\(other.sha256)", key: app.key).status == 403)
+        let stranger = try gallery.register(asks: nil)
+        #expect(try gallery.ask("GET", "/v1/picked/\(item)", key: stranger.key).status == 403)
+        #expect(try gallery.ask("GET", "/v1/picking/\(session)", key: stranger.key).status == 404)
+        // It outlives the session and the server.
+        try await gallery.restart()
+        #expect(try gallery.ask("GET", "/v1/picked/\(item)", key: app.key).body == "picked bytes")
+        #expect(try gallery.ask("GET", "/v1/picking/\(session)", key: app.key).status == 404)
+        #expect(try gallery.causes().contains("picking session"))
+        let files = try FileManager.default.contentsOfDirectory(
+          atPath: gallery.temporary.url.appending(path: "server").path)
+        #expect(!files.contains { $0.hasPrefix(".picked") })
+      }
+    }
+
+    @Test("a continuous, ordered session tells each tap; the app deselects, moves and lowers the limit from outside")
+    func continuous() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(3).map(\.uuidString)
+        let app = try gallery.register(asks: nil)
+        let session = try begin(
+          gallery, app.key, ["limit": 0, "continuous": true, "ordered": true, "namesAssets": true])
+        let path = "/v1/picking/\(session)"
+        func selection() throws -> [String] {
+          let names = try gallery.ask("GET", path + "/presentation").json()["selection"] as? [String] ?? []
+          return names.map { String($0.prefix(36)) }
+        }
+        func given() throws -> [String] {
+          try items(try gallery.ask("GET", path, key: app.key).json()).compactMap { $0["asset"] as? String }
+            .map { String($0.prefix(36)) }
+        }
+        for id in [ids[2], ids[0], ids[1]] { #expect(try tap(gallery, session, ["select": id]) == 204) }
+        try await waitUntil("all taps are told", limit: .seconds(20)) { try given() == [ids[2], ids[0], ids[1]] }
+        let change: [String: Any] = ["deselect": [ids[0]], "move": ["asset": ids[1]]]
+        #expect(try gallery.ask("PATCH", path, json: change, key: app.key).status == 200)
+        #expect(try selection() == [ids[1], ids[2]])
+        let after: [String: Any] = ["move": ["asset": ids[1], "after": ids[2]], "limit": 2]
+        #expect(try gallery.ask("PATCH", path, json: after, key: app.key).status == 200)
+        #expect(try selection() == [ids[2], ids[1]])
+        #expect(try tap(gallery, session, ["select": ids[0]]) == 400)
+        #expect(try gallery.ask("PATCH", path, json: after).status == 404)
+        #expect(try gallery.ask("DELETE", path, key: app.key).status == 204)
+        #expect(try gallery.ask("GET", path, key: app.key).status == 404)
+        #expect(try tap(gallery, session, ["finish": true]) == 404)
+      }
+    }
+
+    @Test("filter, preselection and expiry are as asked; too many sessions are not begun")
+    func limits() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(2).map(\.uuidString)
+        let app = try gallery.register(asks: nil)
+        let videos = try begin(gallery, app.key, ["filter": "videos"])
+        #expect(try gallery.ask("GET", "/v1/picking/\(videos)/candidates").json()["total"] as? Int == 0)
+        #expect(try tap(gallery, videos, ["select": ids[0]]) == 400)
+        let chosen = try begin(gallery, app.key, ["preselected": [ids[0], "none"], "limit": 2, "seconds": 10])
+        let selection = try gallery.ask("GET", "/v1/picking/\(chosen)/presentation").json()["selection"] as? [String]
+        #expect(selection?.count == 1)
+        let stream = try StateClient(gallery, "/v1/picking/\(chosen)/events", key: app.key)
+        _ = try stream.next()
+        gallery.clock.advance(by: 11)
+        gallery.server.watch.wake()
+        // An expired session is cancelled: the last state may still say so before there is none.
+        while let state = try stream.next() {
+          #expect(state["state"] as? String == "cancelled" || state["status"] != nil)
+        }
+        #expect(try gallery.ask("GET", "/v1/picking/\(chosen)", key: app.key).status == 404)
+        #expect(try tap(gallery, chosen, ["finish": true]) == 404)
+        for json: [String: Any] in [
+          ["limit": -1], ["limit": 1, "preselected": ids], ["filter": "nonsense("], ["representation": "best"],
+          ["seconds": 0], ["ordered": 1],
+        ] { #expect(try gallery.ask("POST", "/v1/picking", json: json, key: app.key).status == 400, "\(json)") }
+        for _ in 0..<15 { _ = try begin(gallery, app.key) }
+        #expect(try gallery.ask("POST", "/v1/picking", json: [:], key: app.key).status == 429)
+        for json: [String: Any] in [[:], ["select": 1], ["finish": false], ["finish": true, "cancel": true]] {
+          #expect(try tap(gallery, videos, json) == 400, "\(json)")
+        }
+      }
+    }
+
+    @Test("a location is taken out of the bytes, or they are not given and the reason is")
+    func location() async throws {
+      try await TestGallery.serving { gallery in
+        let (asset, _) = try await gallery.makeFile("no picture")
+        let app = try gallery.register(asks: nil)
+        let session = try begin(gallery, app.key, ["removeLocation": true])
+        #expect(try tap(gallery, session, ["select": asset]) == 204)
+        #expect(try tap(gallery, session, ["finish": true]) == 204)
+        let path = "/v1/picking/\(session)"
+        try await waitUntil("the result is there", limit: .seconds(20)) {
+          try !items(try gallery.ask("GET", path, key: app.key).json()).isEmpty
+        }
+        let item = try #require(try items(try gallery.ask("GET", path, key: app.key).json()).first?["item"] as? String)
+        let without = try gallery.ask("GET", "/v1/picked/\(item)", key: app.key)
+        #expect(without.status == 501 && without.body.contains("converter-missing"))
+        try gallery.library.setRepresentationConverter(Stripper())
+        #expect(try gallery.ask("GET", "/v1/picked/\(item)", key: app.key).body == "stripped: no picture")
+        #expect(try gallery.ask("GET", "/v1/picked/\(item)?removeLocation=perhaps", key: app.key).status == 400)
+        #expect(try gallery.ask("GET", "/v1/picked/\(item)?type=public.png", key: app.key).status >= 400)
+        #expect(try gallery.ask("GET", "/v1/picked/none", key: app.key).status == 400)
+      }
+    }
+
+    @Test("a client that is withdrawn loses its picking sessions")
+    func withdrawn() async throws {
+      try await TestGallery.serving { gallery in
+        let app = try gallery.register(asks: nil)
+        let session = try begin(gallery, app.key)
+        let name = app.client.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        #expect(try gallery.ask("DELETE", "/v1/clients/\(name)").status == 204)
+        #expect(try gallery.ask("GET", "/v1/picking/\(session)", key: app.key).status == 401)
+        #expect(try !gallery.ask("GET", "/v1/picking").body.contains(session))
+      }
+    }
+  }
+
+  /// Writes in front of the bytes what it was asked for.
+  private struct Stripper: RepresentationConverter {
+    func isCompatible(_ file: URL, type: String) -> Bool { true }
+
+    func convert(_ conversion: RepresentationConversion) throws {
+      let mark = conversion.metadataOptions.contains(.removeLocation) ? "stripped: " : "kept: "
+      try (Data(mark.utf8) + Data(contentsOf: conversion.source)).write(to: conversion.target)
+    }
+  }
+#endif

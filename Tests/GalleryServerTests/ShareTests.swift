@@ -1,0 +1,120 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("Share links")
+  struct ShareTests {
+    private struct Link {
+      var name: String
+      var client: String
+      var secret: String
+    }
+
+    private func make(_ gallery: TestGallery, _ json: [String: Any]) throws -> Link {
+      let answer = try gallery.ask("POST", "/v1/shares", json: ["title": "Summer"].merging(json) { $1 })
+      try #require(answer.status == 201, "\(answer)")
+      let object = try answer.json()
+      let secret = try #require(object["secret"] as? String)
+      #expect(object["link"] as? String == "/share#\(secret)")
+      return Link(
+        name: try #require(object["name"] as? String), client: try #require(object["client"] as? String), secret: secret
+      )
+    }
+
+    private func open(_ gallery: TestGallery, _ link: Link, _ password: String? = nil) throws -> Answer {
+      var json = ["secret": link.secret]
+      json["password"] = password
+      return try gallery.ask("POST", "/v1/shares:open", json: json, key: nil)
+    }
+
+    @Test("a visitor sees the selection and nothing else, and each view is in the log")
+    func visits() async throws {
+      try await TestGallery.serving { gallery in
+        let (asset, sha256) = try await gallery.makeFile("shared bytes")
+        let other = try await gallery.makeFile("other bytes", name: "b.jpg")
+        let link = try make(gallery, ["assets": [asset]])
+        var keys: [String] = []
+        for _ in 0..<2 { keys.append(try #require(try open(gallery, link).json()["secret"] as? String)) }
+        #expect(try gallery.fetch(key: keys[0]).count == 1)
+        #expect(try gallery.ask("GET", "/v1/assets/\(other.asset)", key: keys[0]).status == 404)
+        // The originals are not part of this link; neither is adding, changing or administration.
+        let bytes = "/v1/assets/\(asset)/resources/\(sha256)"
+        #expect(try gallery.ask("GET", bytes, key: keys[0]).status == 403)
+        #expect(try gallery.ask("GET", "/v1/keys", key: keys[0]).status == 403)
+        let session = try gallery.session(keys[0])
+        #expect(session["scopes"] as? [String] == ["read"] && session["client"] as? String == link.client)
+        let withOriginals = try make(gallery, ["assets": [asset], "originals": true, "upload": true])
+        let key = try #require(try open(gallery, withOriginals).json()["secret"] as? String)
+        #expect(try gallery.ask("GET", bytes, key: key).status == 200)
+        #expect(try gallery.session(key)["scopes"] as? [String] == ["read", "originals", "add"])
+        var views = 0
+        var filter = LogFilter()
+        (filter.client, filter.cause) = (link.client, "share link opened")
+        try gallery.library.forEachLogEntry(filter) { _ in
+          views += 1
+          return true
+        }
+        #expect(views == 2)
+        // The audit names the link among those that could see the asset.
+        #expect(try gallery.library.access(to: asset).contains { $0.client == link.client })
+      }
+    }
+
+    @Test("a password is asked for, guessing is slowed down, and a wrong link gives nothing away")
+    func password() async throws {
+      try await TestGallery.serving { gallery in
+        let asset = try await gallery.makeAssets(1)[0].uuidString
+        let link = try make(gallery, ["assets": [asset], "password": "sea and sand"])
+        let text = try String(
+          contentsOf: gallery.temporary.url.appending(path: "server/shares.json"), encoding: .utf8)
+        #expect(!text.contains("sea and sand") && !text.contains(link.secret))
+        let refused = try open(gallery, link)
+        #expect(refused.status == 401 && refused.body.contains("password-required"))
+        #expect(try open(gallery, link, "sea and sand").status == 201)
+        for _ in 0..<10 { #expect(try open(gallery, link, "wrong password").status == 401) }
+        #expect(try open(gallery, link, "sea and sand").status == 429)
+        gallery.clock.advance(by: 3_600)
+        #expect(try open(gallery, link, "sea and sand").status == 201)
+        #expect(try open(gallery, Link(name: "", client: "", secret: "none")).body.contains("withdrawn"))
+        for json: [String: Any] in [
+          ["title": ""], ["days": 0], ["password": "short"], ["password": 7], ["assets": "x"], ["album": "x"],
+        ] {
+          let body = ["title": "Summer"].merging(json) { $1 }
+          #expect(try gallery.ask("POST", "/v1/shares", json: body).status == 400, "\(json)")
+        }
+      }
+    }
+
+    @Test("a link that is withdrawn or expires ends its visitors' keys, feeds and byte URLs", arguments: [true, false])
+    func ends(_ isWithdrawn: Bool) async throws {
+      try await TestGallery.serving { gallery in
+        let (asset, sha256) = try await gallery.makeFile("shared bytes")
+        let link = try make(gallery, ["assets": [asset], "originals": true, "days": 1])
+        gallery.clock.advance(by: 80_000)
+        let key = try #require(try open(gallery, link).json()["secret"] as? String)
+        let fetch = try gallery.fetch(key: key)
+        let feed = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", key: key)
+        let bytes = "/v1/assets/\(asset)/resources/\(sha256)"
+        #expect(try gallery.ask("GET", bytes, key: key).status == 200)
+        if isWithdrawn {
+          #expect(try gallery.ask("DELETE", "/v1/shares/\(link.name)").status == 204)
+          #expect(try gallery.library.access(to: asset).isEmpty)
+        } else {
+          gallery.clock.advance(by: 6_401)
+          gallery.server.watch.wake()
+        }
+        while let event = try feed.next() { #expect(event.data["count"] as? Int ?? 0 == 0) }
+        #expect(try gallery.ask("GET", bytes, key: key).status == 401)
+        #expect(try open(gallery, link).status == 401)
+        #expect(try gallery.ask("DELETE", "/v1/shares/\(link.name)").status == 404)
+        #expect(try gallery.ask("GET", "/v1/shares").json()["shares"] as? [[String: String]] == [])
+        try await gallery.restart()
+        #expect(try gallery.ask("GET", bytes, key: key).status == 401)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,205 @@
+#if Gallery
+  import Foundation
+  @testable import HTTPServing
+  import LibraryJSON
+  import TestSupport
+  import Testing
+
+  /// Answers everything at once, or with the body that came.
+  private final class Plain: HTTPApplication {
+    func plan(_ request: HTTPRequest) -> HTTPPlan {
+      request.method == "POST"
+        ? .gather(limit: 1000) { HTTPResponse(200, [], .bytes($0.body)) } : .answer(.plain(200, "hello"))
+    }
+
+    func finished(_ record: HTTPRecord) {}
+  }
+
+  private func serving(
+    _ change: (inout HTTPServerOptions) -> Void, _ body: (UInt16, HTTPServer) async throws -> Void
+  ) async throws {
+    var options = HTTPServerOptions()
+    change(&options)
+    let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: Plain(), options: options)
+    try await onBlockingThreads {
+      do { try await body(server.address.port, server) } catch {
+        await server.stop()
+        throw error
+      }
+      await server.stop()
+    }
+  }
+
+  @Suite("Hostile connections")
+  struct HostileConnectionTests {
+    @Test(
+      "a client that sends a byte now and then loses its connection, in the head, in the body, and between requests",
+      arguments: [
+        ("GET /hello HTTP/1.1\r\nHost: a\r\nX: ", "x", ""), ("", "G", ""),
+        ("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\n", "x", ""),
+        ("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n", "G", "hello\n"),
+      ])
+    func slow(_ beginning: String, _ byte: String, _ answer: String) async throws {
+      // The idle limit alone would never end these: each byte is a sign of life.
+      try await serving({ ($0.requestSeconds, $0.idleSeconds) = (0.4, 1) }) { port, _ in
+        let client = try RawClient(port: port)
+        client.send(beginning)
+        if !answer.isEmpty { _ = client.read(through: answer) }
+        let start = ContinuousClock.now
+        while !client.isAtEnd, start.duration(to: .now) < .seconds(20) {
+          client.send(byte)
+          client.receiveNow(milliseconds: 50)
+        }
+        #expect(client.isAtEnd)
+      }
+    }
+
+    @Test("an answer that is being prepared or read has no deadline of the head")
+    func patient() async throws {
+      try await serving({ $0.requestSeconds = 0.2 }) { port, server in
+        let client = try RawClient(port: port)
+        for _ in 0..<3 {
+          client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+          #expect(client.read(through: "hello\n").contains("200 OK"))
+          client.receiveNow(milliseconds: 300)
+          server.connections.sweep()
+        }
+      }
+    }
+
+    @Test("connections that say nothing keep nobody out, and are closed")
+    func silent() async throws {
+      try await serving({ ($0.connectionLimit, $0.requestSeconds) = (4_000, 2) }) { port, server in
+        let silent = try (0..<900).map { _ in try RawClient(port: port) }
+        try await waitUntil("all are accepted", limit: .seconds(20)) { server.connections.count >= 900 }
+        let client = try RawClient(port: port)
+        client.send("GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        #expect(client.readToEnd().contains("200 OK"))
+        try await waitUntil("the silent ones are closed", limit: .seconds(30)) { server.connections.count == 0 }
+        #expect(silent.count == 900)
+      }
+    }
+
+    @Test("one address has so many connections and no more")
+    func ofOneAddress() async throws {
+      try await serving({ ($0.connectionLimitOfAddress, $0.threads) = (4, 1) }) { port, server in
+        let first = try (0..<4).map { _ in try RawClient(port: port) }
+        for client in first {
+          client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+          #expect(client.read(through: "hello\n").contains("200 OK"))
+        }
+        let fifth = try RawClient(port: port)
+        fifth.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(!fifth.readToEnd().contains("200 OK"))
+      }
+    }
+
+    @Test(
+      "a head that is too long is rejected, wherever it is long",
+      arguments: [
+        "GET /\(String(repeating: "a", count: 40_000)) HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 40_000))\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\n\(String(repeating: "X: a\r\n", count: 8_000))\r\n",
+        "GET /?\(String(repeating: "a=b&", count: 10_000)) HTTP/1.1\r\nHost: a\r\n\r\n",
+        "\(String(repeating: "G", count: 40_000)) / HTTP/1.1\r\nHost: a\r\n\r\n",
+      ])
+    func longHead(_ head: String) async throws {
+      try await serving({ _ in }) { port, _ in
+        let client = try RawClient(port: port)
+        client.send(head)
+        let answer = client.readToEnd()
+        #expect(client.isAtEnd && !answer.contains("200 OK"), "\(answer.prefix(200))")
+      }
+    }
+
+    @Test(
+      "what two servers could read differently is not answered as if it were plain",
+      arguments: [
+        "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+        "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\nabc",
+        "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: +3\r\n\r\nabc",
+        "GET /hello HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        "GET /hello HTTP/1.1\r\n\r\n", "GET http://b/hello\r\n\r\n", "\u{0}\u{1}\u{2}\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
+      ])
+    func ambiguous(_ text: String) async throws {
+      try await serving({ $0.requestSeconds = 1 }) { port, _ in
+        let client = try RawClient(port: port)
+        client.send(text)
+        let answer = client.readToEnd()
+        #expect(client.isAtEnd && !answer.contains("200 OK"), "\(answer.prefix(200))")
+      }
+    }
+  }
+
+  @Suite("Readers of hostile text")
+  struct ReaderFuzzTests {
+    /// How much is tried: a second's worth, or as much as the environment asks for.
+    private var rounds: Int {
+      ProcessInfo.processInfo.environment["GALLERY_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 20_000
+    }
+
+    @Test("a range is inside the content, or is none, whatever the field says", arguments: [1, 2, 3] as [UInt64])
+    func ranges(_ seed: UInt64) {
+      var random = SeededGenerator(seed: seed)
+      let pieces = [
+        "bytes", "BYTES", "=", "-", ",", " ", "0", "1", "9", "10", "18446744073709551615", "18446744073709551616",
+        "bits",
+        "\t", "+1", "٣", "\u{0}", "-0", "x", "",
+      ]
+      for _ in 0..<rounds {
+        var field = Bool.random(using: &random) ? "bytes=" : ""
+        for _ in 0..<Int.random(in: 0...6, using: &random) { field += pieces.randomElement(using: &random) ?? "" }
+        let count =
+          [0, 1, 10, UInt64.max, UInt64.random(in: 0...1000, using: &random)].randomElement(using: &random) ?? 0
+        switch HTTPRange(field, count: count) {
+        case .whole, .unsatisfiable: break
+        case .part(let part):
+          #expect(!part.isEmpty && part.upperBound <= count, "\(field) of \(count) is \(part)")
+          // What is served as a part has the form of one.
+          #expect(field.lowercased().hasPrefix("bytes=") && !field.contains(","), "\(field)")
+        }
+      }
+    }
+
+    @Test(
+      "JSON that is read is written and read again as the same, and nothing else is read",
+      arguments: [1, 2, 3] as [UInt64])
+    func json(_ seed: UInt64) throws {
+      var random = SeededGenerator(seed: seed)
+      let seeds = [
+        #"{"a":[1,2.5,-3e2,true,false,null,"x\n\u00e9\ud83d\ude00"],"b":{"c":{}}}"#, "[]", "0", #""""#,
+        #"{"where":"isFavorite == YES","sort":["creationDate:desc"]}"#,
+      ].map { Array($0.utf8) }
+      for _ in 0..<rounds / 4 {
+        var bytes = seeds.randomElement(using: &random) ?? []
+        for _ in 0..<Int.random(in: 0...4, using: &random) {
+          let place = Int.random(in: 0...bytes.count, using: &random)
+          switch Int.random(in: 0..<4, using: &random) {
+          case 0: bytes.insert(UInt8.random(in: 0...255, using: &random), at: place)
+          case 1: if place < bytes.count { bytes.remove(at: place) }
+          case 2: bytes.insert(contentsOf: bytes.prefix(place), at: place)
+          default: bytes.insert(contentsOf: Array("{}[]\":,\\u".utf8).shuffled(using: &random).prefix(2), at: place)
+          }
+        }
+        guard let read = try? JSONReader.read(bytes) else { continue }
+        // 3e2 is written as 300, so what is written is compared.
+        let written = read.description
+        let again = try JSONReader.read(Array(written.utf8)).description
+        #expect(again == written, "\(String(decoding: bytes, as: UTF8.self))")
+        #expect((try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil)
+      }
+    }
+
+    @Test("values that are nested too deep are rejected before the stack ends")
+    func deep() {
+      for text in ["[", #"{"a":"#, #"[{"a":"#] {
+        let bytes = Array(String(repeating: text, count: 100_000).utf8)
+        #expect(throws: JSONError.self) { try JSONReader.read(bytes) }
+      }
+    }
+  }
+#endif
