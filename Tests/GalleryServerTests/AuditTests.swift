@@ -164,7 +164,7 @@
       }
     }
 
-    @Test("the history tells each client what it saw")
+    @Test("the history shows each client what it saw")
     func history() async throws {
       try await TestGallery.serving { gallery in
         try await gallery.live()
@@ -318,7 +318,7 @@
     }
 
     @Test(
-      "what is no undo is a problem",
+      "a body that does not describe an undo is a problem",
       arguments: [
         "{}", "[]", "{", #"{"all":true,"cause":"x"}"#, #"{"commit":"t1-0000000000000000-1","from":"t1-1"}"#,
         #"{"cause":3}"#, #"{"cause":"a","colour":1}"#, #"{"cause":"a","onConflict":"maybe"}"#,

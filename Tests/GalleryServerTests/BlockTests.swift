@@ -105,7 +105,7 @@
       }
     }
 
-    @Test("what a client may not change is refused, and nothing of its block is done")
+    @Test("a change that the client may not make is rejected, and nothing of its block is done")
     func permissions() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(3)
@@ -113,6 +113,7 @@
           change.setAuthorizationStatus(.limited, of: "app")
           change.grant([ids[0]], to: "app")
           change.setAuthorizationStatus(.denied, of: "no")
+          change.setAuthorizationStatus(.authorized, of: "camera", for: .addOnly)
         }
         let (app, no) = (try gallery.key(of: "app"), try gallery.key(of: "no"))
         let head = try gallery.library.currentToken
@@ -130,13 +131,17 @@
         #expect(try status([["op": "client.authorize", "client": "app"]], app.secret) == 403)
         #expect(try status([["op": "asset.purge", "assets": [ids[0].uuidString]]], app.secret) == 403)
         #expect(try status([Self.creation()], no.secret) == 403)
+        let camera = try gallery.key(of: "camera")
+        #expect(try status([seen], camera.secret) == 403)
         #expect(try gallery.library.currentToken == head)
         #expect(try status([seen], app.secret) == 200)
+        #expect(try status([Self.creation()], camera.secret) == 200)
+        #expect(try gallery.ask("GET", "/v1/history", key: camera.secret).status == 403)
       }
     }
 
     @Test(
-      "what is no block is a problem",
+      "a body that is not a block is a problem",
       arguments: [
         ("{", 400), ("[]", 400), ("{}", 400), (#"{"changes":[{"op":"no.such"}]}"#, 400),
         (#"{"changes":[{"op":"album.create"}]}"#, 400), (#"{"changes":[],"colour":1}"#, 400),

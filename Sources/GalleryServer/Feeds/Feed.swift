@@ -17,13 +17,13 @@
   // The cursor is self-contained, as the name of a fetch is: with `Last-Event-ID` a feed goes on exactly where the
   // client is, after any cut, in any process. It is written when the message takes its place in the stream, under the
   // stream's lock, so it never claims what another task has not sent yet. The name of the stream is good while the
-  // stream is open: what was added is in the cursor as soon as its state was told.
+  // stream is open: what was added is in the cursor as soon as its state was sent.
   //
   // Two coordinate systems only: `removed` and the first of each pair in `moved` count in *before*, everything else in
   // *after*; `before` is the token of the message before, so a client that lost count notices.
   //
   // Memory. A feed holds one chunk and, for each of at most 32 fetches, a result, which shares its tree with all other
-  // holders. A message has at most 500 assets and 10,000 ranges: a larger change is told as a state, from which the
+  // holders. A message has at most 500 assets and 10,000 ranges: a larger change is sent as a state, from which the
   // client reads windows anew.
   //
   // Invariant: for each fetch the messages are a chain, the `after` of one is the `before` of the next, until a state
@@ -31,7 +31,7 @@
   // is dropped (`Following.number`).
   //
   // Rejected: a queue of messages for each client (unbounded, or lossy); JSON Patch (order-dependent, no moves over
-  // sets); ending the stream for a fetch that fails, since the others of the page are fine.
+  // sets); ending the stream for a fetch that fails, since the others of the client are not affected.
 
   /// A stream of events that is open.
   final class Feed: Sendable {
@@ -90,7 +90,7 @@
     }
 
     /// Adds a fetch.
-    /// - Parameter token: the state that the client holds; nil to be told one.
+    /// - Parameter token: the state that the client holds; nil: the stream sends one.
     /// - Throws: ``Problem`` 409 if the feed has the fetch, 400 if it has as many as it may, 404 if it has ended.
     func add(_ fetch: FetchRequest, from token: Token?) throws(Problem) {
       try state.withLock { state throws(Problem) in
@@ -130,7 +130,7 @@
       guard let number else { return }
       let task = Task.detached { [self] in
         do {
-          try await tell(fetch, from: token, number)
+          try await deliver(fetch, from: token, number)
           // The library was closed.
           end()
         } catch is HTTPStreamClosed {
@@ -149,8 +149,8 @@
       if isLate { task.cancel() }
     }
 
-    /// Tells the changes of a fetch until it is removed or the feed ends.
-    private func tell(_ fetch: FetchRequest, from token: Token?, _ number: Int) async throws {
+    /// Delivers the changes of a fetch until it is removed or the feed ends.
+    private func deliver(_ fetch: FetchRequest, from token: Token?, _ number: Int) async throws {
       let result = try await offload { [self] in
         try Fetches.checkMayRead(library)
         return try fetches.result(fetch, at: token, of: library)
@@ -169,7 +169,7 @@
       try Task.checkCancellation()
     }
 
-    /// Tells why a fetch is followed no more; the others go on.
+    /// Reports why a fetch is no longer followed; the others go on.
     private func fail(_ fetch: FetchRequest, _ number: Int, _ error: any Error) async {
       let problem = Problem(error)
       let json: JSON = [

@@ -2,7 +2,7 @@
   import HTTPServing
   import PhotoLedger
 
-  /// A position in a feed: which fetches, and how far each was told.
+  /// A position in a feed: which fetches, and the state of each that was delivered last.
   struct FeedCursor: Sendable {
     var tokens: [(fetch: FetchRequest, token: Token?)]
     static let limit = 32
@@ -46,7 +46,7 @@
         })
     }
 
-    /// Fetches that have not been told yet have no place in it.
+    /// A fetch without a delivered state is left out.
     var spelled: String {
       tokens.compactMap { pair in pair.token.map { "\(pair.fetch.name).\($0)" } }.joined(separator: ",")
     }

@@ -3,7 +3,7 @@
   import LibraryJSON
   import PhotoLedger
 
-  /// Which sections' counts the messages of a feed tell.
+  /// The sections whose counts the messages of a feed report.
   struct SectionChoice: Sendable {
     let granularity: SectionGranularity
     let zone: TimeZone
@@ -30,7 +30,7 @@
       (self.granularity, self.zone) = (granularity, zone)
     }
 
-    /// What tells one choice from another, in the characters of a tag.
+    /// The choice in the characters of a tag.
     var tag: String {
       let zone = zone.identifier.map { $0.isASCII && ($0.isLetter || $0.isNumber || "+-/_:".contains($0)) ? $0 : "." }
       return "\(granularity.rawValue)-\(String(zone))"
@@ -41,7 +41,7 @@
   enum Message {
     /// How many inserted and changed assets a message holds; a client reads the others as windows.
     static let itemLimit = 500
-    /// How many ranges, pairs and sections a message of a feed holds; a larger change is told as a new state.
+    /// How many ranges, pairs and sections a message of a feed holds; a larger change is sent as a new state.
     static let rangeLimit = 10_000
 
     static func state(_ result: FetchResult<Asset>, of fetch: FetchRequest) -> JSON {

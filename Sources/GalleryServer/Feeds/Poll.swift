@@ -65,7 +65,7 @@
           for result in first.results {
             group.addTask {
               var changes = library.changes(to: result).makeAsyncIterator()
-              // A failure is met again, and told, by the reading that follows.
+              // The reading that follows fails likewise, and reports it.
               _ = try? await changes.next()
             }
           }

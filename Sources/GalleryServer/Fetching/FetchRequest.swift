@@ -34,7 +34,8 @@
 
     static let nameLimit = 2048
     static let keys = [
-      "where", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts", "mediaTypes", "sources", "limit", "offset",
+      "where", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts", "mediaTypes", "sources", "limit",
+      "offset",
     ]
 
     /// Reads the JSON form.

@@ -22,7 +22,9 @@ package struct ChangeLine: Sendable {
   }
 
   /// Queues the block; the answer comes when it is durable, from a thread of the library.
-  package func queue(on library: PhotoLibrary, _ answer: @escaping @Sendable (Result<CommitReceipt, any Error>) -> Void) {
+  package func queue(
+    on library: PhotoLibrary, _ answer: @escaping @Sendable (Result<CommitReceipt, any Error>) -> Void
+  ) {
     library.performChanges(
       cause: cause, key: key, { try Operation.ask(changes, of: $0, for: library) }, completionHandler: answer)
   }
