@@ -205,6 +205,29 @@
       }
     }
 
+    @Test("albums and folders at two states differ as the library says")
+    func collections() async throws {
+      try await TestGallery.serving { gallery in
+        let (_, album) = try await gallery.live()
+        let before = try gallery.library.currentToken
+        let held = try gallery.library.fetchCollections()
+        try await gallery.library.performChanges { change in
+          change.setTitle("Lake", of: album)
+          _ = change.createFolder(title: "Trips")
+        }
+        let answer = try gallery.ask("GET", "/v1/collections:diff?from=\(before)")
+        let details = try gallery.library.changeDetails(from: held, to: gallery.library.currentToken)
+        #expect(answer.body == (try details.difference { JSON($0) }.description))
+        #expect(try answer.json()["changed"] as? [[Int]] == [[0, 1]])
+        let condition = "localizedTitle%20%3D%3D%20%22Trips%22"
+        let named = try gallery.ask("GET", "/v1/collections:diff?from=\(before)&where=\(condition)")
+        #expect(try named.json()["inserted"] as? [[Int]] == [[0, 1]] && named.json()["changed"] as? [[Int]] == [])
+        #expect(try Contract().complaint(about: answer, to: "GET", "/v1/collections:diff") == nil)
+        #expect(try gallery.ask("GET", "/v1/collections:diff").status == 400)
+        #expect(try gallery.ask("GET", "/v1/collections:diff?from=1&sort=colour").status == 400)
+      }
+    }
+
     @Test("a checkpoint and proofs over HTTP are those that the library checks")
     func evidence() async throws {
       try await TestGallery.serving { gallery in

@@ -175,7 +175,8 @@
           "/v1/fetches/\(name)/items?at=\(before.token)", "/v1/fetches/\(name)?at=3", "/v1/fetches/\(name)?at=99",
           "/v1/fetches/\(name)/changes?after=\(before.token)", "/v1/changes?fetch=\(name)&after=\(before.token)",
           "/v1/fetches/\(name)/diff?from=\(before.token)", "/v1/fetches/\(name)?at=2999-01-01", "/v1/collections",
-          "/v1/history", "/v1/history?limit=1", "/v1/log", "/v1/log?limit=1", "/v1/checkpoint", "/metrics",
+          "/v1/history", "/v1/history?limit=1", "/v1/log", "/v1/log?limit=1", "/v1/checkpoint",
+          "/v1/collections:diff?from=\(before.token)", "/metrics",
           "/v1/proofs/inclusion?sequence=12", "/v1/proofs/consistency?earlier=12", "/v1/clients/app/access", "/v1/keys",
         ]
         for object in ids.map(\.uuidString) + [album.uuidString, none] {

@@ -65,6 +65,15 @@
           let other = try gallery.fetch(["limit": index])
           #expect(try gallery.ask("POST", path, json: ["fetch": other.name]).status == 201)
         }
+        let predicate = "burstIdentifier == \"\(String(repeating: "a", count: 1400))\""
+        let long = try gallery.fetch(["where": predicate])
+        let next = try FeedClient(gallery, "fetch=\(long.name)")
+        _ = try next.next()
+        let others = try (1...4).map { try gallery.fetch(["where": predicate, "limit": $0]).name }
+        let statuses = try others.map { name in
+          try gallery.ask("POST", "/v1/feeds/\(next.feed)/fetches", json: ["fetch": name]).status
+        }
+        #expect(statuses == [201, 201, 400, 400], "a cursor has room in the head of a request")
         let one = try gallery.fetch(["limit": 99])
         #expect(try gallery.ask("POST", path, json: ["fetch": one.name]).status == 400)
         for body in [["fetch": "!"], ["fetch": one.name, "after": "x"], ["fetch": one.name, "colour": "red"], [:]] {

@@ -56,6 +56,22 @@
         return .json(
           try details.difference(limit: differenceLimit) { try library.json(of: $0) }, [("Cache-Control", "no-store")])
       },
+      .reading("GET", "/v1/collections:diff") { call in
+        try call.checkQuery(["from", "to", "where", "trash"], repeating: ["sort"])
+        guard let start = try call.moment("from") else {
+          throw Problem.malformed("'from' is missing; pass a token, the number of an event, or a date.")
+        }
+        let end = try call.moment("to")
+        var options = FetchOptions()
+        if let format = try call.query("where") { options.condition = try Condition(format: format, for: .collection) }
+        options.sort = try call.request.target.query.all("sort").map { try SortTerm($0, for: .collection) }
+        options.showsTrash = try call.flag("trash")
+        let library = try call.library()
+        try Fetches.checkMayRead(library)
+        let (from, to) = (try start.view(of: library), try end?.view(of: library) ?? library)
+        let details = try library.changeDetails(from: from.fetchCollections(options), to: to.currentToken)
+        return .json(try details.difference(limit: differenceLimit) { JSON($0) }, [("Cache-Control", "no-store")])
+      },
       .reading("GET", "/v1/checkpoint", .owner) { call in
         try call.checkQuery([])
         let checkpoint = try call.library().checkpoint()

@@ -98,10 +98,10 @@
         guard !state.cursor.tokens.contains(where: { $0.fetch == fetch }) else {
           throw Problem(409, "conflict", "The feed has this fetch already; remove it first to begin anew.")
         }
-        guard state.cursor.tokens.count < FeedCursor.limit else {
-          throw Problem(400, "limit-exceeded", "A feed has at most \(FeedCursor.limit) fetches; open another one.")
-        }
-        state.cursor.tokens.append((fetch, token))
+        var cursor = state.cursor
+        cursor.tokens.append((fetch, token))
+        try cursor.check()
+        state.cursor = cursor
       }
       follow(fetch, from: token)
     }

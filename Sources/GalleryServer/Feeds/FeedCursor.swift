@@ -6,6 +6,10 @@
   struct FeedCursor: Sendable {
     var tokens: [(fetch: FetchRequest, token: Token?)]
     static let limit = 32
+    /// The most bytes of a cursor: it comes back in a field of a request, whose head has 16 KiB with all fields.
+    static let byteLimit = 6 << 10
+    /// The most bytes of a token, with what divides it from others.
+    private static let tokenBytes = 64
 
     init(_ tokens: [(fetch: FetchRequest, token: Token?)]) { self.tokens = tokens }
 
@@ -49,6 +53,16 @@
     /// A fetch without a delivered state is left out.
     var spelled: String {
       tokens.compactMap { pair in pair.token.map { "\(pair.fetch.name).\($0)" } }.joined(separator: ",")
+    }
+
+    /// - Throws: ``Problem`` 400 for more fetches, or longer ones, than a request can bring back.
+    func check() throws(Problem) {
+      let byteCount = tokens.reduce(0) { $0 + $1.fetch.name.utf8.count + Self.tokenBytes }
+      guard tokens.count <= Self.limit, byteCount <= Self.byteLimit else {
+        throw Problem(
+          400, "limit-exceeded",
+          "A feed has at most \(Self.limit) fetches, and \(Self.byteLimit) bytes of names and tokens; open another one.")
+      }
     }
 
     mutating func set(_ token: Token, of fetch: FetchRequest) {

@@ -11,9 +11,10 @@
         let library = try call.library()
         guard let key = call.key else { throw Problem.signInRequired }
         try Fetches.checkMayRead(library)
+        let cursor = try FeedCursor(call, orAt: call.request.fields["last-event-id"])
+        try cursor.check()
         let feed = Feed(
-          try FeedCursor(call, orAt: call.request.fields["last-event-id"]),
-          name: Keyring.spelled(server.environment.randomBytes(16)), key: key.name, library: library,
+          cursor, name: Keyring.spelled(server.environment.randomBytes(16)), key: key.name, library: library,
           fetches: server.fetches, sections: try SectionChoice(call))
         let fields = [
           ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
