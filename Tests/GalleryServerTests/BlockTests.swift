@@ -175,6 +175,7 @@
         let body = Array(#"{"changes":[{"op":"album.create","title":"a"}]}"#.utf8)
         for fields in [
           ["Idempotency-Key: a", "Idempotency-Key: b"], ["Idempotency-Key: \"\""],
+          ["Idempotency-Key: käse"],
           ["Idempotency-Key: " + String(repeating: "a", count: 256)],
         ] {
           let answer = try gallery.post("/v1/blocks", body, fields)

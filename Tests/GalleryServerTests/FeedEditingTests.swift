@@ -101,6 +101,22 @@
       }
     }
 
+    @Test("a denial takes everything from a client's feed, and it comes to no other")
+    func denied() async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.makeAssets(3)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        let app = try gallery.key(of: "app")
+        let fetch = try gallery.fetch(key: app.secret)
+        let client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", key: app.secret)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: "app") }
+        let event = try #require(try client.next())
+        #expect(event.data["count"] as? Int ?? 0 == 0, "\(event)")
+        let feed = "/v1/feed?fetch=\(fetch.name)&after=\(fetch.token)"
+        #expect(try gallery.ask("GET", feed, key: app.secret).status == 403)
+      }
+    }
+
     @Test("messages say which sections have another count", arguments: ["day", "month", "year"])
     func sections(_ unit: String) async throws {
       try await TestGallery.serving { gallery in

@@ -73,6 +73,10 @@
         throw .malformed("The request has the field Idempotency-Key \(values.count) times; once is enough.")
       }
       guard var key = values.first else { return nil }
+      // Bytes that are not text would all be read as the same character, and two keys as one.
+      guard key.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+        throw .malformed("The field Idempotency-Key has characters beyond ASCII; pass letters, digits and hyphens.")
+      }
       if key.count >= 2, key.hasPrefix("\""), key.hasSuffix("\"") { key = String(key.dropFirst().dropLast()) }
       try BlockRoutes.checkKey(key)
       return key

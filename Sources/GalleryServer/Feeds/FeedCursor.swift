@@ -61,7 +61,7 @@
       guard tokens.count <= Self.limit, byteCount <= Self.byteLimit else {
         throw Problem(
           400, "limit-exceeded",
-          "A feed has at most \(Self.limit) fetches, and \(Self.byteLimit) bytes of names and tokens; open another one.")
+          "A feed has at most \(Self.limit) fetches and \(Self.byteLimit) bytes of their names; open another one.")
       }
     }
 
