@@ -297,6 +297,18 @@
       }
     }
 
+    @Test("an undo of many changes is given as lines to its end")
+    func many() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(250)
+        let receipt = try await gallery.library.performChanges { $0.setFavorite(true, for: ids) }
+        let lines = try gallery.lines("/v1/undo", method: "POST", json: ["commit": receipt.token.description])
+        #expect(lines.count == 251 && Set(lines).count == 251)
+        #expect(lines.last?.hasPrefix(#"{"line":"summary""#) == true)
+        #expect(try gallery.library.asset(ids[249].uuidString)?.isFavorite == false)
+      }
+    }
+
     @Test("what was changed since is a conflict, unless it is skipped or forced")
     func conflict() async throws {
       try await TestGallery.serving { gallery in

@@ -42,6 +42,29 @@
       }
     }
 
+    @Test("every operation of `apply` is one over HTTP: the article's examples, but for their paths")
+    func operations() async throws {
+      let article = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources/PhotoLedger/PhotoLedger.docc/Commands.md")
+      let text = try String(contentsOf: article, encoding: .utf8)
+      let blocks = text.components(separatedBy: "```json\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+      let lines = blocks.flatMap { $0.split(separator: "\n").map(String.init) }
+      var names: Set<String> = []
+      try await TestGallery.serving { gallery in
+        for line in lines {
+          if line.contains(#""path":"#) {
+            #expect(try gallery.post("/v1/blocks", Array(line.utf8)).status == 400)
+          }
+          let remote = line.replacing(#/"path":"[^"]*"/#, with: #""data":"PHN2Zy8+""#)
+          let answer = try gallery.post("/v1/blocks", Array(remote.utf8))
+          #expect(answer.status == 200, "\(line): \(answer)")
+          let changes = try JSONReader.read(Array(line.utf8))["changes"]?.listValue ?? []
+          names.formUnion(changes.compactMap { $0["op"]?.textValue })
+        }
+      }
+      #expect(names == Set(Operation.all.map(\.name)))
+    }
+
     @Test("a key is carried out once, also after a restart of the server, and belongs to its client")
     func idempotent() async throws {
       try await TestGallery.serving { gallery in

@@ -94,6 +94,30 @@
       }
     }
 
+    @Test("as lines a fetch is all its assets at one state, whatever happens meanwhile")
+    func lines() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(230)
+        let fetch = try gallery.fetch(["sort": ["creationDate"]])
+        let path = "/v1/fetches/\(fetch.name)/items?token=\(fetch.token)"
+        func wanted(_ range: Range<Int>) throws -> [String] {
+          try ids[range].map { id in
+            let asset = try #require(try gallery.library.at(Token(fetch.token)).asset(id.uuidString))
+            return try gallery.library.json(of: asset).description
+          }
+        }
+        let all = try wanted(0..<230)
+        try await gallery.library.performChanges { $0.deleteAssets([ids[200]]) }
+        #expect(try gallery.lines(path) == all)
+        #expect(try gallery.lines("\(path)&start=100") == Array(all[100...]))
+        #expect(try gallery.lines("\(path)&start=100&count=3") == Array(all[100..<103]))
+        #expect(try gallery.lines("\(path)&start=9223372036854775807").isEmpty)
+        let accept = ["Accept: application/x-ndjson"]
+        #expect(try gallery.ask("GET", "\(path)&form=columns", accept).status == 400)
+        #expect(try gallery.ask("HEAD", path, accept).status == 200)
+      }
+    }
+
     @Test("sections and counts are not sent again to a client that holds them")
     func tags() async throws {
       try await TestGallery.serving { gallery in

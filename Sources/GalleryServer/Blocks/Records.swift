@@ -55,6 +55,14 @@
         let found = try await offload { try read(start, limit ?? pageCount) }
         return page(call, found.records, next: found.next.map(spell) ?? .null)
       }
+      return try await lines(call, from: start, limit: limit, read)
+    }
+
+    /// Answers with lines: so many, or all of them.
+    static func lines<Position: Sendable>(
+      _ call: Call, from start: Position?, limit: Int?,
+      _ read: @escaping @Sendable (Position?, Int) throws -> Page<Position>
+    ) async throws -> HTTPResponse {
       let first = try await offload { try read(start, limit ?? pageCount) }
       guard limit == nil, let next = first.next else { return lines(first.records) }
       return lines(first.records, call, from: next, read)

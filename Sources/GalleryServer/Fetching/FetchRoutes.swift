@@ -32,6 +32,11 @@
       Route("GET", "/v1/fetches/{fetch}/items") { _, call in
         try call.checkQuery(["token", "at", "start", "count", "form"])
         let window = try Window(call)
+        if Records.wantsLines(call.request) {
+          return .respond { _ in
+            do { return try await window.lines(call) } catch { return Problem(error).response }
+          }
+        }
         // A held result answers in microseconds, on the thread of the connection.
         if let token = window.token,
           let result = call.server.fetches.held(window.fetch, at: token, for: try call.library().client)
@@ -158,6 +163,25 @@
         throw Problem.malformed("'form' is '\(form.prefix(40))'; pass objects or columns.")
       }
       isColumns = form == "columns"
+    }
+
+    /// The assets as objects, one a line; without `count` all of them, in pieces that wait for the client.
+    func lines(_ call: Call) async throws -> HTTPResponse {
+      guard !isColumns else { throw Problem.malformed("Lines are objects; leave 'form' out, or take windows.") }
+      let library = try call.library()
+      let limit = try call.query("count") == nil ? nil : count
+      let result = try await offload {
+        try Fetches.checkMayRead(library)
+        return try call.server.fetches.result(fetch, at: try call.token(in: library), of: library)
+      }
+      return try await Records.lines(call, from: start, limit: limit) { first, count in
+        try Fetches.checkMayRead(library)
+        let first = min(first ?? 0, result.count)
+        let end = first + min(count, result.count - first)
+        let assets = try result.objects(at: first..<end)
+        return Records.Page(
+          records: try assets.map { try library.json(of: $0) }, next: end < result.count ? end : nil)
+      }
     }
 
     func response(_ result: FetchResult<Asset>, _ call: Call) throws -> HTTPResponse {
