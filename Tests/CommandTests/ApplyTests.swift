@@ -1,4 +1,5 @@
 import Foundation
+import LibraryJSON
 import Testing
 
 @testable import photoledger

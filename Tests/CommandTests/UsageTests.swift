@@ -1,4 +1,5 @@
 import Foundation
+import LibraryJSON
 import TestSupport
 import Testing
 

@@ -122,7 +122,7 @@
       return lines.joined(separator: "\r\n") + "\r\n\r\n" + body
     }
 
-    private static func parsed(_ text: String) -> Answer? {
+    static func parsed(_ text: String) -> Answer? {
       guard let end = text.range(of: "\r\n\r\n") else { return nil }
       let lines = text[..<end.lowerBound].components(separatedBy: "\r\n")
       guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { return nil }
@@ -204,9 +204,19 @@
   /// A client of a feed.
   final class FeedClient {
     private let client: RawClient
+    /// What came of the stream and was not given as an event, without the frames of the chunked encoding.
+    private var unread: [UInt8] = []
+    /// The name of the stream, once an event was read.
+    private(set) var feed = ""
+    /// Whether the last chunk came.
+    private var hasEnded = false
 
-    init(_ gallery: TestGallery, _ query: String, key: String? = "owner", after cursor: String? = nil) throws {
-      client = try RawClient(port: gallery.address.port)
+    /// - Parameter receiveBuffer: how many bytes may wait for the client to read them; the system's choice if nil.
+    init(
+      _ gallery: TestGallery, _ query: String, key: String? = "owner", after cursor: String? = nil,
+      receiveBuffer: Int32? = nil
+    ) throws {
+      client = try RawClient(port: gallery.address.port, receiveBuffer: receiveBuffer)
       client.send(
         try gallery.head(
           "GET", "/v1/feed?\(query)", key: key,
@@ -215,16 +225,14 @@
       try #require(head.hasPrefix("HTTP/1.1 200"), "\(head)")
     }
 
-    /// The next event; nil at the end of the stream.
+    /// The next event about a fetch; nil at the end of the stream.
     func next() throws -> FeedEvent? {
       while true {
-        let text = client.read(through: "\n\n")
-        guard text.hasSuffix("\n\n") else {
-          try #require(client.isAtEnd, "The feed neither told anything nor ended.")
+        guard let text = frame() else {
+          try #require(hasEnded || client.isAtEnd, "The feed neither told anything nor ended.")
           return nil
         }
         var event = FeedEvent(id: "", name: "", data: [:])
-        // The frames of the chunked encoding stand between the lines.
         for line in text.split(whereSeparator: \.isNewline) {
           if line.hasPrefix("id: ") { event.id = String(line.dropFirst(4)) }
           if line.hasPrefix("event: ") { event.name = String(line.dropFirst(7)) }
@@ -233,7 +241,29 @@
               try JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)) as? [String: Any] ?? [:]
           }
         }
+        if event.name == "feed" {
+          feed = event.data["feed"] as? String ?? ""
+          continue
+        }
         if !event.name.isEmpty { return event }
+      }
+    }
+
+    /// The text up to the next empty line; nil at the end of the stream. Nothing in it has a carriage return.
+    private func frame() -> String? {
+      while true {
+        if let end = unread.firstRange(of: [0x0A, 0x0A]) {
+          defer { unread.removeSubrange(..<end.upperBound) }
+          return String(decoding: unread[..<end.lowerBound], as: UTF8.self)
+        }
+        let size = client.read(through: "\r\n").dropLast(1)
+        guard let count = Int(size, radix: 16), count > 0 else {
+          hasEnded = size == "0"
+          return nil
+        }
+        let bytes = client.bytes(through: "\r\n").dropLast(2)
+        guard bytes.count == count else { return nil }
+        unread += bytes
       }
     }
   }

@@ -8,10 +8,14 @@ package final class RawClient {
   package private(set) var isAtEnd = false
 
   /// Connects to a port of an IPv4 address.
-  package init(host: String = "127.0.0.1", port: UInt16) throws {
+  /// - Parameter receiveBuffer: the size in bytes of what may wait to be read; the system's choice if nil.
+  package init(host: String = "127.0.0.1", port: UInt16, receiveBuffer: Int32? = nil) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var limit = timeval(tv_sec: 30, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    if var size = receiveBuffer {
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
     var target = sockaddr_in()
     target.sin_family = sa_family_t(AF_INET)
     target.sin_port = port.bigEndian
@@ -40,16 +44,19 @@ package final class RawClient {
   }
 
   /// What came up to and with a mark; everything if the connection ends first.
-  package func read(through mark: String) -> String {
+  package func read(through mark: String) -> String { String(decoding: bytes(through: mark), as: UTF8.self) }
+
+  /// The bytes that came up to and with a mark; everything if the connection ends first.
+  package func bytes(through mark: String) -> [UInt8] {
     let wanted = Array(mark.utf8)
     while true {
       if let range = unread.firstRange(of: wanted) {
         defer { unread.removeSubrange(..<range.upperBound) }
-        return String(decoding: unread[..<range.upperBound], as: UTF8.self)
+        return Array(unread[..<range.upperBound])
       }
       guard receive() else {
         defer { unread = [] }
-        return String(decoding: unread, as: UTF8.self)
+        return unread
       }
     }
   }

@@ -1,5 +1,4 @@
 #if Gallery
-  import Foundation
   import HTTPServing
   import LibraryJSON
   import PhotoLedger
@@ -10,240 +9,268 @@
   //   library.changes(to: result) ──▶ task of a fetch ──▶ message ──▶ HTTPStream ──▶ client
   //        one follower a fetch          suspended while the client is slow; commits meanwhile are composed into one
   //
+  //   event: feed         the name of the stream, by which fetches are added and removed while it is open
   //   id: CURSOR          what the client holds after this message: each fetch of the feed with its token
   //   event: change
   //   data: {"fetch":…,"before":T,"after":T,"count":n,"removed":[[s,l]…],"inserted":…,"changed":…,"moved":[[b,a]…],…}
   //
   // The cursor is self-contained, as the name of a fetch is: with `Last-Event-ID` a feed goes on exactly where the
-  // client
-  // is, after any cut, in any process. It is written when the message takes its place in the stream, under the stream's
-  // lock, so it never claims what another task has not sent yet.
+  // client is, after any cut, in any process. It is written when the message takes its place in the stream, under the
+  // stream's lock, so it never claims what another task has not sent yet. The name of the stream is good while the
+  // stream is open: what was added is in the cursor as soon as its state was sent.
   //
   // Two coordinate systems only: `removed` and the first of each pair in `moved` count in *before*, everything else in
   // *after*; `before` is the token of the message before, so a client that lost count notices.
   //
-  // Invariant: for each fetch the messages are a chain, the `after` of one is the `before` of the next.
+  // Memory. A feed holds one chunk and, for each of at most 32 fetches, a result, which shares its tree with all other
+  // holders. A message has at most 500 assets and 10,000 ranges: a larger change is sent as a state, from which the
+  // client reads windows anew.
+  //
+  // Invariant: for each fetch the messages are a chain, the `after` of one is the `before` of the next, until a state
+  // begins a new one. A fetch that was removed and added again is another chain: a message of the old one that is late
+  // is dropped (`Following.number`).
   //
   // Rejected: a queue of messages for each client (unbounded, or lossy); JSON Patch (order-dependent, no moves over
-  // sets).
-
-  /// A position in a feed: which fetches, and how far each was told.
-  struct FeedCursor: Sendable {
-    var tokens: [(fetch: FetchRequest, token: Token?)]
-    static let limit = 32
-
-    init(_ tokens: [(fetch: FetchRequest, token: Token?)]) { self.tokens = tokens }
-
-    /// Reads the spelling of a cursor.
-    init(_ text: String) throws(Problem) {
-      tokens = []
-      for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-        let words = part.split(separator: ".", omittingEmptySubsequences: false)
-        guard words.count == 2, tokens.count < Self.limit else {
-          throw .malformed("'\(text.prefix(40))…' is not a cursor.")
-        }
-        let token: Token
-        do { token = try Token(words[1]) } catch { throw Problem(error) }
-        tokens.append((try FetchRequest(name: String(words[0])), token))
-      }
-    }
-
-    var spelled: String {
-      tokens.compactMap { pair in pair.token.map { "\(pair.fetch.name).\($0)" } }.joined(separator: ",")
-    }
-  }
+  // sets); ending the stream for a fetch that fails, since the others of the client are not affected.
 
   /// A stream of events that is open.
   final class Feed: Sendable {
+    private struct Following {
+      let number: Int
+      var task: Task<Void, Never>?
+    }
+
     private struct State {
       var cursor: FeedCursor
-      var tasks: [FetchRequest: Task<Void, Never>] = [:]
+      var following: [FetchRequest: Following] = [:]
+      var lastNumber = 0
       var isEnded = false
     }
 
+    /// How soon a client comes back after the stream has ended.
+    static let retryMilliseconds = 2000
+
     let stream = HTTPStream(heartbeat: Array(": \n\n".utf8))
+    /// What names the stream in URLs while it is open.
+    let name: String
     /// The name of the key that opened it.
     let key: String
     private let library: PhotoLibrary
     private let fetches: Fetches
+    private let sections: SectionChoice?
     private let state: Mutex<State>
 
-    init(_ cursor: FeedCursor, key: String, library: PhotoLibrary, fetches: Fetches) {
-      (self.key, self.library, self.fetches) = (key, library, fetches)
+    init(
+      _ cursor: FeedCursor, name: String, key: String, library: PhotoLibrary, fetches: Fetches,
+      sections: SectionChoice? = nil
+    ) {
+      (self.name, self.key, self.library, self.fetches, self.sections) = (name, key, library, fetches, sections)
       state = Mutex(State(cursor: cursor))
     }
 
     /// Begins to follow the fetches of the cursor.
     func start() {
-      for (fetch, token) in state.withLock({ $0.cursor.tokens }) { follow(fetch, from: token) }
+      let head = "retry: \(Self.retryMilliseconds)\nevent: feed\ndata: \(JSON.object([.init("feed", .text(name))]))\n\n"
+      Task.detached { [self] in
+        // A client that has left by now is noticed by `onClose`.
+        try? await stream.send { Array(head.utf8) }
+        for (fetch, token) in state.withLock({ $0.cursor.tokens }) { follow(fetch, from: token) }
+      }
     }
 
     /// Ends the stream and all that follows for it.
     func end() {
-      let tasks = state.withLock { state in
+      let following = state.withLock { state in
         state.isEnded = true
-        defer { state.tasks = [:] }
-        return state.tasks.values
+        defer { state.following = [:] }
+        return state.following.values
       }
-      for task in tasks { task.cancel() }
+      for one in following { one.task?.cancel() }
       stream.end()
     }
 
+    /// Adds a fetch.
+    /// - Parameter token: the state that the client holds; nil: the stream sends one.
+    /// - Throws: ``Problem`` 409 if the feed has the fetch, 400 if it has as many as it may, 404 if it has ended.
+    func add(_ fetch: FetchRequest, from token: Token?) throws(Problem) {
+      try state.withLock { state throws(Problem) in
+        guard !state.isEnded else { throw .notFound }
+        guard !state.cursor.tokens.contains(where: { $0.fetch == fetch }) else {
+          throw Problem(409, "conflict", "The feed has this fetch already; remove it first to begin anew.")
+        }
+        var cursor = state.cursor
+        cursor.tokens.append((fetch, token))
+        try cursor.check()
+        state.cursor = cursor
+      }
+      follow(fetch, from: token)
+    }
+
+    /// Removes a fetch; at most one message of it is still on its way.
+    /// - Returns: whether the feed had it.
+    func remove(_ fetch: FetchRequest) -> Bool {
+      let (isThere, task) = state.withLock { state in
+        let count = state.cursor.tokens.count
+        state.cursor.tokens.removeAll { $0.fetch == fetch }
+        return (state.cursor.tokens.count < count, state.following.removeValue(forKey: fetch)?.task)
+      }
+      task?.cancel()
+      return isThere
+    }
+
     private func follow(_ fetch: FetchRequest, from token: Token?) {
+      let number = state.withLock { state -> Int? in
+        guard !state.isEnded, state.cursor.tokens.contains(where: { $0.fetch == fetch }),
+          state.following[fetch] == nil
+        else { return nil }
+        state.lastNumber += 1
+        state.following[fetch] = Following(number: state.lastNumber)
+        return state.lastNumber
+      }
+      guard let number else { return }
       let task = Task.detached { [self] in
         do {
-          let result = try await offload { [self] in
-            try Fetches.checkMayRead(library)
-            return try fetches.result(fetch, at: token, of: library)
-          }
-          // A client without a state begins with this one; every client learns the delay before it should come back.
-          if token == nil { try await send("state", Message.state(result, of: fetch), fetch, result.token) }
-          for try await details in library.changes(to: result) {
-            let after = details.fetchResultAfterChanges
-            fetches.hold(after, of: fetch, for: library.client)
-            try await send("change", try Message.change(details, of: fetch), fetch, after.token)
-          }
+          try await deliver(fetch, from: token, number)
+          // The library was closed.
           end()
         } catch is HTTPStreamClosed {
           end()
         } catch is CancellationError {
           return
         } catch {
-          // The client learns why, and comes back by itself: EventSource does.
-          let problem = Problem(error)
-          let json: JSON = [
-            "fetch": .text(fetch.name), "type": .text("urn:photoledger:problem:\(problem.type)"),
-            "status": .integer(Int64(problem.status)), "detail": .text(problem.detail),
-          ]
-          try? await stream.send { Array("event: problem\ndata: \(json)\n\n".utf8) }
-          end()
+          await fail(fetch, number, error)
         }
       }
       let isLate = state.withLock { state in
-        if !state.isEnded { state.tasks[fetch] = task }
-        return state.isEnded
+        guard state.following[fetch]?.number == number else { return true }
+        state.following[fetch]?.task = task
+        return false
       }
       if isLate { task.cancel() }
     }
 
-    private func send(_ event: String, _ data: JSON, _ fetch: FetchRequest, _ token: Token) async throws {
+    /// Delivers the changes of a fetch until it is removed or the feed ends.
+    private func deliver(_ fetch: FetchRequest, from token: Token?, _ number: Int) async throws {
+      let result = try await offload { [self] in
+        try Fetches.checkMayRead(library)
+        return try fetches.result(fetch, at: token, of: library)
+      }
+      if token == nil { try await send("state", Message.state(result, of: fetch), fetch, number, result.token) }
+      for try await details in library.changes(to: result) {
+        let after = details.fetchResultAfterChanges
+        fetches.hold(after, of: fetch, for: library.client)
+        if Message.isSmall(details) {
+          let message = try Message.change(details, of: fetch, sections: sections)
+          try await send("change", message, fetch, number, after.token)
+        } else {
+          try await send("state", Message.state(after, of: fetch), fetch, number, after.token)
+        }
+      }
+      try Task.checkCancellation()
+    }
+
+    /// Reports why a fetch is no longer followed; the others go on.
+    private func fail(_ fetch: FetchRequest, _ number: Int, _ error: any Error) async {
+      let problem = Problem(error)
+      let json: JSON = [
+        "fetch": .text(fetch.name), "type": .text("urn:photoledger:problem:\(problem.type)"),
+        "status": .integer(Int64(problem.status)), "detail": .text(problem.detail),
+      ]
+      // A client that has left needs no reason.
+      try? await send("problem", json, fetch, number, nil)
+      let isLast = state.withLock { $0.cursor.tokens.isEmpty }
+      // Its client comes back by itself, and is answered with a status then.
+      if isLast { end() }
+    }
+
+    /// Sends a message of a fetch, unless the fetch was removed.
+    /// - Parameter token: the state that it leads to; nil: the fetch is removed.
+    private func send(
+      _ event: String, _ data: JSON, _ fetch: FetchRequest, _ number: Int, _ token: Token?
+    ) async throws {
       let text = data.description
       try await stream.send { [self] in
-        let cursor = state.withLock { state in
-          for index in state.cursor.tokens.indices where state.cursor.tokens[index].fetch == fetch {
-            state.cursor.tokens[index].token = token
+        let cursor = state.withLock { state -> String? in
+          guard state.following[fetch]?.number == number else { return nil }
+          if let token {
+            state.cursor.set(token, of: fetch)
+          } else {
+            state.cursor.tokens.removeAll { $0.fetch == fetch }
+            state.following[fetch] = nil
           }
           return state.cursor.spelled
         }
+        guard let cursor else { return [] }
         return Array("id: \(cursor)\nevent: \(event)\ndata: \(text)\n\n".utf8)
       }
     }
   }
 
-  /// The messages of feeds.
-  enum Message {
-    /// How many inserted and changed assets a message holds; a client reads the others as windows.
-    static let itemLimit = 500
-
-    static func state(_ result: FetchResult<Asset>, of fetch: FetchRequest) -> JSON {
-      [
-        "fetch": .text(fetch.name), "token": .text(result.token.description), "count": .integer(Int64(result.count)),
-      ]
-    }
-
-    static func change(_ details: ChangeDetails<Asset>, of fetch: FetchRequest) throws -> JSON {
-      let after = details.fetchResultAfterChanges
-      let inserted = details.insertedIndexes ?? []
-      let changed = details.changedIndexes ?? []
-      let touched = inserted.union(changed)
-      let indexes = IndexSet(touched.prefix(itemLimit))
-      return [
-        "fetch": .text(fetch.name),
-        "before": .text(details.fetchResultBeforeChanges.token.description),
-        "after": .text(after.token.description),
-        "count": .integer(Int64(after.count)),
-        "removed": JSON(ranges: details.removedIndexes ?? []),
-        "inserted": JSON(ranges: inserted),
-        "changed": JSON(ranges: changed),
-        "moved": .list(details.moved.map { JSON([$0.before, $0.after]) }),
-        "items": [
-          "indexes": JSON(ranges: indexes), "columns": Columns.json(try after.objects(at: indexes)),
-          "isComplete": .bool(touched.count <= itemLimit),
-        ],
-        "cause": JSON(details.commits.last?.cause),
-      ]
-    }
-  }
-
-  /// The feeds that are open.
+  /// The feeds that are open, and the polls that wait.
   final class Feeds: Sendable {
-    private let open = Mutex<[ObjectIdentifier: Feed]>([:])
+    private struct State {
+      var open: [String: Feed] = [:]
+      var polls: [Int: (key: String, task: Task<Void, Never>)] = [:]
+      var lastPoll = 0
+      var isEnding = false
+    }
 
-    var count: Int { open.withLock { $0.count } }
+    private let state = Mutex(State())
+
+    var count: Int { state.withLock { $0.open.count } }
+    /// How many polls wait.
+    var pollCount: Int { state.withLock { $0.polls.count } }
 
     /// Opens a feed: it is followed until its client leaves or it is ended.
     func add(_ feed: Feed) {
-      open.withLock { $0[ObjectIdentifier(feed)] = feed }
+      state.withLock { $0.open[feed.name] = feed }
       feed.stream.onClose { [self] in
-        open.withLock { $0[ObjectIdentifier(feed)] = nil }
+        state.withLock { $0.open[feed.name] = nil }
         feed.end()
       }
       feed.start()
     }
 
-    /// The names of the keys that opened the feeds.
-    var keys: Set<String> { open.withLock { Set($0.values.map(\.key)) } }
-
-    func end(ofKey key: String) {
-      for feed in open.withLock({ $0.values.filter { $0.key == key } }) { feed.end() }
+    /// The names of the keys that opened the feeds and wait in polls.
+    var keys: Set<String> {
+      state.withLock { state in Set(state.open.values.map(\.key) + state.polls.values.map(\.key)) }
     }
 
-    func endAll() { for feed in open.withLock({ Array($0.values) }) { feed.end() } }
-  }
+    /// The feed of a name that a key opened.
+    /// - Throws: ``Problem`` 404 if there is none; another key's feed is none.
+    func feed(_ name: String, ofKey key: String?) throws(Problem) -> Feed {
+      guard let feed = state.withLock({ $0.open[name] }), feed.key == key else { throw .notFound }
+      return feed
+    }
 
-  /// Feeds over HTTP.
-  enum FeedRoutes {
-    static let all: [Route] = [
-      Route("GET", "/v1/feed") { server, call in
-        try call.checkQuery(["fetch", "after"])
-        let library = try call.library()
-        guard let key = call.key else { throw Problem.signInRequired }
-        try Fetches.checkMayRead(library)
-        let feed = Feed(try cursor(call), key: key.name, library: library, fetches: server.fetches)
-        let fields = [
-          ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
-        ]
-        if call.request.method != "HEAD" { server.feeds.add(feed) }
-        return .answer(HTTPResponse(200, Headers.common + fields, .stream(feed.stream)))
-      },
-      .reading("GET", "/v1/fetches/{fetch}/changes") { call in
-        try call.checkQuery(["after"])
-        let library = try call.library()
-        try Fetches.checkMayRead(library)
-        guard let after = try call.query("after") else { throw Problem.malformed("'after' is missing; pass a token.") }
-        let fetch = try FetchRequest(name: call.parameters[0])
-        let before = try call.server.fetches.result(fetch, at: try Token(after), of: library)
-        let details = try library.changeDetails(from: before, to: try library.currentToken)
-        call.server.fetches.hold(details.fetchResultAfterChanges, of: fetch, for: library.client)
-        return .json(try Message.change(details, of: fetch), [("Cache-Control", "no-store")])
-      },
-    ]
+    /// Waits for something to end, which the end of the key or of the server cuts short.
+    func wait(ofKey key: String, _ body: @escaping @Sendable () async -> Void) async {
+      let task = Task.detached { await body() }
+      let number = state.withLock { state -> Int in
+        state.lastPoll += 1
+        state.polls[state.lastPoll] = (key, task)
+        if state.isEnding { task.cancel() }
+        return state.lastPoll
+      }
+      await task.value
+      state.withLock { $0.polls[number] = nil }
+    }
 
-    /// Where a feed begins: at the cursor of a client that comes back, or at what the query says.
-    private static func cursor(_ call: Call) throws -> FeedCursor {
-      if let last = call.request.fields["last-event-id"], !last.isEmpty { return try FeedCursor(last) }
-      let names = call.request.target.query.all("fetch")
-      guard (1...FeedCursor.limit).contains(names.count), Set(names).count == names.count else {
-        throw Problem.malformed("A feed has 1 to \(FeedCursor.limit) different fetches; pass 'fetch' for each.")
+    func end(ofKey key: String) {
+      let (feeds, polls) = state.withLock { state in
+        (state.open.values.filter { $0.key == key }, state.polls.values.filter { $0.key == key })
       }
-      let tokens = call.request.target.query.all("after")
-      guard tokens.isEmpty || tokens.count == names.count else {
-        throw Problem.malformed("Pass 'after' for each 'fetch', in the same order, or for none.")
+      for feed in feeds { feed.end() }
+      for poll in polls { poll.task.cancel() }
+    }
+
+    func endAll() {
+      let (feeds, polls) = state.withLock { state in
+        state.isEnding = true
+        return (Array(state.open.values), Array(state.polls.values))
       }
-      return FeedCursor(
-        try names.enumerated().map { index, name in
-          (try FetchRequest(name: name), tokens.isEmpty ? nil : try Token(tokens[index]))
-        })
+      for feed in feeds { feed.end() }
+      for poll in polls { poll.task.cancel() }
     }
   }
 #endif

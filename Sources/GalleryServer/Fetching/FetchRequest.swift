@@ -25,11 +25,18 @@
     var isShowingHidden = false
     var isShowingTrash = false
     var isShowingAllBursts = false
+    /// Only these; empty: all. In the order of their raw values, each once.
+    var mediaTypes: [MediaType] = []
+    /// Only what comes from these; empty: as the library has it.
+    var sources: SourceTypes = []
     var limit = 0
     var offset = 0
 
     static let nameLimit = 2048
-    static let keys = ["where", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts", "limit", "offset"]
+    static let keys = [
+      "where", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts", "mediaTypes", "sources", "limit",
+      "offset",
+    ]
 
     /// Reads the JSON form.
     init(_ json: JSON) throws(Problem) {
@@ -52,6 +59,10 @@
       isShowingHidden = try read("hidden", \.boolValue, "true or false") ?? false
       isShowingTrash = try read("trash", \.boolValue, "true or false") ?? false
       isShowingAllBursts = try read("allBursts", \.boolValue, "true or false") ?? false
+      mediaTypes =
+        try read("mediaTypes", Self.mediaTypes, "a list of image, video and audio") ?? []
+      let names = SourceTypes.namedBits.map(\.name).joined(separator: ", ")
+      sources = try read("sources", { $0.textsValue.flatMap { SourceTypes(names: $0) } }, "a list of \(names)") ?? []
       limit = try read("limit", \.positionValue, "a whole number, 0 or more") ?? 0
       offset = try read("offset", \.positionValue, "a whole number, 0 or more") ?? 0
       if album != nil, smartAlbum != nil {
@@ -76,6 +87,13 @@
       guard self.name == name else { throw unnamed }
     }
 
+    private static func mediaTypes(_ json: JSON) -> [MediaType]? {
+      guard let names = json.textsValue else { return nil }
+      let types = Set(names.compactMap { name in MediaType.allCases.first { "\($0)" == name && $0 != .unknown } })
+      guard types.count == Set(names).count else { return nil }
+      return types.sorted { $0.rawValue < $1.rawValue }
+    }
+
     private var members: [JSON.Member] {
       var members: [JSON.Member] = []
       if let predicate { members.append(JSON.Member("where", .text(predicate))) }
@@ -85,6 +103,8 @@
       if isShowingHidden { members.append(JSON.Member("hidden", .bool(true))) }
       if isShowingTrash { members.append(JSON.Member("trash", .bool(true))) }
       if isShowingAllBursts { members.append(JSON.Member("allBursts", .bool(true))) }
+      if !mediaTypes.isEmpty { members.append(JSON.Member("mediaTypes", .list(mediaTypes.map { .text("\($0)") }))) }
+      if !sources.isEmpty { members.append(JSON.Member("sources", .list(sources.names.map { .text($0) }))) }
       if limit > 0 { members.append(JSON.Member("limit", .integer(Int64(limit)))) }
       if offset > 0 { members.append(JSON.Member("offset", .integer(Int64(offset)))) }
       return members
@@ -100,6 +120,11 @@
     func run(in library: PhotoLibrary, orAlbumsOf now: PhotoLibrary) throws -> FetchResult<Asset> {
       var options = FetchOptions()
       if let predicate { options.condition = try Condition(format: predicate, for: .asset) }
+      if !mediaTypes.isEmpty {
+        let numbers = mediaTypes.map { String($0.rawValue) }.joined(separator: ", ")
+        options.condition = .and([options.condition, try Condition(format: "mediaType IN {\(numbers)}", for: .asset)])
+      }
+      options.includeAssetSourceTypes = sources
       options.sort = try sort.map { try SortTerm($0, for: .asset) }
       options.includeHiddenAssets = isShowingHidden
       options.showsTrash = isShowingTrash

@@ -18,18 +18,25 @@
         try call.checkQuery(["at"])
         let library = try call.library()
         try Fetches.checkMayRead(library)
-        let token = try call.query("at").map { try moment($0, of: library) } ?? nil
+        let token = try call.moment()?.view(of: library).currentToken
         let result = try call.server.fetches.result(fetch, at: token, of: library)
         return .json(describe(result, of: fetch), status: 201, [("Location", "/v1/fetches/\(fetch.name)")])
       }.needing(.read),
       .reading("GET", "/v1/fetches/{fetch}") { call in
-        try call.checkQuery(["token"])
+        try call.checkQuery(["token", "at"])
         let (fetch, result) = try held(call)
-        return .json(describe(result, of: fetch), [("Cache-Control", "no-store")])
+        let fields = Self.fields(tag: "\"\(result.token)-f\"")
+        if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
+        return .json(describe(result, of: fetch), fields)
       },
       Route("GET", "/v1/fetches/{fetch}/items") { _, call in
-        try call.checkQuery(["token", "start", "count", "form"])
+        try call.checkQuery(["token", "at", "start", "count", "form"])
         let window = try Window(call)
+        if Records.wantsLines(call.request) {
+          return .respond { _ in
+            do { return try await window.lines(call) } catch { return Problem(error).response }
+          }
+        }
         // A held result answers in microseconds, on the thread of the connection.
         if let token = window.token,
           let result = call.server.fetches.held(window.fetch, at: token, for: try call.library().client)
@@ -40,43 +47,38 @@
         return .respond { _ in
           do {
             return try await offload {
-              try window.response(
-                try call.server.fetches.result(window.fetch, at: window.token, of: try call.library()), call)
+              let library = try call.library()
+              try Fetches.checkMayRead(library)
+              return try window.response(
+                try call.server.fetches.result(window.fetch, at: try call.token(in: library), of: library), call)
             }
           } catch { return Problem(error).response }
         }
       },
       .reading("GET", "/v1/fetches/{fetch}/sections") { call in
-        try call.checkQuery(["token", "by", "timeZone"])
-        let unit = try call.query("by") ?? "month"
-        guard let granularity = SectionGranularity(rawValue: unit) else {
-          throw Problem.malformed("'by' is '\(unit.prefix(40))'; pass day, month or year.")
-        }
-        let zoneName = try call.query("timeZone") ?? "GMT"
-        guard let zone = TimeZone(identifier: zoneName) else {
-          throw Problem.malformed("'timeZone' is '\(zoneName.prefix(40))'; pass a name such as Europe/Berlin.")
-        }
+        try call.checkQuery(["token", "at", "by", "timeZone"])
+        let choice = try SectionChoice(call.query("by") ?? "month", zone: call.query("timeZone"), named: "by")
         let (_, result) = try held(call)
-        let sections = try result.sections(by: granularity, in: zone).map { section -> JSON in
+        // The sections of a fetch at a token never change either.
+        let fields = Self.fields(tag: "\"\(result.token)-\(choice.tag)\"")
+        if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
+        let sections = try result.sections(by: choice.granularity, in: choice.zone).map { section -> JSON in
           [
             "key": .text("\(section.key)"), "first": .integer(Int64(section.firstIndex)),
             "count": .integer(Int64(section.count)),
           ]
         }
-        return .json(
-          ["token": .text(result.token.description), "sections": .list(sections)], [("Cache-Control", "no-store")])
+        return .json(["token": .text(result.token.description), "sections": .list(sections)], fields)
       },
       .reading("GET", "/v1/assets/{asset}") { call in
-        try call.checkQuery([])
-        let library = try call.library()
-        try Fetches.checkMayRead(library)
+        try call.checkQuery(["at"])
+        let library = try call.view()
         guard let asset = try library.asset(call.parameters[0]) else { throw Problem.notFound }
         return .json(try library.json(of: asset), [("Cache-Control", "no-store")])
       },
       .reading("GET", "/v1/collections") { call in
-        try call.checkQuery(["folder"])
-        let library = try call.library()
-        try Fetches.checkMayRead(library)
+        try call.checkQuery(["folder", "at"])
+        let library = try call.view()
         var folder: PhotoCollection?
         if let identifier = try call.query("folder") {
           guard let found = try library.collection(identifier), found.kind == .folder else { throw Problem.notFound }
@@ -91,26 +93,52 @@
       },
     ]
 
-    /// The fetch that the path names, at the token of the query or now.
+    /// The fetch that the path names, at the state of the query or now.
     private static func held(_ call: Call) throws -> (FetchRequest, FetchResult<Asset>) {
       let fetch = try FetchRequest(name: call.parameters[0])
-      let token = try call.query("token").map { try Token($0) }
       let library = try call.library()
       try Fetches.checkMayRead(library)
-      return (fetch, try call.server.fetches.result(fetch, at: token, of: library))
+      return (fetch, try call.server.fetches.result(fetch, at: try call.token(in: library), of: library))
     }
 
-    /// A state by token, place in the log, or date, as `--at` of the commands has it.
-    private static func moment(_ text: String, of library: PhotoLibrary) throws -> Token {
-      if let sequence = UInt64(text) { return try library.at(sequence: sequence).currentToken }
-      if let date = WrittenDate(text)?.date { return try library.at(date: date).currentToken }
-      return try Token(text)
+    /// The fields of what never changes under its tag; the name of the fetch stands in the URL.
+    fileprivate static func fields(tag: String) -> [(name: String, value: String)] {
+      [("ETag", tag), ("Cache-Control", "private, no-cache"), ("Vary", "Authorization, Cookie")]
     }
 
     private static func describe(_ result: FetchResult<Asset>, of fetch: FetchRequest) -> JSON {
       [
         "fetch": .text(fetch.name), "token": .text(result.token.description), "count": .integer(Int64(result.count)),
+        "cursor": .text(FeedCursor([(fetch, result.token)]).spelled),
       ]
+    }
+  }
+
+  extension Call {
+    /// The state of `token` or of `at`, as a token; nil: now.
+    func token(in library: PhotoLibrary) throws -> Token? {
+      let moment = try moment()
+      guard let token = try query("token") else { return try moment?.view(of: library).currentToken }
+      guard moment == nil else { throw Problem.malformed("'token' and 'at' both choose a state; pass one.") }
+      return try Token(token)
+    }
+
+    /// The library of now or of `at`, as the client sees it.
+    func view() throws -> PhotoLibrary {
+      let library = try library()
+      try Fetches.checkMayRead(library)
+      return try moment()?.view(of: library) ?? library
+    }
+
+    /// Whether the client holds what has the `ETag` of some fields.
+    func holds(_ fields: [(name: String, value: String)]) -> Bool {
+      guard let tag = fields.first(where: { $0.name == "ETag" })?.value else { return false }
+      return request.fields.all("if-none-match").contains { field in
+        field.split(separator: ",").contains { item in
+          let item = item.trimmingCharacters(in: .whitespaces)
+          return item == "*" || item == tag || item == "W/" + tag
+        }
+      }
     }
   }
 
@@ -137,17 +165,32 @@
       isColumns = form == "columns"
     }
 
-    func response(_ result: FetchResult<Asset>, _ call: Call) throws -> HTTPResponse {
-      // The window of a fetch at a token never changes, so its name is its tag; the name of the fetch stands in the
-      // URL.
-      let tag = "\"\(result.token)-\(start)-\(count)-\(isColumns ? "c" : "o")\""
-      let fields = [("ETag", tag), ("Cache-Control", "private, no-cache"), ("Vary", "Authorization, Cookie")]
-      if call.request.fields.all("if-none-match").contains(where: { $0 == "*" || $0.contains(tag) }) {
-        return HTTPResponse(304, Headers.common + fields)
+    /// The assets as objects, one a line; without `count` all of them, in pieces that wait for the client.
+    func lines(_ call: Call) async throws -> HTTPResponse {
+      guard !isColumns else { throw Problem.malformed("Lines are objects; leave 'form' out, or take windows.") }
+      let library = try call.library()
+      let limit = try call.query("count") == nil ? nil : count
+      let result = try await offload {
+        try Fetches.checkMayRead(library)
+        return try call.server.fetches.result(fetch, at: try call.token(in: library), of: library)
       }
-      // No sum of what the client sent: two large numbers would overflow.
+      return try await Records.lines(call, from: start, limit: limit) { first, count in
+        try Fetches.checkMayRead(library)
+        let first = min(first ?? 0, result.count)
+        let end = first + min(count, result.count - first)
+        let assets = try result.objects(at: first..<end)
+        return Records.Page(
+          records: try assets.map { try library.json(of: $0) }, next: end < result.count ? end : nil)
+      }
+    }
+
+    func response(_ result: FetchResult<Asset>, _ call: Call) throws -> HTTPResponse {
+      // The window of a fetch at a token never changes, so its name is its tag.
+      let fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-\(isColumns ? "c" : "o")\"")
+      if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
       let first = min(start, result.count)
-      let range = first..<first + min(count, result.count - first)
+      // The sum of a large start and a count has no place in an Int.
+      let range = first..<(first + min(count, result.count - first))
       let assets = try result.objects(at: range)
       let items: JSON.Member
       if isColumns {

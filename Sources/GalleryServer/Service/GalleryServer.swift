@@ -33,9 +33,15 @@
     /// Random bytes that cannot be guessed, as many as are asked for.
     public var randomBytes: @Sendable (Int) -> [UInt8]
 
+    /// Waits for a number of seconds, or until the task is cancelled.
+    public var sleep: @Sendable (Double) async throws -> Void
+
     /// An environment of given sources.
-    public init(now: @escaping @Sendable () -> Date, randomBytes: @escaping @Sendable (Int) -> [UInt8]) {
-      (self.now, self.randomBytes) = (now, randomBytes)
+    public init(
+      now: @escaping @Sendable () -> Date, randomBytes: @escaping @Sendable (Int) -> [UInt8],
+      sleep: @escaping @Sendable (Double) async throws -> Void = { try await Task.sleep(for: .seconds($0)) }
+    ) {
+      (self.now, self.randomBytes, self.sleep) = (now, randomBytes, sleep)
     }
 
     /// The system's clock and its source of unpredictable bytes.

@@ -83,10 +83,12 @@
       "password-required",
     ])
 
+    /// The problem document.
+    var json: JSON {
+      ["type": .text("urn:photoledger:problem:\(type)"), "status": .integer(Int64(status)), "detail": .text(detail)]
+    }
+
     var response: HTTPResponse {
-      let json: JSON = [
-        "type": .text("urn:photoledger:problem:\(type)"), "status": .integer(Int64(status)), "detail": .text(detail),
-      ]
       return HTTPResponse(
         status,
         Headers.common + [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")] + fields,

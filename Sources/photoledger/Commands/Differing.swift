@@ -79,28 +79,7 @@ private struct Difference<Element: Hashable & Sendable> {
   }
 
   func print() throws {
-    if invocation.printsJSON { try invocation.output.line(object()) } else { try printLines() }
-  }
-
-  private func object() throws -> JSON {
-    let after = details.fetchResultAfterChanges
-    let (inserted, changed) = (details.insertedIndexes ?? [], details.changedIndexes ?? [])
-    let removed = details.removedIndexes ?? []
-    let items = try inserted.union(changed).map { JSON.Member(String($0), try json(after.object(at: $0))) }
-    let removedItems = try zip(removed, details.removedObjects()).map { JSON.Member(String($0), try json($1)) }
-    return [
-      "before": .text(details.fetchResultBeforeChanges.token.description),
-      "after": .text(after.token.description),
-      "count": .integer(Int64(after.count)),
-      "removed": JSON(ranges: removed),
-      "inserted": JSON(ranges: inserted),
-      "changed": JSON(ranges: changed),
-      "moves": .list(details.moves.map { JSON([$0.from, $0.to]) }),
-      "moved": .list(details.moved.map { JSON([$0.before, $0.after]) }),
-      "items": .object(items),
-      "removedItems": .object(removedItems),
-      "commits": .integer(Int64(details.commits.count)),
-    ]
+    if invocation.printsJSON { try invocation.output.line(details.difference(json)) } else { try printLines() }
   }
 
   private func printLines() throws {

@@ -91,28 +91,11 @@ extension Invocation {
   }
 
   fileprivate func print(_ report: UndoReport, isDry: Bool) throws {
-    if printsJSON { return try printLines(report, isDry: isDry) }
-    try printText(report, isDry: isDry)
-  }
-
-  private func printLines(_ report: UndoReport, isDry: Bool) throws {
-    for change in report.changes { try output.line(.object([.init("line", "change")] + change.members)) }
-    for conflict in report.conflicts {
-      try output.line(
-        .object(
-          [
-            .init("line", "conflict"), .init("reason", .text(conflict.reason.rawValue)),
-            .init("outcome", .text(conflict.outcome.rawValue)), .init("sentence", .text(conflict.sentence)),
-          ] + conflict.change.members))
+    if printsJSON {
+      for line in UndoLines(report, isDryRun: isDry) { try output.line(line) }
+      return
     }
-    for sentence in report.kept { try output.line(["line": "kept", "sentence": .text(sentence)]) }
-    try output.line([
-      "line": "summary", "token": JSON(report.token?.description), "isDryRun": .bool(isDry),
-      "isRepetition": .bool(report.isRepetition), "isRefused": .bool(report.isRefused),
-      "commits": .list(report.commits.map { .text($0.description) }),
-      "changeCount": .integer(Int64(report.changes.count)), "conflictCount": .integer(Int64(report.conflicts.count)),
-      "alreadyCount": .integer(Int64(report.alreadyCount)),
-    ])
+    try printText(report, isDry: isDry)
   }
 
   private func printText(_ report: UndoReport, isDry: Bool) throws {
@@ -150,15 +133,5 @@ extension UndoReport {
       let count = changes.count { $0.kind == kind }
       return count == 0 ? nil : (count, what)
     }
-  }
-}
-
-extension UndoChange {
-  fileprivate var members: [JSON.Member] {
-    [
-      .init("kind", .text(kind.rawValue)), .init("object", object.isEmpty ? .null : .text(object)),
-      .init("container", JSON(container)), .init("property", .text(property)), .init("current", JSON(current)),
-      .init("restored", JSON(restored)),
-    ]
   }
 }

@@ -9,42 +9,19 @@ import PhotoLedger
 //     --at 2024-05-31T18:30:00+02:00  the state at an instant
 //     --at 2024-05-31                 the state at the end of that day, in UTC
 //
-// The forms cannot be confused: a token begins with a letter, a date has hyphens after four digits, and a sequence is
-// digits alone.
+// The forms are read by MomentChoice.swift.
 
-/// A state, as a command line names it.
-enum MomentChoice: Sendable {
-  case token(Token)
-  case sequence(UInt64)
-  case date(Date)
-
+extension MomentChoice {
   /// - Throws: ``UsageError`` for a text that is none of the forms, `LibraryError` for a token that is none.
   init(_ text: String, of name: String) throws {
-    if let sequence = UInt64(text), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-      self = .sequence(sequence)
-    } else if let date = WrittenDate(text)?.date {
-      self = .date(date)
-    } else if let day = DateText.wallTime(text + "T00:00:00") {
-      // The day belongs to what it shows, to its last microsecond.
-      self = .date(day.addingTimeInterval(86_400 - 0.000_001))
-    } else if text.hasPrefix("t1-") || text.hasPrefix("v1-") {
-      self = .token(try Token(text))
-    } else {
+    guard let choice = try MomentChoice(text) else {
       throw UsageError(
         """
         \(name) needs a token, the number of an event, or a date such as 2024-05-31 or 2024-05-31T18:30:00Z; \
         '\(text.prefix(80))' is none.
         """)
     }
-  }
-
-  /// A library as it was there.
-  func view(of library: PhotoLibrary) throws -> PhotoLibrary {
-    switch self {
-    case .token(let token): try library.at(token)
-    case .sequence(let sequence): try library.at(sequence: sequence)
-    case .date(let date): try library.at(date: date)
-    }
+    self = choice
   }
 }
 

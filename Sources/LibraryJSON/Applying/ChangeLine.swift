@@ -1,17 +1,16 @@
-import LibraryJSON
-import PhotoLedger
+package import PhotoLedger
 
 /// One line of `apply`: a change block, with its key and cause.
-struct ChangeLine {
-  var changes: [JSON]
-  var key: String?
-  var cause: String?
+package struct ChangeLine: Sendable {
+  package var changes: [JSON]
+  package var key: String?
+  package var cause: String?
 
-  init(_ changes: [JSON], cause: String? = nil) { (self.changes, self.cause) = (changes, cause) }
+  package init(_ changes: [JSON], cause: String? = nil) { (self.changes, self.cause) = (changes, cause) }
 
   /// Reads a line.
   /// - Throws: ``JSONError`` for what is no JSON, ``LibraryError`` `.malformedRequest` for what is no change block.
-  init(_ bytes: [UInt8]) throws {
+  package init(_ bytes: [UInt8]) throws {
     guard let members = try JSONReader.read(bytes).objectValue else {
       throw LibraryError(.malformedRequest, "A line is an object such as {\"changes\":[…]}.")
     }
@@ -23,32 +22,34 @@ struct ChangeLine {
   }
 
   /// Queues the block; the answer comes when it is durable, from a thread of the library.
-  func queue(on library: PhotoLibrary, _ answer: @escaping @Sendable (Result<CommitReceipt, any Error>) -> Void) {
+  package func queue(
+    on library: PhotoLibrary, _ answer: @escaping @Sendable (Result<CommitReceipt, any Error>) -> Void
+  ) {
     library.performChanges(
       cause: cause, key: key, { try Operation.ask(changes, of: $0, for: library) }, completionHandler: answer)
   }
 
+  /// Carries the block out for a client on another machine; returns when it is durable.
+  /// - Parameter sources: where its resources may come from.
+  @concurrent package func perform(on library: PhotoLibrary, from sources: ByteSources) async throws -> CommitReceipt {
+    try await library.performChanges(cause: cause, key: key) {
+      try Operation.ask(changes, of: $0, for: library, from: sources)
+    }
+  }
+
   /// Carries the block out and waits until it is durable.
-  func perform(on library: PhotoLibrary) throws -> CommitReceipt {
+  package func perform(on library: PhotoLibrary) throws -> CommitReceipt {
     try library.performChangesAndWait(cause: cause, key: key) { try Operation.ask(changes, of: $0, for: library) }
   }
 }
 
 extension CommitReceipt {
   /// The receipt as the fields of an answer.
-  var members: [JSON.Member] {
+  package var members: [JSON.Member] {
     let members: [JSON.Member] = [
       .init("commit", .integer(Int64(clamping: token.position))), .init("token", .text(token.description)),
       .init("created", .list(created.map { .text($0) })),
     ]
     return isRepetition ? members + [.init("isRepetition", true)] : members
-  }
-}
-
-extension JSON {
-  /// A failure as an answer gives it: the number of its kind, and a sentence.
-  init(failure: any Error) {
-    let code = (failure as? LibraryError)?.code ?? (failure is JSONError ? .malformedRequest : .internalError)
-    self = ["code": .integer(Int64(code.rawValue)), "message": .text(Program.sentence(of: failure))]
   }
 }

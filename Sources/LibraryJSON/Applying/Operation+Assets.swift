@@ -1,5 +1,4 @@
 import Foundation
-import LibraryJSON
 import PhotoLedger
 
 extension Operation {
@@ -155,7 +154,7 @@ extension OperationFields {
       return objects?.contains { $0 == nil } ?? true ? nil : objects?.compactMap { $0 }
     }
     return try values.enumerated().map { index, members in
-      var fields = OperationFields(members, place: "\(place), resources[\(index)]")
+      var fields = OperationFields(members, place: "\(place), resources[\(index)]", sources: sources)
       let draft = try fields.resource()
       try fields.finish()
       return draft
@@ -169,11 +168,18 @@ extension OperationFields {
     let source = try source("a resource")
     let name = try optional("originalFilename", "text", \.textValue)
     let kind = try optional("uniformTypeIdentifier", "text", \.textValue)
+    if case .stored(var resource) = source {
+      resource.type = type
+      resource.originalFilename = name ?? resource.originalFilename
+      resource.uniformTypeIdentifier = kind ?? resource.uniformTypeIdentifier
+      return .stored(resource)
+    }
     return ResourceDraft(type: type, source: source, originalFilename: name, uniformTypeIdentifier: kind)
   }
 
   /// Where the bytes of something come from: a file, or the line itself.
   mutating func source(_ what: String) throws -> ResourceDraft.Source {
+    if case .remote(let find) = sources { return try remoteSource(what, find) }
     let path = try optional("path", "the path of a file") { $0.textValue.flatMap { $0.isEmpty ? nil : $0 } }
     let data = try optional("data", "bytes in base64") { $0.textValue.flatMap { Data(base64Encoded: $0) } }
     switch (path, data) {
@@ -181,6 +187,46 @@ extension OperationFields {
     case (nil, let data?): return .data(data)
     default: throw malformed("\(what) has either 'path' or 'data'.")
     }
+  }
+}
+
+extension OperationFields {
+  /// - Throws: ``LibraryError`` `.malformedRequest` for a field that would have a file of this machine read.
+  func checkNoPath() throws {
+    guard has("path") else { return }
+    throw malformed(
+      "'path' names a file of the server's machine, which a request cannot read; upload the bytes and pass their "
+        + "'sha256', or pass 'data' in base64.")
+  }
+
+  /// The source of bytes for a client on another machine: what the library holds already, or the block itself.
+  private mutating func remoteSource(
+    _ what: String, _ find: (_ sha256: [UInt8]) throws -> AssetResource?
+  ) throws -> ResourceDraft.Source {
+    try checkNoPath()
+    let form = "64 hexadecimal digits, the SHA-256 of stored bytes"
+    let sha256 = try optional("sha256", form) { $0.textValue.flatMap(Self.digest) }
+    let data = try optional("data", "bytes in base64") { $0.textValue.flatMap { Data(base64Encoded: $0) } }
+    switch (sha256, data) {
+    case (nil, let data?): return .data(data)
+    case (let sha256?, nil):
+      guard let found = try find(sha256) else {
+        throw LibraryError(
+          .missingResource,
+          "\(place): the library holds no bytes of this 'sha256' that this client may use; upload them first.")
+      }
+      return .stored(found)
+    default: throw malformed("\(what) has either 'sha256' or 'data'.")
+    }
+  }
+
+  /// The bytes of a SHA-256 in hexadecimal digits; nil for another text.
+  private static func digest(_ text: String) -> [UInt8]? {
+    let digits = Array(text.utf8)
+    guard digits.count == 64 else { return nil }
+    let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+    guard values.count == 64 else { return nil }
+    return (0..<32).map { UInt8(values[2 * $0] << 4 | values[2 * $0 + 1]) }
   }
 }
 

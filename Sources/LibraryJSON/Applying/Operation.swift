@@ -1,8 +1,6 @@
-import Foundation
-import LibraryJSON
-import PhotoLedger
+package import PhotoLedger
 
-// From JSON to a change block: the one path of every change that the program makes.
+// From JSON to a change block: the one path of every change that the program makes, and the server.
 //
 //     {"op": "album.insert", "album": "$a", "assets": ["…"], "index": 0}
 //        └ names an entry of `Operation.all`   └ placeholder: what an earlier op of the block called "as": "$a"
@@ -13,9 +11,9 @@ import PhotoLedger
 // all, since a person who deletes an album must never delete a tree of folders by a slip of the identifier.
 
 /// One kind of change that a line of `apply` can ask for.
-struct Operation: Sendable {
+package struct Operation: Sendable {
   /// The name, such as `album.insert`.
-  let name: String
+  package let name: String
   /// Reads the fields and asks the block; gives the identifier of what it creates.
   let ask: @Sendable (inout OperationFields, OperationContext) throws -> LocalIdentifier?
 }
@@ -24,10 +22,13 @@ struct Operation: Sendable {
 final class OperationContext {
   let library: PhotoLibrary
   let block: ChangeBlock
+  let sources: ByteSources
   /// The objects that earlier operations of the block created, by the names they gave them.
   private(set) var placeholders: [String: (identifier: LocalIdentifier, kind: String)] = [:]
 
-  init(library: PhotoLibrary, block: ChangeBlock) { (self.library, self.block) = (library, block) }
+  init(library: PhotoLibrary, block: ChangeBlock, sources: ByteSources) {
+    (self.library, self.block, self.sources) = (library, block, sources)
+  }
 
   func name(_ identifier: LocalIdentifier, _ name: String, kind: String) { placeholders[name] = (identifier, kind) }
 
@@ -53,16 +54,19 @@ final class OperationContext {
 }
 
 extension Operation {
-  static let all: [Operation] =
+  package static let all: [Operation] =
     assetOperations + editingOperations + collectionOperations("album") + collectionOperations("folder")
     + smartAlbumOperations + clientOperations
 
   private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
   /// Asks a block for all changes of a list.
+  /// - Parameter sources: where resources may come from.
   /// - Throws: ``LibraryError`` `.malformedRequest` that names the operation and the field.
-  static func ask(_ changes: [JSON], of block: ChangeBlock, for library: PhotoLibrary) throws {
-    let context = OperationContext(library: library, block: block)
+  package static func ask(
+    _ changes: [JSON], of block: ChangeBlock, for library: PhotoLibrary, from sources: ByteSources = .local
+  ) throws {
+    let context = OperationContext(library: library, block: block, sources: sources)
     for (index, change) in changes.enumerated() { try ask(change, at: index, context) }
   }
 
@@ -79,7 +83,7 @@ extension Operation {
       let suggestion = Suggestion.sentence(for: name, among: all.map(\.name))
       throw LibraryError(.malformedRequest, "\(place): there is no operation '\(name.prefix(80))'\(suggestion)")
     }
-    var fields = OperationFields(members, place: "\(place) (\(name))")
+    var fields = OperationFields(members, place: "\(place) (\(name))", sources: context.sources)
     _ = fields.take("op")
     let created = try operation.ask(&fields, context)
     if let created { try takeName(of: created, kind: String(name.prefix { $0 != "." }), &fields, context) }

@@ -1,5 +1,3 @@
-import Foundation
-import LibraryJSON
 import PhotoLedger
 
 /// The fields of one JSON object, read one by one; each wrong one is an error that names it.
@@ -8,12 +6,14 @@ import PhotoLedger
 struct OperationFields {
   /// What the fields belong to, for sentences: `changes[2] (album.insert)`.
   let place: String
+  /// Where the bytes of resources may come from.
+  let sources: ByteSources
   private let members: [String: JSON]
   private(set) var asked: [String] = []
 
-  init(_ object: [JSON.Member], place: String) {
+  init(_ object: [JSON.Member], place: String, sources: ByteSources = .local) {
     members = Dictionary(object.map { ($0.key, $0.value) }) { first, _ in first }
-    self.place = place
+    (self.place, self.sources) = (place, sources)
   }
 
   /// A request that does not follow the schema.
@@ -30,6 +30,9 @@ struct OperationFields {
     if !asked.contains(name) { asked.append(name) }
     return members[name]
   }
+
+  /// Whether a field is given; this is not asking for it.
+  func has(_ name: String) -> Bool { members[name] != nil }
 
   /// Reads a field with a function that gives nil for what it cannot take.
   mutating func optional<Value>(_ name: String, _ wanted: String, _ read: (JSON) -> Value?) throws -> Value? {

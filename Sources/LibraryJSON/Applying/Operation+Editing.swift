@@ -1,5 +1,4 @@
 import Foundation
-import LibraryJSON
 import PhotoLedger
 
 extension Operation {
@@ -26,7 +25,7 @@ extension OperationFields {
   fileprivate mutating func contentEdit() throws -> ContentEdit {
     let form = "an object with formatIdentifier, formatVersion and either path or data"
     var recipe = OperationFields(
-      try required("adjustmentData", form, \.objectValue), place: "\(place), adjustmentData")
+      try required("adjustmentData", form, \.objectValue), place: "\(place), adjustmentData", sources: sources)
     let adjustmentData = try recipe.adjustmentData()
     try recipe.finish()
     var edit = ContentEdit(adjustmentData: adjustmentData, rendered: try resources())
@@ -45,6 +44,10 @@ extension OperationFields {
   }
 
   private mutating func bytes() throws -> Data {
+    if case .remote = sources {
+      try checkNoPath()
+      return try required("data", "bytes in base64") { $0.textValue.flatMap { Data(base64Encoded: $0) } }
+    }
     switch try source("the adjustment data") {
     case .data(let data): return data
     case .file(let url, _):

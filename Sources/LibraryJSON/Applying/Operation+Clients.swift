@@ -1,4 +1,3 @@
-import LibraryJSON
 import PhotoLedger
 
 extension Operation {

@@ -1,5 +1,4 @@
 import Foundation
-import LibraryJSON
 import PhotoLedger
 
 extension Operation {

@@ -1,0 +1,159 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+
+  // The log and the history over HTTP, page by page.
+  //
+  //   /v1/log       every event, as `log --json` prints it: for clients with full access
+  //   /v1/history   what each commit inserted, updated and deleted, as the client of the key saw it: for every reader
+  //
+  // A page of the log goes on behind an event, which may lie within a commit: the commits before are passed over by the
+  // index of the log, the events of that one commit by reading them. Newest first, what came after the event is cut off
+  // by a view of the library as it was then.
+
+  /// Which events of the log a request wants.
+  struct LogQuery: Sendable {
+    var filter = LogFilter()
+    var moment: MomentChoice?
+    var isNewestFirst = false
+
+    static let names: Set<String> = [
+      "at", "after", "asset", "album", "client", "cause", "kind", "from", "to", "reverse", "limit", "cursor",
+    ]
+
+    init(_ call: Call) throws {
+      filter = try call.logFilter()
+      filter.after = try call.query("after").map { try Token($0) }
+      filter.objects = try ["asset", "album"].compactMap { try call.query($0) }.map { text in
+        guard let identifier = LocalIdentifier(text) else { throw Problem.notFound }
+        return identifier
+      }
+      moment = try call.moment()
+      isNewestFirst = try call.flag("reverse")
+    }
+
+    /// Reads a page.
+    /// - Parameter cursor: the event behind which the page begins, in the order of reading; nil: the first page.
+    func page(of library: PhotoLibrary, from cursor: UInt64?, limit: Int) throws -> Records.Page<UInt64> {
+      var filter = filter
+      var view = try moment?.view(of: library) ?? library
+      if let cursor {
+        let commit = try library.at(sequence: cursor)
+        if isNewestFirst {
+          view = commit
+        } else {
+          // The events of the cursor's commit are read again, those before it are not.
+          let token = try commit.currentToken
+          let before = Token(library: token.library, commit: max(token.position, 1) - 1)
+          filter.after = max(filter.after ?? before, before)
+        }
+      }
+      var page = Records.Page<UInt64>(records: [])
+      var (last, byteCount) = (UInt64(0), 0)
+      try view.forEachLogEntry(filter, newestFirst: isNewestFirst) { entry in
+        if let cursor, isNewestFirst ? entry.sequence >= cursor : entry.sequence <= cursor { return true }
+        // One more than is given says whether there are more.
+        guard page.records.count < limit, byteCount < Records.byteLimit else {
+          page.next = last
+          return false
+        }
+        let text = JSON(entry.record).description
+        page.records.append(.written(text))
+        (last, byteCount) = (entry.sequence, byteCount + text.utf8.count)
+        return true
+      }
+      return page
+    }
+  }
+
+  enum LogRoutes {
+    static let all: [Route] = [
+      .answering("GET", "/v1/log") { call in
+        try call.checkQuery(LogQuery.names, repeating: ["kind"])
+        let query = try LogQuery(call)
+        let library = try call.library()
+        let cursor = try call.sequence("cursor")
+        return try await Records.respond(call, from: cursor, spell: { .integer(Int64(clamping: $0)) }) { start, limit in
+          try query.page(of: library, from: start, limit: limit)
+        }
+      },
+      .answering("GET", "/v1/history") { call in
+        try call.checkQuery(["since", "at", "limit"])
+        let library = try call.library()
+        let moment = try call.moment()
+        let since = try call.query("since").map { try Token($0) }
+        return try await Records.respond(call, from: since, spell: { .text($0.description) }) { start, limit in
+          let view = try moment?.view(of: library) ?? library
+          let changes = try view.fetchPersistentChanges(since: start ?? view.earliestToken, limit: limit)
+          return Records.Page(
+            records: try changes.map { try JSON($0) }, next: changes.count == limit ? changes.last?.changeToken : nil)
+        }
+      },
+    ]
+  }
+
+  extension Call {
+    /// The state that `at` names; nil: now.
+    func moment(_ name: String = "at") throws -> MomentChoice? {
+      guard let text = try query(name), text != "now" else { return nil }
+      guard let choice = try MomentChoice(text) else {
+        throw Problem.malformed(
+          "'\(name)' is '\(text.prefix(80))'; pass a token, the number of an event, or a date such as 2024-05-31 or "
+            + "2024-05-31T18:30:00Z.")
+      }
+      return choice
+    }
+
+    /// Whether a flag of the query is set.
+    func flag(_ name: String) throws(Problem) -> Bool {
+      switch try query(name) {
+      case nil, "false": return false
+      case "true", "": return true
+      case let text?: throw .malformed("'\(name)' is '\(text.prefix(40))'; pass true or false.")
+      }
+    }
+
+    /// The place of an event in the log, from 1.
+    func sequence(_ name: String) throws(Problem) -> UInt64? {
+      guard let text = try query(name) else { return nil }
+      guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt64(text), number > 0 else {
+        throw .malformed("'\(name)' is '\(text.prefix(40))'; pass a whole number above 0.")
+      }
+      return number
+    }
+
+    /// The conditions on client, cause, kind and time.
+    func logFilter() throws -> LogFilter {
+      var filter = LogFilter()
+      filter.client = try query("client")
+      filter.cause = try query("cause")
+      filter.kinds = Set(request.target.query.all("kind"))
+      if let unknown = filter.kinds.sorted().first(where: { !LogFilter.isKnown(kind: $0) }) {
+        throw Problem.malformed(
+          "There is no kind of event '\(unknown.prefix(40))'; pass a type such as assets.trashed, what it is about "
+            + "(assets) or what was done (trashed).")
+      }
+      filter.from = try instant("from")
+      filter.to = try instant("to")
+      return filter
+    }
+
+    private func instant(_ name: String) throws(Problem) -> Date? {
+      guard let text = try query(name) else { return nil }
+      guard let date = WrittenDate(text)?.date else {
+        throw .malformed("'\(name)' is '\(text.prefix(40))'; pass an instant such as 2024-05-31T18:30:00Z.")
+      }
+      return date
+    }
+
+    /// Checks that the query has no other names; some may stand there several times.
+    func checkQuery(_ names: Set<String>, repeating: Set<String>) throws(Problem) {
+      try checkQuery(names.union(repeating))
+      for name in repeating where request.target.query.all(name).count > 32 {
+        throw .malformed("The query has '\(name)' more than 32 times.")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,97 @@
+#if Gallery
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+
+  /// Taking back what commits did.
+  struct UndoRequest: Sendable {
+    var selection = UndoSelection()
+    var policy = UndoConflictPolicy.refuse
+    var cause = "undo"
+    /// Whether nothing is to be changed.
+    var isPlan = false
+
+    private static let keys = [
+      "commit", "from", "to", "cause", "client", "objects", "all", "onConflict", "why", "plan",
+    ]
+
+    /// Reads the body of a request.
+    init(_ json: JSON) throws {
+      guard let members = json.objectValue else {
+        throw Problem.malformed("An undo is described by an object, not \(json.kind).")
+      }
+      if let stranger = members.first(where: { !Self.keys.contains($0.key) }) {
+        throw Problem.malformed(
+          "'\(stranger.key.prefix(40))' is not part of an undo; its parts are \(Self.keys.joined(separator: ", ")).")
+      }
+      func read<Value>(_ key: String, _ value: (JSON) -> Value?, _ what: String) throws -> Value? {
+        guard let found = json[key], found != .null else { return nil }
+        guard let value = value(found) else { throw Problem.malformed("'\(key)' is \(found.kind); pass \(what).") }
+        return value
+      }
+      selection.commit = try read("commit", \.textValue, "a token").map { try Token($0) }
+      selection.after = try read("from", \.textValue, "a token").map { try Token($0) }
+      selection.through = try read("to", \.textValue, "a token").map { try Token($0) }
+      selection.cause = try read("cause", \.textValue, "text")
+      selection.client = try read("client", \.textValue, "the name of a client")
+      selection.objects = try (read("objects", \.textsValue, "a list of identifiers") ?? []).map { text in
+        guard let identifier = LocalIdentifier(text) else { throw Problem.notFound }
+        return identifier
+      }
+      policy = try read("onConflict", { $0.textValue.flatMap { UndoConflictPolicy(rawValue: $0) } }, Self.policies)
+        ?? .refuse
+      cause = try read("why", \.textValue, "text") ?? "undo"
+      isPlan = try read("plan", \.boolValue, "true or false") ?? false
+      try check(isEverything: try read("all", \.boolValue, "true or false") ?? false)
+    }
+
+    private static let policies = "refuse, skip or force"
+
+    private func check(isEverything: Bool) throws {
+      if selection.commit != nil, selection.after != nil || selection.through != nil {
+        throw Problem.malformed("An undo takes either 'commit', or 'from' and 'to'.")
+      }
+      guard isEverything || selection != UndoSelection() else {
+        throw Problem.malformed(
+          "An undo needs 'commit', 'from', 'to', 'cause', 'client' or 'objects'; or 'all' for everything.")
+      }
+      guard !isEverything || selection == UndoSelection() else {
+        throw Problem.malformed("'all' is everything; leave it out to choose some of it.")
+      }
+    }
+  }
+
+  enum UndoRoutes {
+    static let all: [Route] = [
+      Route("POST", "/v1/undo") { _, call in
+        try call.checkJSON()
+        try call.checkQuery([])
+        let key = try call.idempotencyKey()
+        let library = try call.library()
+        return .gather(limit: 1 << 16) { request in
+          do {
+            return try await offload {
+              let undo = try UndoRequest(try JSONReader.read(request.body))
+              let report =
+                try undo.isPlan
+                ? library.planUndo(undo.selection, onConflict: undo.policy)
+                : library.undoAndWait(undo.selection, onConflict: undo.policy, cause: undo.cause, key: key)
+              return answer(UndoLines(report, isDryRun: undo.isPlan), call)
+            }
+          } catch { return Problem(error).response }
+        }
+      }
+    ]
+
+    /// All lines, or the first ones and the summary in one document.
+    private static func answer(_ lines: UndoLines, _ call: Call) -> HTTPResponse {
+      if Records.wantsLines(call.request) { return Records.lines(lines, call) }
+      let records = lines.dropLast().prefix(Records.pageLimit)
+      return .json(
+        [
+          "records": .list(Array(records)), "isComplete": .bool(records.count == lines.count - 1),
+          "summary": lines.summary,
+        ], Records.vary)
+    }
+  }
+#endif

@@ -1,0 +1,72 @@
+#if Gallery
+  import HTTPServing
+  import PhotoLedger
+
+  /// A position in a feed: which fetches, and the state of each that was delivered last.
+  struct FeedCursor: Sendable {
+    var tokens: [(fetch: FetchRequest, token: Token?)]
+    static let limit = 32
+    /// The most bytes of a cursor: it comes back in a field of a request, whose head has 16 KiB with all fields.
+    static let byteLimit = 6 << 10
+    /// The most bytes of a token, with what divides it from others.
+    private static let tokenBytes = 64
+
+    init(_ tokens: [(fetch: FetchRequest, token: Token?)]) { self.tokens = tokens }
+
+    /// Reads the spelling of a cursor.
+    init(_ text: String) throws(Problem) {
+      tokens = []
+      for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+        let words = part.split(separator: ".", omittingEmptySubsequences: false)
+        guard words.count == 2, tokens.count < Self.limit else {
+          throw .malformed("'\(text.prefix(40))…' is not a cursor.")
+        }
+        let token: Token
+        do { token = try Token(words[1]) } catch { throw Problem(error) }
+        tokens.append((try FetchRequest(name: String(words[0])), token))
+      }
+      guard Set(tokens.map(\.fetch)).count == tokens.count else {
+        throw .malformed("'\(text.prefix(40))…' is not a cursor: it has a fetch twice.")
+      }
+    }
+
+    /// Where a feed or a poll begins: at a cursor, or at the fetches and tokens of the query.
+    init(_ call: Call, orAt cursor: String?) throws {
+      if let cursor, !cursor.isEmpty {
+        self = try FeedCursor(cursor)
+        return
+      }
+      let names = call.request.target.query.all("fetch")
+      guard (1...Self.limit).contains(names.count), Set(names).count == names.count else {
+        throw Problem.malformed("A feed has 1 to \(Self.limit) different fetches; pass 'fetch' for each.")
+      }
+      let tokens = call.request.target.query.all("after")
+      guard tokens.isEmpty || tokens.count == names.count else {
+        throw Problem.malformed("Pass 'after' for each 'fetch', in the same order, or for none.")
+      }
+      self.init(
+        try names.enumerated().map { index, name in
+          (try FetchRequest(name: name), tokens.isEmpty ? nil : try Token(tokens[index]))
+        })
+    }
+
+    /// A fetch without a delivered state is left out.
+    var spelled: String {
+      tokens.compactMap { pair in pair.token.map { "\(pair.fetch.name).\($0)" } }.joined(separator: ",")
+    }
+
+    /// - Throws: ``Problem`` 400 for more fetches, or longer ones, than a request can bring back.
+    func check() throws(Problem) {
+      let byteCount = tokens.reduce(0) { $0 + $1.fetch.name.utf8.count + Self.tokenBytes }
+      guard tokens.count <= Self.limit, byteCount <= Self.byteLimit else {
+        throw Problem(
+          400, "limit-exceeded",
+          "A feed has at most \(Self.limit) fetches and \(Self.byteLimit) bytes of their names; open another one.")
+      }
+    }
+
+    mutating func set(_ token: Token, of fetch: FetchRequest) {
+      for index in tokens.indices where tokens[index].fetch == fetch { tokens[index].token = token }
+    }
+  }
+#endif

@@ -1,0 +1,82 @@
+#if Gallery
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+
+  /// Feeds over HTTP.
+  enum FeedRoutes {
+    static let all: [Route] = [
+      Route("GET", "/v1/feed") { server, call in
+        try call.checkQuery(["fetch", "after", "sections", "timeZone"])
+        let library = try call.library()
+        guard let key = call.key else { throw Problem.signInRequired }
+        try Fetches.checkMayRead(library)
+        let cursor = try FeedCursor(call, orAt: call.request.fields["last-event-id"])
+        try cursor.check()
+        let feed = Feed(
+          cursor, name: Keyring.spelled(server.environment.randomBytes(16)), key: key.name, library: library,
+          fetches: server.fetches, sections: try SectionChoice(call))
+        let fields = [
+          ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
+        ]
+        if call.request.method != "HEAD" { server.feeds.add(feed) }
+        return .answer(HTTPResponse(200, Headers.common + fields, .stream(feed.stream)))
+      },
+      .gathering("POST", "/v1/feeds/{feed}/fetches") { call, body in
+        try call.checkQuery([])
+        let feed = try call.server.feeds.feed(call.parameters[0], ofKey: call.key?.name)
+        let json = try JSONReader.read(body)
+        guard let members = json.objectValue, members.allSatisfy({ ["fetch", "after"].contains($0.key) }),
+          let name = json["fetch"]?.textValue
+        else {
+          throw Problem.malformed("The body needs 'fetch', the name of a fetch, and may have 'after', a token.")
+        }
+        let after = json["after"] ?? .null
+        guard after == .null || after.textValue != nil else {
+          throw Problem.malformed("'after' is \(after.kind); pass a token.")
+        }
+        let fetch = try FetchRequest(name: name)
+        try feed.add(fetch, from: try after.textValue.map { try Token($0) })
+        return .json(
+          ["feed": .text(feed.name), "fetch": .text(name)], status: 201,
+          [("Location", "/v1/feeds/\(feed.name)/fetches/\(name)"), ("Cache-Control", "no-store")])
+      },
+      .reading("DELETE", "/v1/feeds/{feed}/fetches/{fetch}") { call in
+        try call.checkQuery([])
+        let feed = try call.server.feeds.feed(call.parameters[0], ofKey: call.key?.name)
+        guard feed.remove(try FetchRequest(name: call.parameters[1])) else { throw Problem.notFound }
+        return HTTPResponse(204, Headers.common)
+      },
+      .answering("GET", "/v1/changes") { call in
+        try call.checkQuery(["fetch", "after", "cursor", "wait", "sections", "timeZone"])
+        let cursor = try FeedCursor(call, orAt: call.query("cursor"))
+        let answer = try await poll(call, cursor).read(waiting: try Poll.seconds(call), call)
+        let last = JSON.Member("cursor", .text(answer.cursor.spelled))
+        if Records.wantsLines(call.request) { return Records.lines(answer.messages + [.object([last])], call) }
+        return .json(.object([last, .init("messages", .list(answer.messages))]), Records.vary)
+      },
+      .answering("GET", "/v1/fetches/{fetch}/changes") { call in
+        try call.checkQuery(["after", "wait", "sections", "timeZone"])
+        guard let after = try call.query("after") else { throw Problem.malformed("'after' is missing; pass a token.") }
+        let fetch = try FetchRequest(name: call.parameters[0])
+        let token = try Token(after)
+        let poll = try poll(call, FeedCursor([(fetch, token)]))
+        let answer = try await poll.read(waiting: try Poll.seconds(call), call)
+        if let message = answer.messages.first { return .json(message, [("Cache-Control", "no-store")]) }
+        // Nothing changed: the empty change that leads to the state of now.
+        let unchanged = try await offload {
+          let before = try call.server.fetches.result(fetch, at: token, of: poll.library)
+          let now = answer.results.first?.token ?? before.token
+          return try Message.change(
+            poll.library.changeDetails(from: before, to: now), of: fetch, sections: poll.sections)
+        }
+        return .json(unchanged, [("Cache-Control", "no-store")])
+      },
+    ]
+
+    private static func poll(_ call: Call, _ cursor: FeedCursor) throws -> Poll {
+      Poll(
+        cursor: cursor, library: try call.library(), fetches: call.server.fetches, sections: try SectionChoice(call))
+    }
+  }
+#endif

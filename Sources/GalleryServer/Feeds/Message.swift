@@ -1,0 +1,113 @@
+#if Gallery
+  import Foundation
+  import LibraryJSON
+  import PhotoLedger
+
+  /// The sections whose counts the messages of a feed report.
+  struct SectionChoice: Sendable {
+    let granularity: SectionGranularity
+    let zone: TimeZone
+
+    /// Reads `sections` and `timeZone` of a query; nil without `sections`.
+    init?(_ call: Call) throws {
+      guard let unit = try call.query("sections") else {
+        guard try call.query("timeZone") == nil else {
+          throw Problem.malformed("'timeZone' is about sections; pass 'sections' too.")
+        }
+        return nil
+      }
+      try self.init(unit, zone: try call.query("timeZone"), named: "sections")
+    }
+
+    init(_ unit: String, zone name: String?, named parameter: String) throws {
+      guard let granularity = SectionGranularity(rawValue: unit) else {
+        throw Problem.malformed("'\(parameter)' is '\(unit.prefix(40))'; pass day, month or year.")
+      }
+      let name = name ?? "GMT"
+      guard let zone = TimeZone(identifier: name) else {
+        throw Problem.malformed("'timeZone' is '\(name.prefix(40))'; pass a name such as Europe/Berlin.")
+      }
+      (self.granularity, self.zone) = (granularity, zone)
+    }
+
+    /// The choice in the characters of a tag.
+    var tag: String {
+      let zone = zone.identifier.map { $0.isASCII && ($0.isLetter || $0.isNumber || "+-/_:".contains($0)) ? $0 : "." }
+      return "\(granularity.rawValue)-\(String(zone))"
+    }
+  }
+
+  /// The messages of feeds and polls.
+  enum Message {
+    /// How many inserted and changed assets a message holds; a client reads the others as windows.
+    static let itemLimit = 500
+    /// How many ranges, pairs and sections a message of a feed holds; a larger change is sent as a new state.
+    static let rangeLimit = 10_000
+
+    static func state(_ result: FetchResult<Asset>, of fetch: FetchRequest) -> JSON {
+      [
+        "fetch": .text(fetch.name), "token": .text(result.token.description), "count": .integer(Int64(result.count)),
+      ]
+    }
+
+    /// Whether a change shows anything.
+    static func isEmpty(_ details: ChangeDetails<Asset>) -> Bool {
+      let sets = [details.removedIndexes, details.insertedIndexes, details.changedIndexes]
+      return details.hasIncrementalChanges && sets.allSatisfy { $0?.isEmpty ?? true } && details.moved.isEmpty
+    }
+
+    /// Whether a change has a bounded message.
+    static func isSmall(_ details: ChangeDetails<Asset>, limit: Int = rangeLimit) -> Bool {
+      guard details.hasIncrementalChanges else { return false }
+      let sets = [details.removedIndexes, details.insertedIndexes, details.changedIndexes]
+      return sets.reduce(details.moved.count) { $0 + ($1?.rangeView.count ?? 0) } <= limit
+    }
+
+    static func change(
+      _ details: ChangeDetails<Asset>, of fetch: FetchRequest, sections choice: SectionChoice? = nil
+    ) throws -> JSON {
+      let after = details.fetchResultAfterChanges
+      let inserted = details.insertedIndexes ?? []
+      let changed = details.changedIndexes ?? []
+      let touched = inserted.union(changed)
+      let indexes = IndexSet(touched.prefix(itemLimit))
+      var members: [JSON.Member] = [
+        .init("fetch", .text(fetch.name)),
+        .init("before", .text(details.fetchResultBeforeChanges.token.description)),
+        .init("after", .text(after.token.description)),
+        .init("count", .integer(Int64(after.count))),
+        .init("removed", JSON(ranges: details.removedIndexes ?? [])),
+        .init("inserted", JSON(ranges: inserted)),
+        .init("changed", JSON(ranges: changed)),
+        .init("moved", .list(details.moved.map { JSON([$0.before, $0.after]) })),
+        .init(
+          "items",
+          [
+            "indexes": JSON(ranges: indexes), "columns": Columns.json(try after.objects(at: indexes)),
+            "isComplete": .bool(touched.count <= itemLimit),
+          ]),
+      ]
+      if let choice { members.append(.init("sections", try sections(details, choice))) }
+      members.append(.init("cause", JSON(details.commits.last?.cause)))
+      return .object(members)
+    }
+
+    /// The sections that have another count: key, count before, count after. Null if the fetch has no sections, or if
+    /// so many differ that reading them anew is cheaper.
+    private static func sections(_ details: ChangeDetails<Asset>, _ choice: SectionChoice) throws -> JSON {
+      let changes: [SectionChange]
+      do {
+        changes = try details.sectionChanges(by: choice.granularity, in: choice.zone)
+      } catch let error as FetchError where error.code == .unsupportedSort {
+        return .null
+      }
+      guard changes.count <= rangeLimit else { return .null }
+      return .list(
+        changes.map { change in
+          [
+            .text("\(change.key)"), .integer(Int64(change.countBefore)), .integer(Int64(change.countAfter)),
+          ]
+        })
+    }
+  }
+#endif

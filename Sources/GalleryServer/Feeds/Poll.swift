@@ -1,0 +1,91 @@
+#if Gallery
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+
+  // The messages of a feed without a stream: what changed since a cursor, at once or after waiting for it.
+  //
+  //   read ─▶ something changed? ─ yes ─▶ answer
+  //    ▲             │ no, and the client waits
+  //    └── a follower of one of the fetches, or the time ─┘
+  //
+  // The answer leads every fetch to one state, with one exact message for each that differs. Waiting holds a follower
+  // for each fetch and no thread. A client that has left is not noticed before the time is over, so that is short.
+
+  /// Reads what changed since a cursor.
+  struct Poll: Sendable {
+    /// The longest time that a client may ask to wait, in seconds.
+    static let waitLimit = 60
+
+    let cursor: FeedCursor
+    let library: PhotoLibrary
+    let fetches: Fetches
+    let sections: SectionChoice?
+
+    /// What a poll gives.
+    struct Answer: Sendable {
+      var messages: [JSON]
+      var cursor: FeedCursor
+      /// The results at the cursor.
+      var results: [FetchResult<Asset>]
+    }
+
+    func read() throws -> Answer {
+      try Fetches.checkMayRead(library)
+      let now = try library.currentToken
+      var answer = Answer(messages: [], cursor: cursor, results: [])
+      for (fetch, token) in cursor.tokens {
+        let before = try fetches.result(fetch, at: token ?? now, of: library)
+        guard token != nil else {
+          answer.messages.append(Message.state(before, of: fetch))
+          answer.cursor.set(before.token, of: fetch)
+          answer.results.append(before)
+          continue
+        }
+        let details = try library.changeDetails(from: before, to: now)
+        let after = details.fetchResultAfterChanges
+        if !Message.isEmpty(details) {
+          answer.messages.append(try Message.change(details, of: fetch, sections: sections))
+        }
+        fetches.hold(after, of: fetch, for: library.client)
+        answer.cursor.set(after.token, of: fetch)
+        answer.results.append(after)
+      }
+      return answer
+    }
+
+    /// Reads, and waits for a change if there is none.
+    /// - Parameter seconds: how long to wait; 0: not at all.
+    func read(waiting seconds: Int, _ call: Call) async throws -> Answer {
+      let first = try await offload { try read() }
+      guard seconds > 0, first.messages.isEmpty, let key = call.key else { return first }
+      let (library, sleep) = (library, call.server.environment.sleep)
+      await call.server.feeds.wait(ofKey: key.name) {
+        await withTaskGroup(of: Void.self) { group in
+          for result in first.results {
+            group.addTask {
+              var changes = library.changes(to: result).makeAsyncIterator()
+              // The reading that follows fails likewise, and reports it.
+              _ = try? await changes.next()
+            }
+          }
+          group.addTask { try? await sleep(Double(seconds)) }
+          await group.next()
+          group.cancelAll()
+        }
+      }
+      // The key may have been withdrawn meanwhile.
+      _ = try call.server.keyring.key(of: call.request)
+      return try await offload { try read() }
+    }
+
+    /// Reads `wait`.
+    static func seconds(_ call: Call) throws -> Int {
+      let seconds = try call.count("wait") ?? 0
+      guard seconds <= waitLimit else {
+        throw Problem.malformed("'wait' is \(seconds); pass at most \(waitLimit) seconds.")
+      }
+      return seconds
+    }
+  }
+#endif

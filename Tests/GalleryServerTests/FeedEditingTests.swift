@@ -1,0 +1,291 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("Feeds that change while they are open")
+  struct FeedEditingTests {
+    @Test("an added fetch is delivered, a removed one is not, and the cursor holds both after a restart")
+    func editing() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(4)
+        let all = try gallery.fetch()
+        let favorites = try gallery.fetch(["where": "isFavorite == YES"])
+        let client = try FeedClient(gallery, "fetch=\(all.name)")
+        #expect(try client.next()?.name == "state")
+        let path = "/v1/feeds/\(client.feed)/fetches"
+        let added = try gallery.ask("POST", path, json: ["fetch": favorites.name])
+        #expect(added.status == 201 && added.fields["location"] == "\(path)/\(favorites.name)", "\(added)")
+        let state = try #require(try client.next())
+        #expect(state.name == "state" && state.data["fetch"] as? String == favorites.name)
+        #expect(try gallery.ask("POST", path, json: ["fetch": favorites.name]).status == 409)
+        try await gallery.library.performChanges { $0.setFavorite(true, for: [ids[0]]) }
+        let changes = try (0..<2).map { _ in try #require(try client.next()) }
+        #expect(Set(changes.compactMap { $0.data["fetch"] as? String }) == [all.name, favorites.name])
+        #expect(try gallery.ask("DELETE", "\(path)/\(all.name)").status == 204)
+        #expect(try gallery.ask("DELETE", "\(path)/\(all.name)").status == 404)
+        try await gallery.library.performChanges { $0.setFavorite(true, for: [ids[1]]) }
+        let last = try #require(try client.next())
+        #expect(last.data["fetch"] as? String == favorites.name && last.data["count"] as? Int == 2)
+        #expect(try FeedCursor(last.id).tokens.map(\.fetch.name) == [favorites.name])
+        // The list is added again at the token that the client holds: what it missed is one change.
+        let held = try #require(changes.first { $0.data["fetch"] as? String == all.name }?.data["after"] as? String)
+        #expect(try gallery.ask("POST", path, json: ["fetch": all.name, "after": held]).status == 201)
+        let missed = try #require(try client.next())
+        #expect(missed.data["before"] as? String == held && missed.data["changed"] as? [[Int]] == [[1, 1]])
+        try await gallery.restart()
+        #expect(try client.next() == nil)
+        #expect(try gallery.ask("POST", path, json: ["fetch": all.name]).status == 404, "the name went with the stream")
+        let again = try FeedClient(gallery, "fetch=\(all.name)", after: missed.id)
+        try await gallery.library.performChanges { $0.setFavorite(true, for: [ids[2]]) }
+        let both = try (0..<2).map { _ in try #require(try again.next()) }
+        #expect(Set(both.compactMap { $0.data["fetch"] as? String }) == [all.name, favorites.name])
+      }
+    }
+
+    @Test("a feed belongs to its key and has at most 32 fetches")
+    func limits() async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.makeAssets(1)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        let app = try gallery.key(of: "app")
+        let fetch = try gallery.fetch()
+        let client = try FeedClient(gallery, "fetch=\(fetch.name)")
+        _ = try client.next()
+        let path = "/v1/feeds/\(client.feed)/fetches"
+        let foreign = try gallery.ask("POST", path, json: ["fetch": "e30"], key: app.secret)
+        let unknown = try gallery.ask("POST", "/v1/feeds/none/fetches", json: ["fetch": "e30"], key: app.secret)
+        #expect(foreign.status == 404 && foreign.body == unknown.body)
+        #expect(try gallery.ask("DELETE", "\(path)/\(fetch.name)", key: app.secret).status == 404)
+        for index in 1..<FeedCursor.limit {
+          let other = try gallery.fetch(["limit": index])
+          #expect(try gallery.ask("POST", path, json: ["fetch": other.name]).status == 201)
+        }
+        let predicate = "burstIdentifier == \"\(String(repeating: "a", count: 1400))\""
+        let long = try gallery.fetch(["where": predicate])
+        let next = try FeedClient(gallery, "fetch=\(long.name)")
+        _ = try next.next()
+        let others = try (1...4).map { try gallery.fetch(["where": predicate, "limit": $0]).name }
+        let statuses = try others.map { name in
+          try gallery.ask("POST", "/v1/feeds/\(next.feed)/fetches", json: ["fetch": name]).status
+        }
+        #expect(statuses == [201, 201, 400, 400], "a cursor has room in the head of a request")
+        let one = try gallery.fetch(["limit": 99])
+        #expect(try gallery.ask("POST", path, json: ["fetch": one.name]).status == 400)
+        for body in [["fetch": "!"], ["fetch": one.name, "after": "x"], ["fetch": one.name, "colour": "red"], [:]] {
+          #expect(try gallery.ask("POST", path, json: body).status == 400)
+        }
+      }
+    }
+
+    @Test("a fetch that cannot be followed is a problem of its own, and the others go on")
+    func problems() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(2)
+        let all = try gallery.fetch()
+        let nowhere = try FetchRequest(["album": "00000000-0000-0000-0000-000000000000"]).name
+        let client = try FeedClient(gallery, "fetch=\(all.name)&after=\(all.token)&fetch=\(nowhere)&after=\(all.token)")
+        let problem = try #require(try client.next())
+        #expect(problem.name == "problem" && problem.data["fetch"] as? String == nowhere)
+        #expect(problem.data["status"] as? Int == 404)
+        #expect(try FeedCursor(problem.id).tokens.map(\.fetch.name) == [all.name])
+        try await gallery.library.performChanges { $0.deleteAssets([ids[0]]) }
+        #expect(try client.next()?.data["removed"] as? [[Int]] == [[0, 1]])
+        let alone = try FeedClient(gallery, "fetch=\(nowhere)")
+        #expect(try alone.next()?.name == "problem")
+        #expect(try alone.next() == nil, "a feed without fetches ends")
+      }
+    }
+
+    @Test("a denial takes everything from a client's feed, and it comes to no other")
+    func denied() async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.makeAssets(3)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        let app = try gallery.key(of: "app")
+        let fetch = try gallery.fetch(key: app.secret)
+        let client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", key: app.secret)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: "app") }
+        let event = try #require(try client.next())
+        #expect(event.data["count"] as? Int ?? 0 == 0, "\(event)")
+        let feed = "/v1/feed?fetch=\(fetch.name)&after=\(fetch.token)"
+        #expect(try gallery.ask("GET", feed, key: app.secret).status == 403)
+      }
+    }
+
+    @Test("messages say which sections have another count", arguments: ["day", "month", "year"])
+    func sections(_ unit: String) async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(40)
+        let dated = try gallery.fetch(["sort": ["creationDate:desc"]])
+        let plain = try gallery.fetch()
+        let client = try FeedClient(gallery, "fetch=\(dated.name)&after=\(dated.token)&sections=\(unit)")
+        func sections() throws -> [String: Int] {
+          let json = try gallery.ask("GET", "/v1/fetches/\(dated.name)/sections?by=\(unit)").json()
+          let list = try #require(json["sections"] as? [[String: Any]])
+          return Dictionary(
+            uniqueKeysWithValues: list.compactMap { section in
+              (section["key"] as? String).flatMap { key in (section["count"] as? Int).map { (key, $0) } }
+            })
+        }
+        var held = try sections()
+        for ids in [Array(ids[3...9]), Array(ids[30...33])] {
+          try await gallery.library.performChanges { $0.deleteAssets(ids) }
+          let changes = try #require(try client.next()?.data["sections"] as? [[Any]])
+          #expect(!changes.isEmpty)
+          for change in changes {
+            let (key, before) = (try #require(change[0] as? String), try #require(change[1] as? Int))
+            #expect(held[key, default: 0] == before)
+            held[key] = change[2] as? Int == 0 ? nil : change[2] as? Int
+          }
+          #expect(try held == sections())
+        }
+        let unsorted = try gallery.ask("GET", "/v1/fetches/\(plain.name)/changes?after=\(plain.token)&sections=\(unit)")
+        #expect(try unsorted.json()["sections"] is NSNull)
+        let without = try gallery.ask("GET", "/v1/fetches/\(dated.name)/changes?after=\(dated.token)")
+        #expect(try without.json()["sections"] == nil)
+      }
+    }
+
+    @Test("a change with more ranges than a message may have is sent as a state")
+    func large() async throws {
+      let made = try TemporaryLibrary(.seeded(1))
+      var ids: [LocalIdentifier] = []
+      try await made.library.performChanges { change in ids = (0..<8).map { change.createAsset(.invented($0)) } }
+      let before = try made.library.fetchAssets()
+      try await made.library.performChanges { change in
+        change.deleteAssets(stride(from: 0, to: 8, by: 2).map { ids[$0] })
+      }
+      let details = try made.library.changeDetails(from: before, to: made.library.currentToken)
+      #expect(Message.isSmall(details, limit: 4) && !Message.isSmall(details, limit: 3))
+      #expect(!Message.isEmpty(details))
+    }
+
+    @Test("a client that does not read gets what it missed in fewer, exact messages")
+    func slow() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(100)
+        let fetch = try gallery.fetch(["sort": ["creationDate"]])
+        var list = FollowedList(try gallery.identifiers(fetch.name, at: fetch.token), at: fetch.token)
+        let client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", receiveBuffer: 4096)
+        let rounds = 40
+        for round in 0..<rounds {
+          try await gallery.library.performChanges { $0.setFavorite(round % 2 == 0, for: ids) }
+        }
+        try await gallery.library.performChanges { $0.deleteAssets([ids[7]]) }
+        let goal = try gallery.library.currentToken.description
+        var count = 0
+        while list.token != goal {
+          try list.apply(try #require(try client.next()).data)
+          count += 1
+        }
+        #expect(count < rounds, "\(count) messages")
+        #expect(list.identifiers == (try gallery.identifiers(fetch.name, at: goal)))
+      }
+    }
+  }
+
+  @Suite("Polls for changes")
+  struct PollTests {
+    @Test("a poll answers at once when something changed, and waits for it otherwise")
+    func waiting() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(4)
+        let fetch = try gallery.fetch()
+        let path = "/v1/fetches/\(fetch.name)/changes?after=\(fetch.token)"
+        let nothing = try gallery.ask("GET", path).json()
+        #expect(nothing["after"] as? String == fetch.token && nothing["removed"] as? [[Int]] == [])
+        let client = try RawClient(port: gallery.address.port)
+        client.send(try gallery.head("GET", "\(path)&wait=60", ["Connection: close"]))
+        // What does not concern the fetch does not end the wait.
+        try await gallery.library.performChanges { _ = $0.createAlbum(title: "Sea") }
+        try await gallery.library.performChanges { $0.deleteAssets([ids[2]]) }
+        let answer = try #require(TestGallery.parsed(client.readToEnd()))
+        #expect(try answer.json()["removed"] as? [[Int]] == [[2, 1]], "\(answer)")
+        #expect(try gallery.ask("GET", "\(path)&wait=60").json()["removed"] as? [[Int]] == [[2, 1]])
+        let now = try gallery.library.currentToken
+        let late = try gallery.ask("GET", "/v1/changes?fetch=\(fetch.name)&after=\(now)&wait=1")
+        #expect(try late.json()["messages"] as? [String] == [], "the time is over")
+      }
+    }
+
+    @Test("a poll of many fetches leads all of them to one state, and its cursor goes on as a feed")
+    func several() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(4)
+        let all = try gallery.fetch()
+        let favorites = try gallery.fetch(["where": "isFavorite == YES"])
+        let first = try gallery.ask("GET", "/v1/changes?fetch=\(all.name)&fetch=\(favorites.name)").json()
+        #expect((first["messages"] as? [[String: Any]])?.compactMap { $0["count"] as? Int } == [4, 0])
+        let cursor = try #require(first["cursor"] as? String)
+        try await gallery.library.performChanges { $0.setFavorite(true, for: [ids[0]]) }
+        try await gallery.library.performChanges { $0.setFavorite(true, for: [ids[1]]) }
+        let lines = try gallery.lines("/v1/changes?cursor=\(cursor)&wait=60")
+        try #require(lines.count == 3)
+        let messages = try lines.map { try JSONReader.read(Array($0.utf8)) }
+        #expect(messages.map { $0["fetch"]?.textValue } == [all.name, favorites.name, nil])
+        let now = try gallery.library.currentToken.description
+        #expect(messages.prefix(2).allSatisfy { $0["after"]?.textValue == now })
+        #expect(messages[1]["count"]?.wholeValue == 2)
+        let next = try #require(messages[2]["cursor"]?.textValue)
+        try await gallery.restart()
+        let feed = try FeedClient(gallery, "fetch=\(all.name)", after: next)
+        try await gallery.library.performChanges { $0.setFavorite(false, for: [ids[1]]) }
+        let changes = try (0..<2).map { _ in try #require(try feed.next()) }
+        #expect(changes.allSatisfy { $0.data["before"] as? String == now })
+        #expect(try gallery.ask("GET", "/v1/changes?cursor=\(next),\(next)").status == 400)
+      }
+    }
+
+    @Test("the end of the key or of the server ends a wait")
+    func ends() async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.makeAssets(1)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        let app = try gallery.key(of: "app")
+        let fetch = try gallery.fetch()
+        let path = "/v1/changes?fetch=\(fetch.name)&after=\(fetch.token)&wait=60"
+        func wait(_ key: String) throws -> RawClient {
+          let client = try RawClient(port: gallery.address.port)
+          client.send(try gallery.head("GET", path, key: key, ["Connection: close"]))
+          return client
+        }
+        let (one, other) = (try wait(app.secret), try wait(gallery.owner))
+        while gallery.server.feeds.pollCount < 2 { await Task.yield() }
+        #expect(try gallery.ask("DELETE", "/v1/keys/\(app.name)").status == 204)
+        #expect(one.readToEnd().hasPrefix("HTTP/1.1 401"))
+        let start = ContinuousClock.now
+        await gallery.server.stop()
+        #expect(start.duration(to: .now) < .seconds(20))
+        let last = other.readToEnd()
+        #expect(last.isEmpty || last.hasPrefix("HTTP/1.1 200"))
+      }
+    }
+
+    @Test("a limited client's poll shows what a grant gives it, and nothing of the rest")
+    func limited() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(3)
+        try await gallery.library.performChanges { change in
+          change.setAuthorizationStatus(.limited, of: "app")
+          change.grant([ids[0]], to: "app")
+        }
+        let app = try gallery.key(of: "app")
+        let fetch = try gallery.fetch(key: app.secret)
+        let path = "/v1/changes?fetch=\(fetch.name)&after=\(fetch.token)"
+        let before = try gallery.ask("GET", path, key: app.secret)
+        try await gallery.library.performChanges { $0.deleteAssets([ids[2]]) }
+        #expect(try gallery.ask("GET", path, key: app.secret).body == before.body)
+        try await gallery.library.performChanges { $0.grant([ids[1]], to: "app") }
+        let messages = try gallery.ask("GET", path, key: app.secret).json()["messages"] as? [[String: Any]]
+        #expect(messages?.first?["inserted"] as? [[Int]] == [[1, 1]])
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: "app") }
+        #expect(try gallery.ask("GET", path, key: app.secret).status == 403)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,145 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("Fetches over HTTP, as of a state and by kind")
+  struct FetchingTests {
+    @Test("a fetch, its windows and sections are as of a token, an event, an instant or a day")
+    func moments() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(4)
+        let then = try gallery.library.currentToken
+        var commit: (sequence: UInt64, date: Date)?
+        try gallery.library.forEachLogEntry(LogFilter(), newestFirst: true) { entry in
+          commit = (entry.sequence, entry.commit.date)
+          return false
+        }
+        let (sequence, date) = try #require(commit)
+        try await gallery.makeAssets(3, from: 10)
+        try await gallery.library.performChanges { $0.deleteAssets([ids[0]]) }
+        let now = try gallery.fetch(["sort": ["creationDate"]])
+        #expect(now.count == 6)
+        let instant = DateText.instant(date).replacing("+", with: "%2B")
+        for at in ["\(then)", "\(sequence)", instant] {
+          let made = try gallery.ask("POST", "/v1/fetches?at=\(at)", json: ["sort": ["creationDate"]])
+          #expect(try made.json()["token"] as? String == then.description, "\(at) \(made)")
+          let path = "/v1/fetches/\(now.name)"
+          #expect(try gallery.ask("GET", "\(path)?at=\(at)").json()["count"] as? Int == 4)
+          let window = try gallery.ask("GET", "\(path)/items?form=columns&at=\(at)").json()
+          #expect(window["total"] as? Int == 4 && window["token"] as? String == then.description)
+          let sections = try gallery.ask("GET", "\(path)/sections?at=\(at)").json()["sections"] as? [[String: Any]]
+          #expect(sections?.compactMap { $0["count"] as? Int } == [4])
+          let asset = try gallery.ask("GET", "/v1/assets/\(ids[0].uuidString)?at=\(at)").json()
+          #expect(asset["trashedDate"] is NSNull)
+        }
+        let day = try gallery.ask("GET", "/v1/fetches/\(now.name)?at=3000-01-01").json()
+        #expect(day["token"] as? String == now.token && day["count"] as? Int == 6)
+        #expect(try gallery.ask("GET", "/v1/fetches/\(now.name)?at=1969-01-01").json()["count"] as? Int == 0)
+        #expect(try gallery.ask("GET", "/v1/assets/\(ids[0].uuidString)?at=0").status == 404)
+        let cursor = try FeedCursor(try #require(day["cursor"] as? String))
+        #expect(cursor.tokens.map(\.token?.description) == [now.token])
+      }
+    }
+
+    @Test("a limited client looks back at what it saw, and names no event of the log")
+    func limited() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(3)
+        try await gallery.library.performChanges { change in
+          change.setAuthorizationStatus(.limited, of: "app")
+          change.grant([ids[0]], to: "app")
+        }
+        let app = try gallery.key(of: "app")
+        let before = try gallery.fetch(key: app.secret)
+        try await gallery.library.performChanges { $0.grant([ids[1]], to: "app") }
+        let path = "/v1/fetches/\(before.name)"
+        #expect(try gallery.ask("GET", path, key: app.secret).json()["count"] as? Int == 2)
+        #expect(try gallery.ask("GET", "\(path)?at=\(before.token)", key: app.secret).json()["count"] as? Int == 1)
+        let named = try ["1", "99999999"].map { try gallery.ask("GET", "\(path)?at=\($0)", key: app.secret) }
+        #expect(named.map(\.status) == [403, 403] && named[0].body == named[1].body)
+        let owner = try gallery.library.currentToken
+        #expect(try gallery.ask("GET", "\(path)?at=\(owner)", key: app.secret).status == 400)
+      }
+    }
+
+    @Test("media types and sources belong to the fetch and to its one name")
+    func kinds() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(4)
+        try await gallery.library.performChanges { change in
+          for byte in [UInt8(1), 2] {
+            let film = ResourceDraft(type: .video, source: .data(Data([byte])), originalFilename: "a.mov")
+            change.createAsset(AssetCreation(mediaType: .video, resources: [film]))
+          }
+          change.setFavorite(true, for: [ids[1], ids[2]])
+        }
+        #expect(try gallery.fetch(["mediaTypes": ["video"]]).count == 2)
+        #expect(try gallery.fetch(["mediaTypes": ["image"]]).count == 4)
+        #expect(try gallery.fetch(["mediaTypes": ["audio"]]).count == 0)
+        let both = try gallery.fetch(["mediaTypes": ["video", "image", "video"]])
+        #expect(both.count == 6)
+        #expect(try gallery.fetch(["mediaTypes": ["image", "video"]]).name == both.name)
+        // The predicate is a whole, whatever stands in it.
+        let either = ["where": "isFavorite == YES OR isFavorite == NO", "mediaTypes": ["video"]] as [String: Any]
+        #expect(try gallery.fetch(either).count == 2)
+        #expect(try gallery.fetch(["sources": ["userLibrary"]]).count == 6)
+        #expect(try gallery.fetch(["sources": ["cloudShared"]]).count == 0)
+        let name = Keyring.spelled(Array(#"{"mediaTypes":["video","image"]}"#.utf8))
+        #expect(try gallery.ask("GET", "/v1/fetches/\(name)").status == 400, "another spelling is not a name")
+      }
+    }
+
+    @Test("as lines a fetch is all its assets at one state, whatever happens meanwhile")
+    func lines() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(230)
+        let fetch = try gallery.fetch(["sort": ["creationDate"]])
+        let path = "/v1/fetches/\(fetch.name)/items?token=\(fetch.token)"
+        func wanted(_ range: Range<Int>) throws -> [String] {
+          try ids[range].map { id in
+            let asset = try #require(try gallery.library.at(Token(fetch.token)).asset(id.uuidString))
+            return try gallery.library.json(of: asset).description
+          }
+        }
+        let all = try wanted(0..<230)
+        try await gallery.library.performChanges { $0.deleteAssets([ids[200]]) }
+        #expect(try gallery.lines(path) == all)
+        #expect(try gallery.lines("\(path)&start=100") == Array(all[100...]))
+        #expect(try gallery.lines("\(path)&start=100&count=3") == Array(all[100..<103]))
+        #expect(try gallery.lines("\(path)&start=9223372036854775807").isEmpty)
+        let accept = ["Accept: application/x-ndjson"]
+        #expect(try gallery.ask("GET", "\(path)&form=columns", accept).status == 400)
+        #expect(try gallery.ask("HEAD", path, accept).status == 200)
+      }
+    }
+
+    @Test("sections and counts are not sent again to a client that holds them")
+    func tags() async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.makeAssets(40)
+        let fetch = try gallery.fetch(["sort": ["creationDate"]])
+        let path = "/v1/fetches/\(fetch.name)"
+        var tags: Set<String> = []
+        for query in ["/sections?by=month", "/sections?by=day", "/sections?timeZone=Asia/Tokyo", ""] {
+          let target = path + query
+          let first = try gallery.ask("GET", target)
+          let tag = try #require(first.fields["etag"])
+          #expect(tags.insert(tag).inserted)
+          for field in [tag, "W/\(tag)", "\"other\", \(tag)", "*"] {
+            let again = try gallery.ask("GET", target, ["If-None-Match: \(field)"])
+            #expect(again.status == 304 && again.body.isEmpty && again.fields["etag"] == tag)
+          }
+          #expect(try gallery.ask("GET", target, ["If-None-Match: \"other\""]).status == 200)
+        }
+        try await gallery.makeAssets(1, from: 100)
+        let tag = try #require(tags.first { $0.hasSuffix("-month-GMT\"") })
+        #expect(try gallery.ask("GET", "\(path)/sections?by=month", ["If-None-Match: \(tag)"]).status == 200)
+      }
+    }
+  }
+#endif
