@@ -59,13 +59,6 @@
   }
 
   extension Call {
-    /// - Throws: ``Problem`` 415 for a body that is not announced as JSON.
-    func checkJSON() throws(Problem) {
-      guard request.contentType == "application/json" else {
-        throw Problem(415, "malformed-request", "The body must be JSON; send it with Content-Type: application/json.")
-      }
-    }
-
     /// The value of `Idempotency-Key`, with or without its quotation marks; nil if the field is missing.
     func idempotencyKey() throws(Problem) -> String? {
       let values = request.fields.all("idempotency-key")
