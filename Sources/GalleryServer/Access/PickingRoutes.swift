@@ -120,7 +120,7 @@
       }
       return [
         "session": .text(entry.session.id), "pickerUri": .text("/?pick=\(entry.session.id)"),
-        "state": .text(entry.session.state.rawValue), "expires": .text(DateText.instant(entry.expires)),
+        "state": .text(entry.state.rawValue), "expires": .text(DateText.instant(entry.expires)),
         "items": .list(items),
       ]
     }

@@ -15,6 +15,11 @@
       let expires: Date
       /// The last result.
       var items: [PickedItem] = []
+      /// Whether all results have come.
+      var isSettled = false
+
+      /// The state that goes with `items`: a session is over for its client when the last result is there.
+      var state: PickingSession.State { isSettled ? session.state : .open }
     }
 
     static let limit = 1_000
@@ -46,6 +51,7 @@
           self.entries.withLock { $0[session.id]?.items = items }
           changed()
         }
+        self?.entries.withLock { $0[session.id]?.isSettled = true }
         changed()
       }
     }
