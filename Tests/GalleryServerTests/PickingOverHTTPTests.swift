@@ -169,6 +169,17 @@
       }
     }
 
+    @Test("so many copies of picked items are made at once and no more")
+    func copies() async throws {
+      let picking = Pickings(environment: .system)
+      @Sendable func nested(_ depth: Int) async throws -> Int {
+        try await picking.copying { depth == 1 ? 1 : try await nested(depth - 1) + 1 }
+      }
+      #expect(try await nested(Pickings.copyLimit) == Pickings.copyLimit)
+      await #expect(throws: Problem.self) { _ = try await nested(Pickings.copyLimit + 1) }
+      #expect(try await nested(Pickings.copyLimit) == Pickings.copyLimit)
+    }
+
     @Test("a client that is withdrawn loses its picking sessions")
     func withdrawn() async throws {
       try await TestGallery.serving { gallery in
