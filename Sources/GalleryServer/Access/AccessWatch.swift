@@ -203,7 +203,7 @@
       let end = ContinuousClock.now + .seconds(seconds)
       do {
         while true {
-          let generation = server.watch.generation
+          let (generation, start) = (server.watch.generation, ContinuousClock.now)
           let now = try await offload { try state(call) }
           let revision = revision(now)
           let left = ContinuousClock.now.duration(to: end) / .seconds(1)
@@ -213,9 +213,15 @@
               .object(members + [JSON.Member("revision", .text(revision))]), [("Cache-Control", "no-store")])
           }
           await server.watch.next(after: generation, seconds: left)
+          await pause(since: start)
           try call.checkIsStillGood()
         }
       } catch { return Problem(error).response }
+    }
+
+    /// Lets a state be read twenty times a second at most: a wake-up comes with each commit, of whatever.
+    private static func pause(since start: ContinuousClock.Instant) async {
+      try? await Task.sleep(until: start + .milliseconds(50), clock: .continuous)
     }
 
     private static func follow(
@@ -225,7 +231,7 @@
       var last: String?
       do {
         while !Task.isCancelled, !server.watch.isEnded {
-          let generation = server.watch.generation
+          let (generation, start) = (server.watch.generation, ContinuousClock.now)
           try call.checkIsStillGood()
           let now = try await offload { try state(call) }
           let revision = revision(now)
@@ -234,6 +240,7 @@
             last = revision
           }
           await server.watch.next(after: generation, seconds: 3600)
+          await pause(since: start)
         }
       } catch let error where !(error is HTTPStreamClosed) {
         let problem = Problem(error)

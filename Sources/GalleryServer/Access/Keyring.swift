@@ -61,9 +61,19 @@
     }
 
     private struct State {
-      var keys: [String: Key] = [:]
+      var keys: [String: Key] {
+        didSet { hashes = Self.hashes(keys) }
+      }
+      /// The hash of each key by its name.
+      private(set) var hashes: [String: String]
       /// One-time links by the hash of their secret.
       var links: [String: (client: String, expires: Date)] = [:]
+
+      init(keys: [String: Key]) { (self.keys, hashes) = (keys, Self.hashes(keys)) }
+
+      private static func hashes(_ keys: [String: Key]) -> [String: String] {
+        Dictionary(keys.map { ($0.value.name, $0.key) }, uniquingKeysWith: { $1 })
+      }
     }
 
     static let cookie = "photoledger-key"
@@ -157,7 +167,7 @@
     /// Whether the key of a name may still be used, and its client.
     func client(ofGoodKey name: String) -> String? {
       if name.hasPrefix("proxy:") { return people.named(String(name.dropFirst(6)))?.client }
-      return state.withLock { $0.keys.values.first { $0.name == name } }.flatMap { isGood($0) ? $0.client : nil }
+      return state.withLock { state in state.hashes[name].flatMap { state.keys[$0] } }.flatMap { isGood($0) ? $0.client : nil }
     }
 
     /// What a session of a client may be used for.

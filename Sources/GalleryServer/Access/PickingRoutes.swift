@@ -50,7 +50,9 @@
           try call.checkQuery(["type", "representation", "removeLocation", "removeCaptions"])
           let (item, options) = try wanted(call)
           return .respond { _ in
-            do { return try await PickedBytes.response(call, item, options) } catch { return Problem(error).response }
+            do {
+              return try await server.picking.copying { try await PickedBytes.response(call, item, options) }
+            } catch { return Problem(error).response }
           }
         }.needing(.read),
       ]
@@ -120,7 +122,7 @@
       }
       return [
         "session": .text(entry.session.id), "pickerUri": .text("/?pick=\(entry.session.id)"),
-        "state": .text(entry.session.state.rawValue), "expires": .text(DateText.instant(entry.expires)),
+        "state": .text(entry.state.rawValue), "expires": .text(DateText.instant(entry.expires)),
         "items": .list(items),
       ]
     }

@@ -15,11 +15,19 @@
       let expires: Date
       /// The last result.
       var items: [PickedItem] = []
+      /// Whether all results have come.
+      var isSettled = false
+
+      /// The state that goes with `items`: a session is over for its client when the last result is there.
+      var state: PickingSession.State { isSettled ? session.state : .open }
     }
 
     static let limit = 1_000
     static let limitOfClient = 16
+    static let copyLimit = 8
 
+    /// How many copies of picked items are being made.
+    private let copies = Mutex(0)
     private let entries = Mutex<[String: Entry]>([:])
     private let now: @Sendable () -> Date
 
@@ -46,8 +54,22 @@
           self.entries.withLock { $0[session.id]?.items = items }
           changed()
         }
+        self?.entries.withLock { $0[session.id]?.isSettled = true }
         changed()
       }
+    }
+
+    /// Makes a copy of a picked item; each takes room and time, so few are made at once.
+    /// - Throws: ``Problem`` 429 if too many are; what `copy` throws.
+    func copying<Value: Sendable>(_ copy: @Sendable () async throws -> Value) async throws -> Value {
+      let isIn = copies.withLock { count in
+        guard count < Self.copyLimit else { return false }
+        count += 1
+        return true
+      }
+      guard isIn else { throw Problem.tooMany("Too many picked items are being read; try again.", seconds: 2) }
+      defer { copies.withLock { $0 -= 1 } }
+      return try await copy()
     }
 
     /// A session that has not expired.
