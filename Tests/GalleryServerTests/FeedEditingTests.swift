@@ -4,6 +4,7 @@
   import HTTPServing
   import LibraryJSON
   import PhotoLedger
+  import Synchronization
   import TestSupport
   import Testing
 
@@ -115,6 +116,27 @@
         let feed = "/v1/feed?fetch=\(fetch.name)&after=\(fetch.token)"
         #expect(try gallery.ask("GET", feed, key: app.secret).status == 403)
       }
+    }
+
+    @Test("a feed delivers nothing after its key has expired, and ends")
+    func expiry() async throws {
+      let made = try TemporaryLibrary(.seeded(1))
+      let clock = Mutex(Date(timeIntervalSince1970: 1_700_000_000))
+      let system = GalleryEnvironment.system
+      let server = try GalleryServer(
+        made.library, environment: GalleryEnvironment(now: { clock.withLock { $0 } }, randomBytes: system.randomBytes))
+      let address = try server.start(try HTTPListener("127.0.0.1:0"))
+      let (_, secret) = try server.keyring.makeKey(for: PhotoLibrary.owner, label: "", seconds: 60)
+      let client = try RawClient(port: address.port)
+      let name = try FetchRequest([:]).name
+      client.send("GET /v1/feed?fetch=\(name) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(secret)\r\n\r\n")
+      #expect(client.read(through: "event: state").hasSuffix("event: state"))
+      try await made.library.performChanges { _ = $0.createAsset(.invented(1)) }
+      #expect(client.read(through: "event: change").hasSuffix("event: change"))
+      clock.withLock { $0 += 61 }
+      try await made.library.performChanges { _ = $0.createAsset(.invented(2)) }
+      #expect(!client.readToEnd().contains("event:"))
+      await server.stop()
     }
 
     @Test("messages say which sections have another count", arguments: ["day", "month", "year"])

@@ -58,13 +58,15 @@
     private let library: PhotoLibrary
     private let fetches: Fetches
     private let sections: SectionChoice?
+    /// Whether the key has expired: nothing is delivered from then on.
+    private let isExpired: @Sendable () -> Bool
     private let state: Mutex<State>
 
-    init(
-      _ cursor: FeedCursor, name: String, key: String, library: PhotoLibrary, fetches: Fetches,
-      sections: SectionChoice? = nil
-    ) {
-      (self.name, self.key, self.library, self.fetches, self.sections) = (name, key, library, fetches, sections)
+    init(_ cursor: FeedCursor, name: String, key: Keyring.Key, sections: SectionChoice?, for server: GalleryServer) {
+      (self.name, self.key, self.sections) = (name, key.name, sections)
+      (library, fetches) = (server.library.as(key.client), server.fetches)
+      let (now, end) = (server.environment.now, key.expires)
+      isExpired = { now() >= end }
       state = Mutex(State(cursor: cursor))
     }
 
@@ -191,7 +193,7 @@
       let text = data.description
       try await stream.send { [self] in
         let cursor = state.withLock { state -> String? in
-          guard state.following[fetch]?.number == number else { return nil }
+          guard state.following[fetch]?.number == number, !isExpired() else { return nil }
           if let token {
             state.cursor.set(token, of: fetch)
           } else {
@@ -203,6 +205,9 @@
         guard let cursor else { return [] }
         return Array("id: \(cursor)\nevent: \(event)\ndata: \(text)\n\n".utf8)
       }
+      guard isExpired() else { return }
+      end()
+      throw CancellationError()
     }
   }
 

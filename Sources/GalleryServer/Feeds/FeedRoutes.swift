@@ -14,8 +14,8 @@
         let cursor = try FeedCursor(call, orAt: call.request.fields["last-event-id"])
         try cursor.check()
         let feed = Feed(
-          cursor, name: Keyring.spelled(server.environment.randomBytes(16)), key: key.name, library: library,
-          fetches: server.fetches, sections: try SectionChoice(call))
+          cursor, name: Keyring.spelled(server.environment.randomBytes(16)), key: key,
+          sections: try SectionChoice(call), for: server)
         let fields = [
           ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
         ]
