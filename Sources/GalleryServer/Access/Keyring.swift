@@ -167,7 +167,9 @@
     /// Whether the key of a name may still be used, and its client.
     func client(ofGoodKey name: String) -> String? {
       if name.hasPrefix("proxy:") { return people.named(String(name.dropFirst(6)))?.client }
-      return state.withLock { state in state.hashes[name].flatMap { state.keys[$0] } }.flatMap { isGood($0) ? $0.client : nil }
+      return state.withLock { state in state.hashes[name].flatMap { state.keys[$0] } }.flatMap {
+        isGood($0) ? $0.client : nil
+      }
     }
 
     /// What a session of a client may be used for.
