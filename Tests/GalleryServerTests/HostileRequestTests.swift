@@ -8,7 +8,7 @@
 
   @Suite("Hostile requests")
   struct HostileRequestTests {
-    @Test("floods are answered with 429 and when to come back: of a key, of a peer, and of keys that are no good")
+    @Test("floods are answered with 429 and when to come back: of a key, of a peer, and of unknown keys")
     func floods() async throws {
       var access = GalleryAccess()
       (access.limits.keyBurst, access.limits.keyPerSecond) = (5, 0.5)

@@ -102,7 +102,7 @@
     }
 
     @Test(
-      "what is no password and no name is rejected",
+      "passwords and names that are not possible are rejected",
       arguments: [
         ["name": "a", "client": "c", "password": "short"], ["name": "", "client": "c"], ["name": "a/b", "client": "c"],
         ["name": "a\nb", "client": "c"], ["name": " a", "client": "c"], ["name": "..", "client": "c"],
@@ -126,7 +126,7 @@
         let fetch = try gallery.fetch(key: first)
         let feed = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", key: first)
         let path = "/v1/people/anna/password"
-        // The person needs the old password, another person's key sees nobody there.
+        // The person needs the old password, for another person's key there is nothing there.
         #expect(try gallery.ask("PUT", path, json: ["password": "another one"], key: first).status == 403)
         let other = try gallery.key(of: "other")
         #expect(try gallery.ask("PUT", path, json: ["password": "another one"], key: other.secret).status == 404)
@@ -189,7 +189,7 @@
         #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"))
         let pair = "Cookie: " + (try #require(cookie.split(separator: ";").first))
         #expect(try gallery.ask("GET", "/v1/session", key: nil, [pair]).status == 200)
-        // Another site's page cannot sign somebody out.
+        // Another site's page cannot sign a person out.
         #expect(try gallery.ask("DELETE", "/v1/session", key: nil, [pair]).status == 403)
         let origin = "Origin: http://\(gallery.address)"
         let out = try gallery.ask("DELETE", "/v1/session", key: nil, [pair, origin])
@@ -239,7 +239,7 @@
       }
     }
 
-    @Test("a trusted proxy names the person; the same field from anyone else means nothing")
+    @Test("a trusted proxy names the person; the same field from another address means nothing")
     func proxy() async throws {
       var access = GalleryAccess()
       access.trustedProxies = ["127.0.0.1"]

@@ -60,7 +60,7 @@
       while true {
         let text = client.read(through: "\n\n")
         guard text.hasSuffix("\n\n") else {
-          try #require(client.isAtEnd, "The stream neither told anything nor ended.")
+          try #require(client.isAtEnd, "The stream neither sent a state nor ended.")
           return nil
         }
         for line in text.split(whereSeparator: \.isNewline) where line.hasPrefix("data: ") {
@@ -177,7 +177,7 @@
       }
     }
 
-    @Test("nobody can register as another app, without a reason, too often, or where it is not wanted")
+    @Test("an app cannot register as another one, without a reason, too often, or where that is turned off")
     func registers() async throws {
       try await TestGallery.serving { gallery in
         let names = try (0..<2).map { _ in try gallery.register("same").client }

@@ -63,7 +63,7 @@
         let part = try gallery.ask("GET", "/v1/picked/\(item)", key: app.key, ["Range: bytes=7-"])
         #expect(part.status == 206 && part.body == "bytes" && part.fields["content-range"] == "bytes 7-11/12")
         #expect(try gallery.ask("GET", "/v1/picked/\(item)", key: app.key, ["Range: bytes=12-"]).status == 416)
-        // The pick is a permission for its item, and for nothing else and nobody else.
+        // The pick is a permission for its item, for its client, and for nothing else.
         #expect(try gallery.ask("GET", "/v1/assets/\(asset)/resources/\(sha256)", key: app.key).status == 403)
         #expect(
           try gallery.ask("GET", "/v1/assets/\(other.asset)/resources/\(other.sha256)", key: app.key).status == 403)

@@ -67,7 +67,7 @@
       }
     }
 
-    @Test("connections that say nothing keep nobody out, and are closed")
+    @Test("silent connections keep no other client out, and are closed")
     func silent() async throws {
       try await serving({ ($0.connectionLimit, $0.requestSeconds) = (4_000, 2) }) { port, server in
         let silent = try (0..<900).map { _ in try RawClient(port: port) }

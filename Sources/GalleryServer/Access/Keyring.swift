@@ -15,8 +15,8 @@
   //
   // A key names a client and what it may be used for; what the client may see and do is the library's permission of it,
   // recorded in the log. Only the hash of a secret is kept, in `server/keys.json` of the library's folder, which is
-  // replaced as a whole; so a copy of the file signs nobody in. A secret has 256 random bits, so one fast hash is
-  // enough, and looking it up by its hash leaves nothing to time.
+  // replaced as a whole; so a copy of the file is of no use for signing in. A secret has 256 random bits, so one fast
+  // hash is enough, and looking it up by its hash leaves nothing to time.
   //
   // Invariant: the file holds what memory holds before a secret is handed out; a key that was withdrawn is gone from
   // both before the call returns. A key whose person was removed or has another password is not good (People.swift),
@@ -167,7 +167,9 @@
     /// Whether the key of a name may still be used, and its client.
     func client(ofGoodKey name: String) -> String? {
       if name.hasPrefix("proxy:") { return people.named(String(name.dropFirst(6)))?.client }
-      return state.withLock { state in state.hashes[name].flatMap { state.keys[$0] } }.flatMap { isGood($0) ? $0.client : nil }
+      return state.withLock { state in state.hashes[name].flatMap { state.keys[$0] } }.flatMap {
+        isGood($0) ? $0.client : nil
+      }
     }
 
     /// What a session of a client may be used for.

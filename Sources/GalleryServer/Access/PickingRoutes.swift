@@ -169,7 +169,7 @@
     private static func presenter(_ call: Call) throws -> PickingPresenter {
       let library = try call.library()
       let id = call.parameters[0]
-      // A client that does not see everything is told of no session but its own, and that it may not present it.
+      // A client that does not see everything finds its own sessions only, and may not present them.
       guard let session = try library.pickingSessions().first(where: { $0.id == id }) else { throw Problem.notFound }
       return try library.present(session)
     }

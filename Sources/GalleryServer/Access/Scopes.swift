@@ -25,7 +25,7 @@
 
   extension Route {
     /// The scope that a route needs unless it says so: reading for what reads, changing for everything else, so that a
-    /// route that somebody adds is closed rather than open to a key that only reads.
+    /// route that is added is closed rather than open to a key that only reads.
     static func usualScope(_ method: String, _ need: Need) -> Scope {
       need == .owner ? .owner : method == "GET" ? .read : .change
     }

@@ -12,7 +12,7 @@
   //   limited app: POST /v1/session/more ─▶ waits ─▶ "more": {"state": "answered", "added": […]}
   //
   // A name proves nothing over HTTP, so each registration is a client of its own: what the app says it is, `#`, and
-  // random letters. No app gets what another one was granted, and no answer tells which clients there are.
+  // random letters. No app gets what another one was granted, and no answer shows which clients there are.
   //
   // Requests and answers are events of the library, so they outlive the server, and an answer that `photoledger client`
   // gives in another process arrives all the same. A request for more is not an event in PhotoKit's model either; it is
