@@ -229,7 +229,7 @@
     func post(_ target: String, _ body: [UInt8], _ fields: [String] = [], key: String? = "owner") throws -> Answer {
       let fields = fields + ["Content-Type: application/json", "Content-Length: \(body.count)", "Connection: close"]
       let client = try RawClient(port: address.port)
-      client.send(try head("POST", target, key: key, fields) + String(decoding: body, as: UTF8.self))
+      client.send(Array(try head("POST", target, key: key, fields).utf8) + body)
       return try #require(Self.parsed(client.readToEnd()))
     }
   }
