@@ -126,7 +126,8 @@
       let server = try GalleryServer(
         made.library, environment: GalleryEnvironment(now: { clock.withLock { $0 } }, randomBytes: system.randomBytes))
       let address = try server.start(try HTTPListener("127.0.0.1:0"))
-      let (_, secret) = try server.keyring.makeKey(for: PhotoLibrary.owner, label: "", seconds: 60)
+      let (_, secret) = try server.keyring.makeKey(
+        Keyring.Grant(client: PhotoLibrary.owner, label: "", seconds: 60))
       let client = try RawClient(port: address.port)
       let name = try FetchRequest([:]).name
       client.send("GET /v1/feed?fetch=\(name) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(secret)\r\n\r\n")
