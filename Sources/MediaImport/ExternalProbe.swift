@@ -15,6 +15,7 @@ public final class ExternalProbe: MediaProbe {
   private let tool = Mutex<ExifTool?>(nil)
   private let limits: ExifToolLimits
   private let searchPath: String?
+  private let sandbox: Sandbox?
   private let isCancelled: @Sendable () -> Bool
 
   /// The probe that libraries of this process share where none was chosen.
@@ -26,11 +27,19 @@ public final class ExternalProbe: MediaProbe {
   ///   - limits: what one file may cost.
   ///   - isCancelled: whether nobody waits for an answer any more; then exiftool is ended, and the file's block fails
   ///     with ``LibraryError/Code/userCancelled``.
-  public init(
+  public convenience init(
     searchPath: String? = nil, limits: ExifToolLimits = ExifToolLimits(),
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
-    (self.searchPath, self.limits, self.isCancelled) = (searchPath, limits, isCancelled)
+    self.init(searchPath: searchPath, limits: limits, sandbox: nil, isCancelled: isCancelled)
+  }
+
+  /// As the public one, with another sandbox than the usual.
+  init(
+    searchPath: String? = nil, limits: ExifToolLimits = ExifToolLimits(), sandbox: Sandbox?,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) {
+    (self.searchPath, self.limits, self.sandbox, self.isCancelled) = (searchPath, limits, sandbox, isCancelled)
   }
 
   /// Examines a file.
@@ -61,7 +70,7 @@ public final class ExternalProbe: MediaProbe {
   private func running() throws(ImportError) -> ExifTool {
     try tool.withLock { (tool) throws(ImportError) in
       if let tool { return tool }
-      let made = try ExifTool(searchPath: searchPath, processCount: 1, limits: limits)
+      let made = try ExifTool(searchPath: searchPath, processCount: 1, limits: limits, sandbox: sandbox)
       tool = made
       return made
     }
