@@ -66,10 +66,14 @@
     let key: String
     private let library: PhotoLibrary
     private let fetches: Fetches
+    private let renditions: RenditionColumns
+    private let announcements: RenditionAnnouncements
     private let state: Mutex<State>
 
-    init(_ cursor: FeedCursor, key: String, library: PhotoLibrary, fetches: Fetches) {
-      (self.key, self.library, self.fetches) = (key, library, fetches)
+    init(_ cursor: FeedCursor, key: String, renditions: RenditionColumns, fetches: Fetches) {
+      (self.key, self.library, self.fetches) = (key, renditions.library, fetches)
+      self.renditions = renditions
+      announcements = RenditionAnnouncements(renditions, stream)
       state = Mutex(State(cursor: cursor))
     }
 
@@ -77,6 +81,9 @@
     func start() {
       for (fetch, token) in state.withLock({ $0.cursor.tokens }) { follow(fetch, from: token) }
     }
+
+    /// Tells that the pictures of a content are there.
+    func announce(_ hash: [UInt8]) { announcements.add(hash) }
 
     /// Ends the stream and all that follows for it.
     func end() {
@@ -101,7 +108,7 @@
           for try await details in library.changes(to: result) {
             let after = details.fetchResultAfterChanges
             fetches.hold(after, of: fetch, for: library.client)
-            try await send("change", try Message.change(details, of: fetch), fetch, after.token)
+            try await send("change", try Message.change(details, of: fetch, renditions), fetch, after.token)
           }
           end()
         } catch is HTTPStreamClosed {
@@ -151,7 +158,9 @@
       ]
     }
 
-    static func change(_ details: ChangeDetails<Asset>, of fetch: FetchRequest) throws -> JSON {
+    static func change(
+      _ details: ChangeDetails<Asset>, of fetch: FetchRequest, _ renditions: RenditionColumns
+    ) throws -> JSON {
       let after = details.fetchResultAfterChanges
       let inserted = details.insertedIndexes ?? []
       let changed = details.changedIndexes ?? []
@@ -167,7 +176,7 @@
         "changed": JSON(ranges: changed),
         "moved": .list(details.moved.map { JSON([$0.before, $0.after]) }),
         "items": [
-          "indexes": JSON(ranges: indexes), "columns": Columns.json(try after.objects(at: indexes)),
+          "indexes": JSON(ranges: indexes), "columns": try Columns.json(try after.objects(at: indexes), renditions),
           "isComplete": .bool(touched.count <= itemLimit),
         ],
         "cause": JSON(details.commits.last?.cause),
@@ -195,6 +204,9 @@
       for feed in open.withLock({ $0.values.filter { $0.key == key } }) { feed.end() }
     }
 
+    /// Tells all feeds that the pictures of a content are there; each says so only if its client may see them.
+    func announce(_ hash: [UInt8]) { for feed in open.withLock({ Array($0.values) }) { feed.announce(hash) } }
+
     func endAll() { for feed in open.withLock({ Array($0.values) }) { feed.end() } }
   }
 
@@ -206,7 +218,7 @@
         let library = try call.library()
         guard let key = call.key else { throw Problem.signInRequired }
         try Fetches.checkMayRead(library)
-        let feed = Feed(try cursor(call), key: key.name, library: library, fetches: server.fetches)
+        let feed = Feed(try cursor(call), key: key.name, renditions: try call.renditionColumns(), fetches: server.fetches)
         let fields = [
           ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
         ]
@@ -222,7 +234,8 @@
         let before = try call.server.fetches.result(fetch, at: try Token(after), of: library)
         let details = try library.changeDetails(from: before, to: try library.currentToken)
         call.server.fetches.hold(details.fetchResultAfterChanges, of: fetch, for: library.client)
-        return .json(try Message.change(details, of: fetch), [("Cache-Control", "no-store")])
+        return .json(
+          try Message.change(details, of: fetch, try call.renditionColumns()), [("Cache-Control", "no-store")])
       },
     ]
 

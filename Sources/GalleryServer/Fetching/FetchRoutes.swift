@@ -139,17 +139,17 @@
 
     func response(_ result: FetchResult<Asset>, _ call: Call) throws -> HTTPResponse {
       // The window of a fetch at a token never changes, so its name is its tag; the name of the fetch stands in the
-      // URL.
-      let tag = "\"\(result.token)-\(start)-\(count)-\(isColumns ? "c" : "o")\""
-      let fields = [("ETag", tag), ("Cache-Control", "private, no-cache"), ("Vary", "Authorization, Cookie")]
-      if call.request.fields.all("if-none-match").contains(where: { $0 == "*" || $0.contains(tag) }) {
-        return HTTPResponse(304, Headers.common + fields)
-      }
+      // URL. Columns show besides which renditions are there, so their own bytes are part of the tag.
+      var tag = "\"\(result.token)-\(start)-\(count)-o\""
+      if !isColumns, call.request.matches(tag) { return HTTPResponse(304, Headers.common + fields(tag)) }
       let range = min(start, result.count)..<min(start.addingReportingOverflow(count).partialValue, result.count)
       let assets = try result.objects(at: range.lowerBound..<max(range.lowerBound, range.upperBound))
       let items: JSON.Member
       if isColumns {
-        items = JSON.Member("columns", Columns.json(assets))
+        let columns = try Columns.json(assets, try call.renditionColumns())
+        items = JSON.Member("columns", columns)
+        tag = "\"\(result.token)-\(start)-\(count)-c\(CRC32.of(columns.description.utf8))\""
+        if call.request.matches(tag) { return HTTPResponse(304, Headers.common + fields(tag)) }
       } else {
         let library = try call.library()
         items = JSON.Member("items", .list(try assets.map { try library.json(of: $0) }))
@@ -159,17 +159,21 @@
           JSON.Member("token", .text(result.token.description)), JSON.Member("total", .integer(Int64(result.count))),
           JSON.Member("start", .integer(Int64(range.lowerBound))), JSON.Member("count", .integer(Int64(assets.count))),
           items,
-        ]), fields)
+        ]), fields(tag))
+    }
+
+    private func fields(_ tag: String) -> [(name: String, value: String)] {
+      [("ETag", tag), ("Cache-Control", "private, no-cache"), ("Vary", "Authorization, Cookie")]
     }
   }
 
   /// Assets as columns: one list for each property that a grid needs, with a value for each asset.
   enum Columns {
-    static func json(_ assets: [Asset]) -> JSON {
+    static func json(_ assets: [Asset], _ renditions: RenditionColumns) throws -> JSON {
       func column(_ name: String, _ value: (Asset) -> JSON) -> JSON.Member {
         JSON.Member(name, .list(assets.map(value)))
       }
-      return .object([
+      return try .object([
         column("localIdentifier") { .text($0.localIdentifier) },
         column("mediaType") { .integer(Int64($0.mediaType.rawValue)) },
         column("mediaSubtypes") { .integer(Int64($0.mediaSubtypes.rawValue)) },
@@ -180,7 +184,7 @@
         column("timeZoneOffset") { $0.timeZoneOffset.map { .integer(Int64($0)) } ?? .null },
         column("isFavorite") { .bool($0.isFavorite) },
         column("isHidden") { .bool($0.isHidden) },
-      ])
+      ] + renditions.members(assets))
     }
   }
 #endif

@@ -11,6 +11,7 @@
   //      fetches, windows, sections   FetchRoutes ── Fetches: results that are held, by (key, fetch, token)
   //      live changes                 FeedRoutes  ── Feed: one task a fetch follows `library.changes(to:)`
   //      originals                    FileRoutes  ── a descriptor, sent by the kernel
+  //      renditions, archives         RenditionRoutes, DownloadRoutes
   //      keys, health, description    KeyRoutes, HealthRoutes
   //
   // The server keeps no state of its own that a client depends on, but for the keys. A fetch is named by what it asks
@@ -73,6 +74,8 @@
     let fetches = Fetches()
     let feeds = Feeds()
     let metrics = Metrics()
+    let renditions: Renditions
+    let downloads: Downloads
     private let log: @Sendable (GalleryLogLine) -> Void
     private let server = Mutex<HTTPServer?>(nil)
     private let tls = Atomic(false)
@@ -83,14 +86,17 @@
     /// - Parameters:
     ///   - library: the owner's view of an opened library; it stays open for as long as the server runs.
     ///   - environment: the clock and randomness.
+    ///   - renditions: how pictures are made.
     ///   - log: receives a line for each request that has ended.
     /// - Throws: ``GalleryError`` if the file of the keys cannot be read.
     public init(
-      _ library: PhotoLibrary, environment: GalleryEnvironment = .system,
+      _ library: PhotoLibrary, environment: GalleryEnvironment = .system, renditions: RenditionOptions = RenditionOptions(),
       log: @escaping @Sendable (GalleryLogLine) -> Void = { _ in }
     ) throws {
       precondition(library.client == PhotoLibrary.owner, "A server is made for the owner's view of a library.")
       (self.library, self.environment, self.log) = (library, environment, log)
+      self.renditions = Renditions(library, renditions, now: environment.now) { [feeds] in feeds.announce($0) }
+      downloads = Downloads(environment)
       keyring = try Keyring(
         file: library.url.appending(path: "server", directoryHint: .isDirectory).appending(path: "keys.json"),
         environment: environment)
@@ -106,6 +112,7 @@
       tls.store(options.tls != nil, ordering: .relaxed)
       let started = try HTTPServer(listener, application: self, options: options)
       let address = started.address
+      renditions.start()
       server.withLock { $0 = started }
       return address
     }
@@ -119,6 +126,7 @@
     /// Ends all feeds, lets running responses end, and stops listening.
     public func stop() async {
       feeds.endAll()
+      await renditions.stop()
       let running = server.withLock { server in
         defer { server = nil }
         return server

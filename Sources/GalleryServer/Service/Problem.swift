@@ -76,7 +76,7 @@
 
     /// The names of all types, for the API's description.
     static let types = Set(kinds.values).union([
-      "sign-in-required", "internal-error", "cross-site", "method-not-allowed",
+      "sign-in-required", "internal-error", "cross-site", "method-not-allowed", "not-renderable", "not-ready",
     ])
 
     var response: HTTPResponse {

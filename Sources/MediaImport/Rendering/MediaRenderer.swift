@@ -255,3 +255,18 @@ package final class MediaRenderer: Sendable {
     return ToolRun(limits: limits, isCancelled: isCancelled, sandbox: sandbox)
   }
 }
+
+extension MediaRenderer {
+  /// Changes when a program that makes pictures or films is installed, removed or replaced.
+  package var programMark: UInt64 {
+    var mark: UInt64 = 0xCBF2_9CE4_8422_2325
+    for name in ["vipsthumbnail", "vips", "ffmpeg", "ffprobe", "exiftool", "bwrap"] {
+      var status = stat()
+      let path = programs.find(name) ?? ""
+      let isThere = stat(path, &status) == 0
+      let parts = isThere ? [Int64(status.st_mtim.tv_sec), Int64(status.st_size), Int64(status.st_ino)] : [0]
+      for part in parts + path.utf8.map(Int64.init) { mark = (mark ^ UInt64(bitPattern: part)) &* 0x100_0000_01B3 }
+    }
+    return mark
+  }
+}

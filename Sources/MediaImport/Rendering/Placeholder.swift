@@ -34,6 +34,12 @@ package struct Placeholder: Sendable, Hashable {
     (1..<limit).flatMap { sum in (0...sum).map { (sum - $0, $0) } }
   }
 
+  /// A placeholder that was made before.
+  package init(bytes: [UInt8]) {
+    precondition(bytes.count == Self.count, "A placeholder has \(Self.count) bytes.")
+    self.bytes = bytes
+  }
+
   /// Made of 8x8 pixels, three bytes each.
   init(pixels: [UInt8]) {
     precondition(pixels.count == Self.side * Self.side * 3, "A placeholder is made of 8x8 pixels.")
@@ -89,13 +95,15 @@ package struct Placeholder: Sendable, Hashable {
     return (light + 1.402 * red, light - 0.344136 * blue - 0.714136 * red, light + 1.772 * blue)
   }
 
-  /// The pixels of a binary PPM of 8x8 (`P6`); nil for anything else.
+  /// The pixels of a binary PPM or PGM of 8x8 (`P6`, `P5`); nil for anything else.
   static func pixels(ppm bytes: [UInt8]) -> [UInt8]? {
-    let body = side * side * 3
-    guard bytes.count > body, bytes.starts(with: Array("P6".utf8)) else { return nil }
+    let isGrey = bytes.starts(with: Array("P5".utf8))
+    let body = side * side * (isGrey ? 1 : 3)
+    guard bytes.count > body else { return nil }
     let head = String(decoding: bytes.prefix(bytes.count - body), as: UTF8.self)
     let words = head.split(separator: "\n").filter { !$0.hasPrefix("#") }.flatMap { $0.split { $0.isWhitespace } }
-    guard words == ["P6", "\(side)", "\(side)", "255"] else { return nil }
-    return Array(bytes.suffix(body))
+    guard words == [isGrey ? "P5" : "P6", "\(side)", "\(side)", "255"] else { return nil }
+    let pixels = bytes.suffix(body)
+    return isGrey ? pixels.flatMap { [$0, $0, $0] } : Array(pixels)
   }
 }
