@@ -50,15 +50,15 @@ enum ChildProcess {
   /// The bytes of memory that this process alone holds and no file backs (RssAnon).
   static func anonymousBytes() throws -> Int { try statusBytes("RssAnon:") }
 
-  /// A size that the kernel tells of this process.
-  static func statusBytes(_ field: String) throws -> Int {
-    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+  /// A size that the kernel states of a process.
+  static func statusBytes(_ field: String, of process: String = "self") throws -> Int {
+    let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     for line in status.split(separator: "\n") where line.hasPrefix(field) {
       if let kilobytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) {
         return kilobytes << 10
       }
     }
-    throw WrongAnswer(description: "/proc/self/status does not say '\(field)'.")
+    throw WrongAnswer(description: "The status of the process does not say '\(field)'.")
   }
 }
 

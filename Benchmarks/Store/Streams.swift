@@ -6,7 +6,8 @@ import PhotoLedger
 /// S21, S22: the first screen in the order of addition, and the commands that print all there is.
 ///
 /// The floor of a stream is `cat` of the very bytes that the command prints, into the same pipe: what it costs to hand
-/// bytes on that are there already. The memory is the peak of the process, mapped pages of the store included.
+/// bytes on that are there already. The memory is the peak of the process, mapped pages of the store included, as its
+/// own `VmHWM` says: `ru_maxrss` of a child begins with the memory of the process that started it.
 enum Streams {
   private static let screen = "S21 new process, by addition, count and first 100"
   private static let floor = "floor: cat of the same bytes"
@@ -139,8 +140,12 @@ extension ChildProcess {
     close(nowhere)
     close(ends[1])
     guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
-    var bytes = 0
+    var (bytes, peak) = (0, 0)
     while let piece = try reading.read(upToCount: 1 << 16), !piece.isEmpty {
+      // A process that has just ended has no figure any more; its peak was read not long before.
+      if bytes == 0 || bytes >> 18 != (bytes + piece.count) >> 18 {
+        peak = max(peak, (try? statusBytes("VmHWM:", of: "\(child)")) ?? 0)
+      }
       bytes += piece.count
       try take(piece)
     }
@@ -148,7 +153,8 @@ extension ChildProcess {
     while wait4(child, &status, 0, &usage) < 0 && errno == EINTR {}
     let wall = (ContinuousClock.now - start).nanoseconds
     guard status == 0 else { throw WrongAnswer(description: "'\(words.joined(separator: " "))' failed.") }
-    return (bytes, wall, Int(usage.ru_maxrss) << 10)
+    // A process that printed little has ended before it was asked.
+    return (bytes, wall, peak > 0 ? peak : Int(usage.ru_maxrss) << 10)
   }
 
   /// The most memory that this process ever held, mapped pages included (VmHWM).

@@ -90,7 +90,18 @@ package enum DateText {
   }
 
   /// A date and a time of day to the minute, for people.
-  package static func minute(_ date: Date) -> String { String(wallTime(date).prefix(16)).replacing("T", with: " ") }
+  package static func minute(_ date: Date) -> String { text { writeMinute(date, to: &$0) } }
+
+  /// Writes a wall time to the minute, with a blank in its middle.
+  package static func writeMinute(_ date: Date, to bytes: inout JSONBytes) {
+    let (day, microseconds) = split(date)
+    writeDay(day, to: &bytes)
+    bytes.raw(" ")
+    let minutes = UInt64(microseconds / 60_000_000)
+    bytes.digits(minutes / 60, width: 2)
+    bytes.raw(":")
+    bytes.digits(minutes % 60, width: 2)
+  }
 
   private static func split(_ date: Date) -> (day: Int, microseconds: Int) {
     let total = Int(max(-9e17, min(9e17, (date.timeIntervalSince1970 * 1_000_000).rounded())))

@@ -87,7 +87,9 @@
     ) throws -> Answer {
       let client = try RawClient(port: address.port)
       client.send(try head(method, target, json: json, key: key, fields + ["Connection: close"]))
-      return try #require(Self.parsed(client.readToEnd()))
+      let answer = try #require(Self.parsed(client.readToEnd()))
+      do { try Contract.served.get().check(method, target, answer) } catch { Issue.record("\(error)") }
+      return answer
     }
 
     func head(

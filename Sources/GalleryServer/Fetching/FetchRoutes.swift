@@ -142,7 +142,8 @@
       // URL. Columns show besides which renditions are there, so their own bytes are part of the tag.
       var tag = "\"\(result.token)-\(start)-\(count)-o\""
       if !isColumns, call.request.matches(tag) { return HTTPResponse(304, Headers.common + fields(tag)) }
-      let range = min(start, result.count)..<min(start.addingReportingOverflow(count).partialValue, result.count)
+      let first = min(start, result.count)
+      let range = first..<first + min(count, result.count - first)
       let assets = try result.objects(at: range.lowerBound..<max(range.lowerBound, range.upperBound))
       let items: JSON.Member
       if isColumns {

@@ -3,8 +3,9 @@ import LMDB
 
 // A result from its first object to its last, as an export or a list reads it.
 //
-// Such a reader wants each object once, in order, and may be slow: a pipe into a pager. So it is given pieces, each
-// read in a transaction of its own that has ended when the piece is handed out. Nothing is kept between but a place:
+// Such a reader wants each object once, in order, and may be slow: a pipe into a pager. So it is given pieces; some are
+// read at a time, on several cores, in transactions of one snapshot that have ended when the pieces are handed out.
+// Nothing is kept between but a place:
 //
 //     begun, and no later commit     the stored order, from behind the last key of the piece before
 //     begun, then a commit           the result is made as of its own commit, and goes on by positions
@@ -22,24 +23,26 @@ extension FetchResult {
   #else
     private static var pieceCount: Int { 256 }
   #endif
+  /// How many pieces are read at a time, at most.
+  private static var piecesAtOnce: Int { 8 }
 
   /// Gives all objects in pieces, so that a long result is never held whole.
   /// - Throws: ``LibraryError`` if the store cannot be read; what `body` throws.
   /// - Complexity: O(n log n), in memory that does not depend on n unless the result has been made.
   package func forEachPiece(_ body: ([Element]) throws -> Void) throws {
-    let store = store
-    try forEachPiece({ number, moment, t in try load.load(store, number, moment, t) }, body)
+    let (store, load) = (store, load)
+    try forEachPiece({ numbers, moment, t in try numbers.map { try load.load(store, $0, moment, t) } }, body)
   }
 
-  /// Gives what is read of each object in pieces.
-  func forEachPiece<Read>(
-    _ read: (ObjectNumber, ObjectLoader<Element>.Moment, borrowing StoreReading) throws -> Read,
-    _ body: ([Read]) throws -> Void
+  /// Gives what is made of the objects of each piece; pieces are made on several cores and given in order.
+  func forEachPiece<Piece: Sendable>(
+    _ make: @Sendable (ArraySlice<ObjectNumber>, ObjectLoader<Element>.Moment, borrowing StoreReading) throws -> Piece,
+    _ body: (Piece) throws -> Void
   ) throws {
     var (position, place) = (0, nil as NarrowKey?)
     while position < count {
-      let wanted = Swift.min(Self.pieceCount, count - position)
-      let piece = try store.reading { t -> [Read]? in
+      let wanted = Swift.min(Self.pieceCount * Self.piecesAtOnce, count - position)
+      let pieces = try store.reading { t -> [Piece]? in
         guard let (numbers, last) = try state.numbers(from: position, wanted, after: place, in: store, t) else {
           return nil
         }
@@ -47,17 +50,21 @@ extension FetchResult {
         place = last
         let frame = state.frame
         let sequence = try store.core.log.head(t).sequence == frame.sequence ? LibraryStore.now : frame.sequence
-        let piece = try numbers.map { try read($0, (frame.commit, sequence, frame.plan.query.access), t) }
+        let moment = (frame.commit, sequence, frame.plan.query.access)
+        let starts = Array(stride(from: 0, to: numbers.count, by: Self.pieceCount))
+        let pieces = try t.onSeveralCores(starts.count) { part, t in
+          try make(numbers[starts[part]..<Swift.min(starts[part] + Self.pieceCount, numbers.count)], moment, t)
+        }
         t.letGoOfPages()
-        return piece
+        return pieces
       }
-      guard let piece else {
+      guard let pieces else {
         // A commit came in between: from here on by the positions of the result as of its own.
         _ = try state.made(in: store)
         continue
       }
-      position += piece.count
-      try body(piece)
+      position += wanted
+      for piece in pieces { try body(piece) }
     }
   }
 }
@@ -88,17 +95,42 @@ extension ResultState {
 }
 
 extension PhotoLibrary {
-  /// Gives all assets of a result in pieces, each with its files and the words about it.
+  /// Gives all assets of a result in order, each with its files and the words about it.
   /// - Throws: ``LibraryError`` if the store cannot be read; what `body` throws.
   /// - Complexity: as ``FetchResult/forEachPiece(_:)``.
   package func forEachAsset(
     of result: FetchResult<Asset>, _ body: (Asset, AssetDetails) throws -> Void
   ) throws {
-    try result.forEachPiece { number, moment, t in
-      let asset = try result.load.load(result.store, number, moment, t)
-      return (asset, try details(of: asset, at: moment.sequence, t))
+    try result.forEachPiece { numbers, moment, t in
+      try numbers.map { number in
+        let asset = try result.load.load(result.store, number, moment, t)
+        return (asset, try details(of: asset, at: moment.sequence, t))
+      }
     } _: { piece in
       for (asset, details) in piece { try body(asset, details) }
+    }
+  }
+
+  /// Gives all assets of a result as lines that are written on several cores.
+  /// - Parameters:
+  ///   - write: writes the line of an asset, without its end.
+  ///   - body: is given the lines in order, many at a time.
+  /// - Throws: ``LibraryError`` if the store cannot be read; what the closures throw.
+  /// - Complexity: as ``FetchResult/forEachPiece(_:)``.
+  package func writeLines(
+    of result: FetchResult<Asset>, _ write: @Sendable (Asset, AssetDetails, inout JSONBytes) throws -> Void,
+    _ body: (borrowing JSONBytes) throws -> Void
+  ) throws {
+    try result.forEachPiece { numbers, moment, t in
+      try WrittenLines { bytes in
+        for number in numbers {
+          let asset = try result.load.load(result.store, number, moment, t)
+          try write(asset, try details(of: asset, at: moment.sequence, t), &bytes)
+          bytes.endLine()
+        }
+      }
+    } _: { lines in
+      try body(lines.bytes)
     }
   }
 }

@@ -6,7 +6,7 @@ import LMDB
 // Which events are read is known before any is: all after a token, those of the commits that fit, or those in the
 // history of an object. So they can be read from either end, in pieces, each in a transaction of its own that has ended
 // when the piece is handed out: a reader that is slow holds no page of the store. The log only grows at its end, which
-// is where it was when the reading began, so the pieces are those of one walk.
+// is where it was when the reading began, so the pieces are those of one walk. Several cores read some of them at once.
 
 extension PhotoLibrary {
   /// Goes through the events of the log that a filter wants, up to the moment that the view shows.
@@ -22,6 +22,20 @@ extension PhotoLibrary {
   public func forEachLogEntry(
     _ filter: LogFilter = LogFilter(), newestFirst: Bool = false, _ body: (LogEntry) throws -> Bool
   ) throws {
+    try forEachLogPiece(filter, newestFirst: newestFirst, { $0 }) { entries in
+      for entry in entries where try !body(entry) { return false }
+      return true
+    }
+  }
+
+  /// Gives what is made of the events in pieces, which are made on several cores and given in order.
+  /// - Parameters:
+  ///   - make: makes something of the entries of a piece.
+  ///   - body: is given that, and says whether to go on.
+  package func forEachLogPiece<Piece: Sendable>(
+    _ filter: LogFilter, newestFirst: Bool, _ make: @Sendable ([LogEntry]) throws -> Piece,
+    _ body: (Piece) throws -> Bool
+  ) throws {
     try askIfNeeded()
     var reader = try store.reading { t in
       try checkSeesEverything("read the log", t)
@@ -32,12 +46,31 @@ extension PhotoLibrary {
         of: store, at: sequence, filter, newestFirst, commits: (after + 1)..<(max(after, head.commit) + 1),
         events: first..<(max(first - 1, head.sequence) + 1), t)
     }
-    while !reader.isAtEnd {
-      let entries = try store.reading { t in
+    while true {
+      let pieces = try store.reading { t in
         defer { t.letGoOfPages() }
-        return try reader.piece(t)
+        let parts = try reader.parts(t)
+        let part = reader
+        return try t.onSeveralCores(parts.count) { index, t in
+          defer { t.letGoOfPages() }
+          var part = part
+          let (entries, rest) = try part.entries(parts[index], t)
+          return (made: try make(entries), rest: rest)
+        }
       }
-      for entry in entries where try !body(entry) { return }
+      if pieces.isEmpty { return }
+      for piece in pieces {
+        guard try body(piece.made) else { return }
+        var rest = piece.rest
+        while !rest.isEmpty {
+          let entries: [LogEntry]
+          (entries, rest) = try store.reading { t in
+            defer { t.letGoOfPages() }
+            return try reader.entries(rest, t)
+          }
+          guard try body(try make(entries)) else { return }
+        }
+      }
     }
   }
 }
@@ -66,15 +99,18 @@ private struct LogReader {
   private let bounds: Range<UInt64>
   /// The events that touched all of the wanted objects; empty unless objects are wanted.
   private var histories: ArraySlice<UInt64> = []
-  private(set) var isAtEnd = false
 
-  /// How many events are read at a time, and at about how many bytes of them it is enough.
+  /// How many events one core reads at a time, at about how many bytes of them it is enough, and how many such parts
+  /// are read before they are given.
   #if DEBUG
     private static let pieceCount = 3
   #else
     private static let pieceCount = 256
   #endif
   private static let pieceBytes = 1 << 20
+  private static let partCountMax = 8
+  /// How many parts are read next: few at first, since many readers stop soon.
+  private var partCount = 1
 
   init(
     of store: LibraryStore, at sequence: UInt64, _ filter: LogFilter, _ newestFirst: Bool, commits: Range<UInt64>,
@@ -99,22 +135,31 @@ private struct LogReader {
     }
   }
 
-  /// The next entries, in order; perhaps none though there are more.
-  mutating func piece(_ t: borrowing StoreReading) throws -> [LogEntry] {
+  /// The places of the next events, in parts; none at the end.
+  mutating func parts(_ t: borrowing StoreReading) throws -> [ArraySlice<UInt64>] {
+    var places: [UInt64] = []
+    while places.count < Self.pieceCount * partCount, let place = try next(t) { places.append(place) }
+    partCount = min(Self.partCountMax, partCount * 2)
+    return stride(from: 0, to: places.count, by: Self.pieceCount).map { start in
+      places[start..<min(start + Self.pieceCount, places.count)]
+    }
+  }
+
+  /// The entries of events, in order; of large ones only the first.
+  /// - Returns: the entries, perhaps none, and the places of the events that were not read.
+  mutating func entries(
+    _ places: ArraySlice<UInt64>, _ t: borrowing StoreReading
+  ) throws -> (entries: [LogEntry], rest: ArraySlice<UInt64>) {
     var entries: [LogEntry] = []
-    var byteCount = 0
-    for _ in 0..<Self.pieceCount where byteCount < Self.pieceBytes {
-      guard let sequence = try next(t) else {
-        isAtEnd = true
-        break
-      }
+    var (rest, byteCount) = (places, 0)
+    while byteCount < Self.pieceBytes, let sequence = rest.popFirst() {
       guard let record = try audit.core.log.event(at: sequence, in: t) else {
         throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
       }
       byteCount += record.content?.byteCount ?? 0
       if let entry = try entry(record, t) { entries.append(entry) }
     }
-    return entries
+    return (entries, rest)
   }
 
   /// The place of the next event; nil at the end.

@@ -16,7 +16,8 @@
 // before), and a vector of more than eight bytes: most texts are shorter than two of them.
 
 /// JSON, and text around it, being written.
-package struct JSONBytes: ~Copyable {
+// SAFETY: the memory is the value's own, and there is one owner at a time.
+package struct JSONBytes: ~Copyable, @unchecked Sendable {
   /// Which characters a text escapes beside quotes and backslashes.
   package enum Escapes: Sendable {
     /// Every control character, those from U+0080 on as well, since a terminal carries them out; `\n`, `\r` and `\t` by
@@ -112,6 +113,13 @@ package struct JSONBytes: ~Copyable {
       rest /= 10
     }
     self.count += count
+  }
+
+  /// Writes so many blanks.
+  package mutating func blanks(_ number: Int) {
+    reserve(number)
+    (start + count).initializeMemory(as: UInt8.self, repeating: 0x20, count: number)
+    count += number
   }
 
   /// Writes bytes in hexadecimal digits.
@@ -237,6 +245,14 @@ package struct JSONBytes: ~Copyable {
     }
   }
 
+  /// Writes an identifier without what names its kind.
+  package mutating func identifierText(_ identifier: LocalIdentifier) {
+    reserve(64)
+    let room = UnsafeMutableRawBufferPointer(start: start + count, count: 64)
+    _ = room.withMemoryRebound(to: UInt8.self) { identifier.spell(into: $0, as: .asset) }
+    count += 36
+  }
+
   /// Writes a text as a value: what the body writes has no character that would be escaped.
   package mutating func quoted(_ body: (inout JSONBytes) -> Void) {
     separate()
@@ -250,6 +266,18 @@ package struct JSONBytes: ~Copyable {
     body(&self)
     reserve(1)
     put(UInt8(ascii: "\""))
+  }
+}
+
+/// Lines that one core has written, for another to pass on.
+package final class WrittenLines: Sendable {
+  package let bytes: JSONBytes
+
+  /// Writes the lines.
+  package init(_ write: (inout JSONBytes) throws -> Void) rethrows {
+    var bytes = JSONBytes(capacity: 1 << 16)
+    try write(&bytes)
+    self.bytes = bytes
   }
 }
 

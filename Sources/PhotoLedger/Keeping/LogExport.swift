@@ -1,4 +1,4 @@
-package import EventLog
+import EventLog
 public import Foundation
 import LMDB
 
@@ -20,21 +20,30 @@ extension PhotoLibrary {
   ///   `write` throws.
   /// - Complexity: O(bytes) of the events.
   public func exportLog(after token: Token? = nil, _ write: (String) throws -> Void) throws {
-    try forEachExportedLine(after: token) { line in
-      var bytes = JSONBytes()
-      line.write(to: &bytes)
-      try write(bytes.text())
+    try exportLines(after: token) { bytes in
+      let lines = bytes.withUnsafeBytes { $0.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) } }
+      for line in lines { try write(line) }
     }
   }
 
-  /// The same, with lines that are still to be written.
-  package func forEachExportedLine(after token: Token? = nil, _ write: (ExportedLine) throws -> Void) throws {
+  /// How many events one core writes at a time, and how many such parts are written before they are passed on.
+  #if DEBUG
+    private static let exportPart: UInt64 = 3
+  #else
+    private static let exportPart: UInt64 = 256
+  #endif
+  private static let exportParts: UInt64 = 8
+
+  /// The same, many lines at a time, which several cores have written.
+  package func exportLines(after token: Token? = nil, _ write: (borrowing JSONBytes) throws -> Void) throws {
     try checkIsNow("export the log")
     try checkIsOwner("export the log")
-    try LibraryStore.passingErrors(of: write) { try writeLog(after: token, $0) }
+    try LibraryStore.passingErrors(of: { (lines: WrittenLines) in try write(lines.bytes) }) {
+      try writeLog(after: token, $0)
+    }
   }
 
-  private func writeLog(after token: Token?, _ write: (ExportedLine) throws -> Void) throws {
+  private func writeLog(after token: Token?, _ write: (WrittenLines) throws -> Void) throws {
     try store.reading { t in
       let log = store.core.log
       let commit = try token.map { try store.commit(of: $0, for: client, t) } ?? 0
@@ -45,14 +54,37 @@ extension PhotoLibrary {
         }
         after = EventLog.Head(sequence: last.lastSequence, commit: commit, chain: last.chain)
       }
-      let heading = LogHeading(library: store.core.identifier, after: after, head: try log.head(t)).line
-      try write(.heading(heading))
+      let head = try log.head(t)
+      let heading = LogHeading(library: store.core.identifier, after: after, head: head).line
+      try write(
+        WrittenLines { bytes in
+          bytes.raw(heading)
+          bytes.endLine()
+        })
       // One snapshot from end to end: what is erased meanwhile is erased in all of it, or in none.
-      try log.read(after: after.sequence, in: t) { record in
-        let copy = try EventCopy(record)
-        try write(.event(copy))
-        if copy.sequence % 1024 == 0 { t.letGoOfPages() }
-        return .proceed
+      var place = after.sequence
+      while place < head.sequence {
+        let end = min(head.sequence, place + Self.exportPart * Self.exportParts)
+        let starts = Array(stride(from: place, to: end, by: Int(Self.exportPart)))
+        let parts = try t.onSeveralCores(starts.count) { part, t in
+          try Self.lines(after: starts[part], through: min(end, starts[part] + Self.exportPart), of: log, t)
+        }
+        for part in parts { try write(part) }
+        t.letGoOfPages()
+        place = end
+      }
+    }
+  }
+
+  private static func lines(
+    after place: UInt64, through last: UInt64, of log: EventLog, _ t: borrowing StoreReading
+  ) throws -> WrittenLines {
+    try WrittenLines { bytes in
+      try log.read(after: place, in: t) { record in
+        guard record.sequence <= last else { return .stop }
+        bytes.write(try EventCopy(record))
+        bytes.endLine()
+        return record.sequence == last ? .stop : .proceed
       }
     }
   }
@@ -119,20 +151,6 @@ extension PhotoLibrary {
         _ = try store.folder.withPath { try ImportTraces(library: $0).erase(taken.erased) }
       }
       return try currentToken
-    }
-  }
-}
-
-/// A line of an exported log.
-package enum ExportedLine {
-  case heading(String)
-  case event(EventCopy)
-
-  /// Writes the line, without its end.
-  package func write(to bytes: inout JSONBytes) {
-    switch self {
-    case .heading(let text): bytes.raw(text)
-    case .event(let event): bytes.write(event)
     }
   }
 }

@@ -23,7 +23,8 @@ enum Commands {
   private static let audit: [Command] = [.blame, .access]
 
   private static let care: [Command] = [
-    .undo, .verify, .verifyHere, .rebuild, .historyShorten, .snapshotsMake, .snapshotsShow, .snapshotsDrop, .erase,
+    .undo, .verify, .verifyHere, .rebuild, .rebuildHere, .historyShorten, .snapshotsMake, .snapshotsShow,
+    .snapshotsDrop, .erase,
     .compact,
   ]
 

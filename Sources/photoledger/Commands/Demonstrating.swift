@@ -8,10 +8,15 @@ extension Command {
     operands: [Operand("FOLDER", .optional, "photos to import; a few hundred invented ones if left out")],
     options: [
       Option("library", "PATH", "keep the library there; a temporary one is removed at the end"),
-      Option("seed", "N", "another set of invented photos; 1 if left out"),
+      Option("seed", "N", "another set of invented photos; 1 if left out"), serving, .listen,
     ],
-    notes: "Photos of FOLDER are copied; nothing in it is changed.", example: "demo ~/Pictures"
+    notes: """
+      Photos of FOLDER are copied; nothing in it is changed. With --serve the library is served over HTTP
+      afterwards, until Ctrl-C, as `serve` does it.
+      """,
+    example: "demo ~/Pictures"
   ) { invocation in
+    if invocation.has(serving) { try invocation.checkServes() }
     let seed = try invocation.count("seed") ?? 1
     let interruption = Interruption()
     let kept = invocation.text("library").map { URL(filePath: $0, directoryHint: .isDirectory) }
@@ -24,10 +29,20 @@ extension Command {
     }
     try Demonstration(library: library, output: invocation.output, interruption: interruption)
       .run(folder: invocation.operands.first, seed: UInt64(seed), isKept: kept != nil)
-    guard interruption.isRequested else { return .done }
+    guard interruption.isRequested else {
+      guard invocation.has(serving) else { return .done }
+      // The invented library has an invented clock; what is changed from here on has the date of now.
+      library.close()
+      let served = try PhotoLibrary(at: url)
+      defer { served.close() }
+      try invocation.serve(served, until: interruption)
+      return .done
+    }
     Output.tell("The demonstration was stopped; what it had committed is durable.")
     return .failed
   }
+
+  private static let serving = Option("serve", "serve the library over HTTP afterwards")
 }
 
 private func remove(_ url: URL) {

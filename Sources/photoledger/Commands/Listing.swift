@@ -13,13 +13,15 @@ extension Command {
       let result = try FetchArguments.fetch(invocation, from: library)
       let table = AssetTable(terminal: invocation.output.terminal)
       if !invocation.printsJSON, !result.isEmpty { try invocation.output.line(table.heading) }
-      try library.forEachAsset(of: result) { asset, details in
-        if invocation.printsJSON {
-          let metadata = ExtendedMetadata(details)
-          try invocation.output.line { bytes in try bytes.write(asset, details.resources, metadata) }
+      let printsJSON = invocation.printsJSON
+      try library.writeLines(of: result) { asset, details, bytes in
+        if printsJSON {
+          try bytes.write(asset, details.resources, ExtendedMetadata(details))
         } else {
-          try invocation.output.line(table.row(asset, details.resources))
+          table.write(asset, details.resources, to: &bytes)
         }
+      } _: { lines in
+        try invocation.output.write(lines)
       }
       if !invocation.printsJSON, invocation.output.terminal.isInteractive {
         try invocation.output.line(invocation.output.terminal.styled(TextLayout.counted(result.count, "asset"), .faint))

@@ -16,6 +16,20 @@ extension Command {
     filter.objects = try ["asset", "album"].compactMap { try invocation.identifier($0) }
     var rest = try FetchArguments.limit(invocation)
     return try invocation.withLibrary { library in
+      if invocation.printsJSON, rest == 0 {
+        try library.forEachLogPiece(filter, newestFirst: invocation.has(reverse)) { entries in
+          WrittenLines { bytes in
+            for entry in entries {
+              bytes.write(entry.record)
+              bytes.endLine()
+            }
+          }
+        } _: { lines in
+          try invocation.output.write(lines.bytes)
+          return true
+        }
+        return .done
+      }
       var printer = LogPrinter(output: invocation.output)
       try library.forEachLogEntry(filter, newestFirst: invocation.has(reverse)) { entry in
         if invocation.printsJSON {

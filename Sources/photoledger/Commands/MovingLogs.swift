@@ -22,7 +22,7 @@ extension Command {
   ) { invocation in
     let token = try invocation.text("after").map { try Token($0) }
     return try invocation.withLibrary { library in
-      try library.forEachExportedLine(after: token) { line in try invocation.output.line { line.write(to: &$0) } }
+      try library.exportLines(after: token) { try invocation.output.write($0) }
       return .done
     }
   }

@@ -8,7 +8,7 @@ extension Command {
   static let serve = Command(
     words: ["serve"], summary: "serve the library over HTTP to galleries and programs",
     options: [
-      .library, Option("listen", "HOST:PORT", "where to listen; 127.0.0.1:8080 if left out, port 0 for a free one"),
+      .library, .listen,
       Option("tls-certificate", "FILE", "a certificate chain, PEM; the server then speaks HTTPS only"),
       Option("tls-key", "FILE", "the certificate's private key, PEM"), .json,
     ],
@@ -21,41 +21,57 @@ extension Command {
       """,
     example: "serve --listen 127.0.0.1:8080"
   ) { invocation in
-    #if Gallery
-    try invocation.serve()
-    #else
+    try invocation.checkServes()
+    let interruption = Interruption()
+    return try invocation.withLibrary { library in
+      try invocation.serve(library, until: interruption)
+      return .done
+    }
+  }
+}
+
+extension Option {
+  static let listen = Option("listen", "HOST:PORT", "where to listen; 127.0.0.1:8080 if left out, port 0: a free one")
+}
+
+extension Invocation {
+  /// Says how to build with the server, if this program was built without it.
+  func checkServes() throws {
+    #if !Gallery
     throw UsageError(
       "This build has no server. Install libmicrohttpd-dev and build with `swift build -c release --traits Gallery`.")
     #endif
   }
 }
 
+#if !Gallery
+extension Invocation {
+  func serve(_ library: PhotoLibrary, until interruption: Interruption) throws { try checkServes() }
+}
+#endif
+
 #if Gallery
 extension Invocation {
-  fileprivate func serve() throws -> ExitStatus {
+  /// Serves a library until the process is asked to stop.
+  func serve(_ library: PhotoLibrary, until interruption: Interruption) throws {
     var options = HTTPServerOptions()
     options.tls = try tls()
     let log = ServerLog(printsJSON: printsJSON)
     options.log = { Output.tell("server: \($0)") }
     let isPassed = ProcessInfo.processInfo.environment["LISTEN_PID"] == String(getpid())
     let listen = text("listen") ?? "127.0.0.1:8080"
-    let interruption = Interruption()
-    return try withLibrary { library in
-      let server = try GalleryServer(library, log: log.write)
-      let address: HTTPAddress
-      do {
-        address = try server.start(
-          isPassed ? try HTTPListener(adopting: 3) : try HTTPListener(listen), options: options)
-      } catch let error as HTTPServerError {
-        throw UsageError(error.description)
-      }
-      let origin = "\(options.tls == nil ? "http" : "https")://\(address)"
-      try announce(origin, server.ownerLink(at: origin), address, isEncrypted: options.tls != nil)
-      try waiting {
-        await withCheckedContinuation { continuation in interruption.onRequest { continuation.resume() } }
-        await server.stop()
-      }
-      return .done
+    let server = try GalleryServer(library, log: log.write)
+    let address: HTTPAddress
+    do {
+      address = try server.start(isPassed ? try HTTPListener(adopting: 3) : try HTTPListener(listen), options: options)
+    } catch let error as HTTPServerError {
+      throw UsageError(error.description)
+    }
+    let origin = "\(options.tls == nil ? "http" : "https")://\(address)"
+    try announce(origin, server.ownerLink(at: origin), address, isEncrypted: options.tls != nil)
+    try waiting {
+      await withCheckedContinuation { continuation in interruption.onRequest { continuation.resume() } }
+      await server.stop()
     }
   }
 

@@ -82,7 +82,40 @@ extension Command {
       """,
     example: "rebuild"
   ) { invocation in
-    let interruption = Interruption()
+    var options = ["--library", try invocation.libraryURL().path]
+    if let client = try invocation.client() { options += ["--as", client] }
+    if invocation.has(settingAside) { options.append("--\(settingAside.name)") }
+    let interruption = Interruption(patience: ChildRun.parentPatience)
+    try invocation.output.flush()
+    // A damaged table can end the child that reads it. Its mark says so, and the next one reads none of them.
+    for isLast in [false, true] {
+      switch try ChildRun.run(rebuildHere.name, options, until: interruption) {
+      case .exited(let status):
+        return ExitStatus(rawValue: status) ?? .failed
+      case .signalled(let number):
+        let name = String(cString: strsignal(number))
+        if interruption.isRequested {
+          Output.tell("Stopped by signal \(number) (\(name)); the projections are as they were.")
+          return .failed
+        }
+        Output.tell(
+          isLast
+            ? "The rebuild was ended by signal \(number) (\(name)) again: the store is damaged in its log, or below "
+              + "what can be described. Restore it from a copy."
+            : "The rebuild was ended by signal \(number) (\(name)) while it read a damaged table; it starts again and "
+              + "reads only the log.")
+      }
+    }
+    return .failed
+  }
+
+  static let rebuildHere = Command(
+    words: ["rebuild-here"], summary: "rebuild in this very process",
+    options: .opening + [settingAside, .lifeline], example: "rebuild-here", isInternal: true,
+    // The parent puts a fault into words: it has to know that there was one.
+    places: { _ in [] }
+  ) { invocation in
+    let interruption = try Interruption(of: invocation)
     let policy: UnreadableEventPolicy = invocation.has(settingAside) ? .setAside : .stop
     if let client = try invocation.client(), client != PhotoLibrary.owner {
       throw LibraryError(

@@ -24,14 +24,42 @@ struct AssetTable {
   }
 
   func row(_ asset: Asset, _ resources: [AssetResource]) -> String {
-    let marks =
-      (asset.isFavorite ? "♥" : " ") + (asset.isHidden ? "◌" : " ")
-      + (asset.mediaSubtypes.contains(.photoLive) ? "◉" : " ")
-    let taken = (asset.localCreationDate ?? asset.creationDate).map(DateText.minute) ?? "no date"
-    let name = resources.first?.originalFilename ?? ""
-    return terminal.styled(marks, .changed) + " " + TextLayout.fitted(taken, 16) + "  "
-      + TextLayout.fitted(Self.size(of: asset), 9) + "  " + TextLayout.fitted(name, nameWidth) + "  "
-      + terminal.styled(asset.id.uuidString, .faint)
+    var bytes = JSONBytes()
+    write(asset, resources, to: &bytes)
+    return bytes.text()
+  }
+
+  /// Writes a row, without its line end.
+  func write(_ asset: Asset, _ resources: [AssetResource], to bytes: inout JSONBytes) {
+    write(.changed, to: &bytes) { bytes in
+      bytes.raw(asset.isFavorite ? "♥" : " ")
+      bytes.raw(asset.isHidden ? "◌" : " ")
+      bytes.raw(asset.mediaSubtypes.contains(.photoLive) ? "◉" : " ")
+    }
+    bytes.raw(" ")
+    if let taken = asset.localCreationDate ?? asset.creationDate {
+      let start = bytes.count
+      DateText.writeMinute(taken, to: &bytes)
+      if bytes.count - start != 16 {
+        // A year of more or fewer than four digits.
+        bytes.removeAll(from: start)
+        TextLayout.write(DateText.minute(taken), fittedTo: 16, to: &bytes)
+      }
+    } else {
+      TextLayout.write("no date", fittedTo: 16, to: &bytes)
+    }
+    bytes.raw("  ")
+    TextLayout.write(Self.size(of: asset), fittedTo: 9, to: &bytes)
+    bytes.raw("  ")
+    TextLayout.write(resources.first?.originalFilename ?? "", fittedTo: nameWidth, to: &bytes)
+    bytes.raw("  ")
+    write(.faint, to: &bytes) { $0.identifierText(asset.id) }
+  }
+
+  private func write(_ style: Style, to bytes: inout JSONBytes, _ body: (inout JSONBytes) -> Void) {
+    if terminal.usesColor { bytes.raw("\u{1B}[\(style.rawValue)m") }
+    body(&bytes)
+    if terminal.usesColor { bytes.raw("\u{1B}[0m" as StaticString) }
   }
 
   /// What there is to see: pixels of an image, the length of a video or sound.

@@ -61,6 +61,21 @@ final class Output: Sendable {
     }
   }
 
+  /// Writes lines that were put together elsewhere, after what has been collected.
+  /// - Throws: as ``write(_:)``.
+  func write(_ lines: borrowing JSONBytes) throws {
+    try lines.withUnsafeBytes { bytes in
+      try buffer.withLock { buffer in
+        guard bytes.count < Self.pieceByteCount else {
+          try flush(&buffer)
+          return try write(out: bytes)
+        }
+        buffer.raw(bytes)
+        if buffer.count >= Self.pieceByteCount { try flush(&buffer) }
+      }
+    }
+  }
+
   /// Writes bytes as they are, after what has been collected.
   /// - Throws: as ``write(_:)``.
   func write(bytes: Data) throws {

@@ -1,4 +1,5 @@
 import LibraryJSON
+import PhotoLedger
 
 /// Text in columns, counted as a terminal shows it.
 enum TextLayout {
@@ -39,6 +40,18 @@ enum TextLayout {
       used += next
     }
     return cut + "…" + String(repeating: " ", count: max(0, columns - used - 1))
+  }
+
+  /// Writes a text as ``fitted(_:_:)`` gives it.
+  static func write(_ text: String, fittedTo columns: Int, to bytes: inout JSONBytes) {
+    var text = text
+    let isPlain = text.withUTF8 { utf8 in
+      guard utf8.count <= columns, utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) else { return false }
+      bytes.raw(UnsafeRawBufferPointer(utf8))
+      bytes.blanks(columns - utf8.count)
+      return true
+    }
+    if !isPlain { bytes.raw(fitted(text, columns)) }
   }
 
   /// The text with control characters shown instead of carried out: a file name must not steer a terminal, nor turn

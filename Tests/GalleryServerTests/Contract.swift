@@ -1,0 +1,241 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import LibraryJSON
+  import Testing
+
+  // The API's description, held against every answer that a test gets.
+  //
+  //   TestGallery.ask ──▶ answer ──▶ Contract: path? ─▶ method? ─▶ status? ─▶ media type? ─▶ schema of the body
+  //
+  // So each test of a route is a contract test too, and a route that answers what is not described fails wherever it is
+  // asked. A schema with a keyword that is not implemented here is an error: a check that skips what it does not know
+  // would pass by itself.
+  //
+  // Rejected: a library of JSON Schema (there is none within the project's dependencies), and one list of recorded
+  // answers (it would not notice what a new test provokes).
+
+  /// The API's description as a set of rules for answers.
+  struct Contract: Sendable {
+    /// What an answer breaks.
+    struct Breach: Error, CustomStringConvertible {
+      let description: String
+    }
+
+    /// A documented answer: a method, a path with placeholders, and a status; `default` stands for every error.
+    struct Documented: Hashable {
+      let method: String
+      let path: String
+      let status: String
+    }
+
+    let document: JSON
+
+    init(_ bytes: [UInt8]) throws { document = try JSONReader.read(bytes) }
+
+    static let served = Result { try Contract(Array(PackageResources.openapi_json)) }
+
+    private var paths: [JSON.Member] { document["paths"]?.objectValue ?? [] }
+    private static let methods: Set<String> = ["get", "put", "post", "delete", "patch", "head", "options"]
+
+    /// All answers that the description has.
+    var documented: Set<Documented> {
+      var all: Set<Documented> = []
+      for path in paths {
+        for operation in path.value.objectValue ?? [] where Self.methods.contains(operation.key) {
+          for response in operation.value["responses"]?.objectValue ?? [] {
+            all.insert(Documented(method: operation.key.uppercased(), path: path.key, status: response.key))
+          }
+        }
+      }
+      return all
+    }
+
+    /// The documented path that a target belongs to; literal segments come before placeholders.
+    func path(of target: String) -> String? {
+      let segments = target.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: true)
+      let fitting = paths.map(\.key).filter { path in
+        let pattern = path.split(separator: "/")
+        return pattern.count == segments.count && zip(pattern, segments).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
+      }
+      return fitting.min { $0.count { $0 == "{" } < $1.count { $0 == "{" } }
+    }
+
+    /// Checks an answer against the description.
+    /// - Returns: the documented answer that it is; nil for a path or method that the API does not have.
+    /// - Throws: ``Breach`` that says what differs.
+    @discardableResult
+    func check(_ method: String, _ target: String, _ answer: Answer) throws -> Documented? {
+      guard let path = path(of: target) else {
+        guard answer.status >= 400 else {
+          throw Breach(description: "\(target) is not documented, and answers \(answer.status).")
+        }
+        return nil
+      }
+      let asked = method == "HEAD" ? "get" : method.lowercased()
+      guard let operation = document["paths"]?[path]?[asked] ?? document["paths"]?[path]?[method.lowercased()] else {
+        guard answer.status == 405 else {
+          throw Breach(description: "\(method) \(path) is not documented, and answers \(answer.status).")
+        }
+        return nil
+      }
+      let status = "\(answer.status)"
+      let key = operation["responses"]?[status] == nil && answer.status >= 400 ? "default" : status
+      guard let found = operation["responses"]?[key] else {
+        throw Breach(
+          description: "\(method) \(path) answers \(status), which is not documented: \(answer.body.prefix(300))")
+      }
+      do {
+        try check(answer, by: try resolved(found), isHead: method == "HEAD")
+      } catch let breach as Breach {
+        throw Breach(description: "\(method) \(path) \(status): \(breach)")
+      }
+      return Documented(method: asked.uppercased(), path: path, status: key)
+    }
+
+    private func check(_ answer: Answer, by response: JSON, isHead: Bool) throws {
+      guard let content = response["content"]?.objectValue, !content.isEmpty else {
+        guard answer.body.isEmpty else {
+          throw Breach(description: "the body is not documented: \(answer.body.prefix(200))")
+        }
+        return
+      }
+      guard !isHead else { return }
+      let sent = (answer.fields["content-type"] ?? "none").prefix { $0 != ";" }
+      guard let body = content.first(where: { $0.key == sent || $0.key == "*/*" || Self.fits(String(sent), $0.key) })
+      else { throw Breach(description: "the content type \(sent) is not documented") }
+      guard let schema = body.value["schema"], sent == "application/json" || sent == "application/problem+json" else {
+        return
+      }
+      let json: JSON
+      do throws(JSONError) { json = try JSONReader.read(Array(answer.body.utf8)) } catch {
+        throw Breach(description: "the body is not JSON: \(error)")
+      }
+      try Schema(contract: self).check(json, schema, at: "body")
+    }
+
+    private static func fits(_ sent: String, _ range: String) -> Bool {
+      range.hasSuffix("/*") && sent.hasPrefix(range.dropLast())
+    }
+
+    /// Follows a reference within the document.
+    func resolved(_ value: JSON) throws -> JSON {
+      guard let reference = value["$ref"]?.textValue else { return value }
+      var found: JSON? = document
+      for part in reference.split(separator: "/").dropFirst() { found = found?[String(part)] }
+      guard let found else { throw Breach(description: "\(reference) leads nowhere") }
+      return try resolved(found)
+    }
+  }
+
+  /// The part of JSON Schema (2020-12) that the description uses.
+  private struct Schema {
+    let contract: Contract
+
+    private static let annotations: Set<String> = [
+      "description", "title", "format", "default", "examples", "example", "$ref", "deprecated", "contentEncoding",
+      "contentMediaType",
+    ]
+
+    func check(_ value: JSON, _ schema: JSON, at place: String) throws {
+      let schema = try contract.resolved(schema)
+      if case .bool(let isAllowed) = schema {
+        guard isAllowed else { throw breach(place, "nothing is allowed here") }
+        return
+      }
+      for rule in schema.objectValue ?? [] where !Self.annotations.contains(rule.key) {
+        try check(value, rule, of: schema, at: place)
+      }
+    }
+
+    private func check(_ value: JSON, _ rule: JSON.Member, of schema: JSON, at place: String) throws {
+      switch rule.key {
+      case "type":
+        let types = rule.value.textsValue ?? [rule.value.textValue ?? ""]
+        guard types.contains(where: { Self.has(value, type: $0) }) else {
+          throw breach(place, "\(value.kind) stands where \(types.joined(separator: " or ")) is documented")
+        }
+      case "enum":
+        guard rule.value.listValue?.contains(value) == true else { throw breach(place, "\(value) is not in the list") }
+      case "const": guard rule.value == value else { throw breach(place, "\(value) is not \(rule.value)") }
+      case "properties", "required", "additionalProperties": try checkObject(value, rule, of: schema, at: place)
+      case "items", "prefixItems", "minItems", "maxItems": try checkList(value, rule, of: schema, at: place)
+      case "minimum":
+        guard let number = value.numberValue else { return }
+        guard let least = rule.value.numberValue, number >= least else { throw breach(place, "\(value) is too small") }
+      case "maximum":
+        guard let number = value.numberValue else { return }
+        guard let most = rule.value.numberValue, number <= most else { throw breach(place, "\(value) is too large") }
+      case "minLength", "maxLength":
+        guard let count = value.textValue?.unicodeScalars.count, let bound = rule.value.wholeValue else { return }
+        guard rule.key == "minLength" ? count >= bound : count <= bound else {
+          throw breach(place, "\(count) characters")
+        }
+      case "pattern":
+        guard let text = value.textValue, let pattern = rule.value.textValue else { return }
+        guard try Regex(pattern).firstMatch(in: text) != nil else {
+          throw breach(place, "\(text) does not fit \(pattern)")
+        }
+      case "allOf": for part in rule.value.listValue ?? [] { try check(value, part, at: place) }
+      case "oneOf", "anyOf":
+        let fitting = (rule.value.listValue ?? []).count { (try? check(value, $0, at: place)) != nil }
+        guard rule.key == "anyOf" ? fitting > 0 : fitting == 1 else {
+          throw breach(place, "\(fitting) of the alternatives of \(rule.key) fit \(value.description.prefix(200))")
+        }
+      default: throw breach(place, "the keyword \(rule.key) is not implemented by this check")
+      }
+    }
+
+    private func checkObject(_ value: JSON, _ rule: JSON.Member, of schema: JSON, at place: String) throws {
+      guard let members = value.objectValue else { return }
+      switch rule.key {
+      case "required":
+        for name in rule.value.textsValue ?? [] where value[name] == nil { throw breach(place, "\(name) is missing") }
+      case "properties":
+        for member in members {
+          guard let schema = rule.value[member.key] else { continue }
+          try check(member.value, schema, at: "\(place).\(member.key)")
+        }
+      default:
+        for member in members where schema["properties"]?[member.key] == nil {
+          if rule.value == .bool(false) { throw breach(place, "\(member.key) is not documented") }
+          try check(member.value, rule.value, at: "\(place).\(member.key)")
+        }
+      }
+    }
+
+    private func checkList(_ value: JSON, _ rule: JSON.Member, of schema: JSON, at place: String) throws {
+      guard let items = value.listValue else { return }
+      switch rule.key {
+      case "minItems": guard items.count >= rule.value.wholeValue ?? 0 else { throw breach(place, "too few items") }
+      case "maxItems": guard items.count <= rule.value.wholeValue ?? 0 else { throw breach(place, "too many items") }
+      case "prefixItems":
+        for (index, pair) in zip(items, rule.value.listValue ?? []).enumerated() {
+          try check(pair.0, pair.1, at: "\(place)[\(index)]")
+        }
+      default:
+        let first = schema["prefixItems"]?.listValue?.count ?? 0
+        for (index, item) in items.enumerated().dropFirst(first) {
+          try check(item, rule.value, at: "\(place)[\(index)]")
+        }
+      }
+    }
+
+    private static func has(_ value: JSON, type: String) -> Bool {
+      switch type {
+      case "null": value == .null
+      case "boolean": value.boolValue != nil
+      case "integer": value.wholeValue != nil
+      case "number": value.numberValue != nil
+      case "string": value.textValue != nil
+      case "array": value.listValue != nil
+      case "object": value.objectValue != nil
+      default: false
+      }
+    }
+
+    private func breach(_ place: String, _ what: String) -> Contract.Breach {
+      Contract.Breach(description: "at \(place): \(what).")
+    }
+  }
+#endif

@@ -1,0 +1,150 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  // The configurations of Deploying.md, run with the programs that they are for.
+  //
+  //   page ── block ──▶ names and ports replaced ──▶ nginx, Caddy ──▶ a server in this process
+  //
+  // A test whose program is missing says so and ends; `.ci/run` brings them.
+
+  @Suite("Behind a proxy, and as a service", .serialized)
+  struct DeployingTests {
+    private static func block(_ language: String) throws -> String {
+      let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+      let page = try String(
+        contentsOf: root.appending(path: "Sources/PhotoLedger/PhotoLedger.docc/Deploying.md"), encoding: .utf8)
+      let blocks = page.components(separatedBy: "```\(language)\n").dropFirst()
+      #expect(blocks.count == 1, "The page has one block '\(language)'.")
+      return try #require(blocks.first?.components(separatedBy: "\n```").first) + "\n"
+    }
+
+    private static func program(_ name: String) -> String? {
+      let found = ["/usr/sbin", "/usr/bin", "/bin", "/usr/local/bin"].map { "\($0)/\(name)" }
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+      if found == nil { print("SKIPPED: \(name) is not installed; `apt-get install \(name)` brings it") }
+      return found
+    }
+
+    /// A port that was free a moment ago.
+    private static func freePort() throws -> UInt16 { try HTTPListener("127.0.0.1:0").address.port }
+
+    private func replaced(_ text: String, _ pairs: [(String, String)]) throws -> String {
+      var text = text
+      for (old, new) in pairs {
+        try #require(text.contains(old), "The configuration has no '\(old)' any more.")
+        text = text.replacing(old, with: new)
+      }
+      return text
+    }
+
+    @Test("the units are accepted by systemd", arguments: ["socket", "service"])
+    func units(_ kind: String) throws {
+      guard let verifier = Self.program("systemd-analyze") else { return }
+      try withTemporaryDirectory { folder in
+        var service = try Self.block("systemd-service")
+        service = try replaced(service, [("/usr/local/bin/photoledger", "/bin/true")])
+        for (name, text) in [("service", service), ("socket", try Self.block("systemd-socket"))] {
+          try text.write(toFile: "\(folder)/photoledger.\(name)", atomically: true, encoding: .utf8)
+        }
+        let process = Process()
+        process.executableURL = URL(filePath: verifier)
+        process.arguments = ["--man=no", "verify", "\(folder)/photoledger.\(kind)"]
+        let pipe = Pipe()
+        process.standardError = pipe
+        process.standardOutput = pipe
+        try process.run()
+        let said = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0 && !said.contains("photoledger."), "\(said)")
+      }
+    }
+
+    /// Runs a proxy in front of a gallery, and asks it what a browser asks.
+    private func check(_ start: (_ folder: String, _ server: UInt16, _ port: UInt16) throws -> Process) async throws {
+      try await TestGallery.serving { gallery in
+        let folder = FileManager.default.temporaryDirectory.appending(path: "photoledger-proxy-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let port = try Self.freePort()
+        let proxy = try start(folder, gallery.address.port, port)
+        defer {
+          proxy.terminate()
+          proxy.waitUntilExit()
+        }
+        try await waitUntil("the proxy answers", limit: .seconds(20)) { (try? RawClient(port: port)) != nil }
+        _ = try await gallery.makeAssets(3)
+        let fetch = try gallery.fetch()
+        let client = try RawClient(port: port)
+        client.send(
+          try gallery.head(
+            "GET", "/v1/fetches/\(fetch.name)/items?form=columns&token=\(fetch.token)", ["Connection: close"]
+          )
+          .replacing(gallery.address.description, with: "127.0.0.1:\(port)"))
+        let window = client.readToEnd()
+        #expect(window.hasPrefix("HTTP/1.1 200") && window.contains("localIdentifier"), "\(window)")
+        // A feed comes through at once: nothing on the way waits for a full buffer.
+        let feed = try RawClient(port: port)
+        feed.send(try gallery.head("GET", "/v1/feed?fetch=\(fetch.name)&after=\(fetch.token)"))
+        _ = feed.read(through: "\r\n\r\n")
+        _ = try await gallery.makeAssets(1, from: 50)
+        let event = feed.read(through: "\n\n")
+        #expect(event.contains("event: change"), "\(event)")
+      }
+    }
+
+    @Test("nginx with the configuration of the page passes windows and feeds on")
+    func nginx() async throws {
+      guard let nginx = Self.program("nginx") else { return }
+      try await check { folder, server, port in
+        let site = try replaced(
+          Self.block("nginx"),
+          [
+            ("listen 443 ssl http2;", "listen 127.0.0.1:\(port);"),
+            ("  ssl_certificate /etc/letsencrypt/live/photos.example.org/fullchain.pem;\n", ""),
+            ("  ssl_certificate_key /etc/letsencrypt/live/photos.example.org/privkey.pem;\n", ""),
+            ("http://127.0.0.1:8080", "http://127.0.0.1:\(server)"),
+          ])
+        let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }
+        try """
+        daemon off;
+        master_process off;
+        pid \(folder)/pid;
+        error_log \(folder)/errors;
+        events {}
+        http {
+        access_log off;
+        \(paths.joined(separator: "\n"))
+        \(site)
+        }
+        """.write(toFile: "\(folder)/nginx.conf", atomically: true, encoding: .utf8)
+        return try Process.run(
+          URL(filePath: nginx), arguments: ["-p", folder, "-e", "\(folder)/errors", "-c", "\(folder)/nginx.conf"])
+      }
+    }
+
+    @Test("Caddy with the configuration of the page passes windows and feeds on")
+    func caddy() async throws {
+      guard let caddy = Self.program("caddy") else { return }
+      try await check { folder, server, port in
+        let site = try replaced(
+          Self.block("caddy"),
+          [("photos.example.org {", "http://127.0.0.1:\(port) {"), ("127.0.0.1:8080", "127.0.0.1:\(server)")])
+        try "{\n  admin off\n}\n\(site)".write(toFile: "\(folder)/Caddyfile", atomically: true, encoding: .utf8)
+        let process = Process()
+        process.executableURL = URL(filePath: caddy)
+        process.arguments = ["run", "--adapter", "caddyfile", "--config", "\(folder)/Caddyfile"]
+        process.environment = ["HOME": folder, "XDG_DATA_HOME": folder, "XDG_CONFIG_HOME": folder, "PATH": "/usr/bin"]
+        process.standardError = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        return process
+      }
+    }
+  }
+#endif
