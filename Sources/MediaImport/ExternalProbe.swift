@@ -5,8 +5,9 @@ internal import Synchronization
 // What the bytes of a file are, by one exiftool that is kept running.
 //
 // The tags, their reading, and the limits on time, memory and answer are those of imports, so a photo that a program
-// saves has the size, date and place that the same photo has after an import. Questions wait for each other: a client
-// that saves a photo asks once, and a second process would cost 40 MB for as long as the program runs.
+// saves has the size, date and place that the same photo has after an import. Two questions at most are answered at the
+// same time, each by a process of 40 MB; the second one starts when it is needed. The image manager of `Photos` asks the
+// same ones about what it renders.
 //
 // exiftool is looked for at each question until it is found, so one that is installed later is used without a restart.
 
@@ -67,10 +68,11 @@ public final class ExternalProbe: MediaProbe {
   /// What exiftool says about a file, unread: the part of the cost that is not ours, for benchmarks.
   package func answer(about file: URL) throws -> [UInt8] { try running().answer(about: FilePath(file.path)) }
 
-  private func running() throws(ImportError) -> ExifTool {
+  /// The exiftool that stays open.
+  func running() throws(ImportError) -> ExifTool {
     try tool.withLock { (tool) throws(ImportError) in
       if let tool { return tool }
-      let made = try ExifTool(searchPath: searchPath, processCount: 1, limits: limits, sandbox: sandbox)
+      let made = try ExifTool(searchPath: searchPath, processCount: 2, limits: limits, sandbox: sandbox)
       tool = made
       return made
     }

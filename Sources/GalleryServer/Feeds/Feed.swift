@@ -82,7 +82,7 @@
       for (fetch, token) in state.withLock({ $0.cursor.tokens }) { follow(fetch, from: token) }
     }
 
-    /// Tells that the pictures of a content are there.
+    /// Announces that the pictures of a content are there.
     func announce(_ hash: [UInt8]) { announcements.add(hash) }
 
     /// Ends the stream and all that follows for it.
@@ -204,7 +204,8 @@
       for feed in open.withLock({ $0.values.filter { $0.key == key } }) { feed.end() }
     }
 
-    /// Tells all feeds that the pictures of a content are there; each says so only if its client may see them.
+    /// Announces to all feeds that the pictures of a content are there; each passes it on only if its client may see
+    /// them.
     func announce(_ hash: [UInt8]) { for feed in open.withLock({ Array($0.values) }) { feed.announce(hash) } }
 
     func endAll() { for feed in open.withLock({ Array($0.values) }) { feed.end() } }

@@ -183,6 +183,13 @@
       }
     }
 
+    /// Whether an error is the file's or a program's, and not that of a full disk, which fails in many ways.
+    func mayBlame(_ error: any Error) -> Bool {
+      var space = statvfs()
+      guard error is ImportError, statvfs(folder.path, &space) == 0 else { return false }
+      return UInt64(space.f_bavail) * UInt64(space.f_frsize) > 64 << 20
+    }
+
     /// Why something cannot be made.
     func reason(_ hash: [UInt8], isPlay: Bool) -> String {
       (try? String(contentsOf: file(hash, isPlay ? "why-play" : "why"), encoding: .utf8))

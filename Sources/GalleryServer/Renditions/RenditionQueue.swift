@@ -6,9 +6,9 @@
 
   // What is to be made, and by whom.
   //
-  //     a request that waits ──▶ wanted: the newest first ──┐
-  //     a film that is opened ─▶ films: one at a time ──────┼─▶ workers, one for each processor
+  //     a request that waits ──▶ wanted: the newest first ──┬─▶ workers, one for each processor
   //     idle filling ──────────▶ idle: in its order ────────┘
+  //     a film that is opened ─▶ films: one at a time ────────▶ a worker of their own, since a transcode takes minutes
   //
   // Idle work takes at most all workers but one, in batches; a request that finds no worker free ends the batch, which
   // goes back to its place: what is looked at comes first. Both queues are bounded: of the wanted the oldest leaves, whose
@@ -142,7 +142,8 @@
 
     /// Starts the workers with the first piece of work; called with the lock held.
     private func startWorkers() {
-      while threads < workerCount {
+      // One more than work on pictures: for the film.
+      while threads < workerCount + 1 {
         threads += 1
         Thread.detachNewThread { [self] in
           while let (jobs, isIdle) = next() { finish(jobs, isIdle, work(jobs, cancellation(isIdle))) }
@@ -156,7 +157,7 @@
 
     /// Whether work is to be given up: when everything stops, and idle work when a request finds no worker.
     private func cancellation(_ isIdle: Bool) -> @Sendable () -> Bool {
-      { [self] in locked { isStopping || isIdle && !wanted.isEmpty && busy == workerCount } }
+      { [self] in locked { isStopping || isIdle && !wanted.isEmpty && busy - filmBusy >= workerCount } }
     }
 
     private func next() -> (jobs: [RenditionJob], isIdle: Bool)? {
@@ -177,16 +178,17 @@
 
     /// What is to be done next; called with the lock held.
     private func takeJobs() -> (jobs: [RenditionJob], isIdle: Bool)? {
+      if let film = films.last, filmBusy == 0 {
+        films.removeLast()
+        return ([film], false)
+      }
+      guard busy - filmBusy < workerCount else { return nil }
       if !wanted.isEmpty {
         // Few are done one by one, since requests wait; many in batches, since that is sooner for all.
         let count = min(Self.idleBatch, max(1, wanted.count / workerCount / 2))
         let jobs = Array(wanted.suffix(count).reversed())
         wanted.removeLast(count)
         return (jobs, false)
-      }
-      if let film = films.last, filmBusy == 0 {
-        films.removeLast()
-        return ([film], false)
       }
       guard !idle.isEmpty, idleBusy < max(1, workerCount - 1) else { return nil }
       let jobs = Array(idle.prefix(Self.idleBatch))

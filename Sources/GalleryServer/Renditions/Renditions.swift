@@ -204,7 +204,7 @@
           return
         }
       case .failure(let error):
-        guard !isCancelled(), !(error is CancellationError) else { return }
+        guard !isCancelled(), cache.mayBlame(error) else { return }
         cache.fail("\(error)", hash, isPlay: false, programs: programs)
       }
     }
@@ -223,7 +223,9 @@
         let size = try FileManager.default.attributesOfItem(atPath: target.path)[.size] as? UInt64 ?? 0
         cache.keep(.made, size: size, of: hash)
       } catch {
-        if !isCancelled() { cache.fail("\(error)", hash, isPlay: true, programs: programs) }
+        if !isCancelled(), cache.mayBlame(error) {
+          cache.fail("\(error)", hash, isPlay: true, programs: programs)
+        }
       }
     }
 

@@ -51,6 +51,8 @@ package final class MediaRenderer: Sendable {
   let programs: Programs
   let limits: Limits
   let root: WorkRoot
+  /// Whose exiftool is used; nil: one of its own, which reads work folders only.
+  private let probe: ExternalProbe?
   private let tool = Mutex<ExifTool?>(nil)
 
   /// Prepares to render; programs are looked for when they are needed.
@@ -59,8 +61,13 @@ package final class MediaRenderer: Sendable {
   ///   - limits: what one step may cost.
   ///   - workFolder: where the programs' input and output lie meanwhile, best on the file system of the files, so that
   ///     they need not be copied; nil: the folder for temporary files.
-  package init(searchPath: String? = nil, limits: Limits = Limits(), workFolder: URL? = nil) {
+  ///   - probe: shares its exiftool, which reads every file of this user and writes none; nil: one that reads nothing but
+  ///     what is rendered.
+  package init(
+    searchPath: String? = nil, limits: Limits = Limits(), workFolder: URL? = nil, probe: ExternalProbe? = nil
+  ) {
     (programs, self.limits, root) = (Programs(searchPath: searchPath), limits, WorkRoot(in: workFolder))
+    self.probe = probe
   }
 
   /// Whether the program that makes pictures is installed.
@@ -71,6 +78,7 @@ package final class MediaRenderer: Sendable {
   /// What a photo or film says about itself.
   /// - Throws: ``ImportError``: `toolMissing` without exiftool, `toolTimeout` and `toolCrashed` about the file.
   package func description(of file: URL) throws -> StillDescription? {
+    if probe != nil { return try description(ofInput: WorkFolder.real(file)) }
     let folder = try root.folder()
     return try description(ofInput: try folder.take(file))
   }
@@ -83,6 +91,7 @@ package final class MediaRenderer: Sendable {
   /// The exiftool that stays open; it reads work folders, and nothing else.
   private func exiftool() throws -> ExifTool {
     let path = try programs.exiftool(for: "it reads the size and the orientation of photos")
+    if let probe { return try probe.running() }
     let readable = try root.located()
     return try tool.withLock { tool in
       if let tool { return tool }

@@ -60,7 +60,9 @@ extension Invocation {
     options.log = { Output.tell("server: \($0)") }
     let isPassed = ProcessInfo.processInfo.environment["LISTEN_PID"] == String(getpid())
     let listen = text("listen") ?? "127.0.0.1:8080"
-    let server = try GalleryServer(library, log: log.write)
+    var renditions = RenditionOptions()
+    renditions.fillsIdleTime = true
+    let server = try GalleryServer(library, renditions: renditions, log: log.write)
     let address: HTTPAddress
     do {
       address = try server.start(isPassed ? try HTTPListener(adopting: 3) : try HTTPListener(listen), options: options)
