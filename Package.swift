@@ -93,8 +93,11 @@ let package = Package(
         .target(name: "CSQLite", condition: .when(traits: ["PeerBenchmarks"])),
       ],
       path: "Benchmarks",
-      exclude: ["README.md", "results.json", "results-2026-11-20.json", "plots", "CSQLite"],
+      exclude: ["README.md", "results.json", "results-2026-11-20.json", "plots", "CSQLite", "FloorServer"],
       swiftSettings: strict),
+    .executableTarget(
+      name: "floor-server", dependencies: [libmicrohttpd], path: "Benchmarks/FloorServer",
+      cSettings: [.define("GALLERY", .when(traits: ["Gallery"]))]),
 
     // Proof.
     .target(

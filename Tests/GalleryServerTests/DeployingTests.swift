@@ -46,35 +46,40 @@
     @Test("the units are accepted by systemd", arguments: ["socket", "service"])
     func units(_ kind: String) throws {
       guard let verifier = Self.program("systemd-analyze") else { return }
-      try withTemporaryDirectory { folder in
-        var service = try Self.block("systemd-service")
-        service = try replaced(service, [("/usr/local/bin/photoledger", "/bin/true")])
-        for (name, text) in [("service", service), ("socket", try Self.block("systemd-socket"))] {
-          try text.write(toFile: "\(folder)/photoledger.\(name)", atomically: true, encoding: .utf8)
-        }
-        let process = Process()
-        process.executableURL = URL(filePath: verifier)
-        process.arguments = ["--man=no", "verify", "\(folder)/photoledger.\(kind)"]
-        let pipe = Pipe()
-        process.standardError = pipe
-        process.standardOutput = pipe
-        try process.run()
-        let said = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0 && !said.contains("photoledger."), "\(said)")
+      let folder = try Self.makeFolder()
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      let service = try replaced(Self.block("systemd-service"), [("/usr/local/bin/photoledger", "/bin/true")])
+      for (name, text) in [("service", service), ("socket", try Self.block("systemd-socket"))] {
+        try text.write(toFile: "\(folder)/photoledger.\(name)", atomically: true, encoding: .utf8)
       }
+      let process = Process()
+      process.executableURL = URL(filePath: verifier)
+      process.arguments = ["--man=no", "verify", "\(folder)/photoledger.\(kind)"]
+      let pipe = Pipe()
+      process.standardError = pipe
+      process.standardOutput = pipe
+      try process.run()
+      let said = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0 && !said.contains("photoledger."), "\(said)")
+    }
+
+    private static func makeFolder() throws -> String {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "photoledger-proxy-\(UUID())").path
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      return folder
     }
 
     /// Runs a proxy in front of a gallery, and asks it what a browser asks.
     private func check(_ start: (_ folder: String, _ server: UInt16, _ port: UInt16) throws -> Process) async throws {
       try await TestGallery.serving { gallery in
-        let folder = FileManager.default.temporaryDirectory.appending(path: "photoledger-proxy-\(UUID())").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let folder = try Self.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let port = try Self.freePort()
         let proxy = try start(folder, gallery.address.port, port)
         defer {
-          proxy.terminate()
+          // A child inherits the blocked signals of the thread that starts it, so no other signal may reach it.
+          kill(proxy.processIdentifier, SIGKILL)
           proxy.waitUntilExit()
         }
         try await waitUntil("the proxy answers", limit: .seconds(20)) { (try? RawClient(port: port)) != nil }

@@ -1,0 +1,251 @@
+import Foundation
+import Glibc
+import MediaImport
+import PhotoLedger
+
+/// S30 to S33: the server, as a process that clients reach over TCP.
+///
+/// The floor is a program of a hundred lines over libmicrohttpd ([floor.c](../FloorServer/floor.c)) that answers the
+/// very same bytes. `wrk` sends the requests; it shares the machine with the server, as the floor's does.
+enum Serving {
+  /// What is asked for, and what part of the floor's requests a second it should reach.
+  private struct Question {
+    let name: String
+    let path: String
+    let goal: Goal?
+    var connections = 32
+  }
+
+  private static let small = "S30 server, sections of everything by month"
+  private static let item = "S30 server, one asset"
+  private static let window = "S31 server, window of 200 as columns"
+  private static let thumbnail = "S32 server, file of 20 KB"
+  private static let original = "S32 server, file of 10 MB"
+  private static let idle = "S33 server, memory of an idle feed"
+  private static let idleTime = "S33 server, processor time of idle feeds, a second"
+  private static let told = "S34 server, commit to the last of the feeds"
+  private static let memory = "S35 server, memory with 100 feeds of 10 fetches"
+
+  static let names =
+    [item, small, window, thumbnail, original].flatMap { ["\($0), floor", $0] }
+    + ["\(window), alone", "\(window), slowest of a hundred", idle, idleTime, "\(told), floor", told, memory]
+
+  static func measure(_ stage: Stage, into report: inout Report) throws {
+    guard report.wantsAny(of: names) else { return }
+    #if Gallery
+      guard let wrk = ["/usr/bin/wrk", "/usr/local/bin/wrk"].first(where: FileManager.default.isExecutableFile) else {
+        return print("S30 to S35 are left out: wrk is not installed; `apt-get install wrk` brings it.")
+      }
+      guard let program = try ChildProcess.program(beside: "photoledger"),
+        let floor = try ChildProcess.program(beside: "floor-server")
+      else {
+        return print("S30 to S35 are left out: build with `swift build -c release --traits Gallery`.")
+      }
+      stage.close()
+      try measureRequests(stage, wrk, program, floor, into: &report)
+      try measureFiles(stage, wrk, program, floor, into: &report)
+      try measureFeeds(stage, program, floor, into: &report)
+    #else
+      print("S30 to S35 are left out: build with `swift build -c release --traits Gallery`.")
+    #endif
+  }
+}
+
+#if Gallery
+  extension Serving {
+    private static func measureRequests(
+      _ stage: Stage, _ wrk: String, _ program: String, _ floor: String, into report: inout Report
+    ) throws {
+      let server = try ServedLibrary(program, stage.diskFolder.path)
+      defer { server.stop() }
+      let newest = try server.fetch(#"{"sort":["creationDate:desc"]}"#)
+      let first = try server.json("GET", "/v1/fetches/\(newest.name)/items?count=1&token=\(newest.token)")
+      guard let items = first["items"] as? [[String: Any]], let id = items.first?["localIdentifier"] as? String,
+        newest.count == stage.shown.count
+      else { throw WrongAnswer(description: "The server shows \(newest.count) assets of \(stage.shown.count).") }
+      let asset = id.prefix { $0 != "/" }
+      let middle = newest.count / 2
+      let questions = [
+        Question(name: item, path: "/v1/assets/\(asset)", goal: .atMost(2.5)),
+        Question(
+          name: small, path: "/v1/fetches/\(newest.name)/sections?by=month&token=\(newest.token)", goal: .atMost(2.5)),
+        Question(
+          name: window,
+          path: "/v1/fetches/\(newest.name)/items?form=columns&start=\(middle)&count=200&token=\(newest.token)",
+          goal: nil),
+      ]
+      for question in questions where report.wantsAny(of: [question.name, "\(question.name), floor"]) {
+        let file = stage.path("answer")
+        defer { stage.remove(file) }
+        try server.bytes("GET", question.path).write(to: file)
+        let base = try FloorServer(floor, [file.path])
+        defer { base.stop() }
+        let turns = try turns(wrk, question, server, base)
+        add(question.name, turns, question.goal, stage, &report)
+        guard question.name == window else { continue }
+        report.add(
+          "\(window), slowest of a hundred", size: stage.size, caches: .warm, Sample(turns.map(\.own.slowest)),
+          goal: .microseconds(5000))
+        let alone = try (0..<3).map { _ in try Load(wrk, server.url(question.path), server.key, connections: 1).request
+        }
+        report.add("\(window), alone", size: stage.size, caches: .warm, Sample(alone), goal: .microseconds(500))
+      }
+    }
+
+    /// Files of a library of their own: those of the invented one do not exist.
+    private static func measureFiles(
+      _ stage: Stage, _ wrk: String, _ program: String, _ floor: String, into report: inout Report
+    ) throws {
+      guard report.wantsAny(of: [thumbnail, original].flatMap { ["\($0), floor", $0] }) else { return }
+      let folder = stage.path("served")
+      defer { stage.remove(folder) }
+      let sizes = [(thumbnail, 20_000), (original, 10_000_000)]
+      do {
+        let library = try PhotoLibrary.create(at: folder)
+        defer { library.close() }
+        for (index, size) in sizes.enumerated() {
+          let bytes = Data((0..<size.1).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ index) })
+          let draft = ResourceDraft(type: .photo, source: .data(bytes), originalFilename: "\(index).bin")
+          try library.performChangesAndWait { $0.createAsset(AssetCreation(mediaType: .image, resources: [draft])) }
+        }
+      }
+      let server = try ServedLibrary(program, folder.path)
+      defer { server.stop() }
+      let all = try server.fetch("{}")
+      let window = try server.json("GET", "/v1/fetches/\(all.name)/items?count=2&token=\(all.token)")
+      for (index, size) in sizes.enumerated() {
+        guard let items = window["items"] as? [[String: Any]], items.count == 2,
+          let id = items[index]["localIdentifier"] as? String,
+          let resources = items[index]["resources"] as? [[String: Any]],
+          let hash = resources.first?["sha256"] as? String
+        else { throw WrongAnswer(description: "The server does not show the files: \(window)") }
+        let path = "/v1/assets/\(id.prefix { $0 != "/" })/resources/\(hash)"
+        let file = stage.path("answer")
+        defer { stage.remove(file) }
+        try server.bytes("GET", path).write(to: file)
+        let base = try FloorServer(floor, [file.path])
+        defer { base.stop() }
+        let question = Question(
+          name: size.0, path: path, goal: .atMost(1 / 0.85), connections: size.1 > 1 << 20 ? 8 : 32)
+        add(question.name, try turns(wrk, question, server, base), question.goal, stage, &report)
+      }
+    }
+
+    private typealias Turn = (own: Load, floor: Load)
+
+    private static func turns(
+      _ wrk: String, _ question: Question, _ server: ServedLibrary, _ base: FloorServer
+    ) throws -> [Turn] {
+      try (0..<3).map { _ in
+        let floor = try Load(wrk, base.url(0), nil, connections: question.connections)
+        return (try Load(wrk, server.url(question.path), server.key, connections: question.connections), floor)
+      }
+    }
+
+    private static func add(_ name: String, _ turns: [Turn], _ goal: Goal?, _ stage: Stage, _ report: inout Report) {
+      let base = Sample(turns.map(\.floor.request))
+      report.add("\(name), floor", size: stage.size, caches: .warm, base)
+      report.add(
+        name, size: stage.size, caches: .warm, Sample(turns.map(\.own.request)), comparedWith: base.quantile(0.5),
+        goal: goal)
+    }
+
+    // MARK: Feeds
+
+    private static func measureFeeds(
+      _ stage: Stage, _ program: String, _ floor: String, into report: inout Report
+    ) throws {
+      guard report.wantsAny(of: [idle, idleTime, told, "\(told), floor", memory]) else { return }
+      let isLarge = stage.size >= Goal.leastSize
+      try measureIdle(stage, program, count: isLarge ? 10_000 : 50, into: &report)
+      try measureTold(stage, program, floor, count: isLarge ? 1000 : 20, into: &report)
+      let server = try ServedLibrary(program, stage.diskFolder.path)
+      defer { server.stop() }
+      let fetches = try (0..<10).map { number in
+        try server.fetch(#"{"where":"pixelWidth > \#(number)","sort":["creationDate:desc"]}"#)
+      }
+      let query =
+        fetches.map { "fetch=\($0.name)" }.joined(separator: "&") + "&"
+        + fetches.map { "after=\($0.token)" }.joined(separator: "&")
+      let feeds = try (0..<(isLarge ? 100 : 5)).map { _ in try OpenFeed(server, "/v1/feed?\(query)") }
+      try waitUntilQuiet(server)
+      report.add(memory, size: stage.size, bytes: try server.anonymousBytes(), goal: .bytes(256 << 20))
+      for feed in feeds { feed.close() }
+    }
+
+    private static func measureIdle(
+      _ stage: Stage, _ program: String, count: Int, into report: inout Report
+    ) throws {
+      let server = try ServedLibrary(program, stage.diskFolder.path)
+      defer { server.stop() }
+      let all = try server.fetch("{}")
+      let path = "/v1/feed?fetch=\(all.name)&after=\(all.token)"
+      let first = try OpenFeed(server, path)
+      defer { first.close() }
+      try waitUntilQuiet(server)
+      let before = try server.anonymousBytes()
+      let feeds = try (0..<count).map { _ in try OpenFeed(server, path) }
+      defer { for feed in feeds { feed.close() } }
+      try waitUntilQuiet(server)
+      let grown = max(1, try server.anonymousBytes() - before)
+      report.add(idle, size: stage.size, bytes: grown / count, goal: .bytes(20 << 10))
+      let start = try server.processorSeconds()
+      sleep(5)
+      let spent = (try server.processorSeconds() - start) / 5
+      report.add(
+        idleTime, size: stage.size, caches: .warm, Sample([max(1, spent * 1e9)]), goal: .microseconds(10_000))
+    }
+
+    private static func measureTold(
+      _ stage: Stage, _ program: String, _ floor: String, count: Int, into report: inout Report
+    ) throws {
+      let base = try FloorServer(floor, [])
+      defer { base.stop() }
+      var (floors, own) = ([Double](), [Double]())
+      do {
+        let feeds = try (0..<count).map { _ in try OpenFeed(base.port, "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n") }
+        defer { for feed in feeds { feed.close() } }
+        usleep(300_000)
+        for _ in 0..<5 {
+          let start = ContinuousClock.now
+          _ = try Exchange.bytes(base.port, "GET", "/tell", nil, nil)
+          try OpenFeed.awaitMessage(on: feeds)
+          floors.append((ContinuousClock.now - start).nanoseconds)
+          usleep(100_000)
+        }
+      }
+      let server = try ServedLibrary(program, stage.diskFolder.path)
+      defer { server.stop() }
+      let all = try server.fetch(#"{"sort":["creationDate:desc"]}"#)
+      let feeds = try (0..<count).map { _ in try OpenFeed(server, "/v1/feed?fetch=\(all.name)&after=\(all.token)") }
+      defer { for feed in feeds { feed.close() } }
+      try waitUntilQuiet(server)
+      let library = try PhotoLibrary(at: URL(filePath: stage.diskFolder.path))
+      defer { library.close() }
+      guard let asset = try library.fetchAssets().first else { throw WrongAnswer(description: "There is no asset.") }
+      for round in 0..<5 {
+        try library.performChangesAndWait { $0.setFavorite(round % 2 == 0, for: [asset.id]) }
+        let start = ContinuousClock.now
+        try OpenFeed.awaitMessage(on: feeds)
+        own.append((ContinuousClock.now - start).nanoseconds)
+        try waitUntilQuiet(server)
+      }
+      report.add("\(told), floor", size: stage.size, caches: .warm, Sample(floors))
+      report.add(
+        told, size: stage.size, caches: .warm, Sample(own), comparedWith: Sample(floors).quantile(0.5), goal: .atMost(3)
+      )
+    }
+
+    /// Waits until the server has nothing more to do for those who came.
+    private static func waitUntilQuiet(_ server: ServedLibrary) throws {
+      var last = try server.processorSeconds()
+      for _ in 0..<600 {
+        usleep(200_000)
+        let now = try server.processorSeconds()
+        if now - last < 0.005 { return }
+        last = now
+      }
+      throw WrongAnswer(description: "The server is still busy two minutes after the last feed was opened.")
+    }
+  }
+#endif
