@@ -12,9 +12,9 @@
 //
 // The process may hold an open LMDB environment, so nothing of ours runs between fork and exec but the system calls of
 // `psys_spawn_confined`, which set limits and sandbox. Every other descriptor is closed in the child, so that neither
-// the library's files nor the pipes of a sibling leak into it (a leaked pipe end would keep a sibling's output from ever
-// ending). The group is not ours: Ctrl-C on the terminal reaches us alone, and ending the group ends what the child
-// started.
+// the library's files nor the pipes of a sibling leak into it (a leaked pipe end would keep a sibling's output from
+// ever ending). The group is not ours: Ctrl-C on the terminal reaches us alone, and ending the group ends what the
+// child started.
 //
 // It is a socket and not a pair of pipes because `send` can be told not to raise SIGPIPE when the child is gone; a
 // write to a pipe cannot, and a library must not change the signal settings of the program it is in.

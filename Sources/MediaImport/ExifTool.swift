@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Reads the metadata of photos and videos with several exiftool processes, each kept running between files.
 ///
-/// - Important: exiftool parses hostile bytes; it does so in sandboxed children that write nothing, with limits on time,
-///   memory and output.
+/// - Important: exiftool parses hostile bytes; it does so in sandboxed children that write nothing, with limits on
+///   time, memory and output.
 final class ExifTool: Sendable {
   /// The number of processes that work at the same time, at most.
   let processCount: Int
@@ -79,7 +79,8 @@ final class ExifTool: Sendable {
     about path: FilePath, isThorough: Bool = false, isCancelled: () -> Bool = { false }
   ) throws(ImportError) -> [UInt8] {
     places.wait()
-    let process = idle.withLock { $0.popLast() } ?? ExifToolProcess(executable: executable, limits: limits, sandbox: sandbox)
+    let process =
+      idle.withLock { $0.popLast() } ?? ExifToolProcess(executable: executable, limits: limits, sandbox: sandbox)
     defer {
       idle.withLock { $0.append(process) }
       places.signal()

@@ -8,8 +8,8 @@ public import PhotoLedger
 //                heif-convert, vips, magick,          exiftool, then exiftool again to see
 //                convert; ffmpeg for films            that nothing is left
 //
-// Each runs as a child in a sandbox with limits on time and memory, reads a copy, and is ended when it is cancelled. An exit
-// status other than 0 is a failure whatever was written: half a film would look like a whole one.
+// Each runs as a child in a sandbox with limits on time and memory, reads a copy, and is ended when it is cancelled.
+// An exit status other than 0 is a failure whatever was written: half a film would look like a whole one.
 //
 // What was asked to be taken out and is still found afterwards is a failure too, and the bytes are given to nobody: not
 // every format that exiftool reads can be written by it, and a film may bring its places in a track of their own.

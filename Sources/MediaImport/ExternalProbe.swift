@@ -6,8 +6,8 @@ internal import Synchronization
 //
 // The tags, their reading, and the limits on time, memory and answer are those of imports, so a photo that a program
 // saves has the size, date and place that the same photo has after an import. Two questions at most are answered at the
-// same time, each by a process of 40 MB; the second one starts when it is needed. The image manager of `Photos` asks the
-// same ones about what it renders.
+// same time, each by a process of 40 MB; the second one starts when it is needed. The image manager of `Photos` asks
+// the same ones about what it renders.
 //
 // exiftool is looked for at each question until it is found, so one that is installed later is used without a restart.
 

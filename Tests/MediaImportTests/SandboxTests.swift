@@ -11,7 +11,8 @@ private let layers = SandboxLayer.allCases.filter { $0.works() }
 private let fileLayers = layers.filter { $0 == .bubblewrap || $0 == .landlock }
 
 @Suite(
-  "The sandbox of programs", .enabled(if: SamplePhotos.areInstalled("perl"), "Needs perl, which exiftool is written in."))
+  "The sandbox of programs",
+  .enabled(if: SamplePhotos.areInstalled("perl"), "Needs perl, which exiftool is written in."))
 struct SandboxTests {
   /// A folder of a library with a secret, an input and a folder for the output.
   private struct Place {

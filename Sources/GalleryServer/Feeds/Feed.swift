@@ -219,7 +219,8 @@
         let library = try call.library()
         guard let key = call.key else { throw Problem.signInRequired }
         try Fetches.checkMayRead(library)
-        let feed = Feed(try cursor(call), key: key.name, renditions: try call.renditionColumns(), fetches: server.fetches)
+        let feed = Feed(
+          try cursor(call), key: key.name, renditions: try call.renditionColumns(), fetches: server.fetches)
         let fields = [
           ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
         ]

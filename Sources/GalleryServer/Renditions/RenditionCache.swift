@@ -3,10 +3,10 @@
   import MediaImport
   import Synchronization
 
-  // The renditions that were made, in `renditions/` of the library's folder. A cache: it is in no log, may be removed at
-  // any time, and is made anew.
+  // The renditions that were made, in `renditions/` of the library's folder. A cache: it is in no log, may be removed
+  // at any time, and is made anew.
   //
-  //     renditions/r1/records            128 bytes for each content: hash, state, placeholder, sizes, last use, checksum
+  //     renditions/r1/records            128 bytes a content: hash, state, placeholder, sizes, last use, checksum
   //     renditions/r1/ab/ab12….small     files by content hash; `.large`, `.play`
   //     renditions/r1/ab/ab12….why       why there are none
   //
@@ -17,8 +17,8 @@
   // written after its files. Nothing is synced, so after a power cut a file may be shorter than its record says: it is
   // measured when it is opened, and dropped if it is not what was written.
   //
-  // Rejected: the pictures in LMDB (a file is sent by the kernel, and a cache would grow the store's file for good); one
-  // file of JSON for each content (a million small files to read at the start).
+  // Rejected: the pictures in LMDB (a file is sent by the kernel, and a cache would grow the store's file for good);
+  // one file of JSON for each content (a million small files to read at the start).
 
   /// The renditions that were made.
   final class RenditionCache: Sendable {

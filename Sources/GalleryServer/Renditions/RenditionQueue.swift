@@ -11,11 +11,11 @@
   //     a film that is opened ─▶ films: one at a time ────────▶ a worker of their own, since a transcode takes minutes
   //
   // Idle work takes at most all workers but one, in batches; a request that finds no worker free ends the batch, which
-  // goes back to its place: what is looked at comes first. Both queues are bounded: of the wanted the oldest leaves, whose
-  // request hears that it has to come back; the filling waits for room.
+  // goes back to its place: what is looked at comes first. Both queues are bounded: of the wanted the oldest leaves,
+  // whose request hears that it has to come back; the filling waits for room.
   //
-  // Invariant: a content is worked on by one worker at a time; a piece of work is in one of the queues or in one worker's
-  // hands until it is done.
+  // Invariant: a content is worked on by one worker at a time; a piece of work is in one of the queues or in one
+  // worker's hands until it is done.
 
   /// A piece of work: the pictures, or the playable film, of a content.
   struct RenditionJob: Sendable {

@@ -13,8 +13,8 @@
   //                       └─ wanted ─▶ made ─▶ the file, and `event: rendition` to the feeds
   //                            └─ not within the time ─▶ 503, come back
   //
-  // Contents are named by their hash, so a picture that lies in ten assets is made once. Who may see it is decided by the
-  // asset through which it is asked for, each time.
+  // Contents are named by their hash, so a picture that lies in ten assets is made once. Who may see it is decided by
+  // the asset through which it is asked for, each time.
 
   /// How a server makes renditions.
   public struct RenditionOptions: Sendable {

@@ -90,7 +90,8 @@
     ///   - log: receives a line for each request that has ended.
     /// - Throws: ``GalleryError`` if the file of the keys cannot be read.
     public init(
-      _ library: PhotoLibrary, environment: GalleryEnvironment = .system, renditions: RenditionOptions = RenditionOptions(),
+      _ library: PhotoLibrary, environment: GalleryEnvironment = .system,
+      renditions: RenditionOptions = RenditionOptions(),
       log: @escaping @Sendable (GalleryLogLine) -> Void = { _ in }
     ) throws {
       precondition(library.client == PhotoLibrary.owner, "A server is made for the owner's view of a library.")

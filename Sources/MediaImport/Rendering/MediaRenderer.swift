@@ -61,8 +61,8 @@ package final class MediaRenderer: Sendable {
   ///   - limits: what one step may cost.
   ///   - workFolder: where the programs' input and output lie meanwhile, best on the file system of the files, so that
   ///     they need not be copied; nil: the folder for temporary files.
-  ///   - probe: shares its exiftool, which reads every file of this user and writes none; nil: one that reads nothing but
-  ///     what is rendered.
+  ///   - probe: shares its exiftool, which reads every file of this user and writes none; nil: one that reads nothing
+  ///     but what is rendered.
   package init(
     searchPath: String? = nil, limits: Limits = Limits(), workFolder: URL? = nil, probe: ExternalProbe? = nil
   ) {

@@ -7,16 +7,16 @@
 //     bytes 27…31     5 coefficients of Cb: (u, v) with 0 < u + v < 3, in the same order
 //     bytes 32…36     5 coefficients of Cr
 //
-// A coefficient c of scale s stands for a = (c - 128) / 127 * s. At the point (x, y) of the upright picture, 0 to 1 from
-// the upper left corner, a channel is its mean plus the sum of a * cos(pi u x) * cos(pi v y). Then
+// A coefficient c of scale s stands for a = (c - 128) / 127 * s. At the point (x, y) of the upright picture, 0 to 1
+// from the upper left corner, a channel is its mean plus the sum of a * cos(pi u x) * cos(pi v y). Then
 //
 //     R = Y + 1.402 (Cr - 128)     G = Y - 0.344 (Cb - 128) - 0.714 (Cr - 128)     B = Y + 1.772 (Cb - 128)
 //
 // The ratio of the sides is the asset's own and not repeated here. A page draws 32x32 points and lets the browser
 // enlarge them.
 //
-// Rejected: thumbhash (coefficients of 4 and 5 bits, so a reader unpacks bits, and bands show in skies); a tiny JPEG (its
-// head alone is 600 bytes).
+// Rejected: thumbhash (coefficients of 4 and 5 bits, so a reader unpacks bits, and bands show in skies); a tiny JPEG
+// (its head alone is 600 bytes).
 
 internal import Foundation
 
@@ -102,7 +102,7 @@ package struct Placeholder: Sendable, Hashable {
     guard bytes.count > body else { return nil }
     let head = String(decoding: bytes.prefix(bytes.count - body), as: UTF8.self)
     let words = head.split(separator: "\n").filter { !$0.hasPrefix("#") }.flatMap { $0.split { $0.isWhitespace } }
-    guard words == [isGrey ? "P5" : "P6", "\(side)", "\(side)", "255"] else { return nil }
+    guard head.hasSuffix("255\n"), words == [isGrey ? "P5" : "P6", "\(side)", "\(side)", "255"] else { return nil }
     let pixels = bytes.suffix(body)
     return isGrey ? pixels.flatMap { [$0, $0, $0] } : Array(pixels)
   }

@@ -17,8 +17,8 @@
 // Rejected: WebP for the small one. libvips 8.14 writes an EXIF block of its own into it even when told to strip, the
 // encoder takes twice the time, and at this size it saves a fifth.
 //
-// A file that crashes or hangs a decoder takes its batch with it; each file of which there is nothing afterwards is done
-// once more, alone, and only then is a failure its own.
+// A file that crashes or hangs a decoder takes its batch with it; each file of which there is nothing afterwards is
+// done once more, alone, and only then is a failure its own.
 
 package import Foundation
 internal import Glibc
@@ -142,8 +142,8 @@ extension MediaRenderer {
     let made = ["-map", "0:v:0", "-frames:v", "1", "-pix_fmt", "yuvj444p", "-q:v", "1", "-f", "mjpeg", frame]
     let quiet = ["-nostdin", "-v", "error", "-y"]
     let start = min(1, film.duration / 10)
-    if start > 0, (try? run.output(of: program, quiet + ["-ss", "\(start)"] + Films.inputArguments(path) + made)) != nil,
-      let made = try? folder.checked(frame, by: program)
+    let sought = quiet + ["-ss", "\(start)"] + Films.inputArguments(path) + made
+    if start > 0, (try? run.output(of: program, sought)) != nil, let made = try? folder.checked(frame, by: program)
     {
       return made
     }
@@ -155,7 +155,8 @@ extension MediaRenderer {
   // MARK: Shrinking
 
   private func shrink(
-    _ items: [Item], in folder: borrowing WorkFolder, with program: String, _ isCancelled: @escaping @Sendable () -> Bool
+    _ items: [Item], in folder: borrowing WorkFolder, with program: String,
+    _ isCancelled: @escaping @Sendable () -> Bool
   ) throws {
     if items.isEmpty { return }
     let output = folder.output

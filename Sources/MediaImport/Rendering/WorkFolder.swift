@@ -104,7 +104,8 @@ struct WorkFolder: ~Copyable {
     }
     // A link keeps its owner; what belongs to another one may be closed to the program.
     if status.st_uid == geteuid(), link(real, target) == 0 { return target }
-    let (from, to) = (open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK), open(target, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600))
+    let from = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let to = open(target, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     defer {
       if from >= 0 { close(from) }
       if to >= 0 { close(to) }
@@ -138,8 +139,8 @@ struct WorkFolder: ~Copyable {
     return path
   }
 
-  /// Gives a file that a program wrote the name under which it is wanted; where that is on another file system, the file
-  /// is copied.
+  /// Gives a file that a program wrote the name under which it is wanted; where that is on another file system, the
+  /// file is copied.
   func hand(_ path: String, to target: URL) throws {
     if rename(path, target.path) == 0 { return }
     try FileManager.default.moveItem(atPath: path, toPath: target.path)
