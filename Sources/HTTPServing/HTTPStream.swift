@@ -25,6 +25,8 @@
       var connection: UInt = 0
       var isSuspended = false
       var isEnding = false
+      /// Whether the client is to notice that the content is not whole.
+      var isBroken = false
       var isClosed = false
       /// Tasks that wait for room.
       var senders: [CheckedContinuation<Void, Never>] = []
@@ -86,6 +88,13 @@
       for sender in senders { sender.resume() }
     }
 
+    /// Ends the response so that the client notices that it is not whole: the connection is closed without the last
+    /// chunk.
+    public func abort() {
+      state.withLock { $0.isBroken = true }
+      end()
+    }
+
     /// Calls a closure once, when the client has left or the response has ended; at once if that has happened.
     public func onClose(_ body: @escaping @Sendable () -> Void) {
       let isLate = state.withLock { state in
@@ -141,12 +150,12 @@
 
     /// Gives the server what waits.
     /// - Returns: a number of bytes; 0 after suspending the connection; -1 at the end
-    /// (MHD_CONTENT_READER_END_OF_STREAM).
+    /// (MHD_CONTENT_READER_END_OF_STREAM), -2 at an end that is not whole (MHD_CONTENT_READER_END_WITH_ERROR).
     private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
       let (count, senders) = state.withLock { state -> (Int, [CheckedContinuation<Void, Never>]) in
         if state.isClosed { return (-1, []) }
         if state.isEmpty {
-          if state.isEnding { return (-1, []) }
+          if state.isEnding { return (state.isBroken ? -2 : -1, []) }
           state.isSuspended = true
           MHD_suspend_connection(OpaquePointer(bitPattern: state.connection))
           return (0, [])

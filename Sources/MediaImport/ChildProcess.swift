@@ -1,25 +1,25 @@
 // A child process with its standard input and output in our hands, and an end that can be relied on.
 //
-//   parent ◀──one socket──▶ stdin and stdout of the child
-//          ───lifeline────▶ a shell that waits for its end and then ends the whole group
+//   parent ◀──one socket──▶ stdin and stdout of the child ┐
+//          ───lifeline────▶ a shell that waits for its end ┘ one process group, which the shell leads and ends
 //
 // Standard error is thrown away: what a tool has to say about a file is in its answer.
 //
-// The lifeline is for the day on which we are killed. exiftool, told to stay open, goes on waiting when its input ends,
-// and one that is caught in a nasty file does not even look; without the lifeline each would stay for ever. Nothing is
-// ever written to it. Its end is our end, however that came about.
+// The lifeline is for the day on which this process is killed. exiftool, told to stay open, goes on waiting when its
+// input ends, and one that is caught in a nasty file does not even look; without the lifeline each would stay for ever.
+// Nothing is ever written to it. Its end is our end, however that came about. The shell stands outside of the child's
+// sandbox, so that the child can neither end it nor leave its group.
 //
-// Made by posix_spawn only: the process may hold an open LMDB environment, and no code of ours may run between fork
-// and exec. Every other descriptor is closed in the child, so that neither the library's files nor the pipes of a
-// sibling leak into it (a leaked pipe end would keep a sibling's output from ever ending). The child leads a process
-// group of its own: Ctrl-C on the terminal reaches us alone, and ending the child ends what it started.
+// The process may hold an open LMDB environment, so nothing of ours runs between fork and exec but the system calls of
+// `psys_spawn_confined`, which set limits and sandbox. Every other descriptor is closed in the child, so that neither
+// the library's files nor the pipes of a sibling leak into it (a leaked pipe end would keep a sibling's output from
+// ever ending). The group is not ours: Ctrl-C on the terminal reaches us alone, and ending the group ends what the
+// child started.
 //
 // It is a socket and not a pair of pipes because `send` can be told not to raise SIGPIPE when the child is gone; a
 // write to a pipe cannot, and a library must not change the signal settings of the program it is in.
-//
-// Limits are set by the shell that the child starts as (`ulimit`, then `exec`), since a limit set from outside after
-// the start comes too late to be certain.
 
+internal import CSystem
 internal import Glibc
 internal import PhotoLedger
 
@@ -28,6 +28,8 @@ struct ChildProcess: ~Copyable {
   let identifier: pid_t
   private let socket: Descriptor
   private let lifeline: Descriptor
+  /// The shell at the other end of the lifeline, which leads the group.
+  private let guardian: pid_t
   /// Whether the kernel has told the exit status, which it does once.
   private var isReaped = false
 
@@ -44,10 +46,11 @@ struct ChildProcess: ~Copyable {
   ///   - environment: variables besides `PATH`, `LC_ALL` and `TZ`, as `NAME=value`.
   ///   - memoryByteCount: the address space that it may have, in bytes.
   ///   - fileByteCount: the largest file that it may write, in bytes; nil: any. A write beyond ends it by a signal.
+  ///   - sandbox: what it may reach.
   /// - Throws: `toolFailed` when the process cannot be made.
   init(
     executable: String, arguments: [String], pathArguments: [FilePath] = [], environment: [String] = [],
-    memoryByteCount: Int, fileByteCount: Int? = nil
+    memoryByteCount: Int, fileByteCount: Int? = nil, sandbox: Sandbox
   ) throws(ImportError) {
     let talk = try Self.socketPair(executable)
     let parentEnd = Descriptor(talk.0)
@@ -55,16 +58,27 @@ struct ChildProcess: ~Copyable {
     let life = try Self.socketPair(executable)
     let parentLife = Descriptor(life.0)
     let childLife = Descriptor(life.1)
-    let script = """
-      ulimit -c 0; ulimit -v \(memoryByteCount / 1024)\(fileByteCount.map { "; ulimit -f \($0 / 512)" } ?? "")
-      { read -r end <&3; kill -KILL 0; } <&- >&- &
-      exec "$0" "$@" 3<&-
-      """
-    let words = ["/bin/sh", "-c", script, executable] + arguments
-    let child = try Self.spawn(
-      words.map { Array($0.utf8) } + pathArguments.map(\.bytes), environment.map { Array($0.utf8) },
-      childEnd.number, childLife.number)
+    let opened = open("/dev/null", O_RDWR | O_CLOEXEC)
+    guard opened >= 0 else { throw Self.failure("/dev/null", errno) }
+    let nowhere = Descriptor(opened)
+    guard let (program, words) = sandbox.command(of: executable) else { throw Self.failure("bwrap", ENOENT) }
+    let (leader, code) = Spawning.start(
+      "/bin/sh", ["/bin/sh", "-c", "read -r end; kill -KILL 0"].map { Array($0.utf8) }, environment: Self.environment,
+      descriptors: [childLife.number, nowhere.number, nowhere.number], leadsGroup: true)
+    guard code == 0 else { throw Self.failure("/bin/sh", code) }
+    let all = ([program] + words + arguments).map { Array($0.utf8) } + pathArguments.map(\.bytes)
+    let (child, status) = Self.spawn(
+      program, all, environment.map { Array($0.utf8) }, [childEnd.number, childEnd.number, nowhere.number], sandbox
+    ) { body in
+      sandbox.withConfinement(
+        of: executable, memoryByteCount: memoryByteCount, fileByteCount: fileByteCount, group: leader, body)
+    }
+    guard status == 0 else {
+      Self.end(leader)
+      throw Self.failure(executable, status)
+    }
     identifier = child
+    guardian = leader
     socket = parentEnd
     lifeline = parentLife
   }
@@ -83,16 +97,19 @@ struct ChildProcess: ~Copyable {
   ]
 
   private static func spawn(
-    _ words: [[UInt8]], _ variables: [[UInt8]], _ socket: Int32, _ lifeline: Int32
-  ) throws(ImportError) -> pid_t {
-    let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
-    guard nowhere >= 0 else { throw failure("/dev/null", errno) }
-    defer { close(nowhere) }
-    let (child, status) = Spawning.start(
-      "/bin/sh", words, environment: environment + variables, descriptors: [socket, socket, nowhere, lifeline],
-      leadsGroup: true)
-    guard status == 0 else { throw failure("/bin/sh", status) }
-    return child
+    _ program: String, _ words: [[UInt8]], _ variables: [[UInt8]], _ descriptors: [Int32], _ sandbox: Sandbox,
+    confined: ((UnsafePointer<psys_confinement>) -> (Int32, Int32)) -> (Int32, Int32)
+  ) -> (child: pid_t, code: Int32) {
+    var descriptors = descriptors
+    let filter = sandbox.layer == .bubblewrap ? Sandbox.filterPipe() : nil
+    defer { if let filter { close(filter) } }
+    if sandbox.layer == .bubblewrap {
+      guard let filter else { return (0, ENOSYS) }
+      descriptors.append(filter)
+    }
+    return confined {
+      Spawning.start(program, words, environment: environment + variables, descriptors: descriptors, confinement: $0)
+    }
   }
 
   private static func failure(_ executable: String, _ code: Int32) -> ImportError {
@@ -155,13 +172,22 @@ struct ChildProcess: ~Copyable {
     }
   }
 
-  /// Ends the child and everything in its process group, and takes its exit status from the kernel.
-  deinit {
-    // The group outlives the child: the shell that waits for our end is in it.
-    kill(-identifier, SIGKILL)
-    if isReaped { return }
-    // The group exists from the moment posix_spawn returned, so the line above reached the child; waiting cannot hang.
+  /// Ends a process that leads a group, with its group, and takes its exit status from the kernel.
+  private static func end(_ leader: pid_t) {
+    // The group exists from the moment the leader was made until it is waited for, so this reaches it.
+    kill(-leader, SIGKILL)
+    wait(for: leader)
+  }
+
+  private static func wait(for process: pid_t) {
     var status: Int32 = 0
-    while waitpid(identifier, &status, 0) < 0 && errno == EINTR {}
+    while waitpid(process, &status, 0) < 0 && errno == EINTR {}
+  }
+
+  /// Ends the child and everything in its process group, and takes the exit statuses from the kernel.
+  deinit {
+    kill(-guardian, SIGKILL)
+    if !isReaped { Self.wait(for: identifier) }
+    Self.wait(for: guardian)
   }
 }

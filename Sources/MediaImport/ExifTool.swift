@@ -5,12 +5,14 @@ internal import Synchronization
 
 /// Reads the metadata of photos and videos with several exiftool processes, each kept running between files.
 ///
-/// - Important: exiftool parses hostile bytes; it does so in children with limits on time, memory and output.
+/// - Important: exiftool parses hostile bytes; it does so in sandboxed children that write nothing, with limits on
+///   time, memory and output.
 final class ExifTool: Sendable {
   /// The number of processes that work at the same time, at most.
   let processCount: Int
   private let executable: String
   private let limits: ExifToolLimits
+  private let sandbox: Sandbox
   /// Counts the processes that may still be taken out; a thread that finds none waits for one to come back.
   private let places: DispatchSemaphore
   /// The processes that nobody is using; whoever takes one out is the only one to touch it until it is put back.
@@ -22,14 +24,16 @@ final class ExifTool: Sendable {
   ///   - searchPath: Folders with colons between them; nil is `PATH`.
   ///   - processCount: How many run at the same time; nil for one per processor.
   ///   - limits: What one file may cost.
+  ///   - sandbox: What it may reach; it reads everything and writes nowhere unless another one is given.
   /// - Throws: `toolMissing` when it is not installed.
   init(
     executable: String? = nil, searchPath: String? = nil, processCount: Int? = nil,
-    limits: ExifToolLimits = ExifToolLimits()
+    limits: ExifToolLimits = ExifToolLimits(), sandbox: Sandbox? = nil
   ) throws(ImportError) {
     if let executable { self.executable = executable } else { self.executable = try Self.find(searchPath) }
     self.processCount = max(1, processCount ?? sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     self.limits = limits
+    self.sandbox = sandbox ?? Sandbox(readable: ["/"])
     self.places = DispatchSemaphore(value: self.processCount)
     guard Glibc.access(self.executable, X_OK) == 0 else { throw Self.missing(self.executable) }
   }
@@ -75,7 +79,8 @@ final class ExifTool: Sendable {
     about path: FilePath, isThorough: Bool = false, isCancelled: () -> Bool = { false }
   ) throws(ImportError) -> [UInt8] {
     places.wait()
-    let process = idle.withLock { $0.popLast() } ?? ExifToolProcess(executable: executable, limits: limits)
+    let process =
+      idle.withLock { $0.popLast() } ?? ExifToolProcess(executable: executable, limits: limits, sandbox: sandbox)
     defer {
       idle.withLock { $0.append(process) }
       places.signal()

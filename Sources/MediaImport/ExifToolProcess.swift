@@ -30,13 +30,15 @@ public struct ExifToolLimits: Sendable {
 final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, which hands it to one thread at a time
   private let executable: String
   private let limits: ExifToolLimits
+  private let sandbox: Sandbox
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
   private var child: ChildProcess?
   private var question = 0
 
-  init(executable: String, limits: ExifToolLimits) {
+  init(executable: String, limits: ExifToolLimits, sandbox: Sandbox) {
     self.executable = executable
     self.limits = limits
+    self.sandbox = sandbox
   }
 
   deinit { buffer.deallocate() }
@@ -131,7 +133,7 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   private func start(_ arguments: [String], _ path: FilePath? = nil) throws(ImportError) -> ChildProcess {
     try ChildProcess(
       executable: executable, arguments: ["-config", ""] + arguments, pathArguments: path.map { [$0] } ?? [],
-      memoryByteCount: limits.memoryByteCount)
+      memoryByteCount: limits.memoryByteCount, sandbox: sandbox)
   }
 
   private func crashed(_ path: FilePath) -> ImportError {

@@ -8,8 +8,8 @@ public import PhotoLedger
 //                heif-convert, vips, magick,          exiftool, then exiftool again to see
 //                convert; ffmpeg for films            that nothing is left
 //
-// Each runs as a child with limits on time and memory, reads a copy, and is ended when nobody waits any more. An exit
-// status other than 0 is a failure whatever was written: half a film would look like a whole one.
+// Each runs as a child in a sandbox with limits on time and memory, reads a copy, and is ended when it is cancelled.
+// An exit status other than 0 is a failure whatever was written: half a film would look like a whole one.
 //
 // What was asked to be taken out and is still found afterwards is a failure too, and the bytes are given to nobody: not
 // every format that exiftool reads can be written by it, and a film may bring its places in a track of their own.
@@ -38,17 +38,21 @@ public struct ExternalConverter: RepresentationConverter {
     (programs, self.limits) = (Programs(searchPath: searchPath), limits)
   }
 
-  private func toolRun(_ isCancelled: @escaping @Sendable () -> Bool) -> ToolRun {
+  /// Runs programs that may read a file, and write into a folder.
+  private func toolRun(
+    reading input: String, writing output: String? = nil, _ isCancelled: @escaping @Sendable () -> Bool
+  ) -> ToolRun {
     ToolRun(
       limits: ToolLimits(timePerFile: limits.timePerFile, memoryByteCount: limits.memoryByteCount),
-      isCancelled: isCancelled)
+      isCancelled: isCancelled, sandbox: Sandbox(readable: [input], writable: output.map { [$0] } ?? []))
   }
 
   /// Whether the pictures of a film are H.264, by what exiftool reads of it.
   /// - Throws: ``ImportError``: `toolMissing`, `toolFailed`, `toolTimeout`.
   public func isCompatible(_ file: URL, type: String) throws -> Bool {
-    let run = toolRun { false }
-    let answer = try run.output(of: try exiftool(), ["-q", "-q", "-a", "-s3", "-CompressorID", file.path])
+    let path = WorkFolder.real(file)
+    let run = toolRun(reading: path) { false }
+    let answer = try run.output(of: try exiftool(), ["-q", "-q", "-a", "-s3", "-CompressorID", path])
     let encodings = answer.split { $0.isWhitespace }
     return !encodings.isEmpty && encodings.allSatisfy { ["avc1", "avc3"].contains($0) }
   }
@@ -56,18 +60,32 @@ public struct ExternalConverter: RepresentationConverter {
   /// Encodes with the first program that is installed, and takes metadata out with exiftool.
   /// - Throws: ``ImportError``: `toolMissing` with the names of programs to install; `toolFailed`, `toolTimeout`.
   public func convert(_ conversion: RepresentationConversion) throws {
-    let run = toolRun(conversion.isCancelled)
-    guard conversion.isEncoding else { return try strip(conversion.source, conversion, run) }
-    guard !conversion.metadataOptions.isEmpty else { return try encode(conversion, to: conversion.target, run) }
     // Found before hours of encoding.
-    _ = try exiftool()
-    let name = conversion.target.lastPathComponent
-    let step = conversion.target.deletingLastPathComponent().appending(
-      path: "\(conversion.target.deletingPathExtension().lastPathComponent).step.\(conversion.target.pathExtension)")
-    precondition(step.lastPathComponent != name, "The step on the way has a name of its own.")
-    defer { unlink(step.path) }
-    try encode(conversion, to: step, run)
-    try strip(step, conversion, run)
+    if !conversion.metadataOptions.isEmpty { _ = try exiftool() }
+    let folder = try Self.root.folder()
+    let run = toolRun(reading: folder.input, writing: folder.output, conversion.isCancelled)
+    var made = try folder.take(conversion.source, as: Self.name("source", like: conversion.source))
+    let ending = UniformType.filenameExtension(of: conversion.targetType)
+    if conversion.isEncoding {
+      let target = folder.file("target.\(ending)")
+      try encode(conversion, made, to: target, run)
+      made = try folder.checked(target, by: conversion.targetType)
+    }
+    if !conversion.isEncoding || !conversion.metadataOptions.isEmpty {
+      let target = folder.file("stripped.\(ending)")
+      try strip(made, to: target, conversion, run)
+      made = try folder.checked(target, by: "exiftool")
+    }
+    try folder.hand(made, to: conversion.target)
+  }
+
+  private static let root = WorkRoot()
+
+  /// A name with the ending of another one, if that is a plain one.
+  private static func name(_ name: String, like file: URL) -> String {
+    let ending = file.pathExtension
+    return ending.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) } && !ending.isEmpty
+      ? "\(name).\(ending)" : name
   }
 
   // MARK: Encoding
@@ -98,15 +116,17 @@ public struct ExternalConverter: RepresentationConverter {
     }
   ]
 
-  private func encode(_ conversion: RepresentationConversion, to target: URL, _ run: ToolRun) throws {
+  private func encode(
+    _ conversion: RepresentationConversion, _ source: String, to target: String, _ run: ToolRun
+  ) throws {
     let isImage = conversion.targetType == "public.jpeg"
     let isHighEfficiency = ["public.heic", "public.heif", "public.heics", "public.heifs", "public.avif"]
       .contains(conversion.sourceType)
     let tools = isHighEfficiency ? Self.highEfficiencyImages : isImage ? Self.images : Self.movies
     for tool in tools {
       guard let program = programs.find(tool.program) else { continue }
-      _ = try run.output(of: program, tool.arguments(conversion.source.path, target.path))
-      guard access(target.path, R_OK) == 0 else {
+      _ = try run.output(of: program, tool.arguments(source, target))
+      guard access(target, R_OK) == 0 else {
         throw ImportError(.toolFailed, path: program, "\(program) ended without an error and without a file.")
       }
       return
@@ -128,17 +148,17 @@ public struct ExternalConverter: RepresentationConverter {
     "ExtDescrAccessibility", "Information",
   ]
 
-  private func strip(_ source: URL, _ conversion: RepresentationConversion, _ run: ToolRun) throws {
+  private func strip(
+    _ source: String, to target: String, _ conversion: RepresentationConversion, _ run: ToolRun
+  ) throws {
     var tags: [String] = []
     if conversion.metadataOptions.contains(.removeLocation) { tags += ["Location:all", "GPS:all", "GPS*"] }
     if conversion.metadataOptions.contains(.removeCaptions) { tags += Self.captions }
     let program = try exiftool()
     let quiet = ["-q", "-q", "-api", "LargeFileSupport=1"]
-    let target = conversion.target.path
-    _ = try run.output(of: program, quiet + tags.map { "-\($0)=" } + ["-o", target, source.path])
+    _ = try run.output(of: program, quiet + tags.map { "-\($0)=" } + ["-o", target, source])
     let left = try run.output(of: program, quiet + ["-a", "-G1", "-s", "-ee3"] + tags.map { "-\($0)" } + [target])
     guard left.allSatisfy(\.isWhitespace) else {
-      unlink(target)
       let names = left.split(separator: "\n").prefix(5).map { $0.prefix { $0 != ":" }.split { $0.isWhitespace } }
       throw ImportError(
         .toolFailed, path: program[0],

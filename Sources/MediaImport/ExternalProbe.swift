@@ -5,8 +5,9 @@ internal import Synchronization
 // What the bytes of a file are, by one exiftool that is kept running.
 //
 // The tags, their reading, and the limits on time, memory and answer are those of imports, so a photo that a program
-// saves has the size, date and place that the same photo has after an import. Questions wait for each other: a client
-// that saves a photo asks once, and a second process would cost 40 MB for as long as the program runs.
+// saves has the size, date and place that the same photo has after an import. Two questions at most are answered at the
+// same time, each by a process of 40 MB; the second one starts when it is needed. The image manager of `Photos` asks
+// the same ones about what it renders.
 //
 // exiftool is looked for at each question until it is found, so one that is installed later is used without a restart.
 
@@ -15,6 +16,7 @@ public final class ExternalProbe: MediaProbe {
   private let tool = Mutex<ExifTool?>(nil)
   private let limits: ExifToolLimits
   private let searchPath: String?
+  private let sandbox: Sandbox?
   private let isCancelled: @Sendable () -> Bool
 
   /// The probe that libraries of this process share where none was chosen.
@@ -26,11 +28,19 @@ public final class ExternalProbe: MediaProbe {
   ///   - limits: what one file may cost.
   ///   - isCancelled: whether nobody waits for an answer any more; then exiftool is ended, and the file's block fails
   ///     with ``LibraryError/Code/userCancelled``.
-  public init(
+  public convenience init(
     searchPath: String? = nil, limits: ExifToolLimits = ExifToolLimits(),
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
-    (self.searchPath, self.limits, self.isCancelled) = (searchPath, limits, isCancelled)
+    self.init(searchPath: searchPath, limits: limits, sandbox: nil, isCancelled: isCancelled)
+  }
+
+  /// As the public one, with another sandbox than the usual.
+  init(
+    searchPath: String? = nil, limits: ExifToolLimits = ExifToolLimits(), sandbox: Sandbox?,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) {
+    (self.searchPath, self.limits, self.sandbox, self.isCancelled) = (searchPath, limits, sandbox, isCancelled)
   }
 
   /// Examines a file.
@@ -58,10 +68,11 @@ public final class ExternalProbe: MediaProbe {
   /// What exiftool says about a file, unread: the part of the cost that is not ours, for benchmarks.
   package func answer(about file: URL) throws -> [UInt8] { try running().answer(about: FilePath(file.path)) }
 
-  private func running() throws(ImportError) -> ExifTool {
+  /// The exiftool that stays open.
+  func running() throws(ImportError) -> ExifTool {
     try tool.withLock { (tool) throws(ImportError) in
       if let tool { return tool }
-      let made = try ExifTool(searchPath: searchPath, processCount: 1, limits: limits)
+      let made = try ExifTool(searchPath: searchPath, processCount: 2, limits: limits, sandbox: sandbox)
       tool = made
       return made
     }

@@ -1,7 +1,7 @@
 internal import CSystem
 internal import Glibc
 
-/// Starts programs; the Swift face of `psys_spawn`, and the only one.
+/// Starts programs; the Swift face of `psys_spawn` and `psys_spawn_confined`, and the only one.
 package enum Spawning {
   /// Starts a program with default signals; none of our descriptors reaches it but those that are given to it.
   /// - Parameters:
@@ -21,6 +21,20 @@ package enum Spawning {
       withCStrings(environment) { envp in
         psys_spawn(
           &child, executable, argv, envp, directory, descriptors, Int32(descriptors.count), leadsGroup ? 1 : 0)
+      }
+    }
+    return (child, code)
+  }
+
+  /// Starts a program in a confinement; otherwise as ``start(_:_:environment:directory:descriptors:leadsGroup:)``.
+  static func start(
+    _ executable: String, _ words: [[UInt8]], environment: [[UInt8]], descriptors: [Int32],
+    confinement: UnsafePointer<psys_confinement>
+  ) -> (child: Int32, code: Int32) {
+    var child: Int32 = 0
+    let code = withCStrings(words) { argv in
+      withCStrings(environment) { envp in
+        psys_spawn_confined(&child, executable, argv, envp, descriptors, Int32(descriptors.count), confinement)
       }
     }
     return (child, code)

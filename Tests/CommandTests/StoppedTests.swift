@@ -31,12 +31,16 @@ struct StoppedTests {
     let photos = sandbox.folder.appending(path: "photos")
     try FileManager.default.createDirectory(at: photos, withIntermediateDirectories: true)
     try Data("x".utf8).write(to: photos.appending(path: "a.jpg"))
-    // Ignores what asks it to end, and answers nothing.
-    let variables = try pretend("exiftool", "trap '' TERM INT HUP\n: > '\(mark.path)'\nexec sleep 60", sandbox)
+    // Ignores what asks it to end, and answers nothing. It opens a pipe to read, since it may write nowhere.
+    mkfifo(mark.path, 0o600)
+    let variables = try pretend("exiftool", "trap '' TERM INT HUP\nexec sleep 60 < '\(mark.path)'", sandbox)
     let child = try start(sandbox, ["import", photos.path], variables)
+    var pipe: Int32 = -1
     try await waitUntil("exiftool was started") {
-      FileManager.default.fileExists(atPath: mark.path) || !child.isRunning
+      pipe = open(mark.path, O_WRONLY | O_NONBLOCK)
+      return pipe >= 0 || !child.isRunning
     }
+    defer { close(pipe) }
     let begun = ContinuousClock.now
     kill(child.identifier, SIGTERM)
     let end = child.end()

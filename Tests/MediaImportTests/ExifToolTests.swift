@@ -72,7 +72,8 @@ struct ExifToolTests {
         esac
       done
       """
-    let tool = try ExifTool(executable: Self.standIn(folder, script), processCount: 1, limits: Self.limits(5))
+    let tool = try ExifTool(
+      executable: Self.standIn(folder, script), processCount: 1, limits: Self.limits(5), sandbox: Sandbox(layer: .none))
     let good = try folder.write("good.jpg", Data("x".utf8))
     let first = try tool.tags(of: good).text("FileType")
     #expect(try tool.tags(of: good).text("FileType") == first, "One process is kept.")
@@ -100,7 +101,8 @@ struct ExifToolTests {
   func misbehaves(script: String, code: ImportError.Code) throws {
     let folder = try TemporaryFolder()
     let limits = Self.limits(code == .toolTimeout ? 0.3 : 60)
-    let tool = try ExifTool(executable: Self.standIn(folder, script), processCount: 1, limits: limits)
+    let tool = try ExifTool(
+      executable: Self.standIn(folder, script), processCount: 1, limits: limits, sandbox: Sandbox(layer: .none))
     let path = try folder.write("x.jpg", Data("x".utf8))
     for _ in 0..<3 {
       let error = #expect(throws: ImportError.self) { try tool.tags(of: path) }
@@ -130,7 +132,7 @@ struct ExifToolTests {
     let leak = open(try folder.write("leaked", Data()).description, O_RDONLY)
     #expect(leak > 2 && fcntl(leak, F_GETFD) == 0, "The descriptor is one that a child would inherit.")
     defer { close(leak) }
-    let tool = try ExifTool(executable: Self.standIn(folder, script), processCount: 1)
+    let tool = try ExifTool(executable: Self.standIn(folder, script), processCount: 1, sandbox: Sandbox(layer: .none))
     let tags = try tool.tags(of: try folder.write("x.jpg", Data("x".utf8)))
     #expect(tags.integer("Leaks") == 0)
     #expect(tags.integer("Limit") == (2 << 30) / 1024)
@@ -148,7 +150,7 @@ struct ExifToolTests {
       """
     let executable = try Self.standIn(folder, script)
     await #expect(processExitsWith: .signal(SIGKILL)) { [executable = executable as String] in
-      let tool = try ExifTool(executable: executable, processCount: 1)
+      let tool = try ExifTool(executable: executable, processCount: 1, sandbox: Sandbox(layer: .none))
       _ = try tool.tags(of: FilePath(executable))
       kill(getpid(), SIGKILL)
     }

@@ -100,7 +100,8 @@ struct ExternalProbeTests {
         echo '[{"File:MIMEType":"image/png","File:FileType":"PNG"}]'; echo "{ready${l#-execute}}";; esac; done
       """
     _ = try ExifToolTests.standIn(folder, script)
-    let probe = ExternalProbe(searchPath: folder.path, limits: ExifToolTests.limits(0.5))
+    let probe = ExternalProbe(
+      searchPath: folder.path, limits: ExifToolTests.limits(0.5), sandbox: Sandbox(layer: .none))
     let error = #expect(throws: LibraryError.self) { try finding("hang.jpg", TinyMedia.jpeg(), probe) }
     #expect(error?.code == .invalidResource && error?.description.contains("0.5 seconds") == true)
     guard case .medium = try finding("a.jpg", TinyMedia.jpeg(), ExternalProbe(searchPath: folder.path)) else {
@@ -114,7 +115,8 @@ struct ExternalProbeTests {
     let folder = try TemporaryFolder()
     _ = try ExifToolTests.standIn(folder, "echo $$ > \"$0.pid\"; exec sleep 1000")
     let isOver = Atomic(false)
-    let probe = ExternalProbe(searchPath: folder.path, isCancelled: { isOver.load(ordering: .relaxed) })
+    let probe = ExternalProbe(
+      searchPath: folder.path, sandbox: Sandbox(layer: .none), isCancelled: { isOver.load(ordering: .relaxed) })
     let path = try folder.write("a.jpg", TinyMedia.jpeg())
     async let answer = onThread { try probe.examine(URL(filePath: path.description)) }
     let place = "\(folder.path)/exiftool.pid"

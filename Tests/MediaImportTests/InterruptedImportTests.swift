@@ -124,7 +124,7 @@ struct InterruptedImportTests {
       while read -r l; do case $l in *hang*) echo $$ > "$0.pid"; sleep 1000 ;; -execute*)
         echo '[{"File:MIMEType":"image/jpeg","File:FileType":"JPEG"}]'; echo "{ready${l#-execute}}";; esac; done
       """)
-    let tool = try ExifTool(executable: executable, processCount: 1)
+    let tool = try ExifTool(executable: executable, processCount: 1, sandbox: Sandbox(layer: .none))
     let rig = try Rig()
     var options = LibraryImport.Options()
     options.threadCount = 1

@@ -74,6 +74,13 @@ package final class RawClient {
     if poll(&wanted, 1, milliseconds) > 0 { _ = receive() }
   }
 
+  /// The same as bytes.
+  package func readBytesToEnd() -> [UInt8] {
+    while receive() {}
+    defer { unread = [] }
+    return unread
+  }
+
   private func receive() -> Bool {
     var piece = [UInt8](repeating: 0, count: 65_536)
     let count = recv(descriptor, &piece, piece.count, 0)

@@ -73,6 +73,33 @@ int psys_spawn(
     int *child, const char *executable, char *const arguments[], char *const environment[], const char *directory,
     const int *descriptors, int count, int leads_group);
 
+/// The layers of a confinement that the kernel enforces; 0 sets limits only.
+enum { PSYS_LANDLOCK = 1, PSYS_FILTER = 2 };
+
+/// What a program may do. The lists end with a null; paths that do not exist are passed over.
+typedef struct {
+  const char *const *programs;  // files and folders that may be read and executed
+  const char *const *readable;  // that may be read
+  const char *const *writable;  // that may be read and written
+  int64_t memory;               // address space in bytes; 0: any
+  int64_t file_size;            // the largest file that it may write, bytes; 0: any
+  int layers;                   // PSYS_LANDLOCK, PSYS_FILTER
+  int group;                    // the process group that it joins; 0: one of its own
+} psys_confinement;
+
+/// As psys_spawn, with limits and layers that hold from the program's first instruction. With any layer it cannot gain
+/// privileges, and keeps of root's only the one to read and write what others own. Returns 0 or an errno.
+int psys_spawn_confined(
+    int *child, const char *executable, char *const arguments[], char *const environment[], const int *descriptors,
+    int count, const psys_confinement *confinement);
+
+/// The version of Landlock that the kernel has (landlock(7)); 0: none.
+int psys_landlock_version(void);
+
+/// The filter of PSYS_FILTER as the bytes of a BPF program, for a program that sets it; no bytes where the processor's
+/// calls are not known.
+const void *psys_call_filter(size_t *bytes);
+
 /// Lets the kernel read around what is read in the mapping of a file that holds `address` (madvise, MADV_NORMAL).
 /// Returns 0 or an errno; ENOENT if no file is mapped there.
 int psys_read_around(const void *address);

@@ -207,7 +207,8 @@
       return .json(
         [
           "token": .text(found.token.description), "total": .integer(Int64(found.count)),
-          "start": .integer(Int64(lower)), "count": .integer(Int64(assets.count)), "columns": Columns.json(assets),
+          "start": .integer(Int64(lower)), "count": .integer(Int64(assets.count)), 
+          "columns": try Columns.json(assets, try call.renditionColumns()),
         ], [("Cache-Control", "no-store")])
     }
 

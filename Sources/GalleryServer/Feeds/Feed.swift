@@ -60,6 +60,8 @@
     private let sections: SectionChoice?
     /// Whether the key has expired: nothing is delivered from then on.
     private let isExpired: @Sendable () -> Bool
+    private let renditions: RenditionColumns
+    private let announcements: RenditionAnnouncements
     private let state: Mutex<State>
 
     init(_ cursor: FeedCursor, name: String, key: Keyring.Key, sections: SectionChoice?, for server: GalleryServer) {
@@ -67,6 +69,8 @@
       (library, fetches) = (server.library.as(key.client), server.fetches)
       let (now, end) = (server.environment.now, key.expires)
       isExpired = { now() >= end }
+      renditions = RenditionColumns(library: library, renditions: server.renditions)
+      announcements = RenditionAnnouncements(renditions, stream)
       state = Mutex(State(cursor: cursor))
     }
 
@@ -79,6 +83,9 @@
         for (fetch, token) in state.withLock({ $0.cursor.tokens }) { follow(fetch, from: token) }
       }
     }
+
+    /// Announces that the pictures of a content are there.
+    func announce(_ hash: [UInt8]) { if !isExpired() { announcements.add(hash) } }
 
     /// Ends the stream and all that follows for it.
     func end() {
@@ -162,7 +169,7 @@
         let after = details.fetchResultAfterChanges
         fetches.hold(after, of: fetch, for: library.client)
         if Message.isSmall(details) {
-          let message = try Message.change(details, of: fetch, sections: sections)
+          let message = try Message.change(details, of: fetch, sections: sections, renditions)
           try await send("change", message, fetch, number, after.token)
         } else {
           try await send("state", Message.state(after, of: fetch), fetch, number, after.token)
@@ -267,6 +274,12 @@
       }
       for feed in feeds { feed.end() }
       for poll in polls { poll.task.cancel() }
+    }
+
+    /// Announces to all feeds that the pictures of a content are there; each passes it on only if its client may see
+    /// them.
+    func announce(_ hash: [UInt8]) {
+      for feed in state.withLock({ Array($0.open.values) }) { feed.announce(hash) }
     }
 
     func endAll() {

@@ -68,7 +68,8 @@
           let before = try call.server.fetches.result(fetch, at: token, of: poll.library)
           let now = answer.results.first?.token ?? before.token
           return try Message.change(
-            poll.library.changeDetails(from: before, to: now), of: fetch, sections: poll.sections)
+            poll.library.changeDetails(from: before, to: now), of: fetch, sections: poll.sections,
+            poll.renditions)
         }
         return .json(unchanged, [("Cache-Control", "no-store")])
       },
@@ -76,7 +77,8 @@
 
     private static func poll(_ call: Call, _ cursor: FeedCursor) throws -> Poll {
       Poll(
-        cursor: cursor, library: try call.library(), fetches: call.server.fetches, sections: try SectionChoice(call))
+        cursor: cursor, library: try call.library(), fetches: call.server.fetches, sections: try SectionChoice(call),
+        renditions: try call.renditionColumns())
     }
   }
 #endif

@@ -64,7 +64,8 @@
     }
 
     static func change(
-      _ details: ChangeDetails<Asset>, of fetch: FetchRequest, sections choice: SectionChoice? = nil
+      _ details: ChangeDetails<Asset>, of fetch: FetchRequest, sections choice: SectionChoice?,
+      _ renditions: RenditionColumns
     ) throws -> JSON {
       let after = details.fetchResultAfterChanges
       let inserted = details.insertedIndexes ?? []
@@ -83,7 +84,7 @@
         .init(
           "items",
           [
-            "indexes": JSON(ranges: indexes), "columns": Columns.json(try after.objects(at: indexes)),
+            "indexes": JSON(ranges: indexes), "columns": try Columns.json(try after.objects(at: indexes), renditions),
             "isComplete": .bool(touched.count <= itemLimit),
           ]),
       ]

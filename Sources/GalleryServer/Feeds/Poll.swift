@@ -21,6 +21,7 @@
     let library: PhotoLibrary
     let fetches: Fetches
     let sections: SectionChoice?
+    let renditions: RenditionColumns
 
     /// What a poll gives.
     struct Answer: Sendable {
@@ -45,7 +46,7 @@
         let details = try library.changeDetails(from: before, to: now)
         let after = details.fetchResultAfterChanges
         if !Message.isEmpty(details) {
-          answer.messages.append(try Message.change(details, of: fetch, sections: sections))
+          answer.messages.append(try Message.change(details, of: fetch, sections: sections, renditions))
         }
         fetches.hold(after, of: fetch, for: library.client)
         answer.cursor.set(after.token, of: fetch)

@@ -102,7 +102,7 @@
     }
 
     /// The fields of what never changes under its tag; the name of the fetch stands in the URL.
-    fileprivate static func fields(tag: String) -> [(name: String, value: String)] {
+    static func fields(tag: String) -> [(name: String, value: String)] {
       [("ETag", tag), ("Cache-Control", "private, no-cache"), ("Vary", "Authorization, Cookie")]
     }
 
@@ -185,16 +185,21 @@
     }
 
     func response(_ result: FetchResult<Asset>, _ call: Call) throws -> HTTPResponse {
-      // The window of a fetch at a token never changes, so its name is its tag.
-      let fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-\(isColumns ? "c" : "o")\"")
-      if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
+      // The window of a fetch at a token never changes, so its name is its tag; the name of the fetch stands in the
+      // URL. Columns show besides which renditions are there, so their own bytes are part of the tag.
+      var fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-o\"")
+      if !isColumns, call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
       let first = min(start, result.count)
       // The sum of a large start and a count has no place in an Int.
       let range = first..<(first + min(count, result.count - first))
       let assets = try result.objects(at: range)
       let items: JSON.Member
       if isColumns {
-        items = JSON.Member("columns", Columns.json(assets))
+        let columns = try Columns.json(assets, try call.renditionColumns())
+        let text = columns.description
+        items = JSON.Member("columns", .written(text))
+        fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-c\(Keyring.hash(text).prefix(32))\"")
+        if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
       } else {
         let library = try call.library()
         items = JSON.Member("items", .list(try assets.map { try library.json(of: $0) }))
@@ -210,11 +215,11 @@
 
   /// Assets as columns: one list for each property that a grid needs, with a value for each asset.
   enum Columns {
-    static func json(_ assets: [Asset]) -> JSON {
+    static func json(_ assets: [Asset], _ renditions: RenditionColumns) throws -> JSON {
       func column(_ name: String, _ value: (Asset) -> JSON) -> JSON.Member {
         JSON.Member(name, .list(assets.map(value)))
       }
-      return .object([
+      return try .object([
         column("localIdentifier") { .text($0.localIdentifier) },
         column("mediaType") { .integer(Int64($0.mediaType.rawValue)) },
         column("mediaSubtypes") { .integer(Int64($0.mediaSubtypes.rawValue)) },
@@ -225,7 +230,7 @@
         column("timeZoneOffset") { $0.timeZoneOffset.map { .integer(Int64($0)) } ?? .null },
         column("isFavorite") { .bool($0.isFavorite) },
         column("isHidden") { .bool($0.isHidden) },
-      ])
+      ] + renditions.members(assets))
     }
   }
 #endif

@@ -11,6 +11,7 @@
   //      fetches, windows, sections   FetchRoutes ── Fetches: results that are held, by (key, fetch, token)
   //      live changes                 FeedRoutes  ── Feed: one task a fetch follows `library.changes(to:)`
   //      originals                    FileRoutes  ── a descriptor, sent by the kernel
+  //      renditions, archives         RenditionRoutes, DownloadRoutes
   //      keys, health, description    KeyRoutes, HealthRoutes
   //
   // The server keeps no state of its own that a client depends on, but for the keys. A fetch is named by what it asks
@@ -87,6 +88,8 @@
     let fetches = Fetches()
     let feeds = Feeds()
     let metrics = Metrics()
+    let renditions: Renditions
+    let downloads: Downloads
     private let log: @Sendable (GalleryLogLine) -> Void
     private let server = Mutex<HTTPServer?>(nil)
     private let tls = Atomic(false)
@@ -98,10 +101,12 @@
     ///   - library: the owner's view of an opened library; it stays open for as long as the server runs.
     ///   - environment: the clock and randomness.
     ///   - access: who is let in beside those with keys.
+    ///   - renditions: how pictures are made.
     ///   - log: receives a line for each request that has ended.
     /// - Throws: ``GalleryError`` if the file of the keys cannot be read.
     public init(
       _ library: PhotoLibrary, environment: GalleryEnvironment = .system, access: GalleryAccess = GalleryAccess(),
+      renditions: RenditionOptions = RenditionOptions(),
       log: @escaping @Sendable (GalleryLogLine) -> Void = { _ in }
     ) throws {
       precondition(library.client == PhotoLibrary.owner, "A server is made for the owner's view of a library.")
@@ -112,6 +117,8 @@
       passwords = try Passwords(environment: environment)
       people = try People(folder: folder, environment: environment, passwords: passwords)
       shares = try Shares(folder: folder, environment: environment)
+      self.renditions = Renditions(library, renditions, now: environment.now) { [feeds] in feeds.announce($0) }
+      downloads = Downloads(environment)
       keyring = try Keyring(
         folder: folder, environment: environment, people: people, shares: shares,
         trustedProxies: access.trustedProxies)
@@ -130,6 +137,7 @@
       tls.store(options.tls != nil, ordering: .relaxed)
       let started = try HTTPServer(listener, application: self, options: options)
       let address = started.address
+      renditions.start()
       server.withLock { $0 = started }
       return address
     }
@@ -145,6 +153,7 @@
       picking.cancelAll()
       watch.end()
       feeds.endAll()
+      await renditions.stop()
       let running = server.withLock { server in
         defer { server = nil }
         return server

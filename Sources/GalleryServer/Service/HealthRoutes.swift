@@ -22,6 +22,8 @@
           ("photoledger_commits_total", "counter", "Commits of the library.", Double(head.position)),
           ("photoledger_feeds_open", "gauge", "Feeds that are open.", Double(server.feeds.count)),
           ("photoledger_fetches_held", "gauge", "Fetch results that are held.", Double(server.fetches.count)),
+          ("photoledger_renditions_waiting", "gauge", "Renditions to make.", Double(server.renditions.waitingCount)),
+          ("photoledger_renditions_bytes", "gauge", "Bytes of renditions.", Double(server.renditions.byteCount)),
         ])
         let fields = [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")]
         return HTTPResponse(200, Headers.common + fields, .bytes(Array(text.utf8)))

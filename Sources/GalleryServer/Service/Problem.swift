@@ -80,7 +80,7 @@
     /// The names of all types, for the API's description.
     static let types = Set(kinds.values).union([
       "sign-in-required", "internal-error", "cross-site", "method-not-allowed", "scope-missing", "too-many-requests",
-      "password-required",
+      "password-required", "not-renderable", "not-ready",
     ])
 
     /// The problem document.

@@ -26,6 +26,8 @@ package struct FilmDescription: Sendable, Hashable {
     package let frameRate: Double
     /// Bits a second; 0 where the file does not tell.
     package let bitRate: Double
+    /// Whether its pictures have 8 bits a sample and a quarter of the colours, as browsers play them.
+    package var isPlain = false
     /// Seconds; 0 where the file does not tell.
     package let duration: Double
   }
@@ -67,6 +69,8 @@ package struct FilmExport: Sendable {
   package var part: (start: Double, duration: Double)?
   /// Whether the index of the file comes first, so that it can be played while it is loaded.
   package var isIndexFirst = false
+  /// Whether what the film says about itself, its place included, stands in the result.
+  package var keepsMetadata = true
   /// Is given the share that is done, from 0 to 1.
   package var progress: @Sendable (Double) -> Void = { _ in }
   /// Tells whether the result is no longer wanted; then the work is given up.
@@ -94,7 +98,7 @@ enum Films {
   static func question(_ path: String) -> [String] {
     limits + [
       "-v", "error", "-print_format", "json", "-show_entries",
-      "format=duration:stream=index,codec_type,codec_name,width,height,duration,avg_frame_rate,bit_rate"
+      "format=duration:stream=index,codec_type,codec_name,pix_fmt,width,height,duration,avg_frame_rate,bit_rate"
         + ":stream_side_data=rotation:stream_tags=rotate:stream_disposition=attached_pic",
       "file:\(path)",
     ]
@@ -107,6 +111,7 @@ enum Films {
       var index: Int?
       var codec_type: String?
       var codec_name: String?
+      var pix_fmt: String?
       var width: Int?
       var height: Int?
       var duration: String?
@@ -128,7 +133,8 @@ enum Films {
           index: index, isVideo: isVideo, codec: codec_name ?? "",
           storedSize: isSized ? PixelSize(width: sides.0, height: sides.1) : nil,
           rotation: ((turn % 360 + 360) % 360) / 90 * 90, frameRate: isVideo ? Films.ratio(avg_frame_rate) : 0,
-          bitRate: Films.number(bit_rate), duration: Films.number(duration))
+          bitRate: Films.number(bit_rate), isPlain: ["yuv420p", "yuvj420p"].contains(pix_fmt),
+          duration: Films.number(duration))
       }
     }
     struct Format: Decodable { var duration: String? }
@@ -156,11 +162,11 @@ enum Films {
       duration: stated > 0 ? stated : tracks.map(\.duration).max() ?? 0, tracks: tracks)
   }
 
-  /// ffmpeg's arguments for an export of a film that is shown in a size.
-  static func arguments(_ export: FilmExport, shownIn size: PixelSize?) -> [String] {
+  /// ffmpeg's arguments for an export, to a file, of a film that is shown in a size.
+  static func arguments(_ export: FilmExport, to target: String, shownIn size: PixelSize?) -> [String] {
     var words = ["-nostdin", "-v", "error", "-y", "-progress", "pipe:1", "-nostats"]
     if let part = export.part { words += ["-ss", "\(part.start)", "-t", "\(part.duration)"] }
-    words += inputArguments(export.source.path)
+    words += inputArguments(WorkFolder.real(export.source))
     switch export.pictures {
     case .copied: words += ["-map", "0:v:0?", "-map", "0:a?", "-c", "copy"]
     case .none: words += ["-map", "0:a:0", "-vn", "-c:a", "aac"]
@@ -170,8 +176,12 @@ enum Films {
       let scaled = fitted(size, into: largest)
       words += ["-vf", scaled.map { "scale=\($0.width):\($0.height)" } ?? "scale=trunc(iw/2)*2:trunc(ih/2)*2"]
     }
-    words += ["-map_metadata", "0", "-movflags", (export.isIndexFirst ? "+faststart" : "") + "+use_metadata_tags"]
-    return words + ["-f", export.container, "file:\(export.target.path)"]
+    let order = export.isIndexFirst ? "+faststart" : ""
+    words +=
+      export.keepsMetadata
+      ? ["-map_metadata", "0", "-movflags", order + "+use_metadata_tags"]
+      : ["-map_metadata", "-1", "-map_chapters", "-1", "-fflags", "+bitexact", "-movflags", order + "+faststart"]
+    return words + ["-f", export.container, "file:\(target)"]
   }
 
   /// A size with even sides, as the encoders want it, that a film is not enlarged to.

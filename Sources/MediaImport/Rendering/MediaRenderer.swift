@@ -7,10 +7,10 @@
 //                                                          │                     └─ what it cannot decode: ffmpeg first
 //                                                          └─ too large: refused before anything is decoded
 //
-// The files are hostile. Each program is a child with limits on time, memory, and the size of what it writes; loaders
-// of libvips that are not made for such files are off (VIPS_BLOCK_UNTRUSTED); ffmpeg opens only containers that hold
-// their own bytes (`Films`). A program sees a file by a link with a name of ours, since libvips reads the end of a name
-// in brackets as options. A file that hangs a decoder costs its time; one that crashes it is an error.
+// The files are hostile. Each program is a child in a sandbox (`Sandbox`) that can read the one file and write into the
+// one folder (`WorkFolder`), with limits on time, memory, and the size of what it writes; loaders of libvips that are
+// not made for such files are off (VIPS_BLOCK_UNTRUSTED); ffmpeg opens only containers that hold their own bytes
+// (`Films`). A file that hangs a decoder costs its time; one that crashes it is an error.
 //
 // The size of the result is decided here, from the upright size that exiftool reads, and not by the decoder, so that a
 // caller can rely on it to the pixel:
@@ -50,14 +50,24 @@ package final class MediaRenderer: Sendable {
 
   let programs: Programs
   let limits: Limits
+  let root: WorkRoot
+  /// Whose exiftool is used; nil: one of its own, which reads work folders only.
+  private let probe: ExternalProbe?
   private let tool = Mutex<ExifTool?>(nil)
 
   /// Prepares to render; programs are looked for when they are needed.
   /// - Parameters:
   ///   - searchPath: folders with colons between them; nil: the environment's `PATH`.
   ///   - limits: what one step may cost.
-  package init(searchPath: String? = nil, limits: Limits = Limits()) {
-    (programs, self.limits) = (Programs(searchPath: searchPath), limits)
+  ///   - workFolder: where the programs' input and output lie meanwhile, best on the file system of the files, so that
+  ///     they need not be copied; nil: the folder for temporary files.
+  ///   - probe: shares its exiftool, which reads every file of this user and writes none; nil: one that reads nothing
+  ///     but what is rendered.
+  package init(
+    searchPath: String? = nil, limits: Limits = Limits(), workFolder: URL? = nil, probe: ExternalProbe? = nil
+  ) {
+    (programs, self.limits, root) = (Programs(searchPath: searchPath), limits, WorkRoot(in: workFolder))
+    self.probe = probe
   }
 
   /// Whether the program that makes pictures is installed.
@@ -68,23 +78,38 @@ package final class MediaRenderer: Sendable {
   /// What a photo or film says about itself.
   /// - Throws: ``ImportError``: `toolMissing` without exiftool, `toolTimeout` and `toolCrashed` about the file.
   package func description(of file: URL) throws -> StillDescription? {
+    if probe != nil { return try description(ofInput: WorkFolder.real(file)) }
+    let folder = try root.folder()
+    return try description(ofInput: try folder.take(file))
+  }
+
+  /// What a file in a work folder says about itself.
+  func description(ofInput path: String) throws -> StillDescription? {
+    MediaMetadata(try exiftool().tags(of: FilePath(path))).map(StillDescription.init)
+  }
+
+  /// The exiftool that stays open; it reads work folders, and nothing else.
+  private func exiftool() throws -> ExifTool {
     let path = try programs.exiftool(for: "it reads the size and the orientation of photos")
-    let tool = try tool.withLock { tool in
+    if let probe { return try probe.running() }
+    let readable = try root.located()
+    return try tool.withLock { tool in
       if let tool { return tool }
       var limits = ExifToolLimits()
       limits.timePerFile = self.limits.timePerPicture
-      let made = try ExifTool(executable: path, processCount: 2, limits: limits)
+      let sandbox = Sandbox(readable: [readable])
+      let made = try ExifTool(executable: path, processCount: 2, limits: limits, sandbox: sandbox)
       tool = made
       return made
     }
-    return MediaMetadata(try tool.tags(of: FilePath(file.path))).map(StillDescription.init)
   }
 
   /// What a film is made of.
   /// - Throws: ``ImportError``: `toolMissing` without ffprobe, `toolFailed` for what is no film, `toolTimeout`.
   package func film(at file: URL) throws -> FilmDescription {
     let program = try programs.require("ffprobe", for: "it reads the length and the size of films", package: "ffmpeg")
-    let answer = try run({ false }).output(of: program, Films.question(file.path))
+    let run = run({ false }, readable: [WorkFolder.real(file)])
+    let answer = try run.output(of: program, Films.question(WorkFolder.real(file)))
     guard let film = Films.description(answer) else {
       throw ImportError(
         .toolFailed, path: program, "The file \(file.lastPathComponent) has no track of pictures or sound.")
@@ -98,57 +123,64 @@ package final class MediaRenderer: Sendable {
   /// - Throws: ``ImportError``: `toolMissing` with the program to install; `toolFailed` for what cannot be decoded, or
   ///   is too large; `toolTimeout`.
   package func picture(_ request: PictureRequest) throws -> Picture {
-    let folder = try WorkFolder()
-    let source = folder.file("source")
-    try FileManager.default.createSymbolicLink(atPath: source, withDestinationPath: request.source.path)
-    let still = try still(source, of: request, in: folder)
-    guard let described = try description(of: URL(filePath: still)), let size = described.displayedSize else {
+    let folder = try root.folder()
+    let still = try still(of: request, in: folder)
+    guard let described = try description(ofInput: still), let size = described.displayedSize else {
       throw ImportError(
         .toolFailed, path: request.source.path, "The file \(request.source.lastPathComponent) is no picture.")
     }
     let geometry = PictureGeometry(of: size, for: request)
-    for size in [size, geometry.scaled, geometry.window] where size.isLarger(than: limits.pixelCount) {
-      throw ImportError(
-        .toolFailed, path: request.source.path,
-        "A picture of \(size.width)x\(size.height) pixels is too large; \(limits.pixelCount) pixels are the limit.")
-    }
+    for size in [size, geometry.scaled, geometry.window] { try check(size, of: request.source) }
     return try decode(still, request, geometry, in: folder)
   }
 
+  /// Refuses a size that would take too much memory and time.
+  func check(_ size: PixelSize, of file: URL) throws {
+    guard size.isLarger(than: limits.pixelCount) else { return }
+    throw ImportError(
+      .toolFailed, path: file.path,
+      "A picture of \(size.width)x\(size.height) pixels is too large; \(limits.pixelCount) pixels are the limit.")
+  }
+
   /// A file that the decoder of photos reads: the photo, a frame of a film, the preview in a RAW file.
-  private func still(_ source: String, of request: PictureRequest, in folder: borrowing WorkFolder) throws -> String {
+  private func still(of request: PictureRequest, in folder: borrowing WorkFolder) throws -> String {
     if UniformType(identifier: request.sourceType).medium == .video {
       let program = try programs.require("ffmpeg", for: "it makes pictures of films", package: "ffmpeg")
       let frame = folder.file("frame.jpg")
       // Without a seek: a film may be shorter than any step.
+      let source = WorkFolder.real(request.source)
       let words = ["-nostdin", "-v", "error", "-y"] + Films.inputArguments(source)
       let made = ["-map", "0:v:0", "-frames:v", "1", "-pix_fmt", "yuvj444p", "-q:v", "1", "-f", "mjpeg", frame]
-      _ = try run(request.isCancelled).output(of: program, words + made)
+      let run = run(request.isCancelled, readable: [source], writable: folder.output)
+      _ = try run.output(of: program, words + made)
       return try folder.checked(frame, by: program)
     }
+    let source = try folder.take(request.source)
     guard request.sourceType.hasSuffix("raw-image") else { return source }
-    return try preview(of: source, request, in: folder)
+    return try preview(of: source, in: folder, request.isCancelled)
   }
 
   /// The tags that hold a RAW file's picture as the camera made it, the largest first.
   private static let previews = ["JpgFromRaw", "PreviewImage", "OtherImage", "ThumbnailImage"]
 
-  private func preview(of source: String, _ request: PictureRequest, in folder: borrowing WorkFolder) throws -> String {
+  /// The largest picture in a RAW file, turned upright by its tag.
+  func preview(
+    of source: String, in folder: borrowing WorkFolder, _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws -> String {
     let program = [try programs.exiftool(for: "it finds the picture in a RAW file"), "-config", "", "-q", "-q"]
-    let run = run(request.isCancelled)
+    let run = run(isCancelled, readable: [folder.input], writable: folder.output)
     _ = try run.output(
       of: program, ["-b"] + Self.previews.map { "-\($0)" } + ["-W!", folder.file("%t%-c.jpg"), source])
     let found = Self.previews.map { folder.file("\($0).jpg") }.filter { access($0, R_OK) == 0 }
     let sized = try found.map { file in
-      (file, try description(of: URL(filePath: file))?.displayedSize.map { $0.width * $0.height } ?? 0)
+      (file, try description(ofInput: file)?.displayedSize.map { $0.width * $0.height } ?? 0)
     }
     guard let best = sized.max(by: { $0.1 < $1.1 })?.0 else {
       throw ImportError(
-        .toolFailed, path: request.source.path,
-        "The RAW file \(request.source.lastPathComponent) has no picture inside, and sensor data is not developed.")
+        .toolFailed, path: source, "The RAW file has no picture inside, and sensor data is not developed.")
     }
     // The preview stands as the sensor does; how it is turned stands in the RAW file.
-    let turn = try description(of: URL(filePath: source))?.orientation ?? 1
+    let turn = try description(ofInput: source)?.orientation ?? 1
     _ = try run.output(of: program, ["-n", "-overwrite_original", "-Orientation=\(turn)", best])
     return best
   }
@@ -157,7 +189,7 @@ package final class MediaRenderer: Sendable {
     _ still: String, _ request: PictureRequest, _ geometry: PictureGeometry, in folder: borrowing WorkFolder
   ) throws -> Picture {
     let program = try programs.require("vipsthumbnail", for: "it makes pictures", package: "libvips-tools")
-    var run = run(request.isCancelled)
+    var run = run(request.isCancelled, readable: [folder.input], writable: folder.output)
     run.environment = ["VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1"]
     let target = folder.file("target\(request.format.ending)")
     let whole = geometry.isCut ? folder.file("whole.png") : target
@@ -167,14 +199,8 @@ package final class MediaRenderer: Sendable {
     do {
       _ = try run.output(of: program, [still] + words)
     } catch let error as ImportError where error.code == .toolFailed && !request.isCancelled() {
-      guard let ffmpeg = programs.find("ffmpeg") else { throw error }
-      let decoded = folder.file("decoded.png")
-      let formats = "bmp_pipe,j2k_pipe,psd_pipe,exr_pipe,tiff_pipe,webp_pipe,jpegxl_pipe,jpeg_pipe,png_pipe,gif"
-      _ = try run.output(
-        of: ffmpeg,
-        ["-nostdin", "-v", "error", "-y", "-protocol_whitelist", "file", "-format_whitelist", formats]
-          + ["-i", "file:\(still)", "-frames:v", "1", "-f", "image2", "-update", "1", decoded])
-      _ = try run.output(of: program, [try folder.checked(decoded, by: ffmpeg)] + words)
+      guard programs.find("ffmpeg") != nil else { throw error }
+      _ = try run.output(of: program, [try decoded(still, in: folder, request.isCancelled)] + words)
     }
     _ = try folder.checked(whole, by: program)
     if geometry.isCut {
@@ -187,6 +213,20 @@ package final class MediaRenderer: Sendable {
     return Picture(data: try Data(contentsOf: URL(filePath: target)), size: geometry.window)
   }
 
+  /// A photo that libvips does not read, as ffmpeg decodes it.
+  func decoded(
+    _ still: String, in folder: borrowing WorkFolder, _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws -> String {
+    let ffmpeg = try programs.require("ffmpeg", for: "it decodes what libvips does not", package: "ffmpeg")
+    let decoded = folder.file("decoded.png")
+    let formats = "bmp_pipe,j2k_pipe,psd_pipe,exr_pipe,tiff_pipe,webp_pipe,jpegxl_pipe,jpeg_pipe,png_pipe,gif"
+    _ = try run(isCancelled, readable: [folder.input], writable: folder.output).output(
+      of: ffmpeg,
+      ["-nostdin", "-v", "error", "-y", "-protocol_whitelist", "file", "-format_whitelist", formats]
+        + ["-i", "file:\(still)", "-frames:v", "1", "-f", "image2", "-update", "1", decoded])
+    return try folder.checked(decoded, by: ffmpeg)
+  }
+
   // MARK: Films
 
   /// Makes a film of a film, whole or not at all.
@@ -195,17 +235,18 @@ package final class MediaRenderer: Sendable {
     let film = try film(at: export.source)
     let program = try programs.require("ffmpeg", for: "it writes films", package: "ffmpeg")
     let length = export.part.map { min($0.duration, max(0, film.duration - $0.start)) } ?? film.duration
-    let run = ToolRun(
+    let folder = try root.folder()
+    let made = folder.file("film")
+    var run = ToolRun(
       limits: ToolLimits(timePerFile: limits.timePerFilm, memoryByteCount: limits.memoryByteCount),
       isCancelled: export.isCancelled)
+    run.sandbox = Sandbox(readable: [WorkFolder.real(export.source)], writable: [folder.output])
     do {
-      _ = try run.output(of: [program], Films.arguments(export, shownIn: film.displayedSize)) { portion in
+      _ = try run.output(of: [program], Films.arguments(export, to: made, shownIn: film.displayedSize)) { portion in
         guard length > 0, let written = Films.written(portion) else { return }
         export.progress(min(1, max(0, written / length)))
       }
-      guard access(export.target.path, R_OK) == 0 else {
-        throw ImportError(.toolFailed, path: program, "\(program) ended without an error and without a file.")
-      }
+      try folder.hand(try folder.checked(made, by: program), to: export.target)
     } catch {
       unlink(export.target.path)
       throw error
@@ -213,34 +254,28 @@ package final class MediaRenderer: Sendable {
     export.progress(1)
   }
 
-  private func run(_ isCancelled: @escaping @Sendable () -> Bool) -> ToolRun {
+  func run(
+    _ isCancelled: @escaping @Sendable () -> Bool, readable: [String], writable: String? = nil
+  ) -> ToolRun {
     let limits = ToolLimits(
       timePerFile: limits.timePerPicture, memoryByteCount: limits.memoryByteCount,
       fileByteCount: limits.pictureByteCount)
-    return ToolRun(limits: limits, isCancelled: isCancelled)
+    let sandbox = Sandbox(readable: readable, writable: writable.map { [$0] } ?? [])
+    return ToolRun(limits: limits, isCancelled: isCancelled, sandbox: sandbox)
   }
 }
 
-/// A folder for the files of one picture, which goes with this value.
-private struct WorkFolder: ~Copyable {
-  private let url: URL
-
-  init() throws {
-    url = FileManager.default.temporaryDirectory.appending(path: "photoledger-picture-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(
-      at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-  }
-
-  func file(_ name: String) -> String { url.appending(path: name, directoryHint: .notDirectory).path }
-
-  /// The path of a file that a program was to write.
-  func checked(_ path: String, by program: String) throws -> String {
-    guard access(path, R_OK) == 0 else {
-      throw ImportError(.toolFailed, path: program, "\(program) ended without an error and without a picture.")
+extension MediaRenderer {
+  /// Changes when a program that makes pictures or films is installed, removed or replaced.
+  package var programMark: UInt64 {
+    var mark: UInt64 = 0xCBF2_9CE4_8422_2325
+    for name in ["vipsthumbnail", "vips", "ffmpeg", "ffprobe", "exiftool", "bwrap"] {
+      var status = stat()
+      let path = programs.find(name) ?? ""
+      let isThere = stat(path, &status) == 0
+      let parts = isThere ? [Int64(status.st_mtim.tv_sec), Int64(status.st_size), Int64(status.st_ino)] : [0]
+      for part in parts + path.utf8.map(Int64.init) { mark = (mark ^ UInt64(bitPattern: part)) &* 0x100_0000_01B3 }
     }
-    return path
+    return mark
   }
-
-  // What cannot be removed is the system's to clean up.
-  deinit { try? FileManager.default.removeItem(at: url) }
 }

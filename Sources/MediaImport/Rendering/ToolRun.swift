@@ -52,8 +52,10 @@ struct ToolLimits: Sendable {
 
 /// Runs programs to their end.
 struct ToolRun {
-  let limits: ToolLimits
+  var limits: ToolLimits
   let isCancelled: @Sendable () -> Bool
+  /// What the programs may reach.
+  var sandbox = Sandbox()
   /// Variables of the programs, as `NAME=value`.
   var environment: [String] = []
 
@@ -77,7 +79,7 @@ struct ToolRun {
     let deadline = ContinuousClock.now + limits.timePerFile
     var child = try ChildProcess(
       executable: name, arguments: program.dropFirst() + arguments, environment: environment,
-      memoryByteCount: limits.memoryByteCount, fileByteCount: limits.fileByteCount)
+      memoryByteCount: limits.memoryByteCount, fileByteCount: limits.fileByteCount, sandbox: sandbox)
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 14, alignment: 16)
     defer { buffer.deallocate() }
     var output: [UInt8] = []

@@ -7,8 +7,8 @@ import Synchronization
 
 /// Makes pictures with vipsthumbnail, exiftool and ffmpeg, as far as they are installed.
 package struct InstalledRenderer: PHImageRenderer {
-  /// The programs on `PATH`: one renderer for the process, since it keeps an exiftool open.
-  static let programs = MediaRenderer()
+  /// The programs on `PATH`: one renderer for the process, with the exiftool that examines new files.
+  static let programs = MediaRenderer(probe: .shared)
 
   private let renderer: MediaRenderer
   /// The longer side of a picture that will do for now.

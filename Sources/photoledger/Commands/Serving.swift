@@ -66,8 +66,10 @@ extension Invocation {
     options.log = { Output.tell("server: \($0)") }
     let isPassed = ProcessInfo.processInfo.environment["LISTEN_PID"] == String(getpid())
     let listen = text("listen") ?? "127.0.0.1:8080"
+    var renditions = RenditionOptions()
+    renditions.fillsIdleTime = true
     let access = try galleryAccess()
-    let server = try GalleryServer(library, access: access, log: log.write)
+    let server = try GalleryServer(library, access: access, renditions: renditions, log: log.write)
     let address: HTTPAddress
     do {
       let listener = isPassed ? try HTTPListener(adopting: 3) : try HTTPListener(listen)

@@ -1,5 +1,6 @@
 import Foundation
 import LibraryJSON
+import MediaImport
 import PhotoLedger
 
 extension Command {
@@ -45,6 +46,7 @@ private func text(_ statistics: LibraryStatistics, _ library: PhotoLibrary, _ te
   facts.add("store", "\(used) used, \(free) to reuse, of a map of \(map)")
   facts.add(
     "readers", "\(statistics.readerCount), the oldest \(statistics.oldestReaderLag) transactions behind")
+  facts.add("sandbox", SandboxLayer.active.explanation)
   return facts.text
 }
 
@@ -74,6 +76,7 @@ extension JSON {
       "mapBytes": number(statistics.mapBytes),
       "readerCount": number(statistics.readerCount),
       "oldestReaderLag": number(statistics.oldestReaderLag),
+      "sandbox": .text(SandboxLayer.active.rawValue),
     ]
   }
 }

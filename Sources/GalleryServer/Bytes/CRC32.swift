@@ -1,0 +1,54 @@
+#if Gallery
+  /// The checksum of ZIP and of records (CRC-32, ISO 3309), eight bytes a step.
+  struct CRC32 {
+    private var value: UInt32 = 0xFFFF_FFFF
+
+    private static let tables: [[UInt32]] = {
+      var first = [UInt32](repeating: 0, count: 256)
+      for index in 0..<256 {
+        first[index] = (0..<8).reduce(UInt32(index)) { value, _ in
+          value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1
+        }
+      }
+      var tables = [first]
+      for _ in 1..<8 {
+        let last = tables[tables.count - 1]
+        tables.append(last.map { first[Int($0 & 0xFF)] ^ ($0 >> 8) })
+      }
+      return tables
+    }()
+    /// The tables after one another, so that a step has one array to look into.
+    private static let flat: [UInt32] = tables.flatMap { $0 }
+
+    /// The checksum of what was taken in.
+    var result: UInt32 { ~value }
+
+    /// Takes bytes in.
+    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+      var crc = value
+      Self.flat.withUnsafeBufferPointer { table in
+        var index = 0
+        while index + 8 <= bytes.count {
+          let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) ^ UInt64(crc)
+          crc = table[7 * 256 + Int(word & 0xFF)] ^ table[6 * 256 + Int(word >> 8 & 0xFF)]
+          crc ^= table[5 * 256 + Int(word >> 16 & 0xFF)] ^ table[4 * 256 + Int(word >> 24 & 0xFF)]
+          crc ^= table[3 * 256 + Int(word >> 32 & 0xFF)] ^ table[2 * 256 + Int(word >> 40 & 0xFF)]
+          crc ^= table[256 + Int(word >> 48 & 0xFF)] ^ table[Int(word >> 56)]
+          index += 8
+        }
+        while index < bytes.count {
+          crc = table[Int((crc ^ UInt32(bytes[index])) & 0xFF)] ^ (crc >> 8)
+          index += 1
+        }
+      }
+      value = crc
+    }
+
+    /// The checksum of bytes.
+    static func of(_ bytes: some Collection<UInt8>) -> UInt32 {
+      var crc = CRC32()
+      Array(bytes).withUnsafeBytes { crc.add($0) }
+      return crc.result
+    }
+  }
+#endif

@@ -1,0 +1,165 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+  import Synchronization
+
+  // Many files as one archive.
+  //
+  //     POST /v1/downloads {"assets": […]} ─▶ 201, a URL ─▶ GET ─▶ a ZIP, written while it is sent
+  //
+  // Two steps, since a browser saves what a link leads to and not what a script was answered. What was chosen is held
+  // for an hour, for the client that chose it. What it may see is asked again for each file when its turn comes: a
+  // withdrawal ends the archive at the next file, and what the archive then lacks is not in its directory.
+
+  /// The downloads that were asked for.
+  final class Downloads: Sendable {
+    private struct Download {
+      let client: String
+      let assets: [String]
+      let expires: Date
+    }
+
+    static let assetLimit = 10_000
+    private static let seconds = 3600.0
+    /// How many are held; the oldest leave.
+    private static let limit = 200
+    private let environment: GalleryEnvironment
+    /// Guarded by its lock.
+    private let held = Mutex<[String: Download]>([:])
+
+    init(_ environment: GalleryEnvironment) { self.environment = environment }
+
+    /// Holds a choice.
+    /// - Returns: its name.
+    func add(_ assets: [String], for client: String) -> String {
+      let name = Keyring.spelled(environment.randomBytes(18))
+      let now = environment.now()
+      held.withLock { held in
+        held = held.filter { $0.value.expires > now }
+        if held.count >= Self.limit, let oldest = held.min(by: { $0.value.expires < $1.value.expires }) {
+          held[oldest.key] = nil
+        }
+        held[name] = Download(client: client, assets: assets, expires: now.addingTimeInterval(Self.seconds))
+      }
+      return name
+    }
+
+    /// A choice; nil if there is none of that name for the client.
+    func assets(_ name: String, for client: String) -> [String]? {
+      let now = environment.now()
+      return held.withLock { held in
+        guard let download = held[name], download.client == client, download.expires > now else { return nil }
+        return download.assets
+      }
+    }
+  }
+
+  /// Downloads over HTTP.
+  enum DownloadRoutes {
+    static let all: [Route] = [
+      .gathering("POST", "/v1/downloads", limit: 1 << 20) { call, body in
+        try call.checkQuery([])
+        let json = try JSONReader.read(body)
+        guard let list = json["assets"]?.listValue, (1...Downloads.assetLimit).contains(list.count) else {
+          throw Problem.malformed("The body needs 'assets', a list of 1 to \(Downloads.assetLimit) identifiers.")
+        }
+        let library = try call.library()
+        try Fetches.checkMayRead(library)
+        let names = try list.map { item -> String in
+          guard let name = item.textValue, name.utf8.count <= 200 else {
+            throw Problem.malformed("'assets' holds \(item.kind); pass local identifiers.")
+          }
+          guard try library.asset(name) != nil else { throw Problem.notFound }
+          return name
+        }
+        let name = call.server.downloads.add(names, for: library.client)
+        return .json(
+          ["download": .text(name), "url": .text("/v1/downloads/\(name)"), "count": .integer(Int64(names.count))],
+          status: 201, [("Location", "/v1/downloads/\(name)"), ("Cache-Control", "no-store")])
+      },
+      Route("GET", "/v1/downloads/{download}") { server, call in
+        try call.checkQuery([])
+        let library = try call.library()
+        try Fetches.checkMayRead(library)
+        guard let assets = server.downloads.assets(call.parameters[0], for: library.client) else {
+          throw Problem.notFound
+        }
+        let fields = [
+          ("Content-Type", "application/zip"), ("Cache-Control", "no-store"),
+          ("Content-Disposition", "attachment; filename=\"photos.zip\""),
+        ]
+        let stream = HTTPStream()
+        if call.request.method != "HEAD" {
+          Task.detached { await send(assets, of: library, to: stream) }
+        }
+        return .answer(HTTPResponse(200, Headers.common + fields, .stream(stream)))
+      },
+    ]
+
+    private static let chunkSize = 1 << 18
+
+    /// Writes the archive; an end without the directory tells a client that it is not whole.
+    private static func send(_ assets: [String], of library: PhotoLibrary, to stream: HTTPStream) async {
+      var (zip, names) = (ZipWriter(), ZipNames())
+      do {
+        for identifier in assets {
+          for (resource, asset) in try await offload({ try originals(of: identifier, in: library) }) {
+            let (descriptor, file) = try await offload { try open(resource, asset, library) }
+            let head = zip.begin(
+              names.name(for: resource.originalFilename), size: resource.dataSize, date: asset.creationDate)
+            try await stream.send { head }
+            let checksum = try await send(descriptor, count: resource.dataSize, to: stream)
+            withExtendedLifetime(file) {}
+            let tail = zip.end(checksum: checksum)
+            try await stream.send { tail }
+          }
+        }
+        let end = zip.finish()
+        try await stream.send { end }
+        stream.end()
+      } catch {
+        stream.abort()
+      }
+    }
+
+    /// The originals of an asset that the client still sees: both files of a Live Photo or of a RAW pair.
+    private static func originals(of identifier: String, in library: PhotoLibrary) throws -> [(AssetResource, Asset)] {
+      try Fetches.checkMayRead(library)
+      guard let asset = try library.asset(identifier) else { return [] }
+      return try library.resources(of: asset).filter(\.isOriginal).map { ($0, asset) }
+    }
+
+    private static func open(
+      _ resource: AssetResource, _ asset: Asset, _ library: PhotoLibrary
+    ) throws -> (Int32, HTTPFile) {
+      let url = try library.url(of: resource, in: asset)
+      let descriptor = Foundation.open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+      guard descriptor >= 0 else { throw Problem.notFound }
+      let file = HTTPFile(owning: descriptor)
+      var status = stat()
+      guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+        UInt64(status.st_size) == resource.dataSize
+      else { throw Problem(500, "invalid-resource", "The file of this resource has another size.") }
+      return (descriptor, file)
+    }
+
+    private static func send(_ descriptor: Int32, count: UInt64, to stream: HTTPStream) async throws -> UInt32 {
+      var (checksum, offset) = (CRC32(), UInt64(0))
+      while offset < count {
+        let (start, size) = (offset, Int(min(UInt64(chunkSize), count - offset)))
+        let chunk = try await offload { () -> [UInt8] in
+          var buffer = [UInt8](repeating: 0, count: size)
+          let read = pread(descriptor, &buffer, size, Int(start))
+          guard read > 0 else { throw Problem(500, "invalid-resource", "The file became shorter.") }
+          return Array(buffer.prefix(read))
+        }
+        chunk.withUnsafeBytes { checksum.add($0) }
+        offset += UInt64(chunk.count)
+        try await stream.send { chunk }
+      }
+      return checksum.result
+    }
+  }
+#endif

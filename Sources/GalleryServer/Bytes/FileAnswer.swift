@@ -1,0 +1,72 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+
+  /// A file whose bytes never change under its URL, answered whole, in part, or not again.
+  struct FileAnswer {
+    /// The file.
+    let url: URL
+    /// How many bytes it has to have.
+    let size: UInt64
+    /// The strong tag, without its quotation marks.
+    let tag: String
+    let contentType: String
+    /// As RFC 6266 has it.
+    let disposition: String
+
+    /// Opens the file for a request, and answers with it.
+    /// - Throws: ``Problem`` if the file is missing or has another size.
+    func response(_ request: HTTPRequest) throws -> HTTPResponse {
+      let tag = "\"\(tag)\""
+      var fields =
+        Headers.common + [
+          ("ETag", tag), ("Cache-Control", "private, max-age=31536000, immutable"), ("Accept-Ranges", "bytes"),
+          ("Vary", "Authorization, Cookie"), ("Content-Type", contentType), ("Content-Disposition", disposition),
+        ]
+      if request.matches(tag) { return HTTPResponse(304, fields) }
+      // A part of another content is of no use to the client: it is sent the whole (RFC 9110, 13.1.5).
+      let condition = request.fields["if-range"]
+      let range = HTTPRange(condition == nil || condition == tag ? request.fields["range"] : nil, count: size)
+      let file = try opened()
+      switch range {
+      case .whole: return HTTPResponse(200, fields, .file(file, 0..<size))
+      case .part(let part):
+        fields.append(("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"))
+        return HTTPResponse(206, fields, .file(file, part))
+      case .unsatisfiable:
+        return HTTPResponse(
+          416, Headers.common + [("Content-Range", "bytes */\(size)"), ("Cache-Control", "no-store")])
+      }
+    }
+
+    /// The file, checked to be the one that is meant by its size.
+    func opened() throws(Problem) -> HTTPFile {
+      let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+      guard descriptor >= 0 else {
+        throw Problem(404, "missing-resource", "The file of this resource is missing; its owner has to restore it.")
+      }
+      let file = HTTPFile(owning: descriptor)
+      var status = stat()
+      guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, UInt64(status.st_size) == size else {
+        throw Problem(
+          500, "invalid-resource", "The file of this resource has another size; its owner has to restore it.")
+      }
+      return file
+    }
+
+    /// The name under which bytes are saved (RFC 6266, RFC 8187): no line break and no quotation mark survives.
+    static func disposition(_ name: String, isShown: Bool) -> String {
+      let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+      let plain = String(name.unicodeScalars.map { unreserved.contains($0) ? Character($0) : "_" })
+      let full = name.addingPercentEncoding(withAllowedCharacters: unreserved) ?? plain
+      return (isShown ? "inline" : "attachment") + "; filename=\"\(plain)\"; filename*=UTF-8''\(full)"
+    }
+  }
+
+  extension HTTPRequest {
+    /// Whether the client holds what has the tag, given with its quotation marks.
+    func matches(_ tag: String) -> Bool {
+      fields.all("if-none-match").contains { $0 == "*" || $0.contains(tag) }
+    }
+  }
+#endif

@@ -1,0 +1,166 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+
+  // An archive that is written while it is sent (ZIP, APPNOTE 6.3.10): stored, not compressed, since photos do not
+  // shrink.
+  //
+  //     [local head, name][bytes][checksum, sizes]  …  [directory: an entry for each][ZIP64 end, locator][end]
+  //
+  // The checksum is known after the bytes, so it stands behind them (flag 3) and in the directory. Entries have the
+  // ZIP64 form always: a reader that knows it reads both, and one form is tested instead of two.
+  //
+  // Names are UTF-8 (flag 11), without folders: what could lead out of the target's folder, or mean something to a
+  // shell, a file system or Windows, becomes a low line; of equal names, without regard to case, the later ones get a
+  // number.
+
+  /// The parts of an archive, in their order.
+  struct ZipWriter {
+    private struct Entry {
+      let name: [UInt8]
+      let size: UInt64
+      let offset: UInt64
+      let date: (time: UInt16, day: UInt16)
+      var checksum: UInt32 = 0
+    }
+
+    private var entries: [Entry] = []
+    private var offset: UInt64 = 0
+    private static let version: UInt16 = 45
+    /// The checksum stands behind the bytes; the name is UTF-8.
+    private static let flags: UInt16 = 1 << 3 | 1 << 11
+
+    /// The head of an entry.
+    mutating func begin(_ name: String, size: UInt64, date: Date?) -> [UInt8] {
+      let entry = Entry(name: Array(name.utf8), size: size, offset: offset, date: Self.stamp(date))
+      entries.append(entry)
+      var bytes = Little()
+      bytes.put(UInt32(0x0403_4B50))
+      for half in [Self.version, Self.flags, 0, entry.date.time, entry.date.day] { bytes.put(half) }
+      for word in [0, UInt32.max, UInt32.max] as [UInt32] { bytes.put(word) }
+      bytes.put(UInt16(entry.name.count))
+      bytes.put(UInt16(20))
+      bytes.bytes += entry.name
+      bytes.put(UInt16(1))
+      bytes.put(UInt16(16))
+      bytes.put(UInt64(0))
+      bytes.put(UInt64(0))
+      offset += UInt64(bytes.bytes.count) + size
+      return bytes.bytes
+    }
+
+    /// What stands behind the bytes of an entry.
+    mutating func end(checksum: UInt32) -> [UInt8] {
+      entries[entries.count - 1].checksum = checksum
+      let size = entries[entries.count - 1].size
+      var bytes = Little()
+      bytes.put(UInt32(0x0807_4B50))
+      bytes.put(checksum)
+      bytes.put(size)
+      bytes.put(size)
+      offset += UInt64(bytes.bytes.count)
+      return bytes.bytes
+    }
+
+    /// The directory and the end of the archive.
+    func finish() -> [UInt8] {
+      var bytes = Little()
+      for entry in entries { put(entry, into: &bytes) }
+      let (size, count) = (UInt64(bytes.bytes.count), UInt64(entries.count))
+      bytes.put(UInt32(0x0606_4B50))
+      bytes.put(UInt64(44))
+      bytes.put(Self.version)
+      bytes.put(Self.version)
+      bytes.put(UInt32(0))
+      bytes.put(UInt32(0))
+      for number in [count, count, size, offset] { bytes.put(number) }
+      bytes.put(UInt32(0x0706_4B50))
+      bytes.put(UInt32(0))
+      bytes.put(offset + size)
+      bytes.put(UInt32(1))
+      bytes.put(UInt32(0x0605_4B50))
+      for _ in 0..<2 { bytes.put(UInt16(0)) }
+      for _ in 0..<2 { bytes.put(UInt16.max) }
+      for _ in 0..<2 { bytes.put(UInt32.max) }
+      bytes.put(UInt16(0))
+      return bytes.bytes
+    }
+
+    private func put(_ entry: Entry, into bytes: inout Little) {
+      bytes.put(UInt32(0x0201_4B50))
+      // Made on Unix, for the access rights of the entry.
+      bytes.put(Self.version | 3 << 8)
+      for half in [Self.version, Self.flags, 0, entry.date.time, entry.date.day] { bytes.put(half) }
+      bytes.put(entry.checksum)
+      bytes.put(UInt32.max)
+      bytes.put(UInt32.max)
+      bytes.put(UInt16(entry.name.count))
+      bytes.put(UInt16(28))
+      for _ in 0..<3 { bytes.put(UInt16(0)) }
+      bytes.put(UInt32(0o100644) << 16)
+      bytes.put(UInt32.max)
+      bytes.bytes += entry.name
+      bytes.put(UInt16(1))
+      bytes.put(UInt16(24))
+      for number in [entry.size, entry.size, entry.offset] { bytes.put(number) }
+    }
+
+    /// A time as MS-DOS writes it, in UTC; 1980 to 2107.
+    private static func stamp(_ date: Date?) -> (UInt16, UInt16) {
+      let first = 315_532_800.0
+      let clamped = min(4_354_819_198, max(first, date?.timeIntervalSince1970 ?? first))
+      var seconds = time_t(clamped)
+      var parts = tm()
+      gmtime_r(&seconds, &parts)
+      let time = UInt16(parts.tm_hour << 11 | parts.tm_min << 5 | parts.tm_sec / 2)
+      return (time, UInt16((parts.tm_year - 80) << 9 | (parts.tm_mon + 1) << 5 | parts.tm_mday))
+    }
+  }
+
+  /// Numbers in little-endian order.
+  private struct Little {
+    var bytes: [UInt8] = []
+
+    mutating func put(_ number: some FixedWidthInteger) {
+      withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+  }
+
+  /// Names of files in an archive.
+  struct ZipNames {
+    private var used: Set<String> = []
+    private static let limit = 200
+
+    /// A name that is safe wherever the archive is unpacked, and that no earlier one equals.
+    mutating func name(for original: String) -> String {
+      let strange = CharacterSet(charactersIn: "/\\:*?\"<>|").union(.controlCharacters).union(.newlines)
+      var name = String(
+        String.UnicodeScalarView(original.unicodeScalars.map { strange.contains($0) ? "_" : $0 }))
+      // No hidden file, no folder above; Windows takes blanks and dots at the end away.
+      while let first = name.first, first == "." || first == " " { name.removeFirst() }
+      while let last = name.last, last == "." || last == " " { name.removeLast() }
+      var (stem, ending) = Self.parts(name)
+      while stem.utf8.count > Self.limit { stem.removeLast() }
+      if stem.isEmpty || Self.reserved.contains(stem.lowercased()) { stem = "_" + stem }
+      var number = 1
+      while true {
+        let candidate = (number == 1 ? stem : "\(stem) (\(number))") + ending
+        // Names that differ by case or composition only are one name on other systems.
+        let key = candidate.precomposedStringWithCanonicalMapping.lowercased()
+        if used.insert(key).inserted { return candidate }
+        number += 1
+      }
+    }
+
+    /// Names that Windows keeps for devices.
+    private static let reserved: Set<String> = Set(
+      ["con", "prn", "aux", "nul"] + (1...9).flatMap { ["com\($0)", "lpt\($0)"] })
+
+    private static func parts(_ name: String) -> (stem: String, ending: String) {
+      guard let dot = name.lastIndex(of: "."), dot != name.startIndex, name[dot...].utf8.count <= 16 else {
+        return (name, "")
+      }
+      return (String(name[..<dot]), String(name[dot...]))
+    }
+  }
+#endif

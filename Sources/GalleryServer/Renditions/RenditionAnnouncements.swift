@@ -1,0 +1,82 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+  import Synchronization
+
+  /// Sends `event: rendition` to one feed: which of the assets that its client may see have pictures now.
+  ///
+  /// The event has no id: a feed that is resumed reads states with its windows. Contents that become ready while an
+  /// event is being sent are gathered in the next one; beyond a limit the oldest are left out, and are seen as ready in
+  /// the next window.
+  final class RenditionAnnouncements: Sendable {
+    private struct State {
+      var waiting: [[UInt8]] = []
+      var isSending = false
+    }
+
+    private static let limit = 1000
+    private let columns: RenditionColumns
+    private let stream: HTTPStream
+    /// Guarded by its lock.
+    private let state = Mutex(State())
+
+    init(_ columns: RenditionColumns, _ stream: HTTPStream) { (self.columns, self.stream) = (columns, stream) }
+
+    /// Adds a content whose pictures are there.
+    func add(_ hash: [UInt8]) {
+      let mustStart = state.withLock { state in
+        state.waiting.append(hash)
+        if state.waiting.count > Self.limit { state.waiting.removeFirst() }
+        defer { state.isSending = true }
+        return !state.isSending
+      }
+      if mustStart { Task.detached { [self] in await send() } }
+    }
+
+    private func send() async {
+      while true {
+        let hashes = state.withLock { state in
+          defer { state.waiting = [] }
+          if state.waiting.isEmpty { state.isSending = false }
+          return state.waiting
+        }
+        if hashes.isEmpty { return }
+        do {
+          let found = try await offload { [self] in try rows(hashes) }
+          if found.isEmpty { continue }
+          let data: JSON = ["renditions": .list(found)]
+          try await stream.send { Array("event: rendition\ndata: \(data)\n\n".utf8) }
+        } catch {
+          // The stream is closed, or the library is; the feed's own tasks say which.
+          return
+        }
+      }
+    }
+
+    /// The assets that show the contents and that the client may see.
+    private func rows(_ hashes: [[UInt8]]) throws -> [JSON] {
+      try Fetches.checkMayRead(columns.library)
+      return try hashes.flatMap { hash -> [JSON] in
+        let record = columns.renditions.record(hash)
+        return try columns.library.assets(withContent: hash).compactMap { asset -> JSON? in
+          guard let shown = try Renditions.shown(asset, in: columns.library), shown.sha256 == hash else { return nil }
+          return [
+            "localIdentifier": .text(asset.localIdentifier), "sha256": .text(shown.sha256Hex),
+            "rendition": .text(record.state.name),
+            "placeholder": record.placeholder.isEmpty
+              ? .null : .text(Data(record.placeholder).base64EncodedString()),
+          ]
+        }
+      }
+    }
+  }
+
+  extension Call {
+    /// What columns say about renditions, as the request's key sees the library.
+    func renditionColumns() throws -> RenditionColumns {
+      RenditionColumns(library: try library(), renditions: server.renditions)
+    }
+  }
+#endif

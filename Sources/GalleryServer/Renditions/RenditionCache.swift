@@ -1,0 +1,240 @@
+#if Gallery
+  import Foundation
+  import MediaImport
+  import Synchronization
+
+  // The renditions that were made, in `renditions/` of the library's folder. A cache: it is in no log, may be removed
+  // at any time, and is made anew.
+  //
+  //     renditions/r1/records            128 bytes a content: hash, state, placeholder, sizes, last use, checksum
+  //     renditions/r1/ab/ab12….small     files by content hash; `.large`, `.play`
+  //     renditions/r1/ab/ab12….why       why there are none
+  //
+  // The recipe's revision names the folder; folders of other revisions are removed when the cache is opened. In memory
+  // there is the place of each record by the first eight bytes of its hash, 24 bytes a content.
+  //
+  // Invariants: a file has its name only when it is whole (written aside, then renamed); a record that says `ready` is
+  // written after its files. Nothing is synced, so after a power cut a file may be shorter than its record says: it is
+  // measured when it is opened, and dropped if it is not what was written.
+  //
+  // Rejected: the pictures in LMDB (a file is sent by the kernel, and a cache would grow the store's file for good);
+  // one file of JSON for each content (a million small files to read at the start).
+
+  /// The renditions that were made.
+  final class RenditionCache: Sendable {
+    /// One of the files of a content.
+    enum Kind: String, Sendable, CaseIterable { case small, large, play }
+
+    private struct State {
+      var descriptor: Int32
+      var places: [UInt64: UInt32] = [:]
+      var count: UInt32 = 0
+      var total: UInt64 = 0
+    }
+
+    let folder: URL
+    private let budget: UInt64
+    private let now: @Sendable () -> Date
+    /// Guarded by its lock, which is held while a record is read or written.
+    private let state: Mutex<State>
+    private let lock: Int32
+
+    /// Opens the cache, or a passing one if another process has it.
+    /// - Throws: ``GalleryError`` if its folder cannot be made.
+    init(in parent: URL, budget: UInt64, now: @escaping @Sendable () -> Date) throws {
+      (self.budget, self.now) = (budget, now)
+      var parent = parent
+      do {
+        try FileManager.default.createDirectory(
+          at: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        var lock = open(parent.appending(path: "lock").path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        if lock >= 0, flock(lock, LOCK_EX | LOCK_NB) != 0 {
+          close(lock)
+          lock = -1
+          parent = parent.appending(path: "passing-\(getpid())")
+        }
+        self.lock = lock
+        if lock >= 0 { Self.removeStrangers(in: parent) }
+        folder = parent.appending(path: RenditionRecipe.revision, directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      } catch {
+        throw GalleryError(
+          description: "The folder of renditions \(parent.path) cannot be made: \(error.localizedDescription)")
+      }
+      let records = folder.appending(path: "records").path
+      let descriptor = open(records, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else {
+        throw GalleryError(description: "The list of renditions \(records) cannot be opened; remove its folder.")
+      }
+      state = Mutex(Self.load(descriptor))
+    }
+
+    deinit {
+      state.withLock { _ = close($0.descriptor) }
+      if lock >= 0 { close(lock) }
+    }
+
+    /// Removes what other revisions and other processes left.
+    private static func removeStrangers(in parent: URL) {
+      for name in (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
+      where name != "lock" && name != RenditionRecipe.revision && !name.hasPrefix("photoledger-work-") {
+        // What cannot be removed takes room and is never read.
+        try? FileManager.default.removeItem(at: parent.appending(path: name))
+      }
+    }
+
+    private static func load(_ descriptor: Int32) -> State {
+      var state = State(descriptor: descriptor)
+      let size = RenditionRecord.size
+      var (chunk, place) = ([UInt8](repeating: 0, count: size * 4096), UInt32(0))
+      while true {
+        let count = pread(descriptor, &chunk, chunk.count, Int(place) * size)
+        guard count >= size else { break }
+        for start in stride(from: 0, to: count / size * size, by: size) {
+          let bytes = Array(chunk[start..<start + size])
+          // A record that was torn is passed over; its place is not used again and costs 128 bytes.
+          if let record = RenditionRecord(bytes, of: Array(bytes[..<32])) {
+            state.places[RenditionRecord.number(bytes, 0, 8)] = place
+            state.total += record.total
+          }
+          place += 1
+        }
+      }
+      state.count = place
+      return state
+    }
+
+    // MARK: Records
+
+    /// What there is of a content.
+    func record(_ hash: [UInt8]) -> RenditionRecord {
+      state.withLock { Self.read(hash, $0) } ?? RenditionRecord()
+    }
+
+    /// The bytes of all files.
+    var total: UInt64 { state.withLock { $0.total } }
+
+    private static func read(_ hash: [UInt8], _ state: State) -> RenditionRecord? {
+      guard let place = state.places[RenditionRecord.number(hash, 0, 8)] else { return nil }
+      var bytes = [UInt8](repeating: 0, count: RenditionRecord.size)
+      guard pread(state.descriptor, &bytes, bytes.count, Int(place) * bytes.count) == bytes.count else { return nil }
+      return RenditionRecord(bytes, of: hash)
+    }
+
+    /// Changes the record of a content.
+    private func update(_ hash: [UInt8], _ change: (inout RenditionRecord) -> Void) {
+      state.withLock { state in
+        var record = Self.read(hash, state) ?? RenditionRecord()
+        let before = record
+        change(&record)
+        if record == before { return }
+        let key = RenditionRecord.number(hash, 0, 8)
+        let place = state.places[key] ?? state.count
+        let bytes = record.bytes(of: hash)
+        guard pwrite(state.descriptor, bytes, bytes.count, Int(place) * bytes.count) == bytes.count else { return }
+        if place == state.count { state.count += 1 }
+        state.places[key] = place
+        state.total = state.total - min(state.total, before.total) + record.total
+      }
+    }
+
+    // MARK: Files
+
+    /// The file of a content.
+    func file(_ hash: [UInt8], _ kind: Kind) -> URL { file(hash, kind.rawValue) }
+
+    private func file(_ hash: [UInt8], _ ending: String) -> URL {
+      let name = hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+      return folder.appending(path: "\(name.prefix(2))/\(name).\(ending)")
+    }
+
+    private func put(_ data: Data, _ hash: [UInt8], _ ending: String) throws {
+      let file = file(hash, ending)
+      try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try data.write(to: file, options: .atomic)
+    }
+
+    /// Keeps the pictures of a content.
+    func keep(_ set: RenditionSet, of hash: [UInt8]) throws {
+      try put(set.small, hash, Kind.small.rawValue)
+      try put(set.large, hash, Kind.large.rawValue)
+      let time = seconds
+      update(hash) { record in
+        (record.state, record.placeholder, record.lastUse) = (.ready, set.placeholder.bytes, time)
+        (record.smallSize, record.largeSize) = (UInt32(clamping: set.small.count), UInt32(clamping: set.large.count))
+      }
+      evict()
+    }
+
+    /// Keeps how a film is played.
+    func keep(_ play: RenditionRecord.Play, size: UInt64, of hash: [UInt8]) {
+      let time = seconds
+      update(hash) { ($0.play, $0.playSize, $0.lastUse) = (play, size, time) }
+      evict()
+    }
+
+    /// Records why something cannot be made by these programs.
+    func fail(_ reason: String, _ hash: [UInt8], isPlay: Bool, programs: UInt64) {
+      // Without its reason a failure is still one.
+      try? put(Data(reason.utf8), hash, isPlay ? "why-play" : "why")
+      update(hash) { record in
+        if isPlay { record.play = .failed } else { record.state = .failed }
+        record.programs = programs
+      }
+    }
+
+    /// Whether an error is the file's or a program's, and not that of a full disk, which fails in many ways.
+    func mayBlame(_ error: any Error) -> Bool {
+      var space = statvfs()
+      guard error is ImportError, statvfs(folder.path, &space) == 0 else { return false }
+      return UInt64(space.f_bavail) * UInt64(space.f_frsize) > 64 << 20
+    }
+
+    /// Why something cannot be made.
+    func reason(_ hash: [UInt8], isPlay: Bool) -> String {
+      (try? String(contentsOf: file(hash, isPlay ? "why-play" : "why"), encoding: .utf8))
+        ?? "The programs of the server cannot make it."
+    }
+
+    /// Forgets files that are not there as they were written.
+    func forget(_ hash: [UInt8], _ kind: Kind) {
+      update(hash) { record in
+        if kind == .play {
+          (record.play, record.playSize) = (.unknown, 0)
+        } else {
+          (record.state, record.smallSize, record.largeSize) = (.none, 0, 0)
+        }
+      }
+    }
+
+    /// Notes that a content was looked at, at most once an hour.
+    func touch(_ hash: [UInt8], _ record: RenditionRecord) {
+      let time = seconds
+      if time > record.lastUse &+ 3600 { update(hash) { $0.lastUse = time } }
+    }
+
+    private var seconds: UInt32 { UInt32(clamping: Int64(now().timeIntervalSince1970)) }
+
+    // MARK: The budget
+
+    /// Removes what was not looked at for longest, until nine tenths of the budget are left; placeholders stay.
+    private func evict() {
+      guard total > budget else { return }
+      var all: [(hash: [UInt8], record: RenditionRecord)] = []
+      state.withLock { state in
+        var bytes = [UInt8](repeating: 0, count: RenditionRecord.size)
+        for place in state.places.values {
+          guard pread(state.descriptor, &bytes, bytes.count, Int(place) * bytes.count) == bytes.count else { continue }
+          let hash = Array(bytes[..<32])
+          if let record = RenditionRecord(bytes, of: hash), record.total > 0 { all.append((hash, record)) }
+        }
+      }
+      for (hash, record) in all.sorted(by: { $0.record.lastUse < $1.record.lastUse }) {
+        if total <= budget / 10 * 9 { return }
+        if record.playSize > 0 { forget(hash, .play) }
+        if record.state == .ready { forget(hash, .small) }
+        for kind in Kind.allCases { unlink(file(hash, kind).path) }
+      }
+    }
+  }
+#endif

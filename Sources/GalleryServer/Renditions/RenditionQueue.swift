@@ -1,0 +1,213 @@
+#if Gallery
+  import Foundation
+  import MediaImport
+  import PhotoLedger
+  import Synchronization
+
+  // What is to be made, and by whom.
+  //
+  //     a request that waits ──▶ wanted: the newest first ──┬─▶ workers, one for each processor
+  //     idle filling ──────────▶ idle: in its order ────────┘
+  //     a film that is opened ─▶ films: one at a time ────────▶ a worker of their own, since a transcode takes minutes
+  //
+  // Idle work takes at most all workers but one, in batches; a request that finds no worker free ends the batch, which
+  // goes back to its place: what is looked at comes first. Both queues are bounded: of the wanted the oldest leaves,
+  // whose request hears that it has to come back; the filling waits for room.
+  //
+  // Invariant: a content is worked on by one worker at a time; a piece of work is in one of the queues or in one
+  // worker's hands until it is done.
+
+  /// A piece of work: the pictures, or the playable film, of a content.
+  struct RenditionJob: Sendable {
+    /// Names a piece of work.
+    struct Name: Hashable, Sendable {
+      let hash: [UInt8]
+      let isPlay: Bool
+    }
+
+    let name: Name
+    /// Finds the file; called when the work begins.
+    let source: @Sendable () throws -> URL
+  }
+
+  /// The queues of renditions and their workers.
+  final class RenditionQueue: @unchecked Sendable {  // guarded by: `condition`, all that can change
+    /// Does some jobs; returns whether they were finished, and not given up.
+    typealias Work = @Sendable (_ jobs: [RenditionJob], _ isCancelled: @escaping @Sendable () -> Bool) -> Bool
+
+    private let condition = NSCondition()
+    private var wanted: [RenditionJob] = []
+    private var films: [RenditionJob] = []
+    private var idle: [RenditionJob] = []
+    private var running: Set<RenditionJob.Name> = []
+    private var busy = 0
+    private var idleBusy = 0
+    private var filmBusy = 0
+    private var threads = 0
+    private var isStopping = false
+    private var roomWaiters: [CheckedContinuation<Void, Never>] = []
+
+    private let workerCount: Int
+    private let limit: Int
+    private let work: Work
+    private let dropped: @Sendable (RenditionJob.Name) -> Void
+    private static let idleBatch = 8
+
+    /// - Parameters:
+    ///   - workerCount: how many work at the same time.
+    ///   - limit: how many pieces of work wait in each queue.
+    ///   - dropped: is called for a wanted piece that had to leave.
+    ///   - work: does some jobs.
+    init(
+      workerCount: Int, limit: Int, dropped: @escaping @Sendable (RenditionJob.Name) -> Void, work: @escaping Work
+    ) {
+      (self.workerCount, self.limit, self.dropped, self.work) = (max(1, workerCount), limit, dropped, work)
+    }
+
+    private func locked<Value>(_ body: () -> Value) -> Value {
+      condition.lock()
+      defer { condition.unlock() }
+      return body()
+    }
+
+    /// How many pieces of work wait.
+    var count: Int { locked { wanted.count + films.count + idle.count } }
+
+    /// Asks for a piece of work; it comes before all that was asked for earlier.
+    /// - Returns: false if the queue is stopping.
+    func want(_ job: RenditionJob) -> Bool {
+      let (isTaken, left) = locked { () -> (Bool, RenditionJob.Name?) in
+        if isStopping { return (false, nil) }
+        if running.contains(job.name) { return (true, nil) }
+        startWorkers()
+        var left: RenditionJob.Name?
+        if job.name.isPlay {
+          left = Self.add(job, to: &films, limit)
+        } else {
+          idle.removeAll { $0.name == job.name }
+          left = Self.add(job, to: &wanted, limit)
+        }
+        condition.broadcast()
+        return (true, left)
+      }
+      if let left { dropped(left) }
+      return isTaken
+    }
+
+    private static func add(_ job: RenditionJob, to queue: inout [RenditionJob], _ limit: Int) -> RenditionJob.Name? {
+      queue.removeAll { $0.name == job.name }
+      queue.append(job)
+      return queue.count > limit ? queue.removeFirst().name : nil
+    }
+
+    /// Adds a piece of idle work; waits while there is no room.
+    func fill(_ job: RenditionJob) async {
+      while true {
+        let isDone = locked { () -> Bool in
+          if isStopping || running.contains(job.name) { return true }
+          guard idle.count < limit else { return false }
+          startWorkers()
+          idle.append(job)
+          condition.broadcast()
+          return true
+        }
+        if isDone { return }
+        await withCheckedContinuation { continuation in
+          let mustWait = locked { () -> Bool in
+            guard idle.count >= limit, !isStopping else { return false }
+            roomWaiters.append(continuation)
+            return true
+          }
+          if !mustWait { continuation.resume() }
+        }
+      }
+    }
+
+    /// Gives up what is being made, and waits until the last worker has ended.
+    func stop() {
+      let (left, waiters) = locked { () -> ([RenditionJob.Name], [CheckedContinuation<Void, Never>]) in
+        isStopping = true
+        defer { (wanted, films, idle, roomWaiters) = ([], [], [], []) }
+        condition.broadcast()
+        return ((wanted + films).map(\.name), roomWaiters)
+      }
+      for name in left { dropped(name) }
+      for waiter in waiters { waiter.resume() }
+      condition.lock()
+      while threads > 0 { condition.wait() }
+      condition.unlock()
+    }
+
+    // MARK: Workers
+
+    /// Starts the workers with the first piece of work; called with the lock held.
+    private func startWorkers() {
+      // One more than work on pictures: for the film.
+      while threads < workerCount + 1 {
+        threads += 1
+        Thread.detachNewThread { [self] in
+          while let (jobs, isIdle) = next() { finish(jobs, isIdle, work(jobs, cancellation(isIdle))) }
+          locked {
+            threads -= 1
+            condition.broadcast()
+          }
+        }
+      }
+    }
+
+    /// Whether work is to be given up: when everything stops, and idle work when a request finds no worker.
+    private func cancellation(_ isIdle: Bool) -> @Sendable () -> Bool {
+      { [self] in locked { isStopping || isIdle && !wanted.isEmpty && busy - filmBusy >= workerCount } }
+    }
+
+    private func next() -> (jobs: [RenditionJob], isIdle: Bool)? {
+      condition.lock()
+      defer { condition.unlock() }
+      while true {
+        if isStopping { return nil }
+        if let jobs = takeJobs() {
+          busy += 1
+          for job in jobs.jobs { running.insert(job.name) }
+          if jobs.isIdle { idleBusy += 1 }
+          if jobs.jobs[0].name.isPlay { filmBusy += 1 }
+          return jobs
+        }
+        condition.wait()
+      }
+    }
+
+    /// What is to be done next; called with the lock held.
+    private func takeJobs() -> (jobs: [RenditionJob], isIdle: Bool)? {
+      if let film = films.last, filmBusy == 0 {
+        films.removeLast()
+        return ([film], false)
+      }
+      guard busy - filmBusy < workerCount else { return nil }
+      if !wanted.isEmpty {
+        // Few are done one by one, since requests wait; many in batches, since that is sooner for all.
+        let count = min(Self.idleBatch, max(1, wanted.count / workerCount / 2))
+        let jobs = Array(wanted.suffix(count).reversed())
+        wanted.removeLast(count)
+        return (jobs, false)
+      }
+      guard !idle.isEmpty, idleBusy < max(1, workerCount - 1) else { return nil }
+      let jobs = Array(idle.prefix(Self.idleBatch))
+      idle.removeFirst(jobs.count)
+      let waiters = roomWaiters
+      roomWaiters = []
+      for waiter in waiters { waiter.resume() }
+      return (jobs, true)
+    }
+
+    private func finish(_ jobs: [RenditionJob], _ isIdle: Bool, _ isDone: Bool) {
+      locked {
+        busy -= 1
+        if isIdle { idleBusy -= 1 }
+        if jobs[0].name.isPlay { filmBusy -= 1 }
+        for job in jobs { running.remove(job.name) }
+        if !isDone, isIdle, !isStopping { idle.insert(contentsOf: jobs, at: 0) }
+        condition.broadcast()
+      }
+    }
+  }
+#endif

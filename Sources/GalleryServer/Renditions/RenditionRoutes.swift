@@ -1,0 +1,132 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import MediaImport
+  import PhotoLedger
+
+  /// Pictures of assets in two sizes, and films as browsers play them.
+  ///
+  /// The URL holds the content's hash and the recipe's revision, so what it names never changes; an edit gives another
+  /// hash. A picture that is not there yet is made while the request waits, before all idle work.
+  enum RenditionRoutes {
+    /// How long a request waits at most, seconds.
+    static let waitLimit = 60
+
+    static let all: [Route] = [
+      Route("GET", "/v1/assets/{asset}/renditions/{sha256}/{recipe}/{kind}") { server, call in
+        try call.checkQuery(["wait"])
+        let seconds = try call.count("wait") ?? 30
+        guard seconds <= waitLimit else {
+          throw Problem.malformed("'wait' is \(seconds); pass at most \(waitLimit) seconds.")
+        }
+        return .respond { _ in
+          do {
+            let (asset, resource, kind) = try await offload { try wish(call) }
+            return try await response(call, asset, resource, kind, .seconds(seconds))
+          } catch {
+            return Problem(error).response
+          }
+        }
+      }
+    ]
+
+    /// What is asked for, if the client may see it.
+    private static func wish(_ call: Call) throws -> (Asset, AssetResource, RenditionCache.Kind) {
+      let library = try call.library()
+      try Fetches.checkMayRead(library)
+      guard let asset = try library.asset(call.parameters[0]),
+        let resource = try Renditions.shown(asset, in: library), resource.sha256Hex == call.parameters[1],
+        call.parameters[2] == RenditionRecipe.revision,
+        let kind = RenditionCache.Kind(rawValue: call.parameters[3]), kind != .play || asset.mediaType == .video
+      else { throw Problem.notFound }
+      return (asset, resource, kind)
+    }
+
+    private static func response(
+      _ call: Call, _ asset: Asset, _ resource: AssetResource, _ kind: RenditionCache.Kind, _ limit: Duration
+    ) async throws -> HTTPResponse {
+      let renditions = call.server.renditions
+      // Twice: files that were removed from the cache by other hands are made again.
+      for _ in 0..<2 {
+        switch try await renditions.wait(for: resource, of: asset, isPlay: kind == .play, atMost: limit) {
+        case .failed(let reason): throw Problem(422, "not-renderable", reason)
+        case .pending:
+          var problem = Problem(
+            503, "not-ready", "The rendition is being made; ask again, or wait for an event of the feed.")
+          problem.fields = [("Retry-After", "5")]
+          throw problem
+        case .there(let record):
+          if let response = try await answer(call, asset, resource, kind, record) { return response }
+        }
+      }
+      throw Problem(503, "not-ready", "The files of this rendition were removed while it was asked for; ask again.")
+    }
+
+    private static func answer(
+      _ call: Call, _ asset: Asset, _ resource: AssetResource, _ kind: RenditionCache.Kind, _ record: RenditionRecord
+    ) async throws -> HTTPResponse? {
+      try await offload {
+        let tag = "\(resource.sha256Hex)-\(RenditionRecipe.revision)-\(kind.rawValue)"
+        let name = (resource.originalFilename as NSString).deletingPathExtension
+        if kind == .play, record.play == .original {
+          return try FileAnswer(
+            url: try call.library().url(of: resource, in: asset), size: resource.dataSize, tag: tag,
+            contentType: "video/mp4", disposition: FileAnswer.disposition(name + ".mp4", isShown: true)
+          ).response(call.request)
+        }
+        let size: UInt64 =
+          switch kind {
+          case .small: UInt64(record.smallSize)
+          case .large: UInt64(record.largeSize)
+          case .play: record.playSize
+          }
+        guard let file = try call.server.renditions.file(resource.sha256, kind, size: size) else { return nil }
+        let (type, ending) = kind == .play ? ("video/mp4", ".mp4") : ("image/jpeg", ".jpg")
+        return try FileAnswer(
+          url: file, size: size, tag: tag, contentType: type,
+          disposition: FileAnswer.disposition(name + ending, isShown: true)
+        ).response(call.request)
+      }
+    }
+  }
+
+  /// The columns that say what there is of each asset's picture.
+  struct RenditionColumns: Sendable {
+    let library: PhotoLibrary
+    let renditions: Renditions
+
+    /// `sha256`, `rendition` and `placeholder` of assets; null where an asset shows nothing.
+    func members(_ assets: [Asset]) throws -> [JSON.Member] {
+      var (hashes, states, placeholders) = ([JSON](), [JSON](), [JSON]())
+      for asset in assets {
+        guard let resource = try Renditions.shown(asset, in: library) else {
+          hashes.append(.null)
+          states.append(.null)
+          placeholders.append(.null)
+          continue
+        }
+        let record = renditions.record(resource.sha256)
+        hashes.append(.text(resource.sha256Hex))
+        states.append(.text(record.state.name))
+        placeholders.append(
+          record.placeholder.isEmpty ? .null : .text(Data(record.placeholder).base64EncodedString()))
+      }
+      return [
+        JSON.Member("sha256", .list(hashes)), JSON.Member("rendition", .list(states)),
+        JSON.Member("placeholder", .list(placeholders)),
+      ]
+    }
+  }
+
+  extension RenditionRecord.State {
+    /// The name on the wire.
+    var name: String {
+      switch self {
+      case .none: "missing"
+      case .ready: "ready"
+      case .failed: "failed"
+      }
+    }
+  }
+#endif

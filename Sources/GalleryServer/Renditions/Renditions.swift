@@ -1,0 +1,291 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import MediaImport
+  import PhotoLedger
+  import Synchronization
+
+  // Renditions for the server: what is there (`RenditionCache`), what is to be made (`RenditionQueue`), and who waits.
+  //
+  //     GET …/small ─▶ ready? ─ yes ─▶ the file
+  //                       │ no
+  //                       ├─ failed with these programs ─▶ 422 and the reason
+  //                       └─ wanted ─▶ made ─▶ the file, and `event: rendition` to the feeds
+  //                            └─ not within the time ─▶ 503, come back
+  //
+  // Contents are named by their hash, so a picture that lies in ten assets is made once. Who may see it is decided by
+  // the asset through which it is asked for, each time.
+
+  /// How a server makes renditions.
+  public struct RenditionOptions: Sendable {
+    /// The most bytes that the cache takes.
+    public var byteBudget: UInt64 = 20 << 30
+    /// How many programs work at the same time.
+    public var processCount = ProcessInfo.processInfo.activeProcessorCount
+    /// Whether the pictures of the whole library are made when nothing is asked for, the newest first.
+    public var fillsIdleTime = false
+    /// How many contents wait to be made; further ones are asked to come back.
+    public var queueLimit = 4096
+    /// Where programs are looked for: folders with colons between them; nil: the environment's `PATH`.
+    public var searchPath: String?
+
+    /// 20 GiB, one program for each processor, on request only.
+    public init() {}
+  }
+
+  /// Makes and keeps the renditions of a library.
+  final class Renditions: Sendable {
+    /// What became of a wish.
+    enum Outcome: Sendable {
+      case there(RenditionRecord)
+      case failed(String)
+      /// Not within the time.
+      case pending
+    }
+
+    private struct State {
+      var waiters: [RenditionJob.Name: [(number: UInt64, continuation: CheckedContinuation<Void, Never>)]] = [:]
+      var next: UInt64 = 0
+      var filler: Task<Void, Never>?
+    }
+
+    let library: PhotoLibrary
+    private let options: RenditionOptions
+    private let now: @Sendable () -> Date
+    private let opened = Mutex<(RenditionCache, MediaRenderer, RenditionQueue)?>(nil)
+    /// Guarded by its lock.
+    private let state = Mutex(State())
+    /// Is called with a content whose pictures are there now.
+    private let ready: @Sendable ([UInt8]) -> Void
+    /// Marks the programs, so that what they could not do is tried again with others.
+    private let programs: UInt64
+
+    init(
+      _ library: PhotoLibrary, _ options: RenditionOptions, now: @escaping @Sendable () -> Date,
+      ready: @escaping @Sendable ([UInt8]) -> Void
+    ) {
+      (self.library, self.options, self.now, self.ready) = (library, options, now, ready)
+      programs = MediaRenderer(searchPath: options.searchPath).programMark
+    }
+
+    /// The parts, made when they are first needed: a server that is asked for no picture makes no folder.
+    private func parts() throws -> (cache: RenditionCache, renderer: MediaRenderer, queue: RenditionQueue) {
+      try opened.withLock { opened in
+        if let opened { return opened }
+        let folder = library.url.appending(path: "renditions", directoryHint: .isDirectory)
+        let cache = try RenditionCache(in: folder, budget: options.byteBudget, now: now)
+        let renderer = MediaRenderer(searchPath: options.searchPath, workFolder: folder)
+        let queue = RenditionQueue(
+          workerCount: options.processCount, limit: options.queueLimit,
+          dropped: { [weak self] name in self?.wake(name) },
+          work: { [weak self] jobs, isCancelled in self?.make(jobs, cache, renderer, isCancelled) ?? false })
+        let made = (cache, renderer, queue)
+        opened = made
+        return made
+      }
+    }
+
+    // MARK: Asking
+
+    /// The resource that an asset shows: what an edit rendered, or the original of its choice.
+    static func shown(_ asset: Asset, in library: PhotoLibrary) throws -> AssetResource? {
+      guard asset.mediaType == .image || asset.mediaType == .video else { return nil }
+      let resources = try library.resources(of: asset)
+      let rendered: ResourceType = asset.mediaType == .video ? .fullSizeVideo : .fullSizePhoto
+      return resources.first { $0.type == rendered } ?? resources.original(asset.originalResourceChoice)
+    }
+
+    /// What there is of a content.
+    func record(_ hash: [UInt8]) -> RenditionRecord { (try? parts())?.cache.record(hash) ?? RenditionRecord() }
+
+    /// How many contents wait to be made.
+    var waitingCount: Int { opened.withLock { $0?.2.count ?? 0 } }
+    /// The bytes of the cache.
+    var byteCount: UInt64 { opened.withLock { $0?.0.total ?? 0 } }
+
+    /// Waits for the pictures of a content, or for the film as it is played.
+    func wait(
+      for resource: AssetResource, of asset: Asset, isPlay: Bool, atMost limit: Duration
+    ) async throws -> Outcome {
+      let (cache, _, queue) = try parts()
+      let name = RenditionJob.Name(hash: resource.sha256, isPlay: isPlay)
+      if let outcome = settled(name, cache) { return outcome }
+      let job = RenditionJob(name: name) { [library] in try library.url(of: resource, in: asset) }
+      guard limit > .zero else {
+        _ = queue.want(job)
+        return .pending
+      }
+      let number = state.withLock { state in
+        state.next += 1
+        return state.next
+      }
+      let timer = Task { [weak self] in
+        try? await Task.sleep(for: limit)
+        self?.wake(name, only: number)
+      }
+      defer { timer.cancel() }
+      await withCheckedContinuation { continuation in
+        state.withLock { $0.waiters[name, default: []].append((number, continuation)) }
+        if !queue.want(job) || settled(name, cache) != nil { wake(name) }
+      }
+      return settled(name, cache) ?? .pending
+    }
+
+    private func settled(_ name: RenditionJob.Name, _ cache: RenditionCache) -> Outcome? {
+      let record = cache.record(name.hash)
+      let isFailed = name.isPlay ? record.play == .failed : record.state == .failed
+      if isFailed, record.programs == programs { return .failed(cache.reason(name.hash, isPlay: name.isPlay)) }
+      let isThere = name.isPlay ? [.original, .made].contains(record.play) : record.state == .ready
+      guard isThere else { return nil }
+      cache.touch(name.hash, record)
+      return .there(record)
+    }
+
+    private func wake(_ name: RenditionJob.Name, only number: UInt64? = nil) {
+      let woken = state.withLock { state in
+        let all = state.waiters[name] ?? []
+        let left = all.filter { number != nil && $0.number != number }
+        state.waiters[name] = left.isEmpty ? nil : left
+        return all.filter { number == nil || $0.number == number }
+      }
+      for waiter in woken { waiter.continuation.resume() }
+    }
+
+    /// A file of the cache, or nil if it is not as it was written; then it is forgotten.
+    func file(_ hash: [UInt8], _ kind: RenditionCache.Kind, size: UInt64) throws -> URL? {
+      let (cache, _, _) = try parts()
+      let file = cache.file(hash, kind)
+      var status = stat()
+      if stat(file.path, &status) == 0, UInt64(status.st_size) == size, size > 0 { return file }
+      cache.forget(hash, kind)
+      return nil
+    }
+
+    // MARK: Making
+
+    private func make(
+      _ jobs: [RenditionJob], _ cache: RenditionCache, _ renderer: MediaRenderer,
+      _ isCancelled: @escaping @Sendable () -> Bool
+    ) -> Bool {
+      let open = jobs.filter { settled($0.name, cache) == nil }
+      var found: [(job: RenditionJob, file: URL)] = []
+      for job in open {
+        do {
+          found.append((job, try job.source()))
+        } catch {
+          // The file is missing: a request for the original says so, and the next request tries again.
+          continue
+        }
+      }
+      if let film = found.first, film.job.name.isPlay {
+        makeFilm(film.job.name.hash, of: film.file, cache, renderer, isCancelled)
+      } else if !found.isEmpty {
+        let outcomes = renderer.renditions(of: found.map(\.file), isCancelled: isCancelled)
+        for ((job, _), outcome) in zip(found, outcomes) {
+          keep(outcome, of: job.name.hash, cache, isCancelled)
+        }
+      }
+      let isDone = !isCancelled() || jobs.allSatisfy { settled($0.name, cache) != nil }
+      if isDone { for job in jobs { wake(job.name) } }
+      return isDone
+    }
+
+    private func keep(
+      _ outcome: Result<RenditionSet, any Error>, of hash: [UInt8], _ cache: RenditionCache,
+      _ isCancelled: () -> Bool
+    ) {
+      switch outcome {
+      case .success(let set):
+        do {
+          try cache.keep(set, of: hash)
+          ready(hash)
+        } catch {
+          // The disk is full: the next one that asks tries again.
+          return
+        }
+      case .failure(let error):
+        guard !isCancelled(), cache.mayBlame(error) else { return }
+        cache.fail("\(error)", hash, isPlay: false, programs: programs)
+      }
+    }
+
+    private func makeFilm(
+      _ hash: [UInt8], of file: URL, _ cache: RenditionCache, _ renderer: MediaRenderer,
+      _ isCancelled: @escaping @Sendable () -> Bool
+    ) {
+      do {
+        let playback = try renderer.playback(of: file)
+        guard playback != .original else { return cache.keep(.original, size: 0, of: hash) }
+        let target = cache.file(hash, .play)
+        let folder = target.deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try renderer.makePlayable(file, by: playback, at: target, isCancelled: isCancelled)
+        let size = try FileManager.default.attributesOfItem(atPath: target.path)[.size] as? UInt64 ?? 0
+        cache.keep(.made, size: size, of: hash)
+      } catch {
+        if !isCancelled(), cache.mayBlame(error) {
+          cache.fail("\(error)", hash, isPlay: true, programs: programs)
+        }
+      }
+    }
+
+    // MARK: Idle time
+
+    /// Begins to make what is missing, if the options say so.
+    func start() {
+      guard options.fillsIdleTime else { return }
+      let task = Task.detached { [self] in
+        do {
+          let (cache, renderer, queue) = try parts()
+          guard renderer.makesPictures else { return }
+          var options = FetchOptions()
+          options.sort = [try SortTerm("creationDate:desc", for: .asset)]
+          options.includeHiddenAssets = true
+          let result = try await offload { [library, options] in try library.fetchAssets(options) }
+          async let scan: Void = scan(result, cache, queue)
+          for try await change in library.changes(to: result) {
+            let indexes = (change.insertedIndexes ?? []).union(change.changedIndexes ?? [])
+            try await fill(try change.fetchResultAfterChanges.objects(at: indexes), cache, queue)
+          }
+          try await scan
+        } catch {
+          // The library is closing: there is nothing to fill any more.
+          return
+        }
+      }
+      state.withLock { $0.filler = task }
+    }
+
+    private func scan(_ result: FetchResult<Asset>, _ cache: RenditionCache, _ queue: RenditionQueue) async throws {
+      for start in stride(from: 0, to: result.count, by: 256) {
+        try Task.checkCancellation()
+        let assets = try await offload { try result.objects(at: start..<min(start + 256, result.count)) }
+        try await fill(assets, cache, queue)
+      }
+    }
+
+    private func fill(_ assets: [Asset], _ cache: RenditionCache, _ queue: RenditionQueue) async throws {
+      for asset in assets {
+        try Task.checkCancellation()
+        guard let resource = try Self.shown(asset, in: library) else { continue }
+        let name = RenditionJob.Name(hash: resource.sha256, isPlay: false)
+        // What was evicted is made when it is asked for: filling would throw out what is looked at.
+        guard settled(name, cache) == nil, cache.record(name.hash).placeholder.isEmpty else { continue }
+        await queue.fill(RenditionJob(name: name) { [library] in try library.url(of: resource, in: asset) })
+      }
+    }
+
+    /// Ends what is being made and returns when no program runs any more.
+    func stop() async {
+      state.withLock { $0.filler }?.cancel()
+      guard let (_, _, queue) = opened.withLock({ $0 }) else { return }
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+          queue.stop()
+          continuation.resume()
+        }
+      }
+      for name in state.withLock({ Array($0.waiters.keys) }) { wake(name) }
+    }
+  }
+#endif

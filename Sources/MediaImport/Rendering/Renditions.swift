@@ -1,0 +1,227 @@
+// The pictures that a gallery shows of a photo or a film: one of 256 pixels on the shorter side for grids, one of 1440
+// on the longer side for looking at, and a placeholder. Made in batches, since starting a program of libvips takes as
+// long as shrinking a photo:
+//
+//     RAW ── exiftool: embedded preview ─┐
+//     film ─ ffmpeg: frame at min(1 s, 10 %) ─┤
+//     photos ────────────────────────────┴▶ vipsthumbnail, all of the batch ──▶ 1440, JPEG
+//                                             the 1440s ──▶ vipsthumbnail ──▶ 256, JPEG ──▶ vipsthumbnail ──▶ 8x8
+//
+// The original is decoded once. What is small is made of the large one, which stands upright already and is sRGB; so
+// the shorter side can be asked for (`x256`, `256x`) for many files at once. A picture is never enlarged; of a panorama
+// the shorter side is what 1440 on the longer side leaves.
+//
+// Invariant: a result holds pixels only. All metadata is removed, the profile too, since sRGB is what a page assumes
+// where there is none.
+//
+// Rejected: WebP for the small one. libvips 8.14 writes an EXIF block of its own into it even when told to strip, the
+// encoder takes twice the time, and at this size it saves a fifth.
+//
+// A file that crashes or hangs a decoder takes its batch with it; each file of which there is nothing afterwards is
+// done once more, alone, and only then is a failure its own.
+
+package import Foundation
+internal import Glibc
+internal import PhotoLedger
+
+/// What a gallery shows of one file.
+package struct RenditionSet: Sendable {
+  /// 256 pixels on the shorter side, JPEG.
+  package let small: Data
+  /// 1440 pixels on the longer side, JPEG.
+  package let large: Data
+  /// What is drawn until they are there.
+  package let placeholder: Placeholder
+
+  /// Pictures that were made.
+  package init(small: Data, large: Data, placeholder: Placeholder) {
+    (self.small, self.large, self.placeholder) = (small, large, placeholder)
+  }
+}
+
+/// The recipe of renditions.
+package enum RenditionRecipe {
+  /// Changes with everything that changes the bytes of a rendition.
+  package static let revision = "r1"
+  /// Pixels on the longer side of the large one.
+  package static let largeSide = 1440
+  /// Pixels on the shorter side of the small one.
+  package static let smallSide = 256
+
+  static let large = "[Q=82,strip,background=255]"
+  static let small = "[Q=80,strip]"
+}
+
+extension MediaRenderer {
+  /// One file of a batch.
+  private struct Item {
+    let index: Int
+    /// The file that the decoder of photos reads, in the work folder.
+    let still: String
+    let name: String
+  }
+
+  /// The renditions of several files, each with its own outcome.
+  /// - Parameters:
+  ///   - sources: the files; what they are is read from their bytes.
+  ///   - isCancelled: whether the work is no longer wanted; then every outcome is a failure.
+  /// - Returns: an outcome for each file, in their order; a failure is an ``ImportError``: `toolMissing` with the
+  ///   program to install, `toolFailed` for what cannot be decoded or is too large, `toolTimeout`.
+  package func renditions(
+    of sources: [URL], isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) -> [Result<RenditionSet, any Error>] {
+    let outcomes = attempt(sources, isCancelled)
+    guard sources.count > 1 else { return outcomes }
+    return zip(sources, outcomes).map { source, outcome in
+      guard case .failure(let error) = outcome, !isCancelled() else { return outcome }
+      if (error as? ImportError)?.code == .toolMissing { return outcome }
+      return attempt([source], isCancelled)[0]
+    }
+  }
+
+  private func attempt(
+    _ sources: [URL], _ isCancelled: @escaping @Sendable () -> Bool
+  ) -> [Result<RenditionSet, any Error>] {
+    do {
+      let folder = try root.folder()
+      let program = try programs.require("vipsthumbnail", for: "it makes pictures", package: "libvips-tools")
+      var outcomes: [Int: Result<RenditionSet, any Error>] = [:]
+      var items: [Item] = []
+      for (index, source) in sources.enumerated() {
+        do {
+          let still = try still(of: source, named: "\(index)", in: folder, isCancelled)
+          items.append(Item(index: index, still: still, name: "\(index)"))
+        } catch { outcomes[index] = .failure(error) }
+      }
+      try shrink(items, in: folder, with: program, isCancelled)
+      for item in items {
+        outcomes[item.index] = Result { try result(of: item, in: folder, program) }
+      }
+      return sources.indices.map { outcomes[$0] ?? .failure(CancellationError()) }
+    } catch {
+      return sources.map { _ in .failure(error) }
+    }
+  }
+
+  /// A file that the decoder of photos reads: checked to be a picture within the limits.
+  private func still(
+    of source: URL, named name: String, in folder: borrowing WorkFolder, _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws -> String {
+    guard let described = try description(of: source) else { throw noPicture(source) }
+    // What other programs make of it is made in a folder of its own, so that files do not meet each other's.
+    let own = try root.folder()
+    let still: String
+    switch described.mediaType {
+    case .image where described.uniformTypeIdentifier.hasSuffix("raw-image"):
+      // Decided by what the bytes are: libvips reads some RAW files as the tiny picture in them.
+      let preview = try preview(of: try own.take(source), in: own, isCancelled)
+      still = try folder.take(URL(filePath: preview), as: name)
+    case .image: still = try folder.take(source, as: name)
+    case .video: still = try folder.take(URL(filePath: try poster(of: source, in: own, isCancelled)), as: name)
+    default: throw noPicture(source)
+    }
+    guard let size = try description(ofInput: still)?.displayedSize else { throw noPicture(source) }
+    try check(size, of: source)
+    return still
+  }
+
+  private func noPicture(_ source: URL) -> ImportError {
+    ImportError(.toolFailed, path: source.path, "The file \(source.lastPathComponent) has no picture to show.")
+  }
+
+  /// A frame of a film, at one second or a tenth of its length, whichever is earlier.
+  private func poster(
+    of source: URL, in folder: borrowing WorkFolder, _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws -> String {
+    let film = try film(at: source)
+    if let size = film.displayedSize { try check(size, of: source) }
+    let program = try programs.require("ffmpeg", for: "it makes pictures of films", package: "ffmpeg")
+    let path = WorkFolder.real(source)
+    let frame = folder.file("frame.jpg")
+    let run = run(isCancelled, readable: [path], writable: folder.output)
+    let made = ["-map", "0:v:0", "-frames:v", "1", "-pix_fmt", "yuvj444p", "-q:v", "1", "-f", "mjpeg", frame]
+    let quiet = ["-nostdin", "-v", "error", "-y"]
+    let start = min(1, film.duration / 10)
+    let sought = quiet + ["-ss", "\(start)"] + Films.inputArguments(path) + made
+    if start > 0, (try? run.output(of: program, sought)) != nil, let made = try? folder.checked(frame, by: program)
+    {
+      return made
+    }
+    // A film may have its only frame before that.
+    _ = try run.output(of: program, quiet + Films.inputArguments(path) + made)
+    return try folder.checked(frame, by: program)
+  }
+
+  // MARK: Shrinking
+
+  private func shrink(
+    _ items: [Item], in folder: borrowing WorkFolder, with program: String,
+    _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws {
+    if items.isEmpty { return }
+    let output = folder.output
+    try shrink(items.map(\.still), "1440x1440>", "-large.jpg\(RenditionRecipe.large)", in: folder, program, isCancelled)
+    if items.count == 1, access("\(output)/\(items[0].name)-large.jpg", R_OK) != 0 {
+      try shrinkDecoded(items[0], in: folder, program, isCancelled)
+    }
+    var (wide, high) = ([String](), [String]())
+    for item in items {
+      let file = "\(output)/\(item.name)-large.jpg"
+      guard let size = try description(ofWritten: file)?.storedSize else { continue }
+      if size.width > size.height { wide.append(file) } else { high.append(file) }
+    }
+    try shrink(wide, "x256>", "-small.jpg\(RenditionRecipe.small)", in: folder, program, isCancelled)
+    try shrink(high, "256x>", "-small.jpg\(RenditionRecipe.small)", in: folder, program, isCancelled)
+    let small: [String] = items.map { "\(output)/\($0.name)-large-small.jpg" }.filter { access($0, R_OK) == 0 }
+    try shrink(small, "8x8!", "-tiny.ppm[strip]", in: folder, program, isCancelled)
+  }
+
+  /// The large one of a file that libvips does not read, by way of ffmpeg.
+  private func shrinkDecoded(
+    _ item: Item, in folder: borrowing WorkFolder, _ program: String, _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws {
+    guard programs.find("ffmpeg") != nil else { return }
+    let own = try root.folder()
+    let decoded = try decoded(try own.take(URL(filePath: item.still)), in: own, isCancelled)
+    let still = try folder.take(URL(filePath: decoded), as: "\(item.name)-decoded")
+    try shrink([still], "1440x1440>", "-large.jpg\(RenditionRecipe.large)", in: folder, program, isCancelled)
+    rename(folder.file("\(item.name)-decoded-large.jpg"), folder.file("\(item.name)-large.jpg"))
+  }
+
+  /// What a program of ours wrote; nil if there is nothing.
+  private func description(ofWritten file: String) throws -> StillDescription? {
+    access(file, R_OK) == 0 ? try description(ofInput: file) : nil
+  }
+
+  /// Has files shrunk; which of them could be is seen by what is there afterwards.
+  private func shrink(
+    _ files: [String], _ size: String, _ ending: String, in folder: borrowing WorkFolder, _ program: String,
+    _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws {
+    if files.isEmpty { return }
+    var run = run(isCancelled, readable: [folder.input], writable: folder.output)
+    run.limits.timePerFile = limits.timePerPicture * files.count
+    run.environment = ["VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1"]
+    do {
+      _ = try run.output(
+        of: [program], files + ["--size", size, "--eprofile", "srgb", "-o", "\(folder.output)/%s\(ending)"])
+    } catch let error as ImportError where error.code == .toolFailed && !isCancelled() {
+      // Status 1 means that one of the files could not be decoded.
+    }
+  }
+
+  private func result(of item: Item, in folder: borrowing WorkFolder, _ program: String) throws -> RenditionSet {
+    let name = folder.file(item.name)
+    func read(_ ending: String) throws -> Data {
+      guard access(name + ending, R_OK) == 0 else {
+        throw ImportError(.toolFailed, path: program, "\(program) cannot decode this file.")
+      }
+      return try Data(contentsOf: URL(filePath: try folder.checked(name + ending, by: program)))
+    }
+    let (large, small) = (try read("-large.jpg"), try read("-large-small.jpg"))
+    guard let pixels = Placeholder.pixels(ppm: Array(try read("-large-small-tiny.ppm"))) else {
+      throw ImportError(.toolFailed, path: program, "\(program) made no placeholder of this file.")
+    }
+    return RenditionSet(small: small, large: large, placeholder: Placeholder(pixels: pixels))
+  }
+}

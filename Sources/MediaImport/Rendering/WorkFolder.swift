@@ -1,0 +1,151 @@
+// The folders in which sandboxed programs find their input and leave their output.
+//
+//     root/                    what the exiftool that stays open may read, and nothing else
+//       3F9C…/in/source        the file: a hard link, a clone or a copy; programs may read it
+//       3F9C…/out/             programs may write here
+//
+// A hard link shares the bytes with the original, so it never lies in a folder that a program may write to. Its name is
+// ours: libvips reads the end of a name in brackets as options, and a name may hold what another program reads as one.
+//
+// The root of a process is named by its number, so that what a killed process left is found and removed by the next.
+
+internal import CSystem
+internal import Foundation
+internal import Glibc
+internal import PhotoLedger
+internal import Synchronization
+
+/// The folder that holds the work folders of one renderer.
+final class WorkRoot: Sendable {
+  /// Where it is; nil until it is needed.
+  private let path = Mutex<String?>(nil)
+  private let parent: URL?
+
+  /// - Parameter parent: where the root is made; nil: in the folder for temporary files.
+  init(in parent: URL? = nil) { self.parent = parent }
+
+  private static let prefix = "photoledger-work-"
+
+  /// The roots that are removed when the process ends.
+  private static let made = Mutex<[String]>([])
+  private static let removal: Void = {
+    atexit { for path in WorkRoot.made.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) } }
+  }()
+
+  /// The path, without links in it.
+  func located() throws -> String {
+    try path.withLock { path in
+      if let path { return path }
+      let folder = parent ?? FileManager.default.temporaryDirectory
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      Self.sweep(folder)
+      let name = "\(Self.prefix)\(getpid())-\(UUID().uuidString.prefix(8))"
+      let made = folder.resolvingSymlinksInPath().appending(path: name).path
+      try FileManager.default.createDirectory(
+        atPath: made, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      _ = Self.removal
+      Self.made.withLock { $0.append(made) }
+      path = made
+      return made
+    }
+  }
+
+  /// Removes what processes left that have ended without removing it.
+  private static func sweep(_ folder: URL) {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
+      guard name.hasPrefix(prefix), let number = name.dropFirst(prefix.count).split(separator: "-").first.flatMap({
+        pid_t($0)
+      }), kill(number, 0) != 0, errno == ESRCH else { continue }
+      // Another process may sweep at the same time; what is left is for the next one.
+      try? FileManager.default.removeItem(at: folder.appending(path: name))
+    }
+  }
+
+  /// A folder for one piece of work.
+  func folder() throws -> WorkFolder { try WorkFolder(in: try located()) }
+}
+
+/// A folder for one piece of work, which goes with this value.
+struct WorkFolder: ~Copyable {
+  private let path: String
+  /// What programs may read.
+  let input: String
+  /// What programs may write.
+  let output: String
+
+  fileprivate init(in root: String) throws {
+    path = "\(root)/\(UUID().uuidString)"
+    (input, output) = (path + "/in", path + "/out")
+    for folder in [path, input, output] {
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+  }
+
+  /// The path of a file without links in it: a library gives paths by descriptors, which a child does not have.
+  static func real(_ file: URL) -> String {
+    guard let found = realpath(file.path, nil) else { return file.path }
+    defer { free(found) }
+    return String(cString: found)
+  }
+
+  /// The path of a file that programs write.
+  func file(_ name: String) -> String { "\(output)/\(name)" }
+
+  /// Puts a file into the folder of the input.
+  /// - Returns: its path there.
+  /// - Throws: ``ImportError`` if it cannot be read.
+  func take(_ source: URL, as name: String = "source") throws -> String {
+    let target = "\(input)/\(name)"
+    let real = Self.real(source)
+    var status = stat()
+    guard stat(real, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw ImportError.source(FilePath(source.path), "read", errno: errno == 0 ? EINVAL : errno)
+    }
+    // A link keeps its owner; what belongs to another one may be closed to the program.
+    if status.st_uid == geteuid(), link(real, target) == 0 { return target }
+    let from = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let to = open(target, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    defer {
+      if from >= 0 { close(from) }
+      if to >= 0 { close(to) }
+    }
+    guard from >= 0, to >= 0 else { throw ImportError.source(FilePath(source.path), "read", errno: errno) }
+    if psys_clone_file(to, from) == 0 { return target }
+    var left = Int(status.st_size)
+    while left > 0 {
+      let count = sendfile(to, from, nil, min(left, 1 << 30))
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw ImportError.source(FilePath(source.path), "read", errno: count == 0 ? EIO : errno) }
+      left -= count
+    }
+    return target
+  }
+
+  /// Puts a link to a file into the folder of the input, for programs that may read the file itself.
+  func refer(to source: URL, as name: String = "source") throws -> String {
+    let target = "\(input)/\(name)"
+    try FileManager.default.createSymbolicLink(
+      atPath: target, withDestinationPath: Self.real(source))
+    return target
+  }
+
+  /// The path of a file that a program was to write.
+  func checked(_ path: String, by program: String) throws -> String {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw ImportError(.toolFailed, path: program, "\(program) ended without an error and without a picture.")
+    }
+    return path
+  }
+
+  /// Gives a file that a program wrote the name under which it is wanted; where that is on another file system, the
+  /// file is copied.
+  func hand(_ path: String, to target: URL) throws {
+    if rename(path, target.path) == 0 { return }
+    try FileManager.default.moveItem(atPath: path, toPath: target.path)
+  }
+
+  // What cannot be removed is the next sweep's to clean up.
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}

@@ -1,0 +1,113 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("Archives")
+  struct DownloadTests {
+    @Test("the checksum is CRC-32, whatever the pieces")
+    func checksum() {
+      #expect(CRC32.of(Array("123456789".utf8)) == 0xCBF4_3926)
+      #expect(CRC32.of([UInt8]()) == 0)
+      let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+      for cut in [0, 1, 7, 8, 9, 500, 999] {
+        var pieces = CRC32()
+        bytes[..<cut].withUnsafeBytes { pieces.add($0) }
+        bytes[cut...].withUnsafeBytes { pieces.add($0) }
+        #expect(pieces.result == CRC32.of(bytes))
+      }
+    }
+
+    @Test("names stay in the target's folder, and no two are one on any system")
+    func names() {
+      var names = ZipNames()
+      let given = [
+        "../../etc/passwd", "/etc/passwd", "C:\\x.jpg", "a.jpg", "A.JPG", "a.jpg", "..", "", "con.txt", "x\r\ny.jpg",
+        "é.jpg", "e\u{301}.jpg", ".hidden", "trail. ", String(repeating: "ä", count: 300) + ".jpg",
+      ]
+      let made = given.map { names.name(for: $0) }
+      #expect(made[3...5] == ["a.jpg", "A (2).JPG", "a (3).jpg"])
+      for name in made {
+        #expect(!name.contains("/") && !name.contains("\\") && !name.hasPrefix(".") && !name.isEmpty && name != "..")
+        #expect(name.utf8.count <= 255 && !name.contains { $0.isNewline })
+      }
+      #expect(Set(made.map { $0.precomposedStringWithCanonicalMapping.lowercased() }).count == made.count)
+      #expect(made[8] == "_con.txt")
+    }
+
+    /// What Python makes of an archive: its names with sizes, or the first bad one.
+    private func listed(_ bytes: Data, _ folder: URL) throws -> String {
+      let file = folder.appending(path: "archive.zip")
+      try bytes.write(to: file)
+      let script = """
+        import sys, zipfile
+        archive = zipfile.ZipFile(sys.argv[1])
+        print(archive.testzip())
+        for entry in archive.infolist(): print(entry.filename, entry.file_size, entry.compress_type)
+        """
+      let run = try ChildRun.of(["python3", "-c", script, file.path])
+      return run.end == .status(0) ? run.text : "unreadable"
+    }
+
+    @Test(
+      "an archive is what other programs read, and holds what its client may see when its turn comes",
+      .enabled(if: SamplePhotos.areInstalled("python3"), "Needs python3, which reads the archive."))
+    func archive() async throws {
+      try await TestGallery.serving { gallery in
+        var assets: [Asset] = []
+        for (index, text) in ["first", "second", ""].enumerated() {
+          let folder = gallery.temporary.folder.place("\(index)")
+          try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+          let file = folder.appending(path: "grün.jpg")
+          try Data(text.utf8).write(to: file)
+          assets.append(try await gallery.makeAsset(file))
+        }
+        let json = try gallery.ask("POST", "/v1/downloads", json: ["assets": assets.map(\.localIdentifier)]).json()
+        let url = try #require(json["url"] as? String)
+        #expect(try gallery.ask("HEAD", url).fields["content-disposition"] == "attachment; filename=\"photos.zip\"")
+        let body = try Self.content(gallery, url)
+        let listing = try listed(body, gallery.temporary.folder.place("."))
+        #expect(listing == "None\ngrün.jpg 5 0\ngrün (2).jpg 6 0\ngrün (3).jpg 0 0\n")
+        // Another client has no such download, and no such asset.
+        let key = try gallery.key(of: "app")
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.limited, of: "app") }
+        #expect(try gallery.ask("GET", url, key: key.secret).status == 404)
+        #expect(
+          try gallery.ask("POST", "/v1/downloads", json: ["assets": [assets[0].localIdentifier]], key: key.secret)
+            .status == 404)
+        for wrong in [[], [3], ["x"]] as [[Any]] {
+          let status = try gallery.ask("POST", "/v1/downloads", json: ["assets": wrong]).status
+          #expect(status == 400 || status == 404)
+        }
+        // A file that is not as it was recorded ends the archive, which then has no directory.
+        let resource = try #require(try gallery.library.resources(of: assets[1]).first)
+        let stored = try gallery.library.url(of: resource, in: assets[1])
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: stored.path)
+        try Data("short".utf8).write(to: stored)
+        #expect(try listed(try Self.content(gallery, url), gallery.temporary.folder.place(".")) == "unreadable")
+      }
+    }
+
+    /// The content of an answer in chunks.
+    private static func content(_ gallery: TestGallery, _ url: String) throws -> Data {
+      let client = try RawClient(port: gallery.address.port)
+      client.send(try gallery.head("GET", url, ["Connection: close"]))
+      var rest = client.readBytesToEnd()[...]
+      let end = try #require(rest.firstRange(of: Array("\r\n\r\n".utf8)))
+      let head = String(decoding: rest[..<end.lowerBound], as: UTF8.self)
+      rest = rest[end.upperBound...]
+      guard head.lowercased().contains("transfer-encoding: chunked") else { return Data(rest) }
+      var content = Data()
+      while let line = rest.firstRange(of: Array("\r\n".utf8)),
+        let size = Int(String(decoding: rest[..<line.lowerBound], as: UTF8.self), radix: 16), size > 0
+      {
+        content += Data(rest[line.upperBound...].prefix(size))
+        rest = rest[line.upperBound...].dropFirst(size + 2)
+      }
+      return content
+    }
+  }
+#endif

@@ -1,0 +1,259 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import MediaImport
+  import PhotoLedger
+  import Synchronization
+  import TestSupport
+  import Testing
+
+  extension TestGallery {
+    /// Makes an asset of a file.
+    func makeAsset(_ file: URL, _ type: ResourceType = .photo, media: MediaType = .image) async throws -> Asset {
+      var id: LocalIdentifier?
+      try await library.performChanges { change in
+        id = change.createAsset(
+          AssetCreation(
+            mediaType: media, resources: [ResourceDraft(type: type, source: .file(file, shouldMove: false))]))
+      }
+      let created = try #require(id)
+      return try #require(try library.asset(created.uuidString))
+    }
+
+    /// The path of a rendition.
+    func rendition(_ kind: String, of asset: Asset, recipe: String = RenditionRecipe.revision) throws -> String {
+      let hash = try #require(try Renditions.shown(asset, in: library)).sha256Hex
+      return "/v1/assets/\(asset.id.uuidString)/renditions/\(hash)/\(recipe)/\(kind)"
+    }
+
+    /// An asset's columns in a window of everything.
+    func columns(key: String? = "owner") throws -> [String: [Any]] {
+      let fetch = try fetch(key: key)
+      let json = try ask(
+        "GET", "/v1/fetches/\(fetch.name)/items?form=columns&token=\(fetch.token)", key: key
+      ).json()
+      return try #require(json["columns"] as? [String: [Any]])
+    }
+  }
+
+  private func sample(_ path: String) throws -> URL { try #require(SamplePhotos.folder).appending(path: path) }
+
+  @Suite(
+    "Renditions over HTTP",
+    .enabled(if: SamplePhotos.canRender, "Needs libvips-tools, ffmpeg, exiftool and the folder of sample photos."))
+  struct RenditionRouteTests {
+    @Test("a picture is made while the request waits, is sent in part and not again, and the columns know it")
+    func pictures() async throws {
+      try await TestGallery.serving { gallery in
+        let asset = try await gallery.makeAsset(try sample("orientation/Landscape_6.jpg"))
+        #expect(try gallery.columns()["rendition"] as? [String] == ["missing"])
+        let small = try gallery.rendition("small", of: asset)
+        #expect(try gallery.ask("GET", small + "?wait=0").status == 503)
+        let whole = try gallery.ask("GET", small)
+        #expect(whole.status == 200 && whole.fields["content-type"] == "image/jpeg", "\(whole.fields)")
+        #expect(whole.fields["cache-control"]?.contains("immutable") == true)
+        let size = try #require(whole.fields["content-length"].flatMap { Int($0) })
+        let tag = try #require(whole.fields["etag"])
+        let part = try gallery.ask("GET", small, ["Range: bytes=-10", "If-Range: \(tag)"])
+        #expect(part.status == 206 && part.fields["content-range"] == "bytes \(size - 10)-\(size - 1)/\(size)")
+        #expect(try gallery.ask("GET", small, ["Range: bytes=\(size)-"]).status == 416)
+        #expect(try gallery.ask("GET", small, ["If-None-Match: \(tag)"]).status == 304)
+        let head = try gallery.ask("HEAD", try gallery.rendition("large", of: asset))
+        #expect(head.status == 200 && head.body.isEmpty)
+        let columns = try gallery.columns()
+        #expect(columns["rendition"] as? [String] == ["ready"])
+        let placeholder = try #require((columns["placeholder"] as? [String])?.first)
+        #expect(Data(base64Encoded: placeholder)?.count == Placeholder.count)
+        // It outlives the server.
+        try await gallery.restart()
+        #expect(try gallery.columns()["placeholder"] as? [String] == [placeholder])
+        #expect(try gallery.ask("GET", small + "?wait=0").status == 200)
+        // The cache may be removed at any time.
+        let folder = gallery.library.url.appending(path: "renditions/\(RenditionRecipe.revision)")
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.count == 2 {
+          try FileManager.default.removeItem(at: folder.appending(path: name))
+        }
+        #expect(try gallery.ask("GET", small).status == 200)
+      }
+    }
+
+    @Test("what cannot be made says why, once; another recipe, another content and a film of a photo are not there")
+    func failures() async throws {
+      try await TestGallery.serving { gallery in
+        let text = gallery.temporary.folder.place("a.jpg")
+        try Data("no picture".utf8).write(to: text)
+        let asset = try await gallery.makeAsset(text)
+        let failed = try gallery.ask("GET", try gallery.rendition("small", of: asset))
+        #expect(failed.status == 422 && failed.body.contains("not-renderable"), "\(failed)")
+        #expect(try gallery.columns()["rendition"] as? [String] == ["failed"])
+        #expect(try gallery.ask("GET", try gallery.rendition("large", of: asset) + "?wait=0").status == 422)
+        for path in [
+          try gallery.rendition("small", of: asset, recipe: "r0"), try gallery.rendition("play", of: asset),
+          try gallery.rendition("huge", of: asset),
+          "/v1/assets/\(asset.id.uuidString)/renditions/\(String(repeating: "0", count: 64))/r1/small",
+        ] {
+          #expect(try gallery.ask("GET", path).status == 404, "\(path)")
+        }
+        #expect(try gallery.ask("GET", try gallery.rendition("small", of: asset) + "?wait=61").status == 400)
+      }
+    }
+
+    @Test("a film has a poster and a form that plays; a client that may not see it gets neither")
+    func films() async throws {
+      try await TestGallery.serving { gallery in
+        let asset = try await gallery.makeAsset(try sample("video/with-gps.mov"), .video, media: .video)
+        let play = try gallery.rendition("play", of: asset)
+        #expect(try gallery.ask("GET", try gallery.rendition("small", of: asset)).status == 200)
+        let film = try gallery.ask("GET", play, ["Range: bytes=4-7"])
+        #expect(film.status == 206 && film.body == "ftyp" && film.fields["content-type"] == "video/mp4")
+        let key = try gallery.key(of: "app")
+        #expect(try gallery.ask("GET", play, key: key.secret).status == 403)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.limited, of: "app") }
+        #expect(try gallery.ask("GET", play, key: key.secret).status == 404)
+        try await gallery.library.performChanges { $0.grant([asset.id], to: "app") }
+        #expect(try gallery.ask("GET", play + "?wait=0", key: key.secret).status == 200)
+        try await gallery.library.performChanges { $0.withdraw([asset.id], from: "app") }
+        #expect(try gallery.ask("GET", play, key: key.secret).status == 404)
+      }
+    }
+
+    @Test("a feed hears which of its client's assets have pictures, and of no other")
+    func announced() async throws {
+      try await TestGallery.serving { gallery in
+        let shown = try await gallery.makeAsset(try sample("orientation/Landscape_6.jpg"))
+        let other = try await gallery.makeAsset(try sample("orientation/Landscape_1.jpg"))
+        let key = try gallery.key(of: "app")
+        try await gallery.library.performChanges { change in
+          change.setAuthorizationStatus(.limited, of: "app")
+          change.grant([shown.id], to: "app")
+        }
+        let fetch = try gallery.fetch(key: key.secret)
+        let client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", key: key.secret)
+        #expect(try gallery.ask("GET", try gallery.rendition("small", of: other)).status == 200)
+        #expect(try gallery.ask("GET", try gallery.rendition("small", of: shown)).status == 200)
+        let event = try #require(try client.next())
+        #expect(event.name == "rendition" && event.id.isEmpty)
+        let rows = try #require(event.data["renditions"] as? [[String: Any]])
+        #expect(rows.map { $0["localIdentifier"] as? String } == [shown.localIdentifier])
+        #expect(rows[0]["rendition"] as? String == "ready")
+      }
+    }
+
+    @Test("idle time makes what is missing, and a stop ends it")
+    func idle() async throws {
+      let temporary = try TemporaryLibrary(.seeded(7))
+      var ids: [LocalIdentifier] = []
+      for path in ["orientation/Landscape_1.jpg", "orientation/Landscape_3.jpg", "heic/IMG_1034.heic"] {
+        let file = try sample(path)
+        try await temporary.library.performChanges { change in
+          ids.append(
+            change.createAsset(
+              AssetCreation(
+                mediaType: .image, resources: [ResourceDraft(type: .photo, source: .file(file, shouldMove: false))])))
+        }
+      }
+      var options = RenditionOptions()
+      options.fillsIdleTime = true
+      let heard = Mutex<Set<[UInt8]>>([])
+      let renditions = Renditions(temporary.library, options, now: { Date(timeIntervalSince1970: 1) }) { hash in
+        heard.withLock { _ = $0.insert(hash) }
+      }
+      renditions.start()
+      try await waitUntil("all pictures are made") { heard.withLock { $0.count } == 3 }
+      await renditions.stop()
+      #expect(renditions.waitingCount == 0 && renditions.byteCount > 0)
+    }
+  }
+
+  @Suite("The cache of renditions")
+  struct RenditionCacheTests {
+    private func hash(_ number: UInt8) -> [UInt8] { [number] + Array(repeating: 7, count: 31) }
+
+    @Test("a record is what was written, or nothing")
+    func records() {
+      var record = RenditionRecord()
+      (record.state, record.play, record.placeholder) = (.ready, .made, Array(1...37))
+      (record.smallSize, record.largeSize, record.playSize) = (20_000, 300_000, 5_000_000_000)
+      (record.programs, record.lastUse) = (.max, 1_700_000_000)
+      let bytes = record.bytes(of: hash(1))
+      #expect(bytes.count == RenditionRecord.size && RenditionRecord(bytes, of: hash(1)) == record)
+      #expect(RenditionRecord(bytes, of: hash(2)) == nil)
+      for index in bytes.indices {
+        var damaged = bytes
+        damaged[index] ^= 0x10
+        #expect(RenditionRecord(damaged, of: hash(1)) == nil, "byte \(index)")
+      }
+    }
+
+    @Test("what was not looked at for longest leaves when the budget is used up, and its placeholder stays")
+    func eviction() throws {
+      let folder = try TemporaryLibrary(.seeded(1))
+      let time = Mutex(1.0)
+      let cache = try RenditionCache(
+        in: folder.library.url.appending(path: "renditions"), budget: 10_000,
+        now: { Date(timeIntervalSince1970: time.withLock { $0 }) })
+      let placeholder = Placeholder(bytes: Array(repeating: 1, count: 37))
+      for number in 1...5 as ClosedRange<UInt8> {
+        time.withLock { $0 = Double(number) * 10_000 }
+        // The first is looked at again.
+        if number == 4 { cache.touch(hash(1), cache.record(hash(1))) }
+        let set = RenditionSet(small: Data(count: 500), large: Data(count: 2500), placeholder: placeholder)
+        try cache.keep(set, of: hash(number))
+      }
+      #expect(cache.total <= 10_000)
+      let states = (1...5 as ClosedRange<UInt8>).map { cache.record(hash($0)).state }
+      #expect(states == [.ready, .none, .none, .ready, .ready])
+      #expect(cache.record(hash(2)).placeholder == placeholder.bytes)
+      #expect(access(cache.file(hash(2), .large).path, F_OK) != 0)
+      #expect(access(cache.file(hash(1), .large).path, F_OK) == 0)
+    }
+  }
+
+  @Suite("The queue of renditions")
+  struct RenditionQueueTests {
+    private func job(_ number: UInt8, isPlay: Bool = false) -> RenditionJob {
+      RenditionJob(name: .init(hash: [number], isPlay: isPlay)) { URL(filePath: "/") }
+    }
+
+    @Test("what is asked for comes before idle work, the newest first, and idle work that is in the way is given up")
+    func order() async throws {
+      let done = Gathered<UInt8>()
+      let begun = Atomic(false)
+      let queue = RenditionQueue(workerCount: 1, limit: 100, dropped: { _ in }) { jobs, isCancelled in
+        begun.store(true, ordering: .sequentiallyConsistent)
+        // Idle work goes on until it is in the way.
+        if jobs[0].name.hash == [9] && done.all.isEmpty {
+          while !isCancelled() { sched_yield() }
+          return false
+        }
+        for job in jobs { done.append(job.name.hash[0]) }
+        return true
+      }
+      await queue.fill(job(9))
+      try await waitUntil("idle work has begun") { begun.load(ordering: .sequentiallyConsistent) }
+      for number in 1...3 as ClosedRange<UInt8> { #expect(queue.want(job(number))) }
+      try await waitUntil("all is done") { done.all.count == 4 }
+      #expect(done.all.last == 9 && Set(done.all) == [1, 2, 3, 9])
+      queue.stop()
+      #expect(!queue.want(job(4)))
+    }
+
+    @Test("beyond the limit the oldest wish leaves, and hears of it")
+    func bounded() async throws {
+      let dropped = Gathered<UInt8>()
+      let mayEnd = Atomic(false)
+      let queue = RenditionQueue(workerCount: 1, limit: 2, dropped: { dropped.append($0.hash[0]) }) { _, _ in
+        while !mayEnd.load(ordering: .sequentiallyConsistent) { sched_yield() }
+        return true
+      }
+      #expect(queue.want(job(1)))
+      try await waitUntil("the first is being made") { queue.count == 0 }
+      for number in 2...5 as ClosedRange<UInt8> { #expect(queue.want(job(number))) }
+      #expect(dropped.all == [2, 3])
+      mayEnd.store(true, ordering: .sequentiallyConsistent)
+      queue.stop()
+      #expect(queue.count == 0)
+    }
+  }
+#endif

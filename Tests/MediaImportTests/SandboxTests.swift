@@ -1,0 +1,119 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@testable import MediaImport
+
+/// The layers that this machine has, the strongest first.
+private let layers = SandboxLayer.allCases.filter { $0.works() }
+/// Those of them that keep files away.
+private let fileLayers = layers.filter { $0 == .bubblewrap || $0 == .landlock }
+
+@Suite(
+  "The sandbox of programs",
+  .enabled(if: SamplePhotos.areInstalled("perl"), "Needs perl, which exiftool is written in."))
+struct SandboxTests {
+  /// A folder of a library with a secret, an input and a folder for the output.
+  private struct Place {
+    let folder: TemporaryFolder
+    let secret: String
+    let input: String
+    let output: String
+
+    init() throws {
+      folder = try TemporaryFolder()
+      secret = try folder.write("library/resources/secret", Data("secret".utf8)).description
+      input = try folder.write("input", Data("input".utf8)).description
+      output = folder.path + "/output"
+      try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
+    }
+
+    /// What a Perl program prints in a layer.
+    func run(_ layer: SandboxLayer, _ program: String, memory: Int = 1 << 30, file: Int? = nil) throws -> String {
+      let limits = ToolLimits(timePerFile: .seconds(20), memoryByteCount: memory, fileByteCount: file)
+      let sandbox = Sandbox(layer: layer, readable: [input], writable: [output])
+      let run = ToolRun(limits: limits, isCancelled: { false }, sandbox: sandbox)
+      let perl = try #require(Programs().find("perl"))
+      return try run.output(of: perl, ["-e", program, secret, input, output, "\(getpid())"])
+    }
+  }
+
+  @Test("this machine has a layer that keeps files away")
+  func machine() {
+    #expect(SandboxLayer.active == layers.first)
+    #expect(layers.contains(.none))
+  }
+
+  @Test("a program reads its input, and not the library's folder", arguments: fileLayers)
+  func files(_ layer: SandboxLayer) throws {
+    let place = try Place()
+    let program = """
+      my ($secret, $input, $output) = @ARGV;
+      print open(my $a, "<", $input) ? "input " : "no-input ";
+      print open(my $b, "<", $secret) ? "SECRET " : "no-secret ";
+      print opendir(my $c, "/home") && readdir($c) && -e $secret ? "LIBRARY " : "no-library ";
+      print open(my $d, ">>", $input) ? "INPUT-WRITTEN " : "input-kept ";
+      print open(my $e, ">", "$output/made") ? "output " : "no-output ";
+      print link($secret, "$output/link") ? "LINKED " : "no-link ";
+      print symlink($secret, "$output/way") && open(my $f, "<", "$output/way") ? "FOLLOWED " : "no-way ";
+      print open(my $g, "<", "/etc/passwd") ? "PASSWD" : "no-passwd";
+      """
+    let printed = try place.run(layer, program)
+    // Landlock lets a program ask whether a file exists, and does not let it be opened.
+    let kept = "input no-secret no-library input-kept output no-link no-way no-passwd"
+    #expect(printed.replacing("LIBRARY", with: "no-library") == kept, "\(layer): \(printed)")
+    #expect(try String(contentsOfFile: place.secret, encoding: .utf8) == "secret")
+  }
+
+  @Test(
+    "a program makes no socket, no process, no signal, and no group of its own",
+    arguments: layers.filter { $0 != .none })
+  func calls(_ layer: SandboxLayer) throws {
+    let place = try Place()
+    let program = """
+      use Socket; use POSIX ();
+      my $parent = $ARGV[3];
+      print socket(my $a, PF_INET, SOCK_STREAM, 0) ? "INTERNET " : "no-internet ";
+      print socket(my $b, PF_UNIX, SOCK_STREAM, 0) ? "UNIX " : "no-unix ";
+      print socketpair(my $c, my $d, AF_UNIX, SOCK_STREAM, PF_UNSPEC) ? "PAIR " : "no-pair ";
+      my $child = fork(); if (defined $child && $child == 0) { exit 0 }
+      print defined $child ? "PROCESS " : "no-process ";
+      print kill(0, $parent) ? "SIGNAL " : "no-signal ";
+      print POSIX::setsid() > 0 ? "SESSION" : "no-session";
+      """
+    let printed = try place.run(layer, program)
+    #expect(printed == "no-internet no-unix no-pair no-process no-signal no-session")
+  }
+
+  @Test("memory and the size of files are limited in every layer", arguments: layers)
+  func limits(_ layer: SandboxLayer) throws {
+    let place = try Place()
+    #expect(throws: ImportError.self) {
+      try place.run(layer, "my $a = 'x' x (1 << 30); print length $a", memory: 1 << 28)
+    }
+    let error = #expect(throws: ImportError.self) {
+      try place.run(layer, "open(my $a, '>', \"$ARGV[2]/big\"); print $a 'x' x (1 << 21); close $a", file: 1 << 20)
+    }
+    #expect(error?.code == .toolFailed)
+    let size = try FileManager.default.attributesOfItem(atPath: place.output + "/big")[.size] as? Int ?? 0
+    #expect(size <= 1 << 20)
+    #expect(try place.run(layer, "print 'whole'") == "whole")
+  }
+
+  @Test("the child ends with its parent's end of the lifeline, and with its value", arguments: layers)
+  func ending(_ layer: SandboxLayer) throws {
+    let perl = try #require(Programs().find("perl"))
+    let identifier: pid_t
+    do {
+      let child = try ChildProcess(
+        executable: perl, arguments: ["-e", "$SIG{TERM} = 'IGNORE'; print 'on'; $| = 1; print ' '; sleep 1000"],
+        memoryByteCount: 1 << 30, sandbox: Sandbox(layer: layer))
+      identifier = child.identifier
+      var buffer = [UInt8](repeating: 0, count: 16)
+      let read = buffer.withUnsafeMutableBytes { child.read(into: $0, before: .now + .seconds(20)) }
+      #expect(read != .timeout)
+    }
+    #expect(kill(identifier, 0) != 0 && errno == ESRCH)
+  }
+}
