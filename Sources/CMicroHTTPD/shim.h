@@ -58,4 +58,10 @@ static inline const struct sockaddr *chttp_peer(struct MHD_Connection *connectio
   return info ? info->client_addr : 0;
 }
 
+/// The descriptor of a connection; -1 if it is unknown.
+static inline int chttp_descriptor(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info ? (int)info->connect_fd : -1;
+}
+
 #endif

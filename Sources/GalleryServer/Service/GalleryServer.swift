@@ -10,6 +10,7 @@
   //                                                                                                    │
   //      fetches, windows, sections   FetchRoutes ── Fetches: results that are held, by (key, fetch, token)
   //      live changes                 FeedRoutes  ── Feed: one task a fetch follows `library.changes(to:)`
+  //      uploads                      UploadRoutes── Uploads: bytes to files, at the end one commit
   //      originals                    FileRoutes  ── a descriptor, sent by the kernel
   //      keys, health, description    KeyRoutes, HealthRoutes
   //
@@ -73,6 +74,7 @@
     let fetches = Fetches()
     let feeds = Feeds()
     let metrics = Metrics()
+    let uploads: Uploads
     private let log: @Sendable (GalleryLogLine) -> Void
     private let server = Mutex<HTTPServer?>(nil)
     private let tls = Atomic(false)
@@ -91,6 +93,7 @@
     ) throws {
       precondition(library.client == PhotoLibrary.owner, "A server is made for the owner's view of a library.")
       (self.library, self.environment, self.log) = (library, environment, log)
+      uploads = Uploads(library, environment)
       keyring = try Keyring(
         file: library.url.appending(path: "server", directoryHint: .isDirectory).appending(path: "keys.json"),
         environment: environment)
@@ -124,6 +127,7 @@
         return server
       }
       await running?.stop()
+      uploads.close()
     }
   }
 

@@ -55,6 +55,32 @@ extension ResourceStore {
     holding ? hold(digest, byteCount: byteCount) : holds(digest, byteCount: byteCount)
   }
 
+  /// Takes over a file of the library's directory by a second name, without copying it. Returns when its bytes are in
+  /// place; `synchronize` makes their name durable.
+  /// - Parameters:
+  ///   - name: the file's name in the library's directory; its bytes are durable, and nothing writes it any more.
+  ///   - content: what was read of it since then.
+  /// - Throws: ``LibraryError`` as ``store(fileAt:expecting:)``, which copies where the file system links no files.
+  package func adopt(_ name: String, _ content: FileContent) throws(LibraryError) -> StoredContent {
+    let byteCount = UInt64(content.byteCount)
+    if holds(content.sha256, byteCount: byteCount) { return stored(content.sha256, byteCount: byteCount) }
+    let second = IncomingFile.name()
+    // A file of this name can only be a leftover of an earlier process with our number.
+    folder.remove(second)
+    guard fchmodat(folder.descriptor, name, 0o444, 0) == 0, folder.link(name, as: second) == 0 else {
+      return try store(fileAt: FilePath(folder.path(of: name)), expecting: content.sha256)
+    }
+    let final = Self.name(ofContent: content.sha256)
+    try folder.makeFolder("resources/\(content.sha256.hexadecimal.prefix(2))")
+    let code = folder.rename(second, to: final)
+    // Renaming one name of a file to another of its names does nothing, and leaves both.
+    folder.remove(second)
+    guard code == 0 else {
+      throw LibraryError.store(folder.path(of: final), "rename a finished upload to", errno: code)
+    }
+    return stored(content.sha256, byteCount: byteCount)
+  }
+
   private func place(
     _ incoming: consuming IncomingFile, _ digest: [UInt8], _ byteCount: UInt64, _ holding: Bool
   ) throws(LibraryError) -> StoredContent {
