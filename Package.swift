@@ -148,7 +148,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "GalleryServerTests",
-      dependencies: ["GalleryServer", "HTTPServing", "LibraryJSON", "MediaImport", "PhotoLedger", "TestSupport"],
+      dependencies: ["GalleryServer", "HTTPServing", "LibraryJSON", "MediaImport", "PhotoLedger", "Photos", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "HTTPServingTests", dependencies: ["HTTPServing", "TestSupport"], swiftSettings: strict),
     .testTarget(

@@ -132,8 +132,15 @@
           state.body = []
           return .work(work, whole)
         case .flowing(let reception):
-          state.phase = .working
-          return .end(reception)
+          switch reception.called(request) {
+          case .again: return .nothing
+          case .refused(let response):
+            state.phase = .sent
+            return .send(response)
+          case .ended:
+            state.phase = .working
+            return .end(reception)
+          }
         case .ready(let response):
           state.phase = .sent
           return .send(response)

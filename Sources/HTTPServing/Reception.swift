@@ -52,6 +52,8 @@
       /// Whether the task runs; it does from the start, when it opens.
       var isRunning = true
       var isSuspended = true
+      /// Whether the handler was called for the head a second time.
+      var isReopened = false
       /// Whether the whole body has come.
       var isEnded = false
       /// Whether the connection has gone.
@@ -115,10 +117,32 @@
       if sent > 0, sent < bytes.count { shutdown(descriptor, Int32(SHUT_RDWR)) }
     }
 
+    /// What a call of the handler without bytes means.
+    enum Call {
+      /// It is for the head.
+      case again
+      /// It is for the head, and the body is too long to be read in vain.
+      case refused(HTTPResponse)
+      /// It is for the end of the body.
+      case ended
+    }
+
+    /// A call of the handler without bytes. libmicrohttpd repeats the call for the head when a connection is resumed
+    /// that was suspended in it.
+    func called(_ request: HTTPRequest) -> Call {
+      state.withLock { state in
+        guard request.hasBody, !state.isReopened else { return .ended }
+        state.isReopened = true
+        guard let refusal = state.refusal, request.contentLength ?? .max > Self.dropLimit else { return .again }
+        return .refused(refusal)
+      }
+    }
+
     /// Takes a piece of the body, on the thread of the connection.
     /// - Returns: false if the connection is to be closed.
     func take(_ piece: UnsafeRawBufferPointer) -> Bool {
       let (isKept, starts) = state.withLock { state -> (Bool, Bool) in
+        state.isReopened = true
         if state.refusal != nil {
           state.dropped += piece.count
           return (state.dropped <= Self.dropLimit, false)

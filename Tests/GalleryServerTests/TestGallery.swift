@@ -103,7 +103,7 @@
       return lines.joined(separator: "\r\n") + "\r\n\r\n" + body
     }
 
-    private static func parsed(_ text: String) -> Answer? {
+    static func parsed(_ text: String) -> Answer? {
       guard let end = text.range(of: "\r\n\r\n") else { return nil }
       let lines = text[..<end.lowerBound].components(separatedBy: "\r\n")
       guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { return nil }

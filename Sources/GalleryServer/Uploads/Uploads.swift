@@ -255,7 +255,7 @@
           case .duplicate: "duplicate"
           }
         return .taken(
-          asset: taken.asset.uuidString, commit: taken.token.description, sha256: content.sha256,
+          asset: taken.asset.spelled(as: .asset), commit: taken.token.description, sha256: content.sha256,
           size: UInt64(content.byteCount), outcome: outcome)
       } catch let refusal as MediaIntake.Refusal {
         return .refused(status: 422, type: "invalid-resource", detail: refusal.description)
