@@ -29,6 +29,8 @@
     /// The SHA-256 that the whole file has to have (RFC 9530).
     var sha256: [UInt8]?
 
+    init() {}
+
     init(_ request: HTTPRequest) throws(Problem) {
       let complete = try Self.flag("Upload-Complete", request)
       let incomplete = try Self.flag("Upload-Incomplete", request)
@@ -108,10 +110,12 @@
     private static func parameters(of field: String) -> [(name: String, value: String)] {
       var parameters: [(String, String)] = []
       var (name, value) = ("", "")
-      var (isValue, isQuoted, isEscaped) = (false, false, false)
+      // What stands before the first semicolon is the type.
+      var (isType, isValue, isQuoted, isEscaped) = (true, false, false, false)
       func add() {
         let key = name.trimmingCharacters(in: .whitespaces).lowercased()
-        if isValue, !key.isEmpty { parameters.append((key, value)) }
+        if isValue, !isType, !key.isEmpty { parameters.append((key, value)) }
+        isType = false
       }
       for character in field {
         if isEscaped {
