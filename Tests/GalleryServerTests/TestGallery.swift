@@ -25,17 +25,20 @@
     private(set) var address: HTTPAddress
     private(set) var owner = ""
     private let seed: UInt64
+    private let options: HTTPServerOptions
 
     var library: PhotoLibrary { temporary.library }
 
-    init(seed: UInt64 = 1) async throws {
+    init(seed: UInt64 = 1, options: HTTPServerOptions = HTTPServerOptions()) async throws {
       temporary = try TemporaryLibrary(.seeded(seed))
-      self.seed = seed
-      (server, address) = try Self.start(temporary.library, seed)
+      (self.seed, self.options) = (seed, options)
+      (server, address) = try Self.start(temporary.library, seed, options)
       owner = try await key(linked: server.ownerLink(at: ""))
     }
 
-    private static func start(_ library: PhotoLibrary, _ seed: UInt64) throws -> (GalleryServer, HTTPAddress) {
+    private static func start(
+      _ library: PhotoLibrary, _ seed: UInt64, _ options: HTTPServerOptions
+    ) throws -> (GalleryServer, HTTPAddress) {
       let random = Mutex(SeededGenerator(seed: seed))
       let environment = GalleryEnvironment(
         now: { Date(timeIntervalSince1970: 1_700_000_000) },
@@ -43,13 +46,17 @@
           random.withLock { random in (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
         })
       let server = try GalleryServer(library, environment: environment)
-      return (server, try server.start(try HTTPListener("127.0.0.1:0")))
+      return (server, try server.start(try HTTPListener("127.0.0.1:0"), options: options))
     }
 
     /// Runs a body, whose reads may block, against a gallery that is stopped afterwards.
-    static func serving(seed: UInt64 = 1, _ body: (TestGallery) async throws -> Void) async throws {
+    static func serving(
+      seed: UInt64 = 1, idleSeconds: Int = 60, _ body: (TestGallery) async throws -> Void
+    ) async throws {
       try await onBlockingThreads {
-        let gallery = try await TestGallery(seed: seed)
+        var options = HTTPServerOptions()
+        options.idleSeconds = idleSeconds
+        let gallery = try await TestGallery(seed: seed, options: options)
         do {
           try await body(gallery)
         } catch {
@@ -63,7 +70,7 @@
     /// Stops the server and starts another one on the same library, with the keys that the first one left.
     func restart() async throws {
       await server.stop()
-      (server, address) = try Self.start(temporary.library, seed + 1)
+      (server, address) = try Self.start(temporary.library, seed + 1, options)
     }
 
     private func key(linked link: String) async throws -> String {

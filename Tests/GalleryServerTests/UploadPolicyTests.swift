@@ -164,7 +164,7 @@
         slow.send(Array(data.prefix(300_000)))
         let id = String(place.dropFirst("/v1/uploads/".count))
         try await waitUntil("something was written") {
-          try gallery.server.uploads.unfinished(id, of: PhotoLibrary.owner)?.reserved ?? 0 > 0
+          try gallery.server.uploads.unfinished(id, of: PhotoLibrary.owner)?.written ?? 0 > 0
         }
         let offset = try #require(Int(try gallery.ask("HEAD", place).fields["upload-offset"] ?? ""))
         #expect(offset > 0 && offset < data.count)

@@ -82,7 +82,8 @@
       "cut at any byte an upload goes on from its durable offset, in either form of the draft",
       arguments: [0, 1, 70_000, 262_144, 700_001], [true, false])
     func resumed(_ count: Int, _ isNew: Bool) async throws {
-      try await TestGallery.serving { gallery in
+      // libmicrohttpd may notice only by its limit that a client left in the middle of a body.
+      try await TestGallery.serving(idleSeconds: 1) { gallery in
         let data = photo("cut", 1_000_000)
         let version = "Upload-Draft-Interop-Version: \(isNew ? 8 : 3)"
         func flag(_ isLast: Bool) -> [String] {

@@ -48,6 +48,9 @@
     var record: UploadRecord { state.withLock { $0.record } }
     var path: String? { isResumable ? "/v1/uploads/\(id)" : nil }
 
+    /// How many bytes came, durable or not.
+    var written: UInt64 { state.withLock { $0.written } }
+
     /// What counts against the client's bytes.
     var reserved: UInt64 { state.withLock { max($0.record.length ?? 0, $0.written) } }
 
