@@ -148,7 +148,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "GalleryServerTests",
-      dependencies: ["GalleryServer", "HTTPServing", "LibraryJSON", "MediaImport", "PhotoLedger", "Photos", "TestSupport"],
+      dependencies: [
+        "GalleryServer", "HTTPServing", "LibraryJSON", "MediaImport", "PhotoLedger", "Photos", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(name: "HTTPServingTests", dependencies: ["HTTPServing", "TestSupport"], swiftSettings: strict),
     .testTarget(

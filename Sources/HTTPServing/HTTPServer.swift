@@ -29,7 +29,7 @@
   //   paths and queries are unescaped in place, %00 included      unescaping is off; `HTTPTarget` decodes strictly
   //   messages go to standard error                               `HTTPServerOptions.log`
   //   MHD_PostProcessor had a CVE                                 never used
-  //   no way to send a 1xx response                               `Reception` writes it while the connection is suspended
+  //   no way to send a 1xx response                               `Reception` writes it to the suspended connection
   //
   // Invariant: an `Exchange` lives from the first call of the handler to `completed`, which libmicrohttpd calls once
   // for

@@ -12,9 +12,10 @@
   //
   //   epoll thread ──append──▶ [ filling, at most 256 KiB and a piece ] ──move──▶ one task ──▶ receiver.take
   //
-  // The receiver works in a task of its own, so a slow disk holds back this connection and no other: while one buffer is
-  // being taken the next one fills, and when that is full the connection is suspended, which stops reading from the
-  // socket, and TCP stops the client.
+  // The receiver works in a task of its own, so a slow disk holds back this connection and no other: while one buffer
+  // is being taken the next one fills, and when that is full the connection is suspended, which stops reading from the
+  // socket, and TCP stops the client. (libmicrohttpd reads edge-triggered, and may miss the end of a connection that
+  // came with the last bytes; its idle limit finds it then.)
   //
   // Invariant: at most one task of a reception runs (`isRunning`), and the connection is suspended exactly while
   // `isSuspended`; the task clears that and resumes it, once. After the connection has gone the task still hands over

@@ -354,9 +354,12 @@ struct FileWork: Sendable {
 
   private func place(_ file: ImportRun.HashedFile) throws(ImportError) -> StoredContent {
     do throws(LibraryError) {
-      return leavesFilesInPlace
+      var stored =
+        leavesFilesInPlace
         ? try resources.reference(fileAt: file.path, expecting: file.content.sha256)
         : try resources.store(fileAt: file.path, expecting: file.content.sha256)
+      stored.sha1 = file.content.sha1
+      return stored
     } catch {
       throw ImportError(error, path: file.path)
     }

@@ -91,7 +91,9 @@ package final class MediaIntake: Sendable {
     let path = FilePath(library.store.folder.path(of: file))
     let known = try await onThread { () -> Taken? in
       if let earlier = try self.repetition(content, library, key) { return earlier }
-      guard let asset = try library.assets(withContent: content.sha256).first else { return nil }
+      guard try Self.maySee(library), let asset = try library.assets(withContent: content.sha256).first else {
+        return nil
+      }
       return Taken(outcome: .duplicate, asset: asset.id, token: try library.currentToken)
     }
     if let known { return known }
@@ -117,8 +119,15 @@ package final class MediaIntake: Sendable {
     if let created = receipt.created.first.flatMap({ LocalIdentifier($0) }) {
       return Taken(outcome: .created, asset: created, token: receipt.token)
     }
-    guard let asset = try library.assets(withContent: content.sha256).first else { return nil }
+    guard try Self.maySee(library), let asset = try library.assets(withContent: content.sha256).first else {
+      return nil
+    }
     return Taken(outcome: .completed, asset: asset.id, token: receipt.token)
+  }
+
+  /// Whether a client reads the library. One that only adds is not asked about, as a look at the library would do.
+  private static func maySee(_ library: PhotoLibrary) throws -> Bool {
+    try [.authorized, .limited].contains(library.authorizationStatus(for: .readWrite))
   }
 
   /// Does what reads files or the store away from the threads of tasks.
@@ -168,7 +177,9 @@ package final class MediaIntake: Sendable {
     let target = LibraryTarget(library: library, cause: cause, run: key, key: key)
     var planner = ImportPlanner()
     let identifiers = planner.contentIdentifiers([prepared])
-    let halves = try await onThread { try target.unpairedHalves(contentIdentifiers: identifiers) }
+    let halves = try await onThread {
+      try Self.maySee(library) ? target.unpairedHalves(contentIdentifiers: identifiers) : [:]
+    }
     var planned = planner.plan([prepared], halves: halves)
     planned += planner.planWaiting(planner.takeWaiting(), halves: halves)
     do {

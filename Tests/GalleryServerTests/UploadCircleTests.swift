@@ -123,7 +123,9 @@
     private func phone() throws -> TemporaryLibrary {
       let phone = try TemporaryLibrary(.seeded(7))
       try phone.library.setMediaProbe(nil)
-      var environment = UploadEnvironment(now: { Date() }, random: { 0 }) { _ in try await Task.sleep(for: .milliseconds(5)) }
+      var environment = UploadEnvironment(now: { Date() }, random: { 0 }) { _ in
+        try await Task.sleep(for: .milliseconds(5))
+      }
       environment.limits.portion = 64 << 10
       environment.limits.failures = 30
       // A request on a connection that was used before and dies without an answer ends by this limit only.

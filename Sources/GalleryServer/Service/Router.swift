@@ -74,7 +74,7 @@
   /// Finds the route of a request.
   enum Router {
     static let routes: [Route] = HealthRoutes.all + KeyRoutes.all + FetchRoutes.all + FeedRoutes.all + FileRoutes.all
-      + UploadRoutes.all
+      + UploadRoutes.all + HashRoutes.all
 
     /// - Throws: ``Problem`` 404 for an unknown path, 405 for a known one with another method.
     static func route(_ request: HTTPRequest) throws(Problem) -> (Route, [String]) {

@@ -10,9 +10,9 @@
   //   Upload-Complete: ?0                      Upload-Incomplete: ?1        more will come
   //   Upload-Complete: ?1                      Upload-Incomplete: ?0        the body is the last
   //
-  // Either is read, both may be sent if they agree, and every answer has both. A request with neither is a plain one: its
-  // body is the whole file. Everything here comes from outside: numbers have at most 15 digits (RFC 9651, 3.3.1), a name
-  // is one component of a path without control characters, a digest has its exact length.
+  // Either is read, both may be sent if they agree, and every answer has both. A request with neither is a plain one:
+  // its body is the whole file. Everything here comes from outside: numbers have at most 15 digits (RFC 9651, 3.3.1), a
+  // name is one component of a path without control characters, a digest has its exact length.
 
   /// The fields of a request that are about an upload.
   struct UploadHead: Sendable, Equatable {

@@ -102,7 +102,8 @@
       case .taken(let asset, let commit, let sha256, let size, let outcome):
         if place != nil { fields.append(("Upload-Offset", "\(size)")) }
         fields += [
-          ("Location", place ?? "/v1/assets/\(asset.prefix { $0 != "/" })"), ("PhotoLedger-Asset", asset), ("PhotoLedger-Commit", commit),
+          ("Location", place ?? "/v1/assets/\(asset.prefix { $0 != "/" })"),
+          ("PhotoLedger-Asset", asset), ("PhotoLedger-Commit", commit),
           ("PhotoLedger-Sha256", sha256.hexadecimal),
           ("Repr-Digest", "sha-256=:\(Data(sha256).base64EncodedString()):"),
         ]

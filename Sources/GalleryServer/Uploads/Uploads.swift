@@ -12,9 +12,9 @@
   //   HEAD      ─▶ offset          ▲
   //   PATCH     ─▶ append ─────────┘
   //
-  // Bytes stream into a file of the library's directory, on a thread that may wait for the disk, a quarter of a megabyte
-  // at a time (HTTPServing/Reception.swift). They become part of the library by one commit at the end, so a cut, a kill
-  // or a full disk leaves an upload that goes on, or nothing.
+  // Bytes stream into a file of the library's directory, on a thread that may wait for the disk, a quarter of a
+  // megabyte at a time (HTTPServing/Reception.swift). They become part of the library by one commit at the end, so a
+  // cut, a kill or a full disk leaves an upload that goes on, or nothing.
   //
   // The answer is kept as a file before it is sent: a client that lost it asks again and hears the same. The commit has
   // the upload's identifier as its idempotency key, so the same holds for a process that ends between the two.
@@ -91,7 +91,9 @@
     /// Identifiers are those that ``create(_:_:contentLength:for:)`` makes, so none leads out of the folder.
     private static func check(_ id: String) throws(Problem) {
       guard id.utf8.count == 24,
-        id.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || $0 == 0x2D || $0 == 0x5F })
+        id.utf8.allSatisfy({ byte in
+          (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || byte == 0x2D || byte == 0x5F
+        })
       else { throw .notFound }
     }
 
@@ -239,7 +241,9 @@
       if let expected = record.sha256, expected != content.sha256 {
         return .refused(
           status: 400, type: "invalid-resource",
-          detail: "The file has the SHA-256 \(content.sha256.hexadecimal), and Repr-Digest says another; send it again.")
+          detail: """
+            The file has the SHA-256 \(content.sha256.hexadecimal), and Repr-Digest says another; send it again.
+            """)
       }
       guard content.byteCount > 0 else {
         return .refused(status: 422, type: "invalid-resource", detail: "The file is empty.")
@@ -259,7 +263,9 @@
           size: UInt64(content.byteCount), outcome: outcome)
       } catch let refusal as MediaIntake.Refusal {
         return .refused(status: 422, type: "invalid-resource", detail: refusal.description)
-      } catch let error as LibraryError where [.invalidResource, .limitExceeded, .malformedRequest].contains(error.code) {
+      } catch let error as LibraryError
+        where [.invalidResource, .limitExceeded, .malformedRequest].contains(error.code)
+      {
         let problem = Problem(error)
         return .refused(status: problem.status, type: problem.type, detail: problem.detail)
       }
@@ -269,7 +275,8 @@
     private static func problem(_ error: any Error) -> Problem {
       guard let error = error as? ImportError else { return Problem(error) }
       if error.code == .diskFull {
-        return Problem(507, "not-enough-space", "The server's disk is full; the upload is kept and can be finished later.")
+        return Problem(
+          507, "not-enough-space", "The server's disk is full; the upload is kept and can be finished later.")
       }
       var problem = Problem(
         503, "library-offline",

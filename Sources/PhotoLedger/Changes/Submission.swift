@@ -42,7 +42,8 @@ struct Submission: Sendable {
   func send(_ handler: @escaping Handler) {
     let place = caller?.take()
     if requests.contains(where: \.bringsBytes) {
-      Self.staging.async { prepare(place, handler) }
+      let isSHA1Kept = ContentHash.isSHA1Kept
+      Self.staging.async { ContentHash.$isSHA1Kept.withValue(isSHA1Kept) { prepare(place, handler) } }
     } else {
       prepare(place, handler)
     }
