@@ -156,7 +156,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "GalleryServerTests",
-      dependencies: ["GalleryServer", "HTTPServing", "LibraryJSON", "MediaImport", "PhotoLedger", "TestSupport"],
+      dependencies: [
+        "GalleryServer", "HTTPServing", "LibraryJSON", "MediaImport", "PhotoLedger", "Photos", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "HTTPServingTests", dependencies: ["HTTPServing", "LibraryJSON", "TestSupport"], swiftSettings: strict),

@@ -11,6 +11,7 @@
   //     └─ .answer ──────────────┴────────────────────┘
   //
   //   receiving   pieces of the body are appended, up to the limit; can go on to working, ready
+  //   flowing     pieces go to a receiver while they come (Reception.swift); can go on to working
   //   working     the connection is suspended and a task prepares the response; can go on to ready, done
   //   ready       the response waits for the next call of the handler; can go on to sent
   //   sent        libmicrohttpd has the response; can go on to done
@@ -23,6 +24,7 @@
   final class Exchange: Sendable {
     private enum Phase {
       case receiving(limit: Int, (@Sendable (HTTPRequest) async -> HTTPResponse))
+      case flowing(Reception)
       case working
       case ready(HTTPResponse)
       case sent
@@ -40,14 +42,15 @@
 
     private let server: HTTPServer
     private let request: HTTPRequest
+    private let isHTTP11: Bool
     /// Valid until `complete`; resumed only in phase `working`, which ends before that.
     private let connection: UInt
     private let state = Mutex(State(phase: .working))
     private let start = ContinuousClock.now
     private let watched: WatchedConnection?
 
-    init(_ server: HTTPServer, _ connection: OpaquePointer, _ request: HTTPRequest) {
-      (self.server, self.request) = (server, request)
+    init(_ server: HTTPServer, _ connection: OpaquePointer, _ request: HTTPRequest, isHTTP11: Bool) {
+      (self.server, self.request, self.isHTTP11) = (server, request, isHTTP11)
       self.connection = UInt(bitPattern: connection)
       watched = ConnectionWatch.connection(connection)
     }
@@ -65,7 +68,15 @@
         if let length = request.contentLength, length > limit { return reject(.tooLarge(limit: limit)) }
         watched?.expect(within: server.connections.requestSeconds)
         return receive(limit: limit, work)
+      case .receive(let open): return flow(to: open)
       }
+    }
+
+    private func flow(to open: @escaping @Sendable (HTTPRequest) async -> HTTPReceiving) -> MHD_Result {
+      let reception = Reception(server, connection) { [self] in answer($0) }
+      state.withLock { $0.phase = .flowing(reception) }
+      reception.begin(request, allowsInterim: isHTTP11 && !server.isTLS, open)
+      return MHD_Result.YES
     }
 
     /// Answers before the body has come; libmicrohttpd closes the connection then.
@@ -87,7 +98,8 @@
     /// Takes a piece of the body.
     /// - Returns: false if the connection is to be closed: far more came than is allowed.
     func take(_ piece: UnsafeRawBufferPointer) -> Bool {
-      state.withLock { state in
+      if case .flowing(let reception) = state.withLock({ $0.phase }) { return reception.take(piece) }
+      return state.withLock { state in
         guard case .receiving(let limit, _) = state.phase else {
           // The response was decided without a body; a little of it is let pass.
           state.received += piece.count
@@ -108,6 +120,7 @@
       enum Action {
         case work(@Sendable (HTTPRequest) async -> HTTPResponse, HTTPRequest)
         case send(HTTPResponse)
+        case end(Reception)
         case nothing
       }
       let action = state.withLock { state -> Action in
@@ -123,6 +136,16 @@
           whole.body = state.body
           state.body = []
           return .work(work, whole)
+        case .flowing(let reception):
+          switch reception.called(request) {
+          case .again: return .nothing
+          case .refused(let response):
+            state.phase = .sent
+            return .send(response)
+          case .ended:
+            state.phase = .working
+            return .end(reception)
+          }
         case .ready(let response):
           state.phase = .sent
           return .send(response)
@@ -132,6 +155,9 @@
       switch action {
       case .nothing: return MHD_Result.YES
       case .send(let response): return send(response)
+      case .end(let reception):
+        reception.end()
+        return MHD_Result.YES
       case .work(let work, let whole):
         MHD_suspend_connection(raw)
         server.run { [self] in answer(await work(whole)) }
@@ -163,13 +189,13 @@
 
     /// The request is over, whether its response was sent or its client left.
     func complete() {
-      let (status, stream, left) = state.withLock { state in
+      let (status, stream, phase) = state.withLock { state in
         defer { (state.phase, state.body) = (.done, []) }
-        if case .ready(let response) = state.phase { return (state.status, state.stream, response as HTTPResponse?) }
-        return (state.status, state.stream, nil)
+        return (state.status, state.stream, state.phase)
       }
       watched?.expect(within: server.connections.idleSeconds + server.connections.requestSeconds)
-      left?.discard()
+      if case .ready(let response) = phase { response.discard() }
+      if case .flowing(let reception) = phase { reception.gone() }
       if let stream {
         stream.close()
         server.drop(stream)

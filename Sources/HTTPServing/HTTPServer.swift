@@ -7,7 +7,8 @@
   //
   //   socket ─▶ epoll thread ─▶ head ─▶ application.plan(request) ─┬─ .answer ─────────────────────▶ response
   //                                                                ├─ .respond ─▶ suspend ─▶ task ─▶ resume, response
-  //                                                                └─ .gather ─▶ body ─▶ suspend ─▶ task ─▶ resume
+  //                                                                ├─ .gather ─▶ body ─▶ suspend ─▶ task ─▶ resume
+  //                                                                └─ .receive ─▶ pieces ─▶ HTTPReceiver ─▶ response
   //   response of a stream ─▶ content reader ─▶ bytes waiting? ─┬─ yes: write them
   //                                                             └─ no: suspend; the next `send` resumes
   //
@@ -29,6 +30,7 @@
   //   paths and queries are unescaped in place, %00 included      unescaping is off; `HTTPTarget` decodes strictly
   //   messages go to standard error                               `HTTPServerOptions.log`
   //   MHD_PostProcessor had a CVE                                 never used
+  //   no way to send a 1xx response                               `Reception` writes it to the suspended connection
   //
   // Invariant: an `Exchange` lives from the first call of the handler to `completed`, which libmicrohttpd calls once
   // for
@@ -84,6 +86,8 @@
     case respond(@Sendable (HTTPRequest) async -> HTTPResponse)
     /// By a task that is given the whole body; a longer one is answered with 413.
     case gather(limit: Int, @Sendable (HTTPRequest) async -> HTTPResponse)
+    /// By a receiver that is given the body while it comes; the closure opens it, before the first byte is taken.
+    case receive(@Sendable (HTTPRequest) async -> HTTPReceiving)
   }
 
   /// What became of a request.
@@ -228,6 +232,9 @@
 
     func log(_ message: String) { options.log(message) }
 
+    /// Whether libmicrohttpd encrypts.
+    var isTLS: Bool { options.tls != nil }
+
     // MARK: Streams and tasks
 
     /// Takes a stream into account, so that it has heartbeats and ends with the server.
@@ -285,7 +292,8 @@
     guard let known = request.pointee else {
       let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
       let head = HTTPRequest(connection, String(cString: method), target: String(cString: target))
-      let exchange = Exchange(server, connection, head)
+      let isHTTP11 = version.map { String(cString: $0) } == "HTTP/1.1"
+      let exchange = Exchange(server, connection, head, isHTTP11: isHTTP11)
       request.pointee = Unmanaged.passRetained(exchange).toOpaque()
       return exchange.begin()
     }

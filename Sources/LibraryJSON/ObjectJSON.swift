@@ -153,6 +153,10 @@ extension JSONBytes {
     integer(Int64(clamping: resource.dataSize))
     key("sha256")
     resource.sha256.withUnsafeBytes { hexadecimalText($0) }
+    if let sha1 = resource.sha1 {
+      key("sha1")
+      sha1.withUnsafeBytes { hexadecimalText($0) }
+    }
     for member in last { member.write(to: &self) }
     endObject()
   }

@@ -68,7 +68,7 @@ extension AssetResource {
       type: imported.type, originalFilename: imported.originalFilename,
       uniformTypeIdentifier: facts.uniformTypeIdentifier, dataSize: imported.stored.dataSize,
       sha256: imported.stored.sha256, pixelWidth: facts.pixelWidth, pixelHeight: facts.pixelHeight,
-      storage: imported.stored.storage, contentIdentifier: facts.contentIdentifier)
+      storage: imported.stored.storage, contentIdentifier: facts.contentIdentifier, sha1: imported.stored.sha1)
   }
 }
 

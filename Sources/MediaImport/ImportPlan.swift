@@ -22,9 +22,11 @@ struct PreparedFile: Sendable {
   let path: FilePath
   let stored: StoredContent
   let metadata: MediaMetadata
+  /// What the file was called where it comes from; nil: as it is called here.
+  var name: String?
 
   func resource(_ type: ResourceType) -> ImportedResource {
-    ImportedResource(type: type, stored: stored, originalFilename: path.name, source: path, metadata: metadata)
+    ImportedResource(type: type, stored: stored, originalFilename: name ?? path.name, source: path, metadata: metadata)
   }
 
   var ownType: ResourceType { metadata.mediaType == .image ? .photo : .video }

@@ -338,21 +338,28 @@ struct FileWork: Sendable {
   /// Whether the last bytes of a file are those of a whole JPEG (ITU-T T.81, B.1.1.3: the marker EOI). One with other
   /// bytes at its end was cut off or has something behind the picture; exiftool is asked to tell, which takes longer.
   private func endsAsJPEG(_ file: ImportRun.HashedFile) throws(ImportError) -> Bool {
+    try Self.endsAsJPEG(file.path)
+  }
+
+  static func endsAsJPEG(_ path: FilePath) throws(ImportError) -> Bool {
     do throws(LibraryError) {
-      let source = try SourceFile(file.path)
+      let source = try SourceFile(path)
       var end: [UInt8] = [0, 0]
       let count = pread(source.descriptor.number, &end, end.count, off_t(max(0, source.stamp.byteCount - 2)))
       return count == 2 && end == [0xFF, 0xD9]
     } catch {
-      throw ImportError(error, path: file.path)
+      throw ImportError(error, path: path)
     }
   }
 
   private func place(_ file: ImportRun.HashedFile) throws(ImportError) -> StoredContent {
     do throws(LibraryError) {
-      return leavesFilesInPlace
+      var stored =
+        leavesFilesInPlace
         ? try resources.reference(fileAt: file.path, expecting: file.content.sha256)
         : try resources.store(fileAt: file.path, expecting: file.content.sha256)
+      stored.sha1 = file.content.sha1
+      return stored
     } catch {
       throw ImportError(error, path: file.path)
     }

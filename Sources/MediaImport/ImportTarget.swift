@@ -102,6 +102,8 @@ struct RecordedChange: Sendable, Hashable {
   let change: ImportChange
   /// The asset.
   let asset: LocalIdentifier
+  /// The state with the change, where the target tells it.
+  var token: Token?
 }
 
 /// An asset that is, or could be, half of a Live Photo.

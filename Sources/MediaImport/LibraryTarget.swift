@@ -15,6 +15,8 @@ struct LibraryTarget: ImportTarget {
   let library: PhotoLibrary
   let cause: String
   let run: String
+  /// The idempotency key of the one batch of the run; nil: one for each batch.
+  var key: String?
 
   func assets(holding contents: Set<[UInt8]>) throws -> [[UInt8]: LocalIdentifier] {
     var known: [[UInt8]: LocalIdentifier] = [:]
@@ -57,7 +59,7 @@ struct LibraryTarget: ImportTarget {
   private static let attemptLimit = 8
 
   private func commit(_ batch: ImportBatch) async throws -> [RecordedChange] {
-    let key = "import \(run) \(batch.digest.hexadecimal)"
+    let key = key ?? "import \(run) \(batch.digest.hexadecimal)"
     for attempt in 1... {
       do {
         let receipt = try await library.performChanges(cause: cause, key: key) { block in
@@ -92,8 +94,9 @@ struct LibraryTarget: ImportTarget {
         guard let asset = created.popFirst() else {
           preconditionFailure("A receipt names every asset that its block created.")
         }
-        return RecordedChange(change: change, asset: asset)
-      case .pairedVideo(_, let asset), .pairedStill(_, let asset): return RecordedChange(change: change, asset: asset)
+        return RecordedChange(change: change, asset: asset, token: receipt.token)
+      case .pairedVideo(_, let asset), .pairedStill(_, let asset):
+        return RecordedChange(change: change, asset: asset, token: receipt.token)
       }
     }
   }

@@ -40,7 +40,7 @@ package final class LibraryFolder: Sendable {
   }
 
   /// What is known of a file of the library; nil if it is not there.
-  func status(of name: String) -> stat? {
+  package func status(of name: String) -> stat? {
     var status = stat()
     return fstatat(descriptor, name, &status, 0) == 0 ? status : nil
   }
@@ -62,7 +62,7 @@ package final class LibraryFolder: Sendable {
 
   /// Removes a file; false with `errno` if it could not be removed.
   @discardableResult
-  func remove(_ name: String) -> Bool { unlinkat(descriptor, name, 0) == 0 }
+  package func remove(_ name: String) -> Bool { unlinkat(descriptor, name, 0) == 0 }
 
   /// Gives a file a second name.
   /// - Returns: 0 or an errno.
@@ -72,7 +72,7 @@ package final class LibraryFolder: Sendable {
 
   /// Gives a file another name, in the place of what has it.
   /// - Returns: 0 or an errno.
-  func rename(_ name: String, to other: String) -> Int32 {
+  package func rename(_ name: String, to other: String) -> Int32 {
     renameat(descriptor, name, descriptor, other) == 0 ? 0 : errno
   }
 

@@ -58,6 +58,11 @@ extension LibraryError {
   }
 }
 
+extension PhotoLibrary {
+  /// Removes the bytes of resources that no commit named after all, unless another asset has them.
+  package func discardUnnamed(_ resources: [AssetResource]) { store.core.discard(resources, from: store.resources) }
+}
+
 extension StoreCore {
   /// Lets go of what a block held, and removes what nothing names of it.
   /// - Parameter isRefused: whether the block named none of it.

@@ -156,6 +156,17 @@ extension PhotoLibrary {
     return try seen { t in try store.assets(withContent: sha256, at: moment, t) }
   }
 
+  /// The assets that have a resource with the given SHA-1, oldest first, those in the trash included.
+  ///
+  /// What was recorded before SHA-1 was kept is not found.
+  /// - Parameter sha1: 20 bytes.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(m log n) for m assets found.
+  public func assets(withSHA1 sha1: [UInt8]) throws -> [Asset] {
+    precondition(sha1.count == 20, "A SHA-1 has 20 bytes.")
+    return try seen { t in try store.assets(withSHA1: sha1, at: moment, t) }
+  }
+
   /// The assets of numbers that the client may see, by the state that the view shows.
   private func seen(_ find: (borrowing StoreReading) throws -> [ObjectNumber]) throws -> [Asset] {
     try askIfNeeded()

@@ -26,7 +26,7 @@
     func described() throws {
       let json = try JSONSerialization.jsonObject(with: Data(PackageResources.openapi_json)) as? [String: Any]
       let paths = try #require(json?["paths"] as? [String: [String: Any]])
-      let methods = ["get", "post", "put", "patch", "delete"]
+      let methods = ["get", "post", "put", "patch", "delete", "options"]
       let described = paths.flatMap { path, item in
         item.keys.filter(methods.contains).map { "\($0.uppercased()) \(path)" }
       }

@@ -9,6 +9,11 @@ import PhotoLedger
 enum KeptFormatLibrary {
   /// Makes the library in a new directory and lives through its history.
   static func make(at url: URL) throws -> PhotoLibrary {
+    // The fixtures are of the time before SHA-1s were kept.
+    try ContentHash.$isSHA1Kept.withValue(false) { try lived(at: url) }
+  }
+
+  private static func lived(at url: URL) throws -> PhotoLibrary {
     let library = try PhotoLibrary.create(at: url, environment: .seeded(2))
     var ids: [LocalIdentifier] = []
     try library.performChangesAndWait(cause: "import") { change in

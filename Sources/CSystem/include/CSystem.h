@@ -66,6 +66,21 @@ void psys_sha256_pieces(
 /// 1 when the processor's SHA instructions are used.
 int psys_sha256_is_accelerated(void);
 
+/// A SHA-1 computation; for names that other programs know, not for proofs.
+typedef struct {
+  uint32_t state[5];
+  uint64_t length;     // bytes taken in so far
+  uint8_t buffer[64];  // the last length % 64 bytes
+  int portable;        // keep to the portable path, whatever the processor offers
+} psys_sha1;
+
+void psys_sha1_init(psys_sha1 *context);
+/// As psys_sha1_init, but never uses the processor's SHA instructions: the reference in tests.
+void psys_sha1_init_portable(psys_sha1 *context);
+void psys_sha1_update(psys_sha1 *context, const void *bytes, size_t count);
+/// Writes 20 bytes to `digest` and leaves `context` unusable until its next init.
+void psys_sha1_final(psys_sha1 *context, uint8_t *digest);
+
 /// Starts `executable` (posix_spawn) with default signals, and descriptors[i] as its descriptor i; no other descriptor
 /// of ours reaches it. No source may be below its target, or an earlier one would have taken its place (EINVAL).
 /// `directory` may be null. With `leads_group` the child leads a process group of its own. Returns 0 or an errno.

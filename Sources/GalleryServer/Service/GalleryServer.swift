@@ -10,6 +10,7 @@
   //                                                                                                    │
   //      fetches, windows, sections   FetchRoutes ── Fetches: results that are held, by (key, fetch, token)
   //      live changes                 FeedRoutes  ── Feed: one task a fetch follows `library.changes(to:)`
+  //      uploads                      UploadRoutes── Uploads: bytes to files, at the end one commit
   //      originals                    FileRoutes  ── a descriptor, sent by the kernel
   //      renditions, archives         RenditionRoutes, DownloadRoutes
   //      keys, health, description    KeyRoutes, HealthRoutes
@@ -90,6 +91,7 @@
     let metrics = Metrics()
     let renditions: Renditions
     let downloads: Downloads
+    let uploads: Uploads
     private let log: @Sendable (GalleryLogLine) -> Void
     private let server = Mutex<HTTPServer?>(nil)
     private let tls = Atomic(false)
@@ -119,6 +121,7 @@
       shares = try Shares(folder: folder, environment: environment)
       self.renditions = Renditions(library, renditions, now: environment.now) { [feeds] in feeds.announce($0) }
       downloads = Downloads(environment)
+      uploads = Uploads(library, environment)
       keyring = try Keyring(
         folder: folder, environment: environment, people: people, shares: shares,
         trustedProxies: access.trustedProxies)
@@ -159,6 +162,7 @@
         return server
       }
       await running?.stop()
+      uploads.close()
     }
   }
 

@@ -84,6 +84,7 @@
     static let routes: [Route] =
       HealthRoutes.all + KeyRoutes.all + AccessRoutes.all + FetchRoutes.all + FeedRoutes.all + FileRoutes.all
       + BlockRoutes.all + UndoRoutes.all + LogRoutes.all + AuditRoutes.all + RenditionRoutes.all + DownloadRoutes.all
+      + UploadRoutes.all.map { $0.needing(.add) } + HashRoutes.all.map { $0.needing(.add) }
 
     /// - Throws: ``Problem`` 404 for an unknown path, 405 for a known one with another method.
     static func route(_ request: HTTPRequest) throws(Problem) -> (Route, [String]) {

@@ -167,6 +167,7 @@ extension AssetResource {
     if pixelHeight != 0 { fields.integer(7, Int64(pixelHeight)) }
     if case .referenced(let path) = storage { fields.text(8, path) }
     if let contentIdentifier { fields.text(9, contentIdentifier) }
+    if let sha1 { fields.bytes(10, sha1) }
   }
 
   @_lifetime(reader: copy reader)
@@ -186,6 +187,7 @@ extension AssetResource {
       case 7: resource.pixelHeight = try reader.number(Int.self)
       case 8: resource.storage = .referenced(path: try reader.text())
       case 9: resource.contentIdentifier = try reader.text()
+      case 10: resource.sha1 = try reader.bytes(count: 20).withUnsafeBytes { Array($0) }
       default: throw EventCodingError(sentence: "unknown property \(key) of a resource.")
       }
     }

@@ -26,6 +26,9 @@ public struct AssetResource: Hashable, Sendable {
   public var storage: Storage
   /// What the still and the video of one Live Photo share, as the camera wrote it; nil if it wrote none.
   public var contentIdentifier: String?
+  /// The SHA-1 of the bytes, 20 of them, by which other programs name files; nil for what was recorded before it was
+  /// kept.
+  public var sha1: [UInt8]?
 
   /// Describes one file of an asset.
   /// - Parameters:
@@ -38,9 +41,11 @@ public struct AssetResource: Hashable, Sendable {
   ///   - pixelHeight: pixels as displayed; 0 if unknown.
   ///   - storage: where the bytes lie.
   ///   - contentIdentifier: what the halves of a Live Photo share.
+  ///   - sha1: the 20 bytes of its SHA-1; nil if it is not known.
   public init(
     type: ResourceType, originalFilename: String, uniformTypeIdentifier: String, dataSize: UInt64, sha256: [UInt8],
-    pixelWidth: Int = 0, pixelHeight: Int = 0, storage: Storage = .library, contentIdentifier: String? = nil
+    pixelWidth: Int = 0, pixelHeight: Int = 0, storage: Storage = .library, contentIdentifier: String? = nil,
+    sha1: [UInt8]? = nil
   ) {
     self.type = type
     self.originalFilename = originalFilename
@@ -51,6 +56,7 @@ public struct AssetResource: Hashable, Sendable {
     self.pixelHeight = pixelHeight
     self.storage = storage
     self.contentIdentifier = contentIdentifier
+    self.sha1 = sha1
   }
 
   /// The SHA-256 in hexadecimal digits.
@@ -59,6 +65,11 @@ public struct AssetResource: Hashable, Sendable {
     sha256.withUnsafeBytes { digits.hexadecimal($0) }
     return digits.text()
   }
+}
+
+extension AssetResource {
+  /// The SHA-1 in hexadecimal digits; nil if it is not known.
+  public var sha1Hex: String? { sha1?.hexadecimal }
 }
 
 /// What no predicate asks of an asset: its files, and the words about it.

@@ -86,14 +86,14 @@ struct IncomingFile: ~Copyable {
     return code == 0
   }
 
-  /// Copies `source` to its end and returns the digest of what was written.
-  func copy(_ source: borrowing SourceFile) throws(LibraryError) -> [UInt8] {
-    var hash = SHA256()
+  /// Copies `source` to its end and returns the digests of what was written.
+  func copy(_ source: borrowing SourceFile) throws(LibraryError) -> ContentHash {
+    var hash = ContentHash()
     _ = try source.forEachChunk { (chunk) throws(LibraryError) in
       hash.update(chunk)
       try write(chunk)
     }
-    return hash.digest().bytes
+    return hash
   }
 
   /// Copies what an open file has, and returns the digest of what was written.
@@ -118,11 +118,11 @@ struct IncomingFile: ~Copyable {
     }
   }
 
-  /// Reads the file back from its start and returns its digest.
-  func digest() throws(LibraryError) -> [UInt8] {
-    var hash = SHA256()
+  /// Reads the file back from its start and returns its digests.
+  func digests() throws(LibraryError) -> ContentHash {
+    var hash = ContentHash()
     try forEachChunk { (chunk) throws(LibraryError) in hash.update(chunk) }
-    return hash.digest().bytes
+    return hash
   }
 
   /// Reads the file back from its start, in large pieces.

@@ -61,7 +61,7 @@ extension ResourceStore {
     var resource = AssetResource(
       type: draft.type, originalFilename: name ?? draft.type.name,
       uniformTypeIdentifier: draft.uniformType(named: name).identifier,
-      dataSize: content.dataSize, sha256: content.sha256, storage: content.storage)
+      dataSize: content.dataSize, sha256: content.sha256, storage: content.storage, sha1: content.sha1)
     // Noted before it is examined: what is refused is looked for and removed.
     staging.stored.append(resource)
     guard isExamined else { return StagedDraft(resource: resource) }

@@ -22,10 +22,11 @@ extension ResourceStore {
     let byteCount = UInt64(source.stamp.byteCount)
     if let expected, isThere(expected, byteCount, holding) { return stored(expected, byteCount: byteCount) }
     let incoming = try IncomingFile(in: folder)
-    let digest = try incoming.isClone(of: source) ? try incoming.digest() : try incoming.copy(source)
+    let hash = try incoming.isClone(of: source) ? try incoming.digests() : try incoming.copy(source)
+    let digest = hash.sha256
     try source.checkUnchanged(bytesRead: incoming.byteCount())
     if let expected, digest != expected { throw SourceFile.changed(source.path) }
-    return try place(incoming, digest, byteCount, holding)
+    return try place(incoming, hash, byteCount, holding)
   }
 
   /// Puts bytes into the library. Returns when they are durable; `synchronize` makes their name so.
@@ -33,13 +34,12 @@ extension ResourceStore {
   package func store(_ data: Data) throws(LibraryError) -> StoredContent { try store(data, holding: false) }
 
   func store(_ data: Data, holding: Bool) throws(LibraryError) -> StoredContent {
-    let digest = data.withUnsafeBytes { bytes in
-      var hash = SHA256()
-      hash.update(bytes)
-      return hash.digest().bytes
-    }
+    var hash = ContentHash()
+    data.withUnsafeBytes { hash.update($0) }
     let byteCount = UInt64(data.count)
-    if isThere(digest, byteCount, holding) { return stored(digest, byteCount: byteCount) }
+    if isThere(hash.sha256, byteCount, holding) {
+      return stored(hash.sha256, byteCount: byteCount, sha1: hash.sha1)
+    }
     let incoming = try IncomingFile(in: folder)
     for region in data.regions {
       let result: Result<Void, LibraryError> = region.withUnsafeBytes { bytes in
@@ -47,7 +47,7 @@ extension ResourceStore {
       }
       try result.get()
     }
-    return try place(incoming, digest, byteCount, holding)
+    return try place(incoming, hash, byteCount, holding)
   }
 
   /// Whether a content is in its place; held from now on, if it is to be.
@@ -55,10 +55,41 @@ extension ResourceStore {
     holding ? hold(digest, byteCount: byteCount) : holds(digest, byteCount: byteCount)
   }
 
+  /// Takes over a file of the library's directory by a second name, without copying it. Returns when its bytes are in
+  /// place; `synchronize` makes their name durable.
+  /// - Parameters:
+  ///   - name: the file's name in the library's directory; its bytes are durable, and nothing writes it any more.
+  ///   - content: what was read of it since then.
+  /// - Throws: ``LibraryError`` as ``store(fileAt:expecting:)``, which copies where the file system links no files.
+  package func adopt(_ name: String, _ content: FileContent) throws(LibraryError) -> StoredContent {
+    let byteCount = UInt64(content.byteCount)
+    if holds(content.sha256, byteCount: byteCount) {
+      return stored(content.sha256, byteCount: byteCount, sha1: content.sha1)
+    }
+    let second = IncomingFile.name()
+    // A file of this name can only be a leftover of an earlier process with our number.
+    folder.remove(second)
+    guard fchmodat(folder.descriptor, name, 0o444, 0) == 0, folder.link(name, as: second) == 0 else {
+      var copied = try store(fileAt: FilePath(folder.path(of: name)), expecting: content.sha256)
+      copied.sha1 = content.sha1
+      return copied
+    }
+    let final = Self.name(ofContent: content.sha256)
+    try folder.makeFolder("resources/\(content.sha256.hexadecimal.prefix(2))")
+    let code = folder.rename(second, to: final)
+    // Renaming one name of a file to another of its names does nothing, and leaves both.
+    folder.remove(second)
+    guard code == 0 else {
+      throw LibraryError.store(folder.path(of: final), "rename a finished upload to", errno: code)
+    }
+    return stored(content.sha256, byteCount: byteCount, sha1: content.sha1)
+  }
+
   private func place(
-    _ incoming: consuming IncomingFile, _ digest: [UInt8], _ byteCount: UInt64, _ holding: Bool
+    _ incoming: consuming IncomingFile, _ hash: ContentHash, _ byteCount: UInt64, _ holding: Bool
   ) throws(LibraryError) -> StoredContent {
-    if isThere(digest, byteCount, holding) { return stored(digest, byteCount: byteCount) }
+    let (digest, sha1) = (hash.sha256, hash.sha1)
+    if isThere(digest, byteCount, holding) { return stored(digest, byteCount: byteCount, sha1: sha1) }
     try incoming.makeDurable()
     try folder.makeFolder("resources/\(digest.hexadecimal.prefix(2))")
     if holding {
@@ -66,7 +97,7 @@ extension ResourceStore {
     } else {
       try incoming.rename(to: Self.name(ofContent: digest))
     }
-    return stored(digest, byteCount: byteCount)
+    return stored(digest, byteCount: byteCount, sha1: sha1)
   }
 
   /// Leaves a file where it is and returns what refers to it.
@@ -84,6 +115,6 @@ extension ResourceStore {
     let content = try FileContent(of: path)
     guard content.sha256 == expected else { throw SourceFile.changed(path) }
     return StoredContent(
-      sha256: expected, dataSize: UInt64(content.byteCount), storage: .referenced(path: text))
+      sha256: expected, dataSize: UInt64(content.byteCount), storage: .referenced(path: text), sha1: content.sha1)
   }
 }

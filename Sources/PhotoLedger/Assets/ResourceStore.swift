@@ -47,6 +47,8 @@ package struct StoredContent: Sendable, Hashable {
   package let dataSize: UInt64
   /// Where they are.
   package let storage: AssetResource.Storage
+  /// The 20 bytes of the SHA-1, where the bytes passed through it.
+  package var sha1: [UInt8]?
 }
 
 /// The files of a library that hold the bytes of photos and videos, named by their content.
@@ -153,13 +155,14 @@ package final class ResourceStore: Sendable {
 
   /// Content under its final name. Its name may not be durable yet even if the file was found there: another process
   /// may just have put it there.
-  func stored(_ sha256: [UInt8], byteCount: UInt64) -> StoredContent {
+  func stored(_ sha256: [UInt8], byteCount: UInt64, sha1: [UInt8]? = nil) -> StoredContent {
     let folder = String(sha256.hexadecimal.prefix(2))
     names.withLock { names in
       names.unsynchronized.insert(folder)
       if !names.anchored.contains(folder) { names.unsynchronized.insert("") }
     }
-    return StoredContent(sha256: sha256, dataSize: byteCount, storage: .library)
+    let kept = ContentHash.isSHA1Kept ? sha1 : nil
+    return StoredContent(sha256: sha256, dataSize: byteCount, storage: .library, sha1: kept)
   }
 
   // MARK: States

@@ -98,6 +98,8 @@ package struct SourceFile: ~Copyable {
 package struct FileContent: Sendable, Equatable {
   /// The 32 bytes of the SHA-256.
   package let sha256: [UInt8]
+  /// The 20 bytes of the SHA-1.
+  package let sha1: [UInt8]
   package let stamp: FileStamp
 
   package var byteCount: Int64 { stamp.byteCount }
@@ -108,10 +110,10 @@ package struct FileContent: Sendable, Equatable {
   /// - Complexity: O(bytes), in a fixed buffer.
   package init(of path: FilePath) throws(LibraryError) {
     let file = try SourceFile(path)
-    var hash = SHA256()
+    var hash = ContentHash()
     let total = try file.forEachChunk { (chunk) throws(LibraryError) in hash.update(chunk) }
     try file.checkUnchanged(bytesRead: total)
-    sha256 = hash.digest().bytes
+    (sha256, sha1) = (hash.sha256, hash.sha1)
     stamp = file.stamp
   }
 }

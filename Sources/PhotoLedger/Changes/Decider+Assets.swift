@@ -74,6 +74,9 @@ extension Decider {
         .invalidResource,
         "The resource \(resource.originalFilename) has a hash of \(resource.sha256.count) bytes, not 32.")
     }
+    guard resource.sha1.map({ $0.count == 20 }) ?? true else {
+      throw invalid("a SHA-1 that has not 20 bytes")
+    }
     guard resource.contentIdentifier.map({ (1...256).contains($0.utf8.count) }) ?? true else {
       throw invalid("a content identifier that is empty or longer than 256 bytes")
     }

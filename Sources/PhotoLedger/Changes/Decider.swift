@@ -96,7 +96,7 @@ struct Decider: ~Copyable {
   /// Appends an event and applies it.
   mutating func record(_ event: Event, _ t: inout WriteTransaction) throws {
     let sequence = try appender.append(
-      type: event.type, version: Event.version, payload: event.payload(), salt: makeSalt(), in: &t)
+      type: event.type, version: event.version, payload: event.payload(), salt: makeSalt(), in: &t)
     try projections.apply(event, sequence: sequence, commit: appender.commit, in: &t)
   }
 

@@ -42,7 +42,8 @@ struct Submission: Sendable {
   func send(_ handler: @escaping Handler) {
     let place = caller?.take()
     if requests.contains(where: \.bringsBytes) {
-      Self.staging.async { prepare(place, handler) }
+      let isSHA1Kept = ContentHash.isSHA1Kept
+      Self.staging.async { ContentHash.$isSHA1Kept.withValue(isSHA1Kept) { prepare(place, handler) } }
     } else {
       prepare(place, handler)
     }
@@ -124,9 +125,7 @@ struct Submission: Sendable {
   /// The receipt of a block that was carried out before under the same key.
   private func known() throws -> CommitReceipt? {
     guard let key else { return nil }
-    return try store.reading { t in
-      try store.core.log.commit(forKey: key, of: client, in: t).map { try store.core.receipt(ofRepeated: $0, t) }
-    }
+    return try PhotoLibrary(store: store, client: client).receipt(forKey: key)
   }
 
   private func settle(
@@ -138,6 +137,17 @@ struct Submission: Sendable {
     // may have brought other bytes then.
     store.core.release(staging, isRefused: receipt?.isRepetition ?? true, from: store.resources)
     handler(outcome)
+  }
+}
+
+extension PhotoLibrary {
+  /// The receipt of the block that this client had carried out under an idempotency key; nil if there was none.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n), and O(m) in the events of the block.
+  package func receipt(forKey key: String) throws -> CommitReceipt? {
+    try store.reading { t in
+      try store.core.log.commit(forKey: key, of: client, in: t).map { try store.core.receipt(ofRepeated: $0, t) }
+    }
   }
 }
 

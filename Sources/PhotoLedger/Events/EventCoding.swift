@@ -33,6 +33,9 @@ package import StoreMigrations
 //   asset.erased             1         1 numbers, 2 [sequence, version, payload] of what stands for others
 //   library.forked           1         1 identifier, 2 date, 3 where the other library lay
 //   nothing.changed          1         empty
+//
+// The types that hold files have a version 2, where a file's SHA-1 is named (10 of a resource). It is written where
+// there is one, and otherwise version 1: so an event has one form, and a library without SHA-1s is as it always was.
 
 /// Why the bytes of a payload make no event.
 struct EventCodingError: Error {
@@ -64,8 +67,32 @@ extension Event {
     }
   }
 
-  /// The version of the payload's format that this program writes.
+  /// The version of a payload's format that has no SHA-1 in it; earlier ones are brought up to it.
   package static let version: UInt32 = 1
+
+  /// The version of a payload that names a SHA-1 of a file; otherwise as ``version``.
+  package static let fingerprintedVersion: UInt32 = 2
+
+  /// The version of the event's payload: it follows from what is in it, so equal events have equal bytes.
+  package var version: UInt32 {
+    let names = { (details: AssetDetails) in details.resources.contains { $0.sha1 != nil } }
+    let isFingerprinted =
+      switch self {
+      case .assetCreated(let existence), .assetPurged(let existence): names(existence.details)
+      case .assetsEdited(let edited):
+        edited.edits.contains { edit in edit.details.map { names($0.old) || names($0.new) } ?? false }
+      default: false
+      }
+    return isFingerprinted ? Self.fingerprintedVersion : Self.version
+  }
+
+  /// The latest version of a type that this program knows.
+  private static func latestVersion(of type: String) -> UInt32 {
+    let carriesFiles =
+      type.hasPrefix("assets.")
+      || ["asset.created", "asset.purged", "asset.unmade", "asset.returned"].contains(type)
+    return carriesFiles ? fingerprintedVersion : version
+  }
 
   /// What brings older versions up to this one, for every reader of the log; tests pass others.
   @TaskLocal package static var upcaster = EventUpcaster.published
@@ -137,7 +164,7 @@ extension Event {
   /// - Throws: ``LibraryError`` `.newerThanProgram` for a type or version that this program does not know,
   ///   `.corrupted` for bytes that make no event.
   package init(type: String, version: UInt32, sequence: UInt64, payload: RawSpan) throws {
-    guard version <= Self.version else {
+    guard version <= Self.latestVersion(of: type) else {
       throw LibraryError(
         .newerThanProgram,
         "Event \(sequence) is of version \(version) of the type \(type), which this program is too old to read.")
@@ -145,6 +172,9 @@ extension Event {
     do {
       guard version < Self.version else {
         self = try Self.readAnyForm(type, sequence, payload)
+        guard self.version == version else {
+          throw EventCodingError(sentence: "it is of version \(self.version) by what is in it, not of \(version).")
+        }
         return
       }
       let old = VersionedEvent(type: type, version: version, payload: try CBOR(decoding: payload))

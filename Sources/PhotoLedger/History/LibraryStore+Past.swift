@@ -261,6 +261,15 @@ extension LibraryStore {
     }
   }
 
+  /// The assets with a resource whose SHA-1 is recorded, oldest first.
+  func assets(
+    withSHA1 sha1: [UInt8], at moment: Moment?, _ t: borrowing StoreReading
+  ) throws -> [ObjectNumber] {
+    try assets(try core.projections.assets(withSHA1: sha1, in: t), at: moment, t) { details in
+      details.resources.contains { $0.sha1 == sha1 }
+    }
+  }
+
   /// The assets with a resource that has a content identifier, oldest first.
   func assets(
     withContentIdentifier text: String, at moment: Moment?, _ t: borrowing StoreReading

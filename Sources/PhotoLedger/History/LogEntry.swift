@@ -217,6 +217,7 @@ extension AssetResource {
       .init("uniformTypeIdentifier", .text(uniformTypeIdentifier)),
       .init("dataSize", .integer(Int64(clamping: dataSize))), .init("sha256", .text(sha256Hex)),
     ]
+    if let sha1Hex { fields.append(.init("sha1", .text(sha1Hex))) }
     if case .referenced(let path) = storage { fields.append(.init("path", .text(path))) }
     if let contentIdentifier { fields.append(.init("contentIdentifier", .text(contentIdentifier))) }
     return fields

@@ -151,7 +151,7 @@ extension StoreCore {
       redacted = .assetErased(AssetErased(numbers: erased.numbers, redactions: kept))
     }
     return redacted == event
-      ? nil : AssetErased.Redaction(sequence: sequence, version: Event.version, payload: redacted.payload())
+      ? nil : AssetErased.Redaction(sequence: sequence, version: redacted.version, payload: redacted.payload())
   }
 
   private func event<T: TransactionReading & ~Copyable>(at sequence: UInt64, _ t: borrowing T) throws -> Event {

@@ -111,7 +111,7 @@ struct ConversionWork: ~Copyable {
     var resource = request.resource
     resource.uniformTypeIdentifier = rendition.type
     resource.dataSize = UInt64(made.byteCount)
-    resource.sha256 = made.sha256
+    (resource.sha256, resource.sha1) = (made.sha256, made.sha1)
     resource.storage = .referenced(path: target)
     return try resources.openFile(ResourceRequest(resource, in: request.asset, request.options, cancellation))
   }

@@ -168,6 +168,10 @@ extension Projections {
   private func note(_ resource: AssetResource, of number: ObjectNumber, _ t: inout WriteTransaction) throws(LMDBError) {
     let key = hashKey(resource.sha256, number)
     try t.put(key.span.bytes, RawSpan(), in: content)
+    if let sha1 = resource.sha1 {
+      let key = hashKey(Self.pairingKey(sha1: sha1), number)
+      try t.put(key.span.bytes, RawSpan(), in: pairing)
+    }
     guard let identifier = resource.contentIdentifier else { return }
     let pairingKey = hashKey(Self.pairingKey(identifier), number)
     try t.put(pairingKey.span.bytes, RawSpan(), in: pairing)
@@ -179,6 +183,10 @@ extension Projections {
     if !others.contains(where: { $0.sha256 == resource.sha256 }) {
       let key = hashKey(resource.sha256, number)
       try t.delete(key.span.bytes, in: content)
+    }
+    if let sha1 = resource.sha1, !others.contains(where: { $0.sha1 == sha1 }) {
+      let key = hashKey(Self.pairingKey(sha1: sha1), number)
+      try t.delete(key.span.bytes, in: pairing)
     }
     guard let identifier = resource.contentIdentifier else { return }
     if !others.contains(where: { $0.contentIdentifier == identifier }) {

@@ -319,6 +319,11 @@ extension Projections {
     try assets(under: Self.pairingKey(text), of: pairing, in: t)
   }
 
+  /// The assets with a resource whose SHA-1 is recorded, oldest first.
+  package func assets(withSHA1 sha1: [UInt8], in t: borrowing some Reading) throws -> [ObjectNumber] {
+    try assets(under: Self.pairingKey(sha1: sha1), of: pairing, in: t)
+  }
+
   /// The assets of a burst, oldest first.
   package func assets(ofBurst identifier: String, in t: borrowing some Reading) throws -> [ObjectNumber] {
     try assets(under: Self.pairingKey(identifier), of: bursts, in: t)
@@ -332,6 +337,9 @@ extension Projections {
   static func pairingKey(_ contentIdentifier: String) -> [UInt8] {
     SHA256.digest(of: Array(contentIdentifier.utf8)).bytes
   }
+
+  /// A SHA-1 stands among the content identifiers under a name that is no text, since its first byte is 255.
+  static func pairingKey(sha1: [UInt8]) -> [UInt8] { SHA256.digest(of: [0xFF] + sha1).bytes }
 
   private func assets(
     under prefix: [UInt8], of database: Database, in t: borrowing some Reading

@@ -1,0 +1,60 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+
+  /// Which files the library has, asked by their hashes before they are sent.
+  ///
+  /// SHA-256 and SHA-1 are both looked up in an index, so a question costs its own length. A client hears of the assets
+  /// that it sees; for all others the answer is that of a library without them. What was recorded before SHA-1 was kept
+  /// is found by its SHA-256 only.
+  enum HashRoutes {
+    static let limit = 1000
+
+    static let all: [Route] = [
+      .gathering("POST", "/v1/uploads:check", .key, limit: 1 << 17) { call, body in
+        try call.checkQuery([])
+        let json = try JSONReader.read(body)
+        guard let members = json.objectValue, members.allSatisfy({ ["sha256", "sha1"].contains($0.key) }) else {
+          throw Problem.malformed("The body is an object with 'sha256' and 'sha1', lists of hashes.")
+        }
+        let (sha256, sha1) = (try hashes(json["sha256"], "sha256", 32), try hashes(json["sha1"], "sha1", 20))
+        guard sha256.count + sha1.count <= limit else {
+          throw Problem(
+            400, "limit-exceeded", "The body has more than \(limit) hashes; ask for at most \(limit) at once.")
+        }
+        let library = try call.library()
+        var found: [JSON] = []
+        if try [.authorized, .limited].contains(library.authorizationStatus(for: .readWrite)) {
+          for hash in sha256 {
+            guard let asset = try library.assets(withContent: hash).first else { continue }
+            found.append(["sha256": .text(hash.hexadecimal), "asset": .text(asset.localIdentifier)])
+          }
+          for hash in sha1 {
+            guard let asset = try library.assets(withSHA1: hash).first else { continue }
+            found.append(["sha1": .text(hash.hexadecimal), "asset": .text(asset.localIdentifier)])
+          }
+        }
+        return .json(["found": .list(found)], [("Cache-Control", "no-store")])
+      }
+    ]
+
+    private static func hashes(_ json: JSON?, _ name: String, _ count: Int) throws(Problem) -> [[UInt8]] {
+      guard let json else { return [] }
+      guard let texts = json.textsValue else { throw .malformed("'\(name)' is not a list of texts.") }
+      guard texts.count <= limit else {
+        throw Problem(
+          400, "limit-exceeded", "The body has \(texts.count) hashes; ask for at most \(limit) at once.")
+      }
+      var hashes: [[UInt8]] = []
+      for text in texts {
+        guard let hash = [UInt8](hexadecimal: text, count: count) else {
+          throw .malformed("'\(text.prefix(80))' is not a hash of \(count * 2) hexadecimal digits.")
+        }
+        hashes.append(hash)
+      }
+      return hashes
+    }
+  }
+#endif

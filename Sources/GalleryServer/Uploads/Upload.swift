@@ -1,0 +1,202 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+  import Synchronization
+
+  // One upload: bytes in a file, and a record of how many of them are durable.
+  //
+  //   begin(at:) ──▶ write … write ──▶ seal ──┬─ more will come ──▶ (begin again)
+  //      │ turn                               └─ whole ──▶ completion ──▶ result, bytes removed
+  //      └─ a later request takes the turn over; the earlier one's writes are refused from then on
+  //
+  // A client whose connection hangs asks anew, and the old connection may still deliver bytes. So each request that
+  // writes has a turn, a number; only the latest turn writes, and what it promises by `Upload-Offset` is what it read
+  // after it took over.
+  //
+  // Invariant: `record.offset` was fsynced, with the record itself, before any answer names it; so an offset never goes
+  // back, whatever ends the process or the machine. Bytes behind it are cut off when a server starts.
+
+  /// An upload that is not finished.
+  final class Upload: Sendable {
+    private struct State {
+      var record: UploadRecord
+      /// The file, while somebody writes.
+      var descriptor: Int32 = -1
+      /// How many bytes are in the file.
+      var written: UInt64
+      /// The latest turn.
+      var turn = 0
+      var isGone = false
+      var finishing: Task<HTTPResponse, Never>?
+    }
+
+    let id: String
+    let client: String
+    /// Whether it has a path of its own; a plain request's bytes are dropped with its connection.
+    let isResumable: Bool
+    /// Guarded by its lock, which is held while the disk works; only threads that may wait take it.
+    private let state: Mutex<State>
+    private let folder: UploadFolder
+
+    init(_ record: UploadRecord, isResumable: Bool, in folder: UploadFolder) {
+      (id, client, self.isResumable, self.folder) = (record.id, record.client, isResumable, folder)
+      state = Mutex(State(record: record, written: record.offset))
+    }
+
+    var record: UploadRecord { state.withLock { $0.record } }
+    var path: String? { isResumable ? "/v1/uploads/\(id)" : nil }
+
+    /// How many bytes came, durable or not.
+    var written: UInt64 { state.withLock { $0.written } }
+
+    /// What counts against the client's bytes.
+    var reserved: UInt64 { state.withLock { max($0.record.length ?? 0, $0.written) } }
+
+    // MARK: Writing
+
+    /// Takes the turn for a body.
+    /// - Parameter offset: where the body begins; nil for a new upload.
+    /// - Returns: the turn.
+    /// - Throws: ``Problem`` 409 for another offset than the durable one, 400 for a length that contradicts.
+    func begin(at offset: UInt64, _ head: UploadHead, contentLength: UInt64?) throws -> Int {
+      try state.withLock { state in
+        guard !state.isGone else { throw Problem.notFound }
+        state.turn += 1
+        try settle(&state)
+        guard offset == state.record.offset else { throw Self.mismatch(state.record.offset) }
+        var length = head.length
+        if head.isLast == true, let contentLength {
+          let end = offset + contentLength
+          guard length ?? end == end else { throw Self.inconsistent(length ?? end, end) }
+          length = end
+        }
+        if let length {
+          guard state.record.length ?? length == length else {
+            throw Self.inconsistent(state.record.length ?? length, length)
+          }
+          guard offset + (contentLength ?? 0) <= length else {
+            throw Self.inconsistent(length, offset + (contentLength ?? 0))
+          }
+          state.record.length = length
+        }
+        if let sha256 = head.sha256 { state.record.sha256 = sha256 }
+        state.descriptor = try folder.open(state.record.file)
+        return state.turn
+      }
+    }
+
+    /// Writes bytes behind those that are there.
+    /// - Throws: ``Problem`` 409 for a turn that is over, 413 beyond the announced length or the quota, 507.
+    func write(_ bytes: [UInt8], turn: Int, _ quota: UploadQuota) throws {
+      try state.withLock { state in
+        guard state.turn == turn, state.descriptor >= 0 else { throw Self.overtaken }
+        let end = state.written + UInt64(bytes.count)
+        guard end <= state.record.length ?? quota.fileSize else {
+          throw Problem(
+            413, "limit-exceeded",
+            "The body goes beyond \(state.record.length ?? quota.fileSize) bytes, which the upload has at most.")
+        }
+        state.written += UInt64(try folder.write(bytes, to: state.descriptor, at: state.written, state.record.file))
+        if isResumable, state.written - state.record.offset >= quota.markEvery { try mark(&state) }
+      }
+    }
+
+    /// Ends a turn whose body is complete.
+    /// - Returns: what is durable.
+    func seal(turn: Int, isLast: Bool) throws -> UploadRecord {
+      try state.withLock { state in
+        guard state.turn == turn else { throw Self.overtaken }
+        try settle(&state, isWhole: isLast)
+        return state.record
+      }
+    }
+
+    /// Ends a turn whose connection is gone; what came stays.
+    func pause(turn: Int) throws {
+      try state.withLock { state in
+        guard state.turn == turn, !state.isGone else { return }
+        if isResumable { try settle(&state) } else { drop(&state) }
+      }
+    }
+
+    /// Makes the offset exact that a client is about to be given, and ends what still writes.
+    func interrupt() throws -> UploadRecord {
+      try state.withLock { state in
+        guard !state.isGone else { throw Problem.notFound }
+        state.turn += 1
+        try settle(&state)
+        return state.record
+      }
+    }
+
+    /// Makes what was written durable and closes the file.
+    private func settle(_ state: inout State, isWhole: Bool = false) throws {
+      if isWhole, let length = state.record.length, state.written != length {
+        throw Self.inconsistent(length, state.written)
+      }
+      guard state.descriptor >= 0 else {
+        state.record.isWhole = state.record.isWhole || isWhole
+        return
+      }
+      defer {
+        folder.close(state.descriptor)
+        state.descriptor = -1
+      }
+      state.record.isWhole = state.record.isWhole || isWhole
+      // A write that found the disk full may have left bytes behind those that count.
+      if isWhole { try folder.truncate(state.descriptor, to: state.written) }
+      try mark(&state)
+    }
+
+    private func mark(_ state: inout State) throws {
+      if state.descriptor >= 0 { try folder.synchronize(state.descriptor, state.record.file) }
+      state.record.offset = state.written
+      state.record.touched = folder.now()
+      if isResumable { try folder.keep(state.record) }
+    }
+
+    // MARK: The end
+
+    /// The answer of a completion that is under way; nil if none is.
+    var finishing: Task<HTTPResponse, Never>? { state.withLock { $0.finishing } }
+
+    /// Begins the completion, unless it has begun.
+    func finish(_ work: @escaping @Sendable () async -> HTTPResponse) -> Task<HTTPResponse, Never> {
+      state.withLock { state in
+        if let running = state.finishing { return running }
+        let task = Task.detached { await work() }
+        state.finishing = task
+        return task
+      }
+    }
+
+    /// Lets a later request try the completion again.
+    func unfinish() { state.withLock { $0.finishing = nil } }
+
+    /// Removes the bytes and the record.
+    func drop() { state.withLock { drop(&$0) } }
+
+    private func drop(_ state: inout State) {
+      if state.descriptor >= 0 { folder.close(state.descriptor) }
+      (state.descriptor, state.isGone) = (-1, true)
+      state.turn += 1
+      folder.remove(state.record)
+    }
+
+    // MARK: Problems
+
+    static let overtaken = Problem(409, "conflict", "A later request goes on with this upload; ask for its offset.")
+
+    static func mismatch(_ offset: UInt64) -> Problem {
+      var problem = Problem(409, "conflict", "The upload has \(offset) bytes; go on from there.")
+      problem.fields = [("Upload-Offset", "\(offset)"), ("Upload-Complete", "?0"), ("Upload-Incomplete", "?1")]
+      return problem
+    }
+
+    static func inconsistent(_ length: UInt64, _ other: UInt64) -> Problem {
+      .malformed("The upload has \(length) bytes by one statement and \(other) by another; they must agree.")
+    }
+  }
+#endif

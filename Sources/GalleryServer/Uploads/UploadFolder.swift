@@ -1,0 +1,186 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+  import Synchronization
+
+  // Where uploads lie.
+  //
+  //   LIBRARY/server/uploads/
+  //     lock               held by the server that takes uploads of this library
+  //     ID.bytes[.jpg]     what came; the ending helps exiftool with RAW files
+  //     ID.json            the record of an upload that can be resumed
+  //     ID.done            the record of one that is finished, with its answer
+  //
+  // A record is replaced as a whole: written beside, fsynced, renamed, and the folder fsynced, so that after any crash
+  // there is the old one or the new one. Bytes without a record are those of a plain request, or of an upload that was
+  // cut before it was named; they are removed when a server starts. `done` is written before the rest is removed.
+
+  /// The files of uploads.
+  final class UploadFolder: Sendable {
+    /// How bytes are written; a test puts a full disk here.
+    typealias Writing = @Sendable (_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, _ offset: off_t) -> Int
+
+    static let name = "server/uploads"
+
+    private let folder: LibraryFolder
+    private let lock: Int32
+    let now: @Sendable () -> Date
+    private let writing: Writing
+
+    /// - Throws: ``Problem`` 503 if another server has the folder; ``LibraryError`` `.storage`, `.notEnoughSpace`.
+    init(_ folder: LibraryFolder, now: @escaping @Sendable () -> Date, writing: @escaping Writing) throws {
+      (self.folder, self.now, self.writing) = (folder, now, writing)
+      try folder.makeFolder("server")
+      try folder.makeFolder(Self.name)
+      try folder.synchronize("server")
+      lock = folder.open("\(Self.name)/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
+      guard lock >= 0 else { throw Self.failure("make", errno) }
+      guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+        Foundation.close(lock)
+        throw Problem(503, "library-offline", "Another server takes the uploads of this library; send them there.")
+      }
+    }
+
+    deinit { Foundation.close(lock) }
+
+    private static func failure(_ action: String, _ code: Int32) -> LibraryError {
+      LibraryError(
+        code == ENOSPC || code == EDQUOT || code == EFBIG ? .notEnoughSpace : .storage,
+        "The server cannot \(action) the file of an upload: \(String(cString: strerror(code))).")
+    }
+
+    private func place(_ file: String) -> String { "\(Self.name)/\(file)" }
+
+    /// The name of an upload's bytes in the library's directory.
+    func libraryName(of record: UploadRecord) -> String { place(record.file) }
+
+    func path(of record: UploadRecord) -> FilePath { FilePath(folder.path(of: place(record.file))) }
+
+    // MARK: Bytes
+
+    func open(_ file: String) throws -> Int32 {
+      let descriptor = folder.open(place(file), O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600)
+      guard descriptor >= 0 else { throw Self.failure("open", errno) }
+      return descriptor
+    }
+
+    func close(_ descriptor: Int32) { Foundation.close(descriptor) }
+
+    /// - Returns: how many bytes were written: all of them.
+    func write(_ bytes: [UInt8], to descriptor: Int32, at offset: UInt64, _ file: String) throws -> Int {
+      var done = 0
+      while done < bytes.count {
+        let count = bytes.withUnsafeBytes { bytes in
+          writing(descriptor, UnsafeRawBufferPointer(rebasing: bytes[done...]), off_t(offset) + off_t(done))
+        }
+        if count > 0 { done += count } else if errno != EINTR { throw Self.failure("write", errno) }
+      }
+      return done
+    }
+
+    func truncate(_ descriptor: Int32, to count: UInt64) throws {
+      guard ftruncate(descriptor, off_t(count)) == 0 else { throw Self.failure("cut", errno) }
+    }
+
+    func synchronize(_ descriptor: Int32, _ file: String) throws {
+      guard fdatasync(descriptor) == 0 else { throw Self.failure("make durable", errno) }
+    }
+
+    /// How many bytes the disk has left for uploads.
+    var room: UInt64 {
+      var status = statvfs()
+      guard statvfs(folder.path(of: Self.name), &status) == 0 else { return .max }
+      return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+    }
+
+    // MARK: Records
+
+    /// Replaces the record of an upload.
+    func keep(_ record: UploadRecord) throws {
+      try put(record.json, at: "\(record.id).json")
+    }
+
+    /// Writes the record of a finished upload, and removes the rest.
+    func finish(_ record: UploadRecord) throws {
+      try put(record.json, at: "\(record.id).done")
+      remove(record)
+    }
+
+    private func put(_ json: JSON, at name: String) throws {
+      let (new, final) = (place(name + ".new"), place(name))
+      let descriptor = folder.open(new, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
+      guard descriptor >= 0 else { throw Self.failure("make", errno) }
+      defer { Foundation.close(descriptor) }
+      _ = try write(Array(json.description.utf8), to: descriptor, at: 0, name)
+      // The time of the file is the server's, which decides when it is too old.
+      let seconds = now().timeIntervalSince1970
+      let time = timespec(tv_sec: Int(seconds), tv_nsec: 0)
+      let times = [time, time]
+      guard futimens(descriptor, times) == 0, fsync(descriptor) == 0 else { throw Self.failure("make durable", errno) }
+      let code = folder.rename(new, to: final)
+      guard code == 0 else { throw Self.failure("rename", code) }
+      try folder.synchronize(Self.name)
+    }
+
+    /// Removes the bytes and the record of an unfinished upload.
+    func remove(_ record: UploadRecord) {
+      folder.remove(place(record.file))
+      folder.remove(place("\(record.id).json"))
+    }
+
+    /// The record of a finished upload; nil if there is none.
+    func finished(_ id: String) -> UploadRecord? { read("\(id).done") }
+
+    func removeFinished(_ id: String) { folder.remove(place("\(id).done")) }
+
+    private func read(_ name: String) -> UploadRecord? {
+      let descriptor = folder.open(place(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+      guard descriptor >= 0 else { return nil }
+      defer { Foundation.close(descriptor) }
+      var bytes = [UInt8](repeating: 0, count: 1 << 16)
+      let count = Foundation.read(descriptor, &bytes, bytes.count)
+      return count > 0 ? UploadRecord(Array(bytes[..<count])) : nil
+    }
+
+    /// What an earlier server left: unfinished uploads, each cut to what its record promises. The rest is removed.
+    func load(olderThan oldest: Date) -> [UploadRecord] {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(of: Self.name))) ?? []
+      let done = Set(names.filter { $0.hasSuffix(".done") }.map { $0.dropLast(5) })
+      var records: [UploadRecord] = []
+      for name in names where name.hasSuffix(".json") && !done.contains(name.dropLast(5)) {
+        guard let record = read(name), record.id == name.dropLast(5), record.touched >= oldest, isCut(record) else {
+          continue
+        }
+        records.append(record)
+      }
+      let kept = Set(records.flatMap { ["\($0.id).json", $0.file] } + ["lock"])
+      for name in names where !kept.contains(name) && !name.hasSuffix(".done") { folder.remove(place(name)) }
+      sweepFinished(olderThan: oldest)
+      return records
+    }
+
+    /// Removes the records of uploads that were finished long ago.
+    func sweepFinished(olderThan oldest: Date) {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(of: Self.name))) ?? []
+      for name in names where name.hasSuffix(".done") {
+        guard let status = folder.status(of: place(name)),
+          TimeInterval(status.st_mtim.tv_sec) < oldest.timeIntervalSince1970.rounded(.down)
+        else { continue }
+        folder.remove(place(name))
+      }
+    }
+
+    /// Cuts the bytes of an upload to those that are durable; false if they are not there.
+    private func isCut(_ record: UploadRecord) -> Bool {
+      guard !record.file.contains("/"), record.file.hasPrefix(record.id) else { return false }
+      let descriptor = folder.open(place(record.file), O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600)
+      guard descriptor >= 0 else { return false }
+      defer { Foundation.close(descriptor) }
+      var status = stat()
+      guard fstat(descriptor, &status) == 0, UInt64(status.st_size) >= record.offset else { return false }
+      return ftruncate(descriptor, off_t(record.offset)) == 0
+    }
+  }
+#endif

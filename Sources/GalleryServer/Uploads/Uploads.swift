@@ -1,0 +1,288 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import MediaImport
+  import PhotoLedger
+  import Synchronization
+
+  // Uploads: files that come over HTTP, in as many requests as it takes.
+  //
+  //   POST, PUT ─▶ create ─▶ bytes ─▶ whole? ─▶ digest ─▶ MediaIntake ─▶ one commit ─▶ answer, kept under the upload
+  //   HEAD      ─▶ offset          ▲
+  //   PATCH     ─▶ append ─────────┘
+  //
+  // Bytes stream into a file of the library's directory, on a thread that may wait for the disk, a quarter of a
+  // megabyte at a time (HTTPServing/Reception.swift). They become part of the library by one commit at the end, so a
+  // cut, a kill or a full disk leaves an upload that goes on, or nothing.
+  //
+  // The answer is kept as a file before it is sent: a client that lost it asks again and hears the same. The commit has
+  // the upload's identifier as its idempotency key, so the same holds for a process that ends between the two.
+  //
+  // Rejected: gathering bodies in memory; uploads in the store's own database (bytes would pass through it, and their
+  // progress would be part of the history); one lock for all completions (exiftool takes milliseconds to seconds).
+
+  /// The uploads of a server.
+  final class Uploads: Sendable {
+    private struct State {
+      /// nil until the first request.
+      var folder: UploadFolder?
+      var uploads: [String: Upload] = [:]
+      var active = 0
+      var swept = Date.distantPast
+      var isClosed = false
+    }
+
+    /// Guarded by its lock; only threads that may wait take it.
+    private let state = Mutex(State())
+    private let library: PhotoLibrary
+    private let environment: GalleryEnvironment
+    private let intake = MediaIntake()
+    private let settings: Mutex<(quota: UploadQuota, writing: UploadFolder.Writing)>
+
+    init(_ library: PhotoLibrary, _ environment: GalleryEnvironment) {
+      (self.library, self.environment) = (library, environment)
+      settings = Mutex((UploadQuota(), { pwrite($0, $1.baseAddress, $1.count, $2) }))
+    }
+
+    var quota: UploadQuota { settings.withLock { $0.quota } }
+
+    /// Sets bounds, before the first upload.
+    func set(quota: UploadQuota, writing: UploadFolder.Writing? = nil) {
+      settings.withLock { settings in
+        settings.quota = quota
+        if let writing { settings.writing = writing }
+      }
+    }
+
+    /// Ends what still writes, and lets another server take uploads.
+    func close() {
+      let uploads = state.withLock { state in
+        defer { (state.uploads, state.folder, state.isClosed) = ([:], nil, true) }
+        return Array(state.uploads.values)
+      }
+      // What cannot be made durable now is cut off by the next server.
+      for upload in uploads { _ = try? upload.interrupt() }
+      intake.close()
+    }
+
+    // MARK: Finding
+
+    /// The upload of an identifier, if it is the client's; nil if it is finished.
+    func unfinished(_ id: String, of client: String) throws -> Upload? {
+      try Self.check(id)
+      return try state.withLock { state in
+        _ = try opened(&state)
+        return state.uploads[id].flatMap { $0.client == client && $0.isResumable ? $0 : nil }
+      }
+    }
+
+    /// The result of a finished upload of the client.
+    /// - Throws: ``Problem`` 404 for one that is unknown or another client's.
+    func result(_ id: String, of client: String) throws -> UploadResult {
+      try Self.check(id)
+      let folder = try state.withLock { try opened(&$0) }
+      guard let record = folder.finished(id), record.client == client, let result = record.result,
+        record.touched >= oldest
+      else { throw Problem.notFound }
+      return result
+    }
+
+    /// Identifiers are those that ``create(_:_:contentLength:for:)`` makes, so none leads out of the folder.
+    private static func check(_ id: String) throws(Problem) {
+      guard id.utf8.count == 24,
+        id.utf8.allSatisfy({ byte in
+          (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || byte == 0x2D || byte == 0x5F
+        })
+      else { throw .notFound }
+    }
+
+    private var oldest: Date { environment.now().addingTimeInterval(-quota.seconds) }
+
+    private func opened(_ state: inout State) throws -> UploadFolder {
+      guard !state.isClosed else {
+        throw Problem(503, "library-offline", "The server is stopping; go on with the upload when it is back.")
+      }
+      if let folder = state.folder { return folder }
+      let writing = settings.withLock { $0.writing }
+      let folder = try UploadFolder(library.store.folder, now: environment.now, writing: writing)
+      for record in folder.load(olderThan: oldest) {
+        state.uploads[record.id] = Upload(record, isResumable: true, in: folder)
+      }
+      (state.folder, state.swept) = (folder, environment.now())
+      return folder
+    }
+
+    // MARK: Making
+
+    /// Makes an upload, durably if it can be resumed.
+    /// - Throws: ``Problem`` 413 for a file that is too large, 429 for a client with too many, 507 without room.
+    func create(_ head: UploadHead, contentLength: UInt64?, for client: String) throws -> Upload {
+      let quota = quota
+      let length = head.length ?? (head.isLast != false ? contentLength : nil)
+      if let size = length ?? contentLength, size > quota.fileSize {
+        var problem = Problem(413, "limit-exceeded", "The file has \(size) bytes; at most \(quota.fileSize) are taken.")
+        problem.fields = [("Upload-Limit", quota.field)]
+        throw problem
+      }
+      let id = Keyring.spelled(environment.randomBytes(18))
+      var record = UploadRecord(
+        id: id, client: client, name: head.name, file: "\(id).bytes\(Self.ending(of: head.name))",
+        touched: environment.now())
+      (record.length, record.sha256) = (length, head.sha256)
+      return try state.withLock { state in
+        let folder = try opened(&state)
+        sweep(&state, folder)
+        try check(state, record, quota, room: folder.room)
+        let upload = Upload(record, isResumable: head.isLast != nil, in: folder)
+        if upload.isResumable {
+          folder.close(try folder.open(record.file))
+          try folder.keep(record)
+        }
+        state.uploads[id] = upload
+        return upload
+      }
+    }
+
+    /// The ending of a name, if it is a harmless one.
+    private static func ending(of name: String?) -> String {
+      let ending = FilePath(name ?? "").pathExtension
+      let isHarmless = ending.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
+      return isHarmless && (1...8).contains(ending.utf8.count) ? ".\(ending)" : ""
+    }
+
+    private func check(_ state: State, _ record: UploadRecord, _ quota: UploadQuota, room: UInt64) throws {
+      let own = state.uploads.values.filter { $0.client == record.client }
+      let bytes = own.reduce(record.length ?? 0) { $0 + $1.reserved }
+      guard own.count < quota.count, bytes <= quota.bytes else {
+        var problem = Problem(
+          429, "limit-exceeded",
+          "This client has \(own.count) unfinished uploads; finish or delete some before beginning another.")
+        problem.fields = [("Retry-After", "60")]
+        throw problem
+      }
+      guard room >= quota.reserve, room - quota.reserve >= record.length ?? 0 else {
+        throw Problem(507, "not-enough-space", "The server's disk has no room for this file; try again later.")
+      }
+    }
+
+    /// Removes what is too old, once an hour.
+    private func sweep(_ state: inout State, _ folder: UploadFolder) {
+      let now = environment.now()
+      guard now.timeIntervalSince(state.swept) >= min(3600, quota.seconds) else { return }
+      state.swept = now
+      let old = state.uploads.values.filter { $0.finishing == nil && $0.record.touched < oldest }
+      for upload in old {
+        upload.drop()
+        state.uploads[upload.id] = nil
+      }
+      folder.sweepFinished(olderThan: oldest)
+    }
+
+    /// Counts a body that is being received.
+    /// - Throws: ``Problem`` 503 if there are too many.
+    func enter() throws(Problem) {
+      let quota = quota
+      let isIn = state.withLock { state in
+        guard state.active < quota.active else { return false }
+        state.active += 1
+        return true
+      }
+      guard isIn else {
+        var problem = Problem(503, "limit-exceeded", "The server receives \(quota.active) uploads now; try again.")
+        problem.fields = [("Retry-After", "5")]
+        throw problem
+      }
+    }
+
+    func leave() { state.withLock { $0.active -= 1 } }
+
+    func forget(_ upload: Upload) {
+      upload.drop()
+      state.withLock { $0.uploads[upload.id] = nil }
+    }
+
+    /// Removes the record of a finished upload; its asset stays.
+    func forgetFinished(_ id: String) throws {
+      try Self.check(id)
+      try state.withLock { try opened(&$0) }.removeFinished(id)
+    }
+
+    // MARK: Completion
+
+    /// Puts a whole upload into the library, once.
+    /// - Parameter mayStill: throws if the key was withdrawn meanwhile.
+    func complete(_ upload: Upload, _ mayStill: @escaping @Sendable () throws -> Void) async -> HTTPResponse {
+      await upload.finish { [self] in
+        do {
+          try mayStill()
+          let result = try await result(of: upload)
+          try await offload { [self] in try keep(result, of: upload) }
+          return result.response(upload.path)
+        } catch {
+          // Not the upload's fault: its bytes stay, and a later request tries again.
+          if upload.isResumable { upload.unfinish() } else { try? await offload { [self] in forget(upload) } }
+          return Self.problem(error).response
+        }
+      }.value
+    }
+
+    private func keep(_ result: UploadResult, of upload: Upload) throws {
+      var record = upload.record
+      (record.result, record.touched) = (result, environment.now())
+      if upload.isResumable { try state.withLock { try opened(&$0) }.finish(record) }
+      forget(upload)
+    }
+
+    private func result(of upload: Upload) async throws -> UploadResult {
+      let record = upload.record
+      let folder = try await offload { [self] in try state.withLock { try opened(&$0) } }
+      let content = try await offload { try FileContent(of: folder.path(of: record)) }
+      if let expected = record.sha256, expected != content.sha256 {
+        return .refused(
+          status: 400, type: "invalid-resource",
+          detail: """
+            The file has the SHA-256 \(content.sha256.hexadecimal), and Repr-Digest says another; send it again.
+            """)
+      }
+      guard content.byteCount > 0 else {
+        return .refused(status: 422, type: "invalid-resource", detail: "The file is empty.")
+      }
+      do {
+        let taken = try await intake.take(
+          folder.libraryName(of: record), content, named: record.name, into: library.as(record.client),
+          key: "upload \(upload.id)", cause: "upload")
+        let outcome =
+          switch taken.outcome {
+          case .created: "created"
+          case .completed: "completed"
+          case .duplicate: "duplicate"
+          }
+        return .taken(
+          asset: taken.asset.spelled(as: .asset), commit: taken.token.description, sha256: content.sha256,
+          size: UInt64(content.byteCount), outcome: outcome)
+      } catch let refusal as MediaIntake.Refusal {
+        return .refused(status: 422, type: "invalid-resource", detail: refusal.description)
+      } catch let error as LibraryError
+        where [.invalidResource, .limitExceeded, .malformedRequest].contains(error.code)
+      {
+        let problem = Problem(error)
+        return .refused(status: problem.status, type: problem.type, detail: problem.detail)
+      }
+    }
+
+    /// Why an upload could not be completed now.
+    private static func problem(_ error: any Error) -> Problem {
+      guard let error = error as? ImportError else { return Problem(error) }
+      if error.code == .diskFull {
+        return Problem(
+          507, "not-enough-space", "The server's disk is full; the upload is kept and can be finished later.")
+      }
+      var problem = Problem(
+        503, "library-offline",
+        error.code == .toolMissing ? error.description : "The file could not be examined now; try again later.")
+      problem.fields = [("Retry-After", "60")]
+      return problem
+    }
+  }
+#endif

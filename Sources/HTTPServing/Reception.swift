@@ -1,0 +1,230 @@
+#if Gallery
+  import CMicroHTTPD
+  import Foundation
+  import Synchronization
+
+  // A body that is received while it comes, and never as a whole in memory.
+  //
+  //   begin ──▶ opening ──▶ flowing ──────────────▶ ended ──▶ response
+  //             suspended    │  ▲ buffer full and the receiver busy: suspended   suspended
+  //                          ▼  │ receiver done: resumed
+  //                       receiver.take(256 KiB)
+  //
+  //   epoll thread ──append──▶ [ filling, at most 256 KiB and a piece ] ──move──▶ one task ──▶ receiver.take
+  //
+  // The receiver works in a task of its own, so a slow disk holds back this connection and no other: while one buffer
+  // is being taken the next one fills, and when that is full the connection is suspended, which stops reading from the
+  // socket, and TCP stops the client. (libmicrohttpd reads edge-triggered, and may miss the end of a connection that
+  // came with the last bytes; its idle limit finds it then.)
+  //
+  // Invariant: at most one task of a reception runs (`isRunning`), and the connection is suspended exactly while
+  // `isSuspended`; the task clears that and resumes it, once. After the connection has gone the task still hands over
+  // what came before, and then says `abandon`.
+  //
+  // libmicrohttpd takes no response in the middle of a body. A receiver that refuses has the rest dropped, up to
+  // `dropLimit`, and the response is sent at the end; a client that sends more is cut off.
+
+  /// Receives the body of a request piece by piece; one task at a time calls it, never a thread of connections.
+  public protocol HTTPReceiver: Sendable {
+    /// Takes the next bytes; the connection is held back meanwhile.
+    /// - Returns: nil to go on; a response that refuses the rest.
+    func take(_ bytes: [UInt8]) async -> HTTPResponse?
+    /// The body is complete.
+    func finish() async -> HTTPResponse
+    /// The connection ended before the body did; what came of it was taken.
+    func abandon() async
+  }
+
+  /// What becomes of a request whose body is to be received.
+  public enum HTTPReceiving: Sendable {
+    /// The body is of no use; it is dropped and answered.
+    case refuse(HTTPResponse)
+    /// The body goes to a receiver.
+    /// - interim: fields of a 104 response that is sent at once (draft-ietf-httpbis-resumable-upload); nil for none.
+    ///   It is left out over libmicrohttpd's own TLS, which has no way to send one, and for HTTP/1.0.
+    case take(any HTTPReceiver, interim: [(name: String, value: String)]?)
+  }
+
+  /// The reception of one body.
+  final class Reception: Sendable {
+    private struct State {
+      var receiver: (any HTTPReceiver)?
+      var filling: [UInt8] = []
+      /// Whether the task runs; it does from the start, when it opens.
+      var isRunning = true
+      var isSuspended = true
+      /// Whether the handler was called for the head a second time.
+      var isReopened = false
+      /// Whether the whole body has come.
+      var isEnded = false
+      /// Whether the connection has gone.
+      var isGone = false
+      var refusal: HTTPResponse?
+      var dropped = 0
+    }
+
+    private enum Step {
+      case take(any HTTPReceiver, [UInt8], resumes: Bool)
+      case finish((any HTTPReceiver)?, HTTPResponse?)
+      case abandon((any HTTPReceiver)?)
+      case rest(resumes: Bool)
+    }
+
+    static let portion = 256 << 10
+    static let dropLimit = 8 << 20
+
+    private let state = Mutex(State())
+    private let connection: UInt
+    private let server: HTTPServer
+    /// Passes the response on; the connection is suspended then.
+    private let answer: @Sendable (HTTPResponse) -> Void
+
+    init(_ server: HTTPServer, _ connection: UInt, answer: @escaping @Sendable (HTTPResponse) -> Void) {
+      (self.server, self.connection, self.answer) = (server, connection, answer)
+    }
+
+    private var raw: OpaquePointer? { OpaquePointer(bitPattern: connection) }
+
+    /// Suspends the connection and opens the receiver.
+    func begin(
+      _ request: HTTPRequest, allowsInterim: Bool, _ open: @escaping @Sendable (HTTPRequest) async -> HTTPReceiving
+    ) {
+      MHD_suspend_connection(raw)
+      server.run { [self] in
+        let receiving = await open(request)
+        state.withLock { state in
+          switch receiving {
+          case .refuse(let response): state.refusal = response
+          case .take(let receiver, let interim):
+            state.receiver = receiver
+            // Under the lock: the connection is there as long as `gone` has not been called, which takes the lock, too.
+            if let interim, allowsInterim, !state.isGone { sendInterim(interim) }
+          }
+        }
+        await run()
+      }
+    }
+
+    /// Writes a 104 response to the descriptor; the connection is suspended, so that nothing else writes.
+    private func sendInterim(_ fields: [(name: String, value: String)]) {
+      let descriptor = chttp_descriptor(raw)
+      guard descriptor >= 0 else { return }
+      let head = fields.map { "\($0.name): \($0.value)\r\n" }.joined()
+      let bytes = Array("HTTP/1.1 104 Upload Resumption Supported\r\n\(head)\r\n".utf8)
+      let sent = bytes.withUnsafeBytes { bytes in
+        send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+      }
+      // Half a head would be read as the start of the next one.
+      if sent > 0, sent < bytes.count { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    }
+
+    /// What a call of the handler without bytes means.
+    enum Call {
+      /// It is for the head.
+      case again
+      /// It is for the head, and the body is too long to be read in vain.
+      case refused(HTTPResponse)
+      /// It is for the end of the body.
+      case ended
+    }
+
+    /// A call of the handler without bytes. libmicrohttpd repeats the call for the head when a connection is resumed
+    /// that was suspended in it.
+    func called(_ request: HTTPRequest) -> Call {
+      state.withLock { state in
+        guard request.hasBody, !state.isReopened else { return .ended }
+        state.isReopened = true
+        guard let refusal = state.refusal, request.contentLength ?? .max > Self.dropLimit else { return .again }
+        return .refused(refusal)
+      }
+    }
+
+    /// Takes a piece of the body, on the thread of the connection.
+    /// - Returns: false if the connection is to be closed.
+    func take(_ piece: UnsafeRawBufferPointer) -> Bool {
+      let (isKept, starts) = state.withLock { state -> (Bool, Bool) in
+        state.isReopened = true
+        if state.refusal != nil {
+          state.dropped += piece.count
+          return (state.dropped <= Self.dropLimit, false)
+        }
+        state.filling.append(contentsOf: piece)
+        guard state.filling.count >= Self.portion else { return (true, false) }
+        guard state.isRunning else {
+          state.isRunning = true
+          return (true, true)
+        }
+        state.isSuspended = true
+        MHD_suspend_connection(raw)
+        return (true, false)
+      }
+      if starts { server.run { [self] in await run() } }
+      return isKept
+    }
+
+    /// The body is complete; the connection is suspended until the response is there.
+    func end() {
+      let starts = state.withLock { state in
+        (state.isEnded, state.isSuspended) = (true, true)
+        MHD_suspend_connection(raw)
+        defer { state.isRunning = true }
+        return !state.isRunning
+      }
+      if starts { server.run { [self] in await run() } }
+    }
+
+    /// The connection has gone.
+    func gone() {
+      let starts = state.withLock { state in
+        guard !state.isGone, !state.isEnded else { return false }
+        state.isGone = true
+        defer { state.isRunning = true }
+        return !state.isRunning
+      }
+      if starts { server.run { [self] in await run() } }
+    }
+
+    private func run() async {
+      while true {
+        switch state.withLock({ next(&$0) }) {
+        case .take(let receiver, let bytes, let resumes):
+          if resumes { MHD_resume_connection(raw) }
+          let refusal = await receiver.take(bytes)
+          if let refusal { state.withLock { $0.refusal = refusal } }
+        case .finish(let receiver, let refusal):
+          if let refusal {
+            await receiver?.abandon()
+            return answer(refusal)
+          }
+          return answer(await receiver?.finish() ?? .plain(500, "The body of this request was lost."))
+        case .abandon(let receiver):
+          await receiver?.abandon()
+          return
+        case .rest(let resumes):
+          if resumes { MHD_resume_connection(raw) }
+          return
+        }
+      }
+    }
+
+    private func next(_ state: inout State) -> Step {
+      if state.refusal != nil { state.filling = [] }
+      if let receiver = state.receiver, !state.filling.isEmpty,
+        state.filling.count >= Self.portion || state.isEnded || state.isGone
+      {
+        defer { state.filling = [] }
+        return .take(receiver, state.filling, resumes: resumes(&state))
+      }
+      if state.isEnded { return .finish(state.receiver, state.refusal) }
+      if state.isGone { return .abandon(state.receiver) }
+      state.isRunning = false
+      return .rest(resumes: resumes(&state))
+    }
+
+    private func resumes(_ state: inout State) -> Bool {
+      guard state.isSuspended, !state.isEnded, !state.isGone else { return false }
+      state.isSuspended = false
+      return true
+    }
+  }
+#endif

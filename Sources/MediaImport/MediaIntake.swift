@@ -1,0 +1,221 @@
+internal import Dispatch
+package import PhotoLedger
+internal import Synchronization
+
+// Single files that reach the library by another way than a folder: uploads.
+//
+//   file, content ──▶ was it recorded under this key? ── yes ──▶ that answer
+//                        │ no
+//                        ▼
+//        one at a time for a content and for a content identifier
+//        known content? ── yes ──▶ duplicate
+//        exiftool ── no medium ──▶ refused
+//        bytes adopted, names durable, one commit under the key: an asset, or the other half of a Live Photo
+//
+// The tags, their reading, what is a duplicate and what belongs together are those of imports. Everything is looked up
+// and recorded as the client whose file it is: a client that may only add sees no duplicates and no halves, so its
+// files become assets of their own, and nothing that it may not see shows in the answer.
+//
+// Invariant: a key is recorded at most once, so a file that is taken twice under one key, because the first answer was
+// lost or the process ended between the commit and the answer, gives one asset and one answer.
+//
+// Rejected: the lock of imports, which lets one run at a time and would answer a phone with "later" for the hours of an
+// import. The price: a file that an import and an upload take in the same moment can become two assets.
+
+/// Takes single files into a library, as an import would.
+package final class MediaIntake: Sendable {
+  /// What became of a file.
+  package enum Outcome: Sendable, Equatable {
+    /// It is an asset of its own.
+    case created
+    /// It completed an asset, as the movie of a Live Photo does.
+    case completed
+    /// The client's library had its content before.
+    case duplicate
+  }
+
+  /// Where a file went.
+  package struct Taken: Sendable, Equatable {
+    /// What became of it.
+    package let outcome: Outcome
+    /// The asset that has it.
+    package let asset: LocalIdentifier
+    /// A state of the library with it.
+    package let token: Token
+  }
+
+  /// A file that is not taken: what is wrong with it, in a sentence.
+  package struct Refusal: Error, Sendable, CustomStringConvertible {
+    /// The sentence.
+    package let description: String
+  }
+
+  private let tool = Mutex<ExifTool?>(nil)
+  private let limits: ExifToolLimits
+  private let searchPath: String?
+  private let gate = IntakeGate()
+
+  /// Prepares to take files; exiftool is looked for with the first one, and again until it is found.
+  package init(searchPath: String? = nil, limits: ExifToolLimits = ExifToolLimits()) {
+    (self.searchPath, self.limits) = (searchPath, limits)
+  }
+
+  /// Takes a file of the library's own directory.
+  /// - Parameters:
+  ///   - file: its name in the library's directory; durable, and written by nothing any more. It stays.
+  ///   - content: what was read of it since then.
+  ///   - name: what it was called where it comes from, without folders; nil if that is not known.
+  ///   - library: the view of the client that brings it.
+  ///   - key: an idempotency key of the client.
+  ///   - cause: stands in the commit.
+  /// - Throws: ``Refusal`` for a file that is not a photo or video; ``ImportError`` `.toolMissing` without exiftool;
+  ///   ``LibraryError`` as a change block has it, for a client that may not add, or without room.
+  package func take(
+    _ file: String, _ content: FileContent, named name: String?, into library: PhotoLibrary, key: String, cause: String
+  ) async throws -> Taken {
+    let digest = "content \(content.sha256.hexadecimal)"
+    await gate.enter(digest)
+    do {
+      let taken = try await takeAlone(file, content, name, library, key, cause)
+      await gate.leave(digest)
+      return taken
+    } catch {
+      await gate.leave(digest)
+      throw error
+    }
+  }
+
+  private func takeAlone(
+    _ file: String, _ content: FileContent, _ name: String?, _ library: PhotoLibrary, _ key: String, _ cause: String
+  ) async throws -> Taken {
+    let path = FilePath(library.store.folder.path(of: file))
+    let known = try await onThread { () -> Taken? in
+      if let earlier = try self.repetition(content, library, key) { return earlier }
+      guard try Self.maySee(library), let asset = try library.assets(withContent: content.sha256).first else {
+        return nil
+      }
+      return Taken(outcome: .duplicate, asset: asset.id, token: try library.currentToken)
+    }
+    if let known { return known }
+    let metadata = try await onThread { try self.metadata(of: path, named: name) }
+    // Halves of one Live Photo that come at the same moment must see each other.
+    guard let identifier = metadata.contentIdentifier else {
+      return try await record(file, path, content, metadata, name, library, key, cause)
+    }
+    await gate.enter(identifier)
+    do {
+      let taken = try await record(file, path, content, metadata, name, library, key, cause)
+      await gate.leave(identifier)
+      return taken
+    } catch {
+      await gate.leave(identifier)
+      throw error
+    }
+  }
+
+  /// What became of the file when it was taken before under the same key.
+  private func repetition(_ content: FileContent, _ library: PhotoLibrary, _ key: String) throws -> Taken? {
+    guard let receipt = try library.receipt(forKey: key) else { return nil }
+    if let created = receipt.created.first.flatMap({ LocalIdentifier($0) }) {
+      return Taken(outcome: .created, asset: created, token: receipt.token)
+    }
+    guard try Self.maySee(library), let asset = try library.assets(withContent: content.sha256).first else {
+      return nil
+    }
+    return Taken(outcome: .completed, asset: asset.id, token: receipt.token)
+  }
+
+  /// Whether a client reads the library. One that only adds is not asked about, as a look at the library would do.
+  private static func maySee(_ library: PhotoLibrary) throws -> Bool {
+    try [.authorized, .limited].contains(library.authorizationStatus(for: .readWrite))
+  }
+
+  /// Does what reads files or the store away from the threads of tasks.
+  private func onThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+
+  private func metadata(of path: FilePath, named name: String?) throws -> MediaMetadata {
+    let name = name ?? "The file"
+    let tags: ExifTags
+    do throws(ImportError) {
+      let isThorough = try !FileWork.endsAsJPEG(path)
+      tags = try running().tags(of: path, isThorough: isThorough)
+    } catch {
+      guard error.concernsOneFile else { throw error }
+      // Without the path: that is the server's own.
+      throw Refusal(description: "\(name) cannot be read as a photo or video (\(error.code)).")
+    }
+    guard let metadata = MediaMetadata(tags), metadata.mediaType != .audio else {
+      let type = tags.text("MIMEType") ?? tags.text("Error") ?? "unknown"
+      throw Refusal(description: "\(name) is not a photo or video (\(type)).")
+    }
+    return metadata
+  }
+
+  private func running() throws(ImportError) -> ExifTool {
+    try tool.withLock { (tool) throws(ImportError) in
+      if let tool { return tool }
+      let made = try ExifTool(searchPath: searchPath, limits: limits)
+      tool = made
+      return made
+    }
+  }
+
+  /// Ends the idle processes of exiftool; the next file starts new ones.
+  package func close() { tool.withLock { $0 }?.close() }
+
+  private func record(
+    _ file: String, _ path: FilePath, _ content: FileContent, _ metadata: MediaMetadata, _ name: String?,
+    _ library: PhotoLibrary, _ key: String, _ cause: String
+  ) async throws -> Taken {
+    let stored = try await onThread { try library.store.resources.adopt(file, content) }
+    let usual = "upload" + UniformType.filenameExtension(of: metadata.uniformTypeIdentifier)
+    let prepared = PreparedFile(index: 0, path: path, stored: stored, metadata: metadata, name: name ?? usual)
+    let target = LibraryTarget(library: library, cause: cause, run: key, key: key)
+    var planner = ImportPlanner()
+    let identifiers = planner.contentIdentifiers([prepared])
+    let halves = try await onThread {
+      try Self.maySee(library) ? target.unpairedHalves(contentIdentifiers: identifiers) : [:]
+    }
+    var planned = planner.plan([prepared], halves: halves)
+    planned += planner.planWaiting(planner.takeWaiting(), halves: halves)
+    do {
+      try await onThread { try library.store.resources.synchronize() }
+      let recorded = try await target.record(ImportBatch(changes: planned.map(\.change)))
+      guard let change = recorded.first, let token = change.token else {
+        preconditionFailure("One file is one change, and a library tells its state.")
+      }
+      if case .asset = change.change { return Taken(outcome: .created, asset: change.asset, token: token) }
+      return Taken(outcome: .completed, asset: change.asset, token: token)
+    } catch {
+      library.discardUnnamed(planned.flatMap(\.change.resources).map { AssetResource($0) })
+      throw error
+    }
+  }
+}
+
+/// Lets one task at a time past for each name.
+private actor IntakeGate {
+  private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+
+  func enter(_ name: String) async {
+    guard waiting[name] != nil else {
+      waiting[name] = []
+      return
+    }
+    await withCheckedContinuation { waiting[name]?.append($0) }
+  }
+
+  func leave(_ name: String) {
+    guard var queue = waiting[name], !queue.isEmpty else {
+      waiting[name] = nil
+      return
+    }
+    let next = queue.removeFirst()
+    waiting[name] = queue
+    next.resume()
+  }
+}

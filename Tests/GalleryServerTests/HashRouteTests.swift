@@ -1,0 +1,77 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("Which hashes are there", .enabled(if: SamplePhotos.areInstalled("exiftool")), .timeLimit(.minutes(5)))
+  struct HashRouteTests {
+    private func found(
+      _ gallery: TestGallery, _ json: [String: Any], key: String = "owner"
+    ) throws -> [[String: String]] {
+      let answer = try gallery.ask("POST", "/v1/uploads:check", json: json, key: key)
+      #expect(answer.status == 200, "\(answer)")
+      return try #require(try answer.json()["found"] as? [[String: String]])
+    }
+
+    private static func sha1(_ data: Data) -> String {
+      var hash = ContentHash()
+      data.withUnsafeBytes { hash.update($0) }
+      return hash.sha1.hexadecimal
+    }
+
+    @Test("a file that was uploaded is found by either hash, by those who see it")
+    func found() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.temporary.authorize("friend")
+        try await gallery.library.performChanges { change in
+          change.setAuthorizationStatus(.limited, of: "app")
+          change.setAuthorizationStatus(.authorized, of: "camera", for: .addOnly)
+        }
+        let (mine, other) = (photo("mine"), photo("other"))
+        let asset = try #require(try gallery.send("PUT", "/v1/uploads", mine).answer.fields["photoledger-asset"])
+        let (sha256, sha1) = (Array(mine).sha256.hexadecimal, Self.sha1(mine))
+        let question: [String: Any] = [
+          "sha256": [sha256, Array(other).sha256.hexadecimal], "sha1": [sha1.uppercased(), Self.sha1(other)],
+        ]
+        let answer = [["sha256": sha256, "asset": asset], ["sha1": sha1, "asset": asset]]
+        #expect(try found(gallery, question) == answer)
+        #expect(try found(gallery, question, key: try gallery.key(of: "friend").secret) == answer)
+        for client in ["app", "camera", "stranger"] {
+          #expect(try found(gallery, question, key: try gallery.key(of: client).secret).isEmpty)
+        }
+        try await gallery.library.performChanges { change in
+          change.grant([LocalIdentifier(asset)].compactMap { $0 }, to: "app")
+        }
+        #expect(try found(gallery, question, key: try gallery.key(of: "app").secret) == answer)
+        #expect(try found(gallery, [:]).isEmpty)
+        #expect(try gallery.ask("POST", "/v1/uploads:check", json: [:], key: nil).status == 401)
+      }
+    }
+
+    @Test("a resource's JSON names its SHA-1")
+    func shown() async throws {
+      try await TestGallery.serving { gallery in
+        let data = photo("shown")
+        let asset = try #require(try gallery.send("PUT", "/v1/uploads", data).answer.fields["location"])
+        #expect(try gallery.ask("GET", asset).body.contains("\"sha1\":\"\(Self.sha1(data))\""))
+      }
+    }
+
+    @Test("what is no list of hashes, or a longer one, is refused")
+    func malformed() async throws {
+      try await TestGallery.serving { gallery in
+        let many = [String](repeating: String(repeating: "0", count: 64), count: 1001)
+        let bad: [[String: Any]] = [
+          ["sha256": "a"], ["sha256": ["a"]], ["sha1": [String(repeating: "0", count: 64)]], ["md5": [String]()],
+          ["sha256": many], ["sha1": [String(repeating: "g", count: 40)]], ["sha1": [3]],
+        ]
+        for json in bad {
+          let answer = try gallery.ask("POST", "/v1/uploads:check", json: json)
+          #expect(answer.status == 400, "\(json): \(answer)")
+        }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,254 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import PhotoLedger
+  import Synchronization
+  import TestSupport
+  import Testing
+
+  @Suite(
+    "Whose uploads, how many, how long", .enabled(if: SamplePhotos.areInstalled("exiftool")), .timeLimit(.minutes(5)))
+  struct UploadPolicyTests {
+    private static let part = UploadTests.part
+
+    @Test("an upload is its client's; others hear what they hear of one that never was")
+    func owned() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.temporary.authorize("one", "two")
+        let (one, two) = (try gallery.key(of: "one").secret, try gallery.key(of: "two").secret)
+        let data = photo("mine", 50_000)
+        let begun = try gallery.send("POST", "/v1/uploads", data.prefix(1000), key: one, ["Upload-Complete: ?0"])
+        let place = try #require(begun.interim?.fields["location"])
+        let unknown = "/v1/uploads/" + String(repeating: "A", count: 24)
+        let rest = ["Upload-Complete: ?1", "Upload-Offset: 1000", Self.part]
+        for method in ["HEAD", "GET", "DELETE"] {
+          let (theirs, none) = (
+            try gallery.ask(method, place, key: two), try gallery.ask(method, unknown, key: two)
+          )
+          #expect(theirs.status == 404 && theirs.body == none.body)
+        }
+        #expect(try gallery.send("PATCH", place, data.dropFirst(1000), key: two, rest).answer.status == 404)
+        #expect(try gallery.send("PATCH", place, data.dropFirst(1000), key: one, rest).answer.status == 201)
+        for method in ["HEAD", "GET", "DELETE"] {
+          #expect(try gallery.ask(method, place, key: two).status == 404)
+        }
+        for name in ["..%2Fkeys", "%2e%2e%2Fkeys.json", "lock", "AAAAAAAAAAAAAAAAAAAAAAA%2F"] {
+          #expect(try gallery.ask("HEAD", "/v1/uploads/\(name)").status == 404)
+        }
+      }
+    }
+
+    @Test("a client that may only add adds and sees nothing, a limited one finds its photo in its selection")
+    func permitted() async throws {
+      try await TestGallery.serving { gallery in
+        let known = photo("known")
+        let first = try gallery.send("PUT", "/v1/uploads", known).answer
+        try await gallery.library.performChanges { change in
+          change.setAuthorizationStatus(.authorized, of: "camera", for: .addOnly)
+          change.setAuthorizationStatus(.limited, of: "app")
+          change.setAuthorizationStatus(.denied, of: "no")
+        }
+        let (camera, app) = (try gallery.key(of: "camera").secret, try gallery.key(of: "app").secret)
+        for key in [camera, app] {
+          // That the library has the bytes is not theirs to learn.
+          let answer = try gallery.send("PUT", "/v1/uploads", known, key: key).answer
+          #expect(answer.status == 201 && answer.fields["photoledger-asset"] != first.fields["photoledger-asset"])
+        }
+        #expect(try gallery.assetCount == 3)
+        #expect(try gallery.ask("POST", "/v1/fetches", json: [:], key: camera).status == 403)
+        #expect(try gallery.fetch(key: app).count == 1)
+        // What the limited client sees, it is told of.
+        #expect(try gallery.send("PUT", "/v1/uploads", known, key: app).answer.status == 200)
+        let no = try gallery.key(of: "no").secret
+        for fields in [[], ["Upload-Complete: ?0"]] {
+          #expect(try gallery.send("POST", "/v1/uploads", known, key: no, fields).answer.status == 403)
+        }
+        #expect(try gallery.send("PUT", "/v1/uploads", known, key: nil).answer.status == 401)
+        #expect(gallery.leftovers.isEmpty)
+      }
+    }
+
+    @Test("a permission or key that goes while bytes come ends the upload without an asset")
+    func withdrawn() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.temporary.authorize("one")
+        let key = try gallery.key(of: "one")
+        let data = photo("late", 90_000)
+        let begun = try gallery.send("POST", "/v1/uploads", data.prefix(10), key: key.secret, ["Upload-Complete: ?0"])
+        let place = try #require(begun.interim?.fields["location"])
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: "one") }
+        let rest = ["Upload-Complete: ?1", "Upload-Offset: 10", Self.part]
+        #expect(try gallery.send("PATCH", place, data.dropFirst(10), key: key.secret, rest).answer.status == 403)
+        try gallery.temporary.authorize("one")
+        let client = try RawClient(port: gallery.address.port)
+        client.send(
+          try gallery.head(
+            "PATCH", place, key: key.secret, rest + ["Content-Length: \(data.count - 10)", "Connection: close"]))
+        client.send(Array(data.dropFirst(10).prefix(1000)))
+        #expect(try gallery.ask("DELETE", "/v1/keys/\(key.name)").status == 204)
+        client.send(Array(data.dropFirst(1010)))
+        #expect(client.readToEnd().hasPrefix("HTTP/1.1 401"))
+        #expect(try gallery.assetCount == 0)
+      }
+    }
+
+    @Test("what is too large or too much is refused before its bytes come, and a full disk keeps what came")
+    func bounded() async throws {
+      try await TestGallery.serving { gallery in
+        var quota = UploadQuota()
+        (quota.fileSize, quota.count, quota.bytes) = (2_000_000, 2, 3_000_000)
+        let full = SharedFlag()
+        gallery.server.uploads.set(quota: quota) { descriptor, bytes, offset in
+          if full.isSet, bytes.count > 10_000 {
+            errno = ENOSPC
+            return -1
+          }
+          return pwrite(descriptor, bytes.baseAddress, bytes.count, offset)
+        }
+        let large = try gallery.send("PUT", "/v1/uploads", Data(count: 2_000_001)).answer
+        #expect(large.status == 413 && large.fields["upload-limit"]?.hasPrefix("max-size=2000000,") == true, "\(large)")
+        let fields = ["Upload-Complete: ?0"]
+        let data = photo("full", 1_000_000)
+        let place = try #require(
+          try gallery.send("POST", "/v1/uploads", data.prefix(300_000), fields).interim?.fields["location"])
+        // A body without a length is bounded while it comes.
+        let chunked = try RawClient(port: gallery.address.port)
+        chunked.send(
+          try gallery.head("POST", "/v1/uploads", ["Transfer-Encoding: chunked", "Connection: close"])
+            + "1e8481\r\n" + String(repeating: "x", count: 2_000_001) + "\r\n0\r\n\r\n")
+        #expect(chunked.readToEnd().hasPrefix("HTTP/1.1 413"))
+        let long = fields + ["Upload-Length: 2000000"]
+        #expect(try gallery.send("POST", "/v1/uploads", Data(), long).answer.status == 201)
+        #expect(try gallery.send("POST", "/v1/uploads", Data(), fields).answer.status == 429)
+        full.set(true)
+        let rest = ["Upload-Complete: ?1", "Upload-Offset: 300000", Self.part]
+        let failed = try gallery.send("PATCH", place, data.dropFirst(300_000), rest).answer
+        #expect(failed.status == 507 && failed.body.contains("not-enough-space"), "\(failed)")
+        #expect(try gallery.ask("HEAD", place).fields["upload-offset"] == "300000")
+        full.set(false)
+        let end = try gallery.send("PATCH", place, data.dropFirst(300_000), rest).answer
+        #expect(end.status == 201, "\(end)")
+        #expect(try gallery.bytes(of: try #require(end.fields["photoledger-asset"])) == data)
+      }
+    }
+
+    @Test("uploads and answers are dropped when nobody came for them in time")
+    func expired() async throws {
+      let temporary = try TemporaryLibrary()
+      let clock = SharedClock()
+      let uploads = Uploads(
+        temporary.library, GalleryEnvironment(now: { clock.now }, randomBytes: GalleryEnvironment.system.randomBytes))
+      defer { uploads.close() }
+      var head = UploadHead()
+      head.isLast = false
+      let old = try uploads.create(head, contentLength: 0, for: "owner")
+      clock.advance(6 * 86_400)
+      let young = try uploads.create(head, contentLength: 0, for: "owner")
+      clock.advance(2 * 86_400)
+      _ = try uploads.create(head, contentLength: 0, for: "owner")
+      #expect(try uploads.unfinished(old.id, of: "owner") == nil)
+      #expect(try uploads.unfinished(young.id, of: "owner") != nil)
+      #expect(throws: Problem.self) { try uploads.result(old.id, of: "owner") }
+    }
+
+    @Test("a later request takes an upload over, and the earlier one writes nothing more")
+    func overtaken() async throws {
+      try await TestGallery.serving { gallery in
+        let data = photo("race", 1_000_000)
+        let slow = try RawClient(port: gallery.address.port)
+        slow.send(
+          try gallery.head(
+            "POST", "/v1/uploads", ["Upload-Complete: ?1", "Content-Length: \(data.count)", "Connection: close"]))
+        let interim = try #require(TestGallery.parsed(slow.read(through: "\r\n\r\n")))
+        let place = try #require(interim.fields["location"])
+        let id = String(place.dropFirst("/v1/uploads/".count))
+        func wait(beyond count: UInt64) async throws {
+          try await waitUntil("more than \(count) bytes are written") {
+            try gallery.server.uploads.unfinished(id, of: PhotoLibrary.owner)?.written ?? 0 > count
+          }
+        }
+        slow.send(Array(data.prefix(300_000)))
+        try await wait(beyond: 0)
+        let offset = try #require(Int(try gallery.ask("HEAD", place).fields["upload-offset"] ?? ""))
+        #expect(offset > 0 && offset < data.count)
+        let next = try RawClient(port: gallery.address.port)
+        let fields = ["Upload-Complete: ?1", "Upload-Offset: \(offset)", Self.part, "Connection: close"]
+        next.send(try gallery.head("PATCH", place, fields + ["Content-Length: \(data.count - offset)"]))
+        next.send(Array(data.dropFirst(offset).prefix(300_000)))
+        try await wait(beyond: UInt64(offset))
+        slow.send([UInt8](repeating: 9, count: 700_000))
+        #expect(slow.readToEnd().hasPrefix("HTTP/1.1 409"))
+        next.send(Array(data.dropFirst(offset + 300_000)))
+        let end = try #require(TestGallery.parsed(next.readToEnd()))
+        #expect(end.status == 201, "\(end)")
+        #expect(try gallery.bytes(of: try #require(end.fields["photoledger-asset"])) == data)
+      }
+    }
+
+    @Test("the server says what it can before bytes come: bare to PhotoKit's clients, by the draft to others")
+    func probed() async throws {
+      try await TestGallery.serving { gallery in
+        let answer = try gallery.ask("OPTIONS", "/v1/uploads", key: nil)
+        #expect(answer.status == 200 && answer.fields["upload-limit"] == "107374182400")
+        let draft = try gallery.ask("OPTIONS", "/v1/uploads", key: nil, ["Upload-Draft-Interop-Version: 8"])
+        #expect(draft.fields["upload-limit"]?.hasPrefix("max-size=107374182400, ") == true)
+      }
+    }
+
+    @Test(
+      "fields that contradict, repeat or overflow are refused",
+      arguments: [
+        ["Upload-Complete: ?1", "Upload-Incomplete: ?1"], ["Upload-Complete: 1"], ["Upload-Complete: ?0, ?1"],
+        ["Upload-Complete: ?1", "Upload-Complete: ?1"], ["Upload-Complete: ?1", "Upload-Length: -1"],
+        ["Upload-Complete: ?1", "Upload-Length: 9999999999999999"], ["Upload-Complete: ?1", "Upload-Offset: 1"],
+        ["Upload-Complete: ?1", "Upload-Length: 3"], ["Repr-Digest: sha-256=:AAAA:"], ["Repr-Digest: sha-256=abc"],
+        ["Content-Disposition: attachment; filename*=UTF-8''%FF"],
+        ["Content-Disposition: attachment; filename*=UTF-8''%00"],
+        ["Content-Disposition: attachment; filename*=UTF-8''a%0D%0Ab"],
+        ["Content-Disposition: attachment; filename=\"\(String(repeating: "n", count: 256))\""],
+      ])
+    func malformed(_ fields: [String]) async throws {
+      try await TestGallery.serving { gallery in
+        let answer = try gallery.send("POST", "/v1/uploads", Data("abcd".utf8), fields).answer
+        #expect(answer.status == 400 && answer.body.contains("malformed-request"), "\(answer)")
+        #expect(gallery.leftovers.isEmpty)
+      }
+    }
+
+    @Test(
+      "a name is one component of a path",
+      arguments: [
+        ("../../etc/passwd", "passwd"), ("C:\\Photos\\a.jpg", "a.jpg"), ("a/", "a"), ("..", nil), ("/", nil),
+        (" ä.jpg ", "ä.jpg"), (".hidden", ".hidden"),
+      ] as [(String, String?)])
+    func named(_ text: String, _ name: String?) throws {
+      #expect(try UploadHead.name(text) == name)
+    }
+
+    @Test(
+      "the file name of Content-Disposition is read by its grammar",
+      arguments: [
+        ("attachment; filename=a.jpg", "a.jpg"), ("attachment; filename=\"a;b \\\"c\\\".jpg\"", "a;b \"c\".jpg"),
+        ("attachment; filename=x; filename*=utf-8'de'%C3%A4.jpg", "ä.jpg"), ("inline", nil),
+        ("filename=\"no type\"", nil), ("attachment; FileName = \"a.jpg\" ", "a.jpg"), ("attachment; filename", nil),
+      ] as [(String, String?)])
+    func disposition(_ field: String, _ name: String?) throws {
+      #expect(try UploadHead.filename(in: field) == name)
+    }
+  }
+
+  /// A flag that a closure of another thread reads.
+  private final class SharedFlag: Sendable {
+    private let flag = Atomic(false)
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+    func set(_ value: Bool) { flag.store(value, ordering: .relaxed) }
+  }
+
+  /// A clock that a test moves.
+  private final class SharedClock: Sendable {
+    private let time = Mutex(Date(timeIntervalSince1970: 1_700_000_000))
+    var now: Date { time.withLock { $0 } }
+    func advance(_ seconds: Double) { time.withLock { $0 += seconds } }
+  }
+#endif

@@ -1,0 +1,228 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import MediaImport
+  import PhotoLedger
+  import Synchronization
+  import TestSupport
+  import Testing
+
+  extension TestGallery {
+    /// Sends a request with a body on a connection of its own.
+    /// - Returns: the fields of the 104 response, if one came, and the answer.
+    func send(
+      _ method: String, _ target: String, _ body: Data, key: String? = "owner", _ fields: [String] = []
+    ) throws -> (interim: Answer?, answer: Answer) {
+      let client = try RawClient(port: address.port)
+      let lines = fields + ["Content-Length: \(body.count)", "Connection: close"]
+      client.send(Array(try head(method, target, key: key, lines).utf8) + body)
+      let text = client.readToEnd()
+      let first = try #require(Self.parsed(text), "\(text)")
+      guard first.status == 104 else { return (nil, first) }
+      return (first, try #require(Self.parsed(first.body), "\(text)"))
+    }
+
+    /// Sends the beginning of a body, and cuts the connection.
+    func cut(_ method: String, _ target: String, _ body: Data, after count: Int, _ fields: [String]) throws -> String {
+      let client = try RawClient(port: address.port)
+      client.send(Array(try head(method, target, fields + ["Content-Length: \(body.count)"]).utf8))
+      let place = method == "POST" ? client.read(through: "\r\n\r\n") : ""
+      client.send(Array(body.prefix(count)))
+      return Self.parsed(place)?.fields["location"] ?? target
+    }
+
+    var assetCount: Int { get throws { try library.fetchAssets().count } }
+
+    /// The bytes of the one resource of an asset.
+    func bytes(of asset: String) throws -> Data {
+      let asset = try #require(try library.asset(asset))
+      let resource = try #require(try library.resources(of: asset).first)
+      return try Data(contentsOf: try library.url(of: resource, in: asset))
+    }
+
+    /// What lies in the folder of uploads.
+    var leftovers: [String] {
+      let folder = library.url.appending(path: "server/uploads").path
+      return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter { $0 != "lock" }.sorted()
+    }
+  }
+
+  /// A photo of a size, that no other of another name equals.
+  func photo(_ name: String, _ count: Int = 0) -> Data {
+    let jpeg = TinyMedia.jpeg(.init(comment: name))
+    return jpeg + Data((0..<max(0, count - jpeg.count)).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 11) })
+  }
+
+  @Suite("Uploads over HTTP", .enabled(if: SamplePhotos.areInstalled("exiftool")), .timeLimit(.minutes(5)))
+  struct UploadTests {
+    @Test("a plain PUT or POST makes an asset with the file's metadata", arguments: ["PUT", "POST"])
+    func plain(_ method: String) async throws {
+      try await TestGallery.serving { gallery in
+        let data = photo("one", 700_000)
+        let name = "Content-Disposition: attachment; filename=\"IMG_1.JPG\""
+        let (interim, answer) = try gallery.send(method, "/v1/uploads", data, [name])
+        #expect(interim == nil && answer.status == 201, "\(answer)")
+        let id = try #require(answer.fields["photoledger-asset"])
+        let asset = try #require(try gallery.library.asset(id))
+        let resource = try #require(try gallery.library.resources(of: asset).first)
+        #expect(asset.pixelWidth == 8 && asset.pixelHeight == 6 && asset.creationDate != nil)
+        #expect(resource.originalFilename == "IMG_1.JPG" && resource.uniformTypeIdentifier == "public.jpeg")
+        #expect(answer.fields["photoledger-sha256"] == resource.sha256Hex)
+        #expect(answer.fields["location"] == "/v1/assets/\(id.prefix { $0 != "/" })")
+        #expect(try answer.json()["asset"] as? String == id && answer.json()["outcome"] as? String == "created")
+        #expect(try gallery.bytes(of: id) == data)
+        let again = try gallery.send(method, "/v1/uploads?name=other.jpg", data).answer
+        #expect(again.status == 200 && again.fields["photoledger-asset"] == id)
+        #expect(try gallery.assetCount == 1 && gallery.leftovers.isEmpty)
+      }
+    }
+
+    @Test(
+      "cut at any byte an upload goes on from its durable offset, in either form of the draft",
+      arguments: [0, 1, 70_000, 262_144, 700_001], [true, false])
+    func resumed(_ count: Int, _ isNew: Bool) async throws {
+      // libmicrohttpd may notice only by its limit that a client left in the middle of a body.
+      try await TestGallery.serving(idleSeconds: 1) { gallery in
+        let data = photo("cut", 1_000_000)
+        let version = "Upload-Draft-Interop-Version: \(isNew ? 8 : 3)"
+        func flag(_ isLast: Bool) -> [String] {
+          [version, isNew ? "Upload-Complete: \(isLast ? "?1" : "?0")" : "Upload-Incomplete: \(isLast ? "?0" : "?1")"]
+        }
+        let place = try gallery.cut(
+          "POST", "/v1/uploads", data, after: count,
+          flag(true) + ["Content-Disposition: attachment; filename*=UTF-8''%C3%A4.jpg", "Upload-Length: 1000000"])
+        #expect(place.hasPrefix("/v1/uploads/"))
+        let id = String(place.dropFirst("/v1/uploads/".count))
+        try await waitUntil("what was sent is durable") {
+          try gallery.server.uploads.unfinished(id, of: PhotoLibrary.owner)?.record.offset == UInt64(count)
+        }
+        let asked = try gallery.ask("HEAD", place, [version])
+        #expect(asked.status == 204 && asked.fields["upload-complete"] == "?0", "\(asked)")
+        #expect(asked.fields["upload-incomplete"] == "?1" && asked.fields["upload-length"] == "1000000")
+        let offset = try #require(Int(asked.fields["upload-offset"] ?? ""))
+        #expect(offset == count)
+        let wrong = try gallery.send(
+          "PATCH", place, data.dropFirst(offset), flag(true) + ["Upload-Offset: \(offset + 1)", Self.part])
+        #expect(wrong.answer.status == 409 && wrong.answer.fields["upload-offset"] == "\(offset)", "\(wrong)")
+        let middle = offset + (data.count - offset) / 2
+        let part = try gallery.send(
+          "PATCH", place, data[offset..<middle], flag(false) + ["Upload-Offset: \(offset)", Self.part])
+        #expect(part.answer.status == 204 && part.answer.fields["upload-offset"] == "\(middle)", "\(part)")
+        #expect(try gallery.assetCount == 0)
+        let rest = flag(true) + ["Upload-Offset: \(middle)", Self.part]
+        let end = try gallery.send("PATCH", place, data.dropFirst(middle), rest).answer
+        #expect(end.status == 201 && end.fields["upload-complete"] == "?1", "\(end)")
+        #expect(try gallery.bytes(of: try #require(end.fields["photoledger-asset"])) == data)
+        // The answer was lost: the same one again, by the same request and by asking.
+        let repeated = try gallery.send("PATCH", place, data.dropFirst(middle), rest).answer
+        #expect(repeated.status == 201 && repeated.body == end.body)
+        let head = try gallery.ask("HEAD", place, [version])
+        #expect(head.fields["photoledger-commit"] == end.fields["photoledger-commit"], "\(head)")
+        #expect(head.fields["upload-complete"] == "?1" && head.fields["upload-offset"] == "1000000")
+        #expect(try gallery.assetCount == 1 && gallery.leftovers.count == 1)
+        #expect(try gallery.ask("DELETE", place).status == 204)
+        #expect(try gallery.ask("HEAD", place).status == 404 && gallery.leftovers.isEmpty)
+      }
+    }
+
+    static let part = "Content-Type: application/partial-upload"
+
+    @Test("a server that starts anew goes on with uploads, from what was promised")
+    func restarted() async throws {
+      try await TestGallery.serving { gallery in
+        let data = photo("restart", 500_000)
+        let fields = ["Upload-Complete: ?0", "Upload-Length: 500000"]
+        let begun = try gallery.send("POST", "/v1/uploads?name=a.jpg", data.prefix(200_000), fields)
+        let place = try #require(begun.interim?.fields["location"], "\(begun)")
+        #expect(begun.answer.status == 201 && begun.answer.fields["location"] == place)
+        #expect(begun.interim?.fields["upload-offset"] == "0")
+        await gallery.server.stop()
+        // Bytes that were never promised, and files of uploads that were never named.
+        let folder = gallery.library.url.appending(path: "server/uploads")
+        let bytes = folder.appending(path: try #require(gallery.leftovers.first { $0.contains(".bytes") }))
+        let handle = try FileHandle(forWritingTo: bytes)
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data(repeating: 7, count: 999))
+        try handle.close()
+        try Data("x".utf8).write(to: folder.appending(path: "stray.bytes"))
+        try Data("{".utf8).write(to: folder.appending(path: "AAAAAAAAAAAAAAAAAAAAAAAA.json"))
+        try await gallery.restart()
+        #expect(try gallery.ask("HEAD", place).fields["upload-offset"] == "200000")
+        #expect(gallery.leftovers.count == 2, "\(gallery.leftovers)")
+        let end = try gallery.send(
+          "PATCH", place, data.dropFirst(200_000), ["Upload-Complete: ?1", "Upload-Offset: 200000", Self.part])
+        #expect(end.answer.status == 201, "\(end)")
+        #expect(try gallery.bytes(of: try #require(end.answer.fields["photoledger-asset"])) == data)
+        try await gallery.restart()
+        let head = try gallery.ask("GET", place)
+        #expect(head.body == end.answer.body)
+      }
+    }
+
+    @Test("a process that ended between the commit and the answer gives the answer of that commit")
+    func committedBefore() async throws {
+      try await TestGallery.serving { gallery in
+        let data = photo("killed", 100_000)
+        let begun = try gallery.send("POST", "/v1/uploads", data, ["Upload-Complete: ?0"])
+        let place = try #require(begun.interim?.fields["location"])
+        let id = String(place.dropFirst("/v1/uploads/".count))
+        // The commit, as a server makes it that ends before it writes the record.
+        let name = try #require(gallery.leftovers.first { $0.contains(".bytes") })
+        let path = FilePath(gallery.library.url.path + "/server/uploads/" + name)
+        let taken = try await MediaIntake().take(
+          "server/uploads/\(name)", try FileContent(of: path), named: nil,
+          into: gallery.library, key: "upload \(id)", cause: "upload")
+        try await gallery.restart()
+        let end = try gallery.send(
+          "PATCH", place, Data(), ["Upload-Complete: ?1", "Upload-Offset: 100000", Self.part]
+        ).answer
+        #expect(end.status == 201 && end.fields["photoledger-asset"] == taken.asset.spelled(as: .asset), "\(end)")
+        #expect(end.fields["photoledger-commit"] == taken.token.description)
+        #expect(try gallery.assetCount == 1)
+      }
+    }
+
+    @Test("bytes with another digest, of no medium, or of another length are refused, and nothing stays")
+    func refused() async throws {
+      try await TestGallery.serving { gallery in
+        let data = photo("digest")
+        let digest = { (data: Data) in "Repr-Digest: sha-256=:\(Data(Array(data).sha256).base64EncodedString()):" }
+        let fields = [digest(Data("other".utf8)), "Upload-Complete: ?1"]
+        let wrong = try gallery.send("POST", "/v1/uploads", data, fields)
+        #expect(wrong.answer.status == 400 && wrong.answer.body.contains("Repr-Digest"), "\(wrong)")
+        let place = try #require(wrong.interim?.fields["location"])
+        #expect(try gallery.ask("GET", place).body == wrong.answer.body)
+        let text = try gallery.send("PUT", "/v1/uploads?name=a.jpg", Data("This is a text.".utf8)).answer
+        #expect(text.status == 422 && text.body.contains("a.jpg is not a photo or video"), "\(text)")
+        #expect(!text.body.contains("server/uploads"))
+        #expect(try gallery.send("PUT", "/v1/uploads", Data()).answer.status == 422)
+        let long = try gallery.send("POST", "/v1/uploads", data, ["Upload-Complete: ?1", "Upload-Length: 9"]).answer
+        #expect(long.status == 400, "\(long)")
+        #expect(try gallery.assetCount == 0)
+        #expect(gallery.leftovers.allSatisfy { $0.hasSuffix(".done") }, "\(gallery.leftovers)")
+        let stored = FileManager.default.enumerator(atPath: gallery.library.url.path + "/resources")?.allObjects
+        #expect(stored?.compactMap { $0 as? String }.allSatisfy { $0.count < 12 } == true, "\(stored ?? [])")
+        #expect(try gallery.send("PUT", "/v1/uploads", data, [digest(data)]).answer.status == 201)
+      }
+    }
+
+    @Test("the halves of a Live Photo become one asset, whichever comes first", arguments: [true, false])
+    func paired(_ isStillFirst: Bool) async throws {
+      try await TestGallery.serving { gallery in
+        let identifier = "11111111-2222-4333-8444-555555555555"
+        let still = TinyMedia.jpeg(.init(contentIdentifier: identifier))
+        let movie = TinyMedia.movie(contentIdentifier: identifier)
+        let first = try gallery.send("PUT", "/v1/uploads?name=a.jpg", isStillFirst ? still : movie).answer
+        let second = try gallery.send("PUT", "/v1/uploads?name=b.mov", isStillFirst ? movie : still).answer
+        #expect(first.status == 201 && second.status == 201, "\(second)")
+        #expect(try second.json()["outcome"] as? String == "completed")
+        #expect(first.fields["photoledger-asset"] == second.fields["photoledger-asset"])
+        let asset = try #require(try gallery.library.asset(first.fields["photoledger-asset"] ?? ""))
+        #expect(asset.mediaSubtypes.contains(.photoLive) && asset.mediaType == .image)
+        #expect(Set(try gallery.library.resources(of: asset).map(\.type)) == [.photo, .pairedVideo])
+        #expect(try gallery.assetCount == 1)
+      }
+    }
+  }
+#endif
