@@ -161,7 +161,9 @@ struct Sandbox: Sendable {
   func command(of executable: String) -> (program: String, words: [String])? {
     guard layer == .bubblewrap else { return (executable, []) }
     guard let program = Programs(searchPath: searchPath).find("bwrap") else { return nil }
-    let namespaces = ["--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
+    // Without `--die-with-parent`: to the kernel the parent is the thread that starts a child, and an exiftool outlives
+    // it. The group is ended by the guardian (`ChildProcess`).
+    let namespaces = ["--unshare-all", "--cap-drop", "ALL"]
     let end = ["--chdir", "/", "--seccomp", "\(Self.filterDescriptor)", "--", executable]
     if readable.contains("/") {
       let binds = writable.flatMap { ["--bind", $0, $0] }
