@@ -166,8 +166,10 @@ struct Sandbox: Sendable {
     let namespaces = ["--unshare-all", "--cap-drop", "ALL"]
     let end = ["--chdir", "/", "--seccomp", "\(Self.filterDescriptor)", "--", executable]
     if readable.contains("/") {
+      // Files may lie in memory, under the devices.
+      let shared = ["--ro-bind-try", "/dev/shm", "/dev/shm"]
       let binds = writable.flatMap { ["--bind", $0, $0] }
-      return (program, namespaces + ["--ro-bind", "/", "/", "--dev", "/dev"] + binds + end)
+      return (program, namespaces + ["--ro-bind", "/", "/", "--dev", "/dev"] + shared + binds + end)
     }
     var words = namespaces + ["--dev", "/dev"]
     for folder in Self.programFolders { words += ["--ro-bind-try", folder, folder] }
