@@ -55,8 +55,9 @@ static uint64_t handled_access(int version) {
 }
 
 // A path that does not exist needs no rule: what is not allowed is denied.
-static int allow(int rules, const char *const *paths, uint64_t access) {
+static int allow(int rules, const char *const *paths, uint64_t wanted) {
   for (; paths && *paths; paths++) {
+    uint64_t access = wanted;
     int path = open(*paths, O_PATH | O_CLOEXEC);
     if (path < 0) continue;
     struct stat status;

@@ -50,7 +50,7 @@ public final class ExternalProbe: MediaProbe {
   /// - Complexity: one question to exiftool; about 100 ms more for the first.
   public func examine(_ file: URL) throws -> MediaFinding {
     do throws(ImportError) {
-      let tags = try running().tags(of: FilePath(file.path), isCancelled: isCancelled)
+      let tags = try running().tags(of: FilePath(WorkFolder.real(file)), isCancelled: isCancelled)
       if let metadata = MediaMetadata(tags) { return .medium(MediumFacts(metadata)) }
       return .noMedium(tags.text("MIMEType") ?? tags.text("Error") ?? "unknown")
     } catch where error.code == .toolMissing {

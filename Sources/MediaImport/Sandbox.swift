@@ -161,11 +161,15 @@ struct Sandbox: Sendable {
   func command(of executable: String) -> (program: String, words: [String])? {
     guard layer == .bubblewrap else { return (executable, []) }
     guard let program = Programs(searchPath: searchPath).find("bwrap") else { return nil }
-    let namespaces = ["--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
+    // Without `--die-with-parent`: to the kernel the parent is the thread that starts a child, and an exiftool outlives
+    // it. The group is ended by the guardian (`ChildProcess`).
+    let namespaces = ["--unshare-all", "--cap-drop", "ALL"]
     let end = ["--chdir", "/", "--seccomp", "\(Self.filterDescriptor)", "--", executable]
     if readable.contains("/") {
+      // Files may lie in memory, under the devices.
+      let shared = ["--ro-bind-try", "/dev/shm", "/dev/shm"]
       let binds = writable.flatMap { ["--bind", $0, $0] }
-      return (program, namespaces + ["--ro-bind", "/", "/", "--dev", "/dev"] + binds + end)
+      return (program, namespaces + ["--ro-bind", "/", "/", "--dev", "/dev"] + shared + binds + end)
     }
     var words = namespaces + ["--dev", "/dev"]
     for folder in Self.programFolders { words += ["--ro-bind-try", folder, folder] }

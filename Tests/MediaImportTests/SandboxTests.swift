@@ -116,4 +116,15 @@ struct SandboxTests {
     }
     #expect(kill(identifier, 0) != 0 && errno == ESRCH)
   }
+
+  @Test("an exiftool outlives the thread that started it", arguments: layers)
+  func threads(_ layer: SandboxLayer) async throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("a.jpg", TinyMedia.jpeg())
+    let tool = try ExifTool(processCount: 1, sandbox: Sandbox(layer: layer, readable: ["/"]))
+    for _ in 0..<3 {
+      let answers = try await onThreads([path], width: 1) { path throws(ImportError) in try tool.tags(of: path) }
+      #expect(answers.first?.text("Model") == "Test Camera", "\(layer)")
+    }
+  }
 }
