@@ -111,8 +111,10 @@
         let fetch = try gallery.fetch(key: app.secret)
         let client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", key: app.secret)
         try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: "app") }
-        let event = try #require(try client.next())
-        #expect(event.data["count"] as? Int ?? 0 == 0, "\(event)")
+        // The feed may say that everything is gone before it ends; the permission ends it at once.
+        while let event = try client.next() {
+          #expect(event.data["count"] as? Int ?? 0 == 0, "\(event)")
+        }
         let feed = "/v1/feed?fetch=\(fetch.name)&after=\(fetch.token)"
         #expect(try gallery.ask("GET", feed, key: app.secret).status == 403)
       }

@@ -230,7 +230,11 @@
       let exceptions: [String: Scope] = [
         "POST /v1/fetches": .read, "POST /v1/session/requests": .read, "POST /v1/session/more": .read,
         "PUT /v1/people/{person}/password": .read, "POST /v1/picking": .read, "PATCH /v1/picking/{session}": .read,
-        "DELETE /v1/picking/{session}": .read, "GET /v1/assets/{asset}/resources/{sha256}": .originals,
+        "DELETE /v1/picking/{session}": .read, "POST /v1/feeds/{feed}/fetches": .read,
+        "DELETE /v1/feeds/{feed}/fetches/{fetch}": .read, "POST /v1/downloads": .originals,
+        "GET /v1/downloads/{download}": .originals, "POST /v1/uploads": .add, "PUT /v1/uploads": .add,
+        "GET /v1/uploads/{upload}": .add, "PATCH /v1/uploads/{upload}": .add, "DELETE /v1/uploads/{upload}": .add,
+        "POST /v1/uploads:check": .add, "GET /v1/assets/{asset}/resources/{sha256}": .originals,
       ]
       for route in Router.routes where route.need != .nothing {
         let name = "\(route.method) \(route.path)"

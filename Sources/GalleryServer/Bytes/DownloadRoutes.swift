@@ -78,7 +78,7 @@
         return .json(
           ["download": .text(name), "url": .text("/v1/downloads/\(name)"), "count": .integer(Int64(names.count))],
           status: 201, [("Location", "/v1/downloads/\(name)"), ("Cache-Control", "no-store")])
-      },
+      }.needing(.originals),
       Route("GET", "/v1/downloads/{download}") { server, call in
         try call.checkQuery([])
         let library = try call.library()
@@ -95,7 +95,7 @@
           Task.detached { await send(assets, of: library, to: stream) }
         }
         return .answer(HTTPResponse(200, Headers.common + fields, .stream(stream)))
-      },
+      }.needing(.originals),
     ]
 
     private static let chunkSize = 1 << 18

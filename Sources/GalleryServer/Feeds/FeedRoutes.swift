@@ -40,13 +40,13 @@
         return .json(
           ["feed": .text(feed.name), "fetch": .text(name)], status: 201,
           [("Location", "/v1/feeds/\(feed.name)/fetches/\(name)"), ("Cache-Control", "no-store")])
-      },
+      }.needing(.read),
       .reading("DELETE", "/v1/feeds/{feed}/fetches/{fetch}") { call in
         try call.checkQuery([])
         let feed = try call.server.feeds.feed(call.parameters[0], ofKey: call.key?.name)
         guard feed.remove(try FetchRequest(name: call.parameters[1])) else { throw Problem.notFound }
         return HTTPResponse(204, Headers.common)
-      },
+      }.needing(.read),
       .answering("GET", "/v1/changes") { call in
         try call.checkQuery(["fetch", "after", "cursor", "wait", "sections", "timeZone"])
         let cursor = try FeedCursor(call, orAt: call.query("cursor"))

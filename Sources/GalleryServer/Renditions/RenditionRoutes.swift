@@ -70,6 +70,10 @@
         let tag = "\(resource.sha256Hex)-\(RenditionRecipe.revision)-\(kind.rawValue)"
         let name = (resource.originalFilename as NSString).deletingPathExtension
         if kind == .play, record.play == .original {
+          guard call.key?.scopes.contains(.originals) == true else {
+            throw Problem(
+              403, "scope-missing", "This film is played from its original; that needs a key with the scope 'originals'.")
+          }
           return try FileAnswer(
             url: try call.library().url(of: resource, in: asset), size: resource.dataSize, tag: tag,
             contentType: "video/mp4", disposition: FileAnswer.disposition(name + ".mp4", isShown: true)
