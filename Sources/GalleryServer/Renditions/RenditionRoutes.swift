@@ -72,7 +72,7 @@
         if kind == .play, record.play == .original {
           guard call.key?.scopes.contains(.originals) == true else {
             throw Problem(
-              403, "scope-missing", "This film is played from its original; that needs a key with the scope 'originals'.")
+              403, "scope-missing", "This film plays from its original, which needs a key with the scope 'originals'.")
           }
           return try FileAnswer(
             url: try call.library().url(of: resource, in: asset), size: resource.dataSize, tag: tag,
