@@ -60,12 +60,12 @@
     /// Takes the head; libmicrohttpd calls again for the body and at its end.
     func begin() -> MHD_Result {
       watched?.expect(within: nil)
-      if let refusal = request.refusal { return reject(refusal) }
+      if let refusal = request.refusal { return reject(server.application.rejection(400, refusal)) }
       switch server.application.plan(request) {
       case .answer(let response): return request.hasBody ? reject(response) : wait(for: response)
       case .respond(let work): return receive(limit: 0, work)
       case .gather(let limit, let work):
-        if let length = request.contentLength, length > limit { return reject(.tooLarge(limit: limit)) }
+        if let length = request.contentLength, length > limit { return reject(tooLarge(limit)) }
         watched?.expect(within: server.connections.requestSeconds)
         return receive(limit: limit, work)
       case .receive(let open): return flow(to: open)
@@ -77,6 +77,10 @@
       state.withLock { $0.phase = .flowing(reception) }
       reception.begin(request, allowsInterim: isHTTP11 && !server.isTLS, open)
       return MHD_Result.YES
+    }
+
+    private func tooLarge(_ limit: Int) -> HTTPResponse {
+      server.application.rejection(413, "The body of this request may have at most \(limit) bytes.")
     }
 
     /// Answers before the body has come; libmicrohttpd closes the connection then.
@@ -128,7 +132,7 @@
         case .receiving(let limit, let work):
           guard state.received <= limit else {
             state.phase = .sent
-            return .send(.tooLarge(limit: limit))
+            return .send(tooLarge(limit))
           }
           state.phase = .working
           watched?.expect(within: nil)

@@ -14,8 +14,8 @@
     public let peer: String
     /// The whole body; empty until it was gathered.
     public internal(set) var body: [UInt8] = []
-    /// How the request is answered without asking the application, if it is malformed.
-    let refusal: HTTPResponse?
+    /// Why the request is rejected without asking the application, if it is malformed.
+    let refusal: String?
 
     /// A request without a connection, for tests of an application.
     public init(method: String, target: HTTPTarget, fields: HTTPFields = [], body: [UInt8] = [], peer: String = "") {
@@ -33,7 +33,7 @@
         (target, refusal) = (decoded, nil)
       } catch {
         target = HTTPTarget()
-        refusal = .plain(400, error.description)
+        refusal = error.description
       }
     }
 

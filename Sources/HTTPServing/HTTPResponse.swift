@@ -32,10 +32,6 @@
       return HTTPResponse(status, fields, .bytes(Array(sentence.utf8) + [0x0A]))
     }
 
-    static func tooLarge(limit: Int) -> HTTPResponse {
-      plain(413, "The body of this request may have at most \(limit) bytes.")
-    }
-
     /// Lets go of what a response holds that is not sent.
     func discard() {
       if case .stream(let stream) = content { stream.close() }

@@ -194,6 +194,17 @@
       return key
     }
 
+    /// A problem document, as all other errors of the API are.
+    public func rejection(_ status: Int, _ sentence: String) -> HTTPResponse {
+      let type =
+        switch status {
+        case 413: "limit-exceeded"
+        case 500...: "internal-error"
+        default: "malformed-request"
+        }
+      return Problem(status, type, sentence).response
+    }
+
     /// Counts the request and writes its line of the log.
     public func finished(_ record: HTTPRecord) {
       metrics.count(record)

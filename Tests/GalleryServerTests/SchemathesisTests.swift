@@ -1,0 +1,44 @@
+#if Gallery
+  import Foundation
+  import GalleryServer
+  import HTTPServing
+  import TestSupport
+  import Testing
+
+  /// The server under requests that a program invents from its description.
+  ///
+  /// `GALLERY_SCHEMATHESIS=50 swift test --traits Gallery --filter SchemathesisTests` tries that many examples of each
+  /// operation; schemathesis is a program of PyPI (`pip install schemathesis`).
+  @Suite("Requests invented from the description")
+  struct SchemathesisTests {
+    private static let examples = ProcessInfo.processInfo.environment["GALLERY_SCHEMATHESIS"].flatMap { Int($0) }
+
+    @Test("none fails the server, and none is answered otherwise than described", .enabled(if: examples != nil))
+    func invented() async throws {
+      try await TestGallery.serving { gallery in
+        _ = try await gallery.makeAssets(20)
+        let examples = try #require(Self.examples)
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+          "schemathesis", "run", "http://\(gallery.address)/v1/openapi.json",
+          "-H", "Authorization: Bearer \(gallery.owner)", "--max-examples", "\(examples)",
+          "--phases", "examples,coverage,fuzzing", "--generation-deterministic", "--request-timeout", "90",
+          // Streams, whose events it takes for text; uploads, whose 104 it takes for the answer; what waits for a
+          // rendition; and the session, whose end is the end of the key.
+          "--exclude-path-regex", "(feed|stream|changes|events|uploads|/session)$|/renditions/",
+          "--checks",
+          "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
+        ]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        process.currentDirectoryURL = FileManager.default.temporaryDirectory
+        try process.run()
+        let said = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(said.suffix(20_000))")
+      }
+    }
+  }
+#endif
