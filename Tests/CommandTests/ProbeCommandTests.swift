@@ -61,11 +61,21 @@ struct ProbeCommandTests {
     #expect(result.status == 2 && result.errors.contains("'file' is neither"))
   }
 
-  private static let hanging = "echo $$ > \"$0.pid\"; exec sleep 1000"
+  /// A program that hangs under its own name. It may write no file and start no process: exiftool runs confined.
+  private static let hanging = "exec -a \"$0\" sleep 1000"
 
-  private func waitForHanging(_ sandbox: Sandbox) async throws {
-    let place = sandbox.folder.appending(path: "bin/exiftool.pid")
-    try await waitUntil("exiftool hangs") { (try? Data(contentsOf: place).isEmpty) == false }
+  /// Waits for a process of the invented exiftool.
+  /// - Parameter words: what its command line begins with, the program's path as `$0`.
+  private func waitForExifTool(_ sandbox: Sandbox, _ words: [String]) async throws {
+    let place = sandbox.folder.appending(path: "bin/exiftool").path
+    let start = Array(words.map { ($0 == "$0" ? place : $0) + "\0" }.joined().utf8)
+    try await waitUntil("exiftool runs") {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc").contains { name in
+        // Processes end while they are looked at.
+        name.first?.isNumber == true
+          && FileManager.default.contents(atPath: "/proc/\(name)/cmdline")?.starts(with: start) == true
+      }
+    }
   }
 
   @Test("one signal ends an apply and an import whose exiftool hangs", .timeLimit(.minutes(30)))
@@ -74,7 +84,7 @@ struct ProbeCommandTests {
     let variables = try Self.path(sandbox, Self.hanging)
     let apply = try Running(sandbox, ["apply"], variables)
     try apply.send(Self.creation(TinyMedia.jpeg()) + "\n")
-    try await waitForHanging(sandbox)
+    try await waitForExifTool(sandbox, ["$0", "1000"])
     let stopped = try apply.finish(interrupting: true)
     #expect(stopped.status == 1 && stopped.errors.contains("Stopped after line 1"))
     #expect(try stopped.objects().first?["error"] != nil)
@@ -83,13 +93,13 @@ struct ProbeCommandTests {
     try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
     try TinyMedia.jpeg().write(to: pictures.appending(path: "a.jpg"))
     let importing = try Running(sandbox, ["import", pictures.path], try Self.path(sandbox, Self.hanging))
-    try await waitForHanging(sandbox)
+    try await waitForExifTool(sandbox, ["$0", "1000"])
     let result = try importing.finish(interrupting: true)
     #expect(result.status == 1 && result.errors.contains("Stopped with 1 file left"))
   }
 
   @Test("an import from which files vanished meanwhile counts them and ends with status 1")
-  func vanished() throws {
+  func vanished() async throws {
     let sandbox = try Sandbox()
     let pictures = sandbox.folder.appending(path: "pictures")
     try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
@@ -99,12 +109,16 @@ struct ProbeCommandTests {
     let variables = try Self.path(
       sandbox,
       """
+      while [ ! -e '\(sandbox.folder.path)/gate' ]; do :; done
       while read -r l; do case $l in *.jpg) file=$l ;; -execute*)
-        rm -f '\(pictures.path)/b.jpg'
         if [ -e "$file" ]; then echo '[{"File:MIMEType":"image/jpeg","File:FileType":"JPEG"}]'; fi
         echo "{ready${l#-execute}}";; esac; done
       """)
-    let result = try sandbox.run(["import", pictures.path, "--json"], variables)
+    let importing = try Running(sandbox, ["import", pictures.path, "--json"], variables)
+    try await waitForExifTool(sandbox, ["/bin/bash", "$0"])
+    try FileManager.default.removeItem(at: pictures.appending(path: "b.jpg"))
+    #expect(FileManager.default.createFile(atPath: sandbox.folder.path + "/gate", contents: nil))
+    let result = try importing.finish()
     let summary = try #require(try result.objects().first)
     #expect(summary["assetsAdded"] as? Int == 1 && (summary["skipped"] as? [String: Int])?["vanished"] == 1)
     #expect(result.status == 1 && result.errors.contains("1 file could not be read"))
