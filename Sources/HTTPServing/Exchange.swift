@@ -193,6 +193,7 @@
 
     /// The request is over, whether its response was sent or its client left.
     func complete() {
+      defer { server.leave() }
       let (status, stream, phase) = state.withLock { state in
         defer { (state.phase, state.body) = (.done, []) }
         return (state.status, state.stream, state.phase)

@@ -24,6 +24,7 @@
   //   a suspended connection notices no client that left          `HTTPStream` is sent a heartbeat
   //   a content reader that returns 0 unsuspended spins           `HTTPStream.read` suspends before it returns 0
   //   stopping with suspended connections is undefined            `stop` ends streams and waits for tasks first
+  //   stopping drops what is not sent                             `stop` waits until no request is open, for a while
   //   the handler is called for the head, for pieces, at the end  `Exchange` is that state machine
   //   a response in the middle of a body is refused               too long a body is dropped and answered at its end
   //   no ranges, conditions, or limits of bodies                  `HTTPRange`, `HTTPRequest`, `HTTPPlan.gather(limit:)`
@@ -53,6 +54,8 @@
     public var requestSeconds = 30.0
     /// The memory for the head of a request and for writing its response, in bytes a connection.
     public var connectionMemory = 16 << 10
+    /// How long the end of the server waits for responses that are being sent, in seconds.
+    public var stopSeconds = 5
     /// How often a stream without traffic is sent a heartbeat, in seconds.
     public var heartbeatSeconds = 20
     /// A certificate chain and its private key, PEM; nil: plain HTTP.
@@ -115,6 +118,8 @@
       var streams: [ObjectIdentifier: Weak] = [:]
       /// How many tasks prepare a response.
       var tasks = 0
+      /// How many requests have begun and are not over: those whose last bytes are still to be sent included.
+      var requests = 0
       var isStopping = false
       var stopped: [CheckedContinuation<Void, Never>] = []
     }
@@ -219,6 +224,11 @@
         }
         if isIdle { continuation.resume() }
       }
+      // A response that is ready is not sent yet, nor is the end of a stream.
+      let limit = ContinuousClock.now + .seconds(options.stopSeconds)
+      while state.withLock({ $0.requests > 0 }), ContinuousClock.now < limit {
+        try? await Task.sleep(for: .milliseconds(5))
+      }
       // Waits for the threads of the pool, so it runs where blocking is allowed.
       await withCheckedContinuation { continuation in
         Thread.detachNewThread {
@@ -241,6 +251,11 @@
 
     /// Whether libmicrohttpd encrypts.
     var isTLS: Bool { options.tls != nil }
+
+    /// Counts a request that begins; `leave` counts its end.
+    func enter() { state.withLock { $0.requests += 1 } }
+
+    func leave() { state.withLock { $0.requests -= 1 } }
 
     // MARK: Streams and tasks
 
@@ -301,6 +316,7 @@
       let head = HTTPRequest(connection, String(cString: method), target: String(cString: target))
       let isHTTP11 = version.map { String(cString: $0) } == "HTTP/1.1"
       let exchange = Exchange(server, connection, head, isHTTP11: isHTTP11)
+      server.enter()
       request.pointee = Unmanaged.passRetained(exchange).toOpaque()
       return exchange.begin()
     }

@@ -196,7 +196,8 @@
             await receiver?.abandon()
             return answer(refusal)
           }
-          return answer(await receiver?.finish() ?? server.application.rejection(500, "The body of this request was lost."))
+          let lost = server.application.rejection(500, "The body of this request was lost.")
+          return answer(await receiver?.finish() ?? lost)
         case .abandon(let receiver):
           await receiver?.abandon()
           return
