@@ -191,6 +191,7 @@ enum TwinQuestions {
     .each("resources(of:)", held) { "\(try $0.view.resources(of: $1))" },
     .each("extendedMetadata(of:)", held) { "\(try $0.view.extendedMetadata(of: $1))" },
     .each("assets(withContent:)", { _ in Contents.all }) { "\(try $0.view.assets(withContent: $1).map(\.told))" },
+    .each("assets(withSHA1:)", { _ in Contents.sha1s }) { "\(try $0.view.assets(withSHA1: $1).map(\.told))" },
     .each("assets(withContentIdentifier:)", { _ in ["pair", "far"] }) {
       "\(try $0.view.assets(withContentIdentifier: $1).map(\.told))"
     },
@@ -432,6 +433,20 @@ enum Contents {
   static let visible = (0..<4).map { Data("visible \($0)".utf8) }
   static let hidden = (0..<4).map { Data("hidden \($0)".utf8) }
   static var all: [[UInt8]] { (visible + hidden).map { SHA256.digest(of: Array($0)).bytes } }
+
+  /// The SHA-1 of each.
+  static let sha1s: [[UInt8]] = [
+    "5b081da5f837698f9a82eb1c610c7f299e618bb0",  // visible 0
+    "ab3186dec26ce86b3059a3f9d5ccf250c607e756",  // visible 1
+    "039b8d637bf221a7aa4d387656ce857c06a78e80",  // visible 2
+    "fd7d5734ea28c11975932a09d149776637f288e4",  // visible 3
+    "65e4e96fc69d7dade23fb6197c4841f6ed0bc98a",  // hidden 0
+    "9898fe7a89ca0dbabf59374f6b2f9688b13315f1",  // hidden 1
+    "e9f57354098b96d9a298d2b416b9554efb0043c5",  // hidden 2
+    "46030ee1b8cc2a9991e3646673b9ea11e765f1f0",  // hidden 3
+  ].map { text in
+    stride(from: 0, to: 40, by: 2).map { UInt8(text.dropFirst($0).prefix(2), radix: 16) ?? 0 }
+  }
 
   static func draft(_ data: Data) -> ResourceDraft {
     ResourceDraft(type: .photo, source: .data(data), originalFilename: "IMG.JPG")
