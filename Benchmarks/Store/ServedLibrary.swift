@@ -59,7 +59,7 @@
     private(set) var key = ""
 
     init(_ program: String, _ path: String) throws {
-      try super.init([program, "serve", "--library", path, "--listen", "127.0.0.1:0", "--json"])
+      try super.init([program, "serve", "--library", path, "--listen", "127.0.0.1:0", "--on-request", "--json"])
       guard let line = try JSONSerialization.jsonObject(with: Data(try firstLine().utf8)) as? [String: Any],
         let address = line["address"] as? String, let port = address.split(separator: ":").last.flatMap({ UInt16($0) }),
         let secret = (line["link"] as? String)?.split(separator: "=").last

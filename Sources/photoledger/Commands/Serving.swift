@@ -8,6 +8,9 @@ extension Command {
   fileprivate static let withoutRegistration = Option(
     "no-registration", "let no app register itself; the owner gives keys")
 
+  fileprivate static let onRequest = Option(
+    "on-request", "make renditions only when asked for, none in idle time")
+
   static let serve = Command(
     words: ["serve"], summary: "serve the library over HTTP to galleries and programs",
     options: [
@@ -16,7 +19,7 @@ extension Command {
       Option("tls-key", "FILE", "the certificate's private key, PEM"),
       Option(
         "trust-proxy", "ADDRESS", isRepeatable: true, "a numeric address whose X-Forwarded-User names the person"),
-      withoutRegistration, .json,
+      withoutRegistration, onRequest, .json,
     ],
     notes: """
       Prints the address and a link that signs its first visitor in as the owner, once. Then a line on
@@ -67,7 +70,7 @@ extension Invocation {
     let isPassed = ProcessInfo.processInfo.environment["LISTEN_PID"] == String(getpid())
     let listen = text("listen") ?? "127.0.0.1:8080"
     var renditions = RenditionOptions()
-    renditions.fillsIdleTime = true
+    renditions.fillsIdleTime = !has(Command.onRequest)
     let access = try galleryAccess()
     let server = try GalleryServer(library, access: access, renditions: renditions, log: log.write)
     let address: HTTPAddress
