@@ -78,6 +78,23 @@
       }
     }
 
+    @Test("a file that is missing is no failure of its content: restored, it has its pictures")
+    func missing() async throws {
+      try await TestGallery.serving { gallery in
+        let asset = try await gallery.makeAsset(try sample("orientation/Landscape_6.jpg"))
+        let resource = try #require(try Renditions.shown(asset, in: gallery.library))
+        let place = try gallery.library.url(of: resource, in: asset)
+        let aside = gallery.temporary.folder.place("aside")
+        try FileManager.default.moveItem(at: place, to: aside)
+        let small = try gallery.rendition("small", of: asset)
+        let answer = try gallery.ask("GET", small)
+        #expect(answer.status == 404 && answer.body.contains("missing-resource"), "\(answer)")
+        #expect(try gallery.columns()["rendition"] as? [String] == ["missing"])
+        try FileManager.default.moveItem(at: aside, to: place)
+        #expect(try gallery.ask("GET", small).status == 200)
+      }
+    }
+
     @Test("what cannot be made says why, once; another recipe, another content and a film of a photo are not there")
     func failures() async throws {
       try await TestGallery.serving { gallery in

@@ -79,7 +79,7 @@
       try server.throttles.signInsOfPeers.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
       try server.throttles.signInsOfNames.charge(name)
       guard let person = try server.people.signIn(name, password) else {
-        throw Problem(401, "sign-in-required", "There is no person of that name with that password.")
+        throw Problem(401, "sign-in-required", "The name or the password is wrong.")
       }
       server.throttles.signInsOfNames.forgive(name)
       return Keyring.Grant(

@@ -52,6 +52,10 @@
         switch try await renditions.wait(for: resource, of: asset, isPlay: kind == .play, atMost: limit) {
         case .failed(let reason): throw Problem(422, "not-renderable", reason)
         case .pending:
+          let isThere = try await offload { Renditions.isThere(try call.library().url(of: resource, in: asset)) }
+          guard isThere else {
+            throw Problem(404, "missing-resource", "The file of this resource is missing; its owner has to restore it.")
+          }
           var problem = Problem(
             503, "not-ready", "The rendition is being made; ask again, or wait for an event of the feed.")
           problem.fields = [("Retry-After", "5")]

@@ -170,18 +170,16 @@
       let open = jobs.filter { settled($0.name, cache) == nil }
       var found: [(job: RenditionJob, file: URL)] = []
       for job in open {
-        do {
-          found.append((job, try job.source()))
-        } catch {
-          // The file is missing: a request for the original says so, and the next request tries again.
-          continue
-        }
+        // A missing file can be restored, so it is not a failure of its content: the next request tries again.
+        guard let file = try? job.source(), Self.isThere(file) else { continue }
+        found.append((job, file))
       }
       if let film = found.first, film.job.name.isPlay {
         makeFilm(film.job.name.hash, of: film.file, cache, renderer, isCancelled)
       } else if !found.isEmpty {
         let outcomes = renderer.renditions(of: found.map(\.file), isCancelled: isCancelled)
-        for ((job, _), outcome) in zip(found, outcomes) {
+        for ((job, file), outcome) in zip(found, outcomes) {
+          if case .failure = outcome, !Self.isThere(file) { continue }
           keep(outcome, of: job.name.hash, cache, isCancelled)
         }
       }
@@ -189,6 +187,8 @@
       if isDone { for job in jobs { wake(job.name) } }
       return isDone
     }
+
+    static func isThere(_ file: URL) -> Bool { FileManager.default.isReadableFile(atPath: file.path) }
 
     private func keep(
       _ outcome: Result<RenditionSet, any Error>, of hash: [UInt8], _ cache: RenditionCache,
@@ -223,7 +223,7 @@
         let size = try FileManager.default.attributesOfItem(atPath: target.path)[.size] as? UInt64 ?? 0
         cache.keep(.made, size: size, of: hash)
       } catch {
-        if !isCancelled(), cache.mayBlame(error) {
+        if !isCancelled(), cache.mayBlame(error), Self.isThere(file) {
           cache.fail("\(error)", hash, isPlay: true, programs: programs)
         }
       }
