@@ -84,7 +84,7 @@ let package = Package(
     .target(
       name: "GalleryServer",
       dependencies: ["PhotoLedger", "LibraryJSON", "MediaImport", "HTTPServing", "CSystem", libcrypt],
-      resources: [.embedInCode("Service/openapi.json")], swiftSettings: strict),
+      resources: [.embedInCode("Service/openapi.json"), .copy("Page")], swiftSettings: strict),
     .executableTarget(
       name: "photoledger",
       dependencies: ["PhotoLedger", "LibraryJSON", "MediaImport", "GalleryServer", "HTTPServing", "CSystem"],

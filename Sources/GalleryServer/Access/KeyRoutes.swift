@@ -11,7 +11,7 @@
         try call.checkQuery(["link"])
         // A program that only looks must not use the link up.
         guard call.request.method == "GET" else { return HTTPResponse(204, Headers.common) }
-        guard let link = try call.query("link") else { throw Problem.malformed("The link lacks its secret.") }
+        guard let link = try call.query("link") else { return try PageRoutes.document(call, "sign-in.html") }
         let client = try call.server.keyring.redeem(link)
         let (_, secret) = try call.server.keyring.makeKey(
           .init(client: client, label: "browser", scopes: Keyring.scopes(of: client)))

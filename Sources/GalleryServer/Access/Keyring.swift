@@ -265,7 +265,7 @@
       func tie(_ json: JSON?) throws -> Tie? {
         guard let json, json != .null else { return nil }
         guard let name = json["name"]?.textValue, let epoch = json["epoch"]?.textValue else {
-          throw GalleryError(description: "a key in it is incomplete")
+          throw GalleryError("a key in it is incomplete")
         }
         return Tie(name: name, epoch: epoch)
       }
@@ -273,7 +273,7 @@
         let client = row["client"]?.textValue, let label = row["label"]?.textValue,
         let created = row["created"]?.instantValue, let expires = row["expires"]?.instantValue,
         let scopes = row["scopes"]?.textsValue, (1...256).contains(client.utf8.count), !client.utf8.contains(0)
-      else { throw GalleryError(description: "a key in it is incomplete") }
+      else { throw GalleryError("a key in it is incomplete") }
       let key = Key(
         name: name, client: client, label: label, created: created, expires: expires,
         scopes: Set(scopes.compactMap(Scope.init(rawValue:))), person: try tie(row["person"]),
@@ -281,9 +281,11 @@
       return (hash, key)
     }
 
-    static func hash(_ secret: String) -> String {
+    static func hash(_ secret: String) -> String { hash(Array(secret.utf8)) }
+
+    /// The SHA-256 of bytes, in hexadecimal digits.
+    static func hash(_ bytes: [UInt8]) -> String {
       var digest = [UInt8](repeating: 0, count: 32)
-      let bytes = Array(secret.utf8)
       psys_sha256_digest(bytes, bytes.count, &digest)
       return digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }

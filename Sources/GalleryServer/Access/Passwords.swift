@@ -73,7 +73,7 @@
         ccrypt_setting(bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), &text)
       }
       guard isMade != 0 else {
-        throw GalleryError(description: "The C library's crypt offers no yescrypt; install libcrypt 4.4 or newer.")
+        throw GalleryError("The C library's crypt offers no yescrypt; install libcrypt 4.4 or newer.")
       }
       return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
@@ -81,7 +81,7 @@
     private static func hash(_ password: String, _ setting: String) throws(GalleryError) -> String {
       var text = [CChar](repeating: 0, count: Int(CCRYPT_HASH_SIZE))
       guard ccrypt_hash(password, setting, &text) != 0 else {
-        throw GalleryError(description: "A password could not be hashed; the process may lack memory.")
+        throw GalleryError("A password could not be hashed; the process may lack memory.")
       }
       return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -138,7 +138,7 @@
       guard let name = row["name"]?.textValue, let client = row["client"]?.textValue,
         (1...256).contains(client.utf8.count), !client.utf8.contains(0),
         let epoch = row["epoch"]?.textValue, let created = row["created"]?.instantValue
-      else { throw GalleryError(description: "a person in it is incomplete") }
+      else { throw GalleryError("a person in it is incomplete") }
       return Person(name: name, client: client, hash: row["hash"]?.textValue, epoch: epoch, created: created)
     }
   }

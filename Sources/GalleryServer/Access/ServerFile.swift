@@ -19,13 +19,13 @@
       do {
         let json = try JSONReader.read(Array(try Data(contentsOf: url)))
         guard json["version"] == 1, let rows = json[name]?.listValue else {
-          throw GalleryError(description: "it is not a list of \(name) of version 1")
+          throw GalleryError("it is not a list of \(name) of version 1")
         }
         return try rows.map(record)
       } catch {
         let reason = (error as? CocoaError)?.localizedDescription ?? "\(error)"
         throw GalleryError(
-          description: "The \(name) in \(url.path) cannot be read: \(reason). Restore the file, or remove it to begin "
+          "The \(name) in \(url.path) cannot be read: \(reason). Restore the file, or remove it to begin "
             + "without \(name).")
       }
     }
@@ -64,7 +64,7 @@
     }
 
     private func failure(_ reason: String) -> GalleryError {
-      GalleryError(description: "The \(name) cannot be written to \(url.path): \(reason).")
+      GalleryError("The \(name) cannot be written to \(url.path): \(reason).")
     }
   }
 

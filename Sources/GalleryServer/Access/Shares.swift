@@ -116,7 +116,7 @@
         let secretHash = row["secretHash"]?.textValue, let allowsUpload = row["allowsUpload"]?.boolValue,
         let allowsOriginals = row["allowsOriginals"]?.boolValue, let created = row["created"]?.instantValue,
         let epoch = row["epoch"]?.textValue, row["expires"] == .null || row["expires"]?.instantValue != nil
-      else { throw GalleryError(description: "a share in it is incomplete") }
+      else { throw GalleryError("a share in it is incomplete") }
       return Share(
         name: name, client: client, title: title, secretHash: secretHash, passwordHash: row["passwordHash"]?.textValue,
         allowsUpload: allowsUpload, allowsOriginals: allowsOriginals, created: created,

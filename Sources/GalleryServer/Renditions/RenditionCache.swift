@@ -59,12 +59,12 @@
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       } catch {
         throw GalleryError(
-          description: "The folder of renditions \(parent.path) cannot be made: \(error.localizedDescription)")
+          "The folder of renditions \(parent.path) cannot be made: \(error.localizedDescription)")
       }
       let records = folder.appending(path: "records").path
       let descriptor = open(records, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else {
-        throw GalleryError(description: "The list of renditions \(records) cannot be opened; remove its folder.")
+        throw GalleryError("The list of renditions \(records) cannot be opened; remove its folder.")
       }
       state = Mutex(Self.load(descriptor))
     }

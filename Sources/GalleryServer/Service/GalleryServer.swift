@@ -92,6 +92,8 @@
     let renditions: Renditions
     let downloads: Downloads
     let uploads: Uploads
+    /// The files of the page; nil where there is no page to serve.
+    let page: PageFiles?
     private let log: @Sendable (GalleryLogLine) -> Void
     private let server = Mutex<HTTPServer?>(nil)
     private let tls = Atomic(false)
@@ -104,15 +106,16 @@
     ///   - environment: the clock and randomness.
     ///   - access: who is let in beside those with keys.
     ///   - renditions: how pictures are made.
+    ///   - page: the files of the gallery's page; without them the server answers the API only.
     ///   - log: receives a line for each request that has ended.
     /// - Throws: ``GalleryError`` if the file of the keys cannot be read.
     public init(
       _ library: PhotoLibrary, environment: GalleryEnvironment = .system, access: GalleryAccess = GalleryAccess(),
-      renditions: RenditionOptions = RenditionOptions(),
+      renditions: RenditionOptions = RenditionOptions(), page: PageFiles? = nil,
       log: @escaping @Sendable (GalleryLogLine) -> Void = { _ in }
     ) throws {
       precondition(library.client == PhotoLibrary.owner, "A server is made for the owner's view of a library.")
-      (self.library, self.environment, self.log) = (library, environment, log)
+      (self.library, self.environment, self.log, self.page) = (library, environment, log, page)
       let folder = library.url.appending(path: "server", directoryHint: .isDirectory)
       self.access = access
       throttles = Throttles(access.limits, now: environment.now)

@@ -100,6 +100,8 @@
   public struct GalleryError: Error, Sendable, CustomStringConvertible {
     /// A full sentence that names the file and what to do.
     public let description: String
+
+    init(_ description: String) { self.description = description }
   }
 
   enum Headers {

@@ -82,7 +82,7 @@
   /// Finds the route of a request.
   enum Router {
     static let routes: [Route] =
-      HealthRoutes.all + KeyRoutes.all + AccessRoutes.all + FetchRoutes.all + FeedRoutes.all + FileRoutes.all
+      HealthRoutes.all + PageRoutes.all + KeyRoutes.all + AccessRoutes.all + FetchRoutes.all + FeedRoutes.all + FileRoutes.all
       + BlockRoutes.all + UndoRoutes.all + LogRoutes.all + AuditRoutes.all + RenditionRoutes.all + DownloadRoutes.all
       + UploadRoutes.all.map { $0.needing(.add) } + HashRoutes.all.map { $0.needing(.add) }
 

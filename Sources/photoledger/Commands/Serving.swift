@@ -8,6 +8,9 @@ extension Command {
   fileprivate static let withoutRegistration = Option(
     "no-registration", "let no app register itself; the owner gives keys")
 
+  fileprivate static let page = Option(
+    "page", "FOLDER", "the folder of the gallery's page, read at each request; for work on the page itself")
+
   fileprivate static let onRequest = Option(
     "on-request", "make renditions only when asked for, none in idle time")
 
@@ -19,7 +22,7 @@ extension Command {
       Option("tls-key", "FILE", "the certificate's private key, PEM"),
       Option(
         "trust-proxy", "ADDRESS", isRepeatable: true, "a numeric address whose X-Forwarded-User names the person"),
-      withoutRegistration, onRequest, .json,
+      withoutRegistration, onRequest, page, .json,
     ],
     notes: """
       Prints the address and a link that signs its first visitor in as the owner, once. Then a line on
@@ -72,7 +75,8 @@ extension Invocation {
     var renditions = RenditionOptions()
     renditions.fillsIdleTime = !has(Command.onRequest)
     let access = try galleryAccess()
-    let server = try GalleryServer(library, access: access, renditions: renditions, log: log.write)
+    let page = try text("page").map { try PageFiles(folder: URL(filePath: $0), isLive: true) } ?? PageFiles.ofProgram()
+    let server = try GalleryServer(library, access: access, renditions: renditions, page: page, log: log.write)
     let address: HTTPAddress
     do {
       let listener = isPassed ? try HTTPListener(adopting: 3) : try HTTPListener(listen)
