@@ -1,0 +1,308 @@
+// A client of PhotoLedger's API, version 1, for browsers and other programs with `fetch`.
+//
+//   const gallery = new PhotoLedger({ base: 'https://photos.example', key: 'SECRET' });
+//   const fetch = await gallery.openFetch({ sort: ['creationDate:desc'] });
+//   const window = await gallery.window(fetch.fetch, fetch.token, 0, 200);
+//
+// A fetch is named by what it asks for and a state by a token, so both are good for as long as the library is.
+// Every answer other than 2xx becomes a `Problem` with the sentence of the server.
+//
+// Rejected: a class for each kind of object. What the server answers is plain data and stays so.
+
+/** An answer that says why a request was not carried out (RFC 9457). */
+export class Problem extends Error {
+  /**
+   * @param {number} status the HTTP status; 0 if the server was not reached
+   * @param {string} type the last part of the problem's type, such as `not-found`
+   * @param {string} detail a sentence
+   * @param {number} retryAfter seconds until another attempt makes sense; 0 if the server does not say
+   */
+  constructor(status, type, detail, retryAfter = 0) {
+    super(detail);
+    this.name = 'Problem';
+    this.status = status;
+    this.type = type;
+    this.retryAfter = retryAfter;
+  }
+
+  /** Whether the same request may succeed later: the server was not reached, is busy or is stopping. */
+  get isPassing() {
+    return this.status === 0 || this.status === 429 || this.status === 502 || this.status === 503 || this.status === 504;
+  }
+}
+
+/**
+ * @typedef {object} Question What a fetch asks for; see FetchRequest in the API's description.
+ * @property {string} [where] a predicate in PhotoKit's format
+ * @property {string[]} [sort] terms such as `creationDate:desc`, the outermost first
+ * @property {string} [album]
+ * @property {string} [smartAlbum] such as `smartAlbumFavorites`
+ * @property {string[]} [mediaTypes] of `image`, `video`, `audio`
+ * @property {boolean} [hidden]
+ * @property {boolean} [trash]
+ * @property {boolean} [allBursts]
+ * @property {number} [limit]
+ *
+ * @typedef {object} FetchState
+ * @property {string} fetch
+ * @property {string} token
+ * @property {number} count
+ * @property {string} [cursor]
+ *
+ * @typedef {object} Item An asset as grids show it.
+ * @property {string} id
+ * @property {number} mediaType 1 image, 2 video, 3 audio
+ * @property {number} mediaSubtypes PhotoKit's bits
+ * @property {number} width pixels
+ * @property {number} height pixels
+ * @property {number} duration seconds
+ * @property {number} date milliseconds since 1970; NaN without a date
+ * @property {number | null} offset seconds east of Greenwich
+ * @property {boolean} isFavorite
+ * @property {boolean} isHidden
+ * @property {string | null} sha256 of the resource that the asset shows
+ * @property {'missing' | 'ready' | 'failed' | null} rendition
+ * @property {string | null} placeholder 37 bytes in base64
+ *
+ * @typedef {Record<string, any[]>} Columns
+ *
+ * @typedef {[number, number][]} Ranges
+ *
+ * @typedef {object} Change A step from one state of a fetch to another. `removed` and the first of each pair of
+ *   `moved` count in the list before, everything else in the list after.
+ * @property {string} fetch
+ * @property {string} before
+ * @property {string} after
+ * @property {number} count
+ * @property {Ranges} removed
+ * @property {Ranges} inserted
+ * @property {Ranges} changed
+ * @property {Ranges} moved
+ * @property {{ indexes: Ranges, columns: Columns, isComplete: boolean }} items
+ * @property {[string, number, number][] | null} [sections]
+ * @property {string | null} cause
+ *
+ * @typedef {object} Section
+ * @property {string} key
+ * @property {number} first
+ * @property {number} count
+ *
+ * @typedef {object} RequestOptions
+ * @property {Record<string, string | number | boolean | null | undefined>} [query]
+ * @property {unknown} [json] the body, sent as JSON
+ * @property {BodyInit} [body]
+ * @property {Record<string, string>} [headers]
+ * @property {AbortSignal} [signal]
+ */
+
+/**
+ * The items of a window's columns, in their order.
+ * @param {Columns} columns
+ * @returns {Item[]}
+ */
+export function items(columns) {
+  return columns.localIdentifier.map((id, index) => ({
+    id,
+    mediaType: columns.mediaType[index],
+    mediaSubtypes: columns.mediaSubtypes[index],
+    width: columns.pixelWidth[index],
+    height: columns.pixelHeight[index],
+    duration: columns.duration[index],
+    date: columns.creationDate[index] === null ? NaN : Date.parse(columns.creationDate[index]),
+    offset: columns.timeZoneOffset[index],
+    isFavorite: columns.isFavorite[index],
+    isHidden: columns.isHidden[index],
+    sha256: columns.sha256?.[index] ?? null,
+    rendition: columns.rendition?.[index] ?? null,
+    placeholder: columns.placeholder?.[index] ?? null,
+  }));
+}
+
+/** A server of PhotoLedger, and the key with which it is asked. */
+export class PhotoLedger {
+  /**
+   * @param {object} options
+   * @param {string} [options.base] the server's origin; the page's own if left out
+   * @param {string} [options.key] the secret of a key; without one the browser's cookie is sent
+   * @param {typeof globalThis.fetch} [options.fetch] what sends requests
+   */
+  constructor({ base = '', key, fetch = globalThis.fetch.bind(globalThis) } = {}) {
+    this.base = base;
+    this.key = key;
+    this.send = fetch;
+  }
+
+  /**
+   * Sends a request and gives the answer, whatever its content.
+   * @param {string} method
+   * @param {string} path
+   * @param {RequestOptions} options
+   * @returns {Promise<Response>} a response of status 2xx
+   * @throws {Problem} for every other answer, and if the server is not reached
+   */
+  async response(method, path, { query, json, body, headers = {}, signal } = {}) {
+    const url = new URL(this.base + path, globalThis.location?.href);
+    for (const [name, value] of Object.entries(query ?? {})) {
+      if (value !== undefined && value !== null) url.searchParams.set(name, String(value));
+    }
+    /** @type {Record<string, string>} */
+    const fields = { Accept: 'application/json', ...headers };
+    if (this.key) fields.Authorization = `Bearer ${this.key}`;
+    if (json !== undefined) {
+      fields['Content-Type'] = 'application/json';
+      body = JSON.stringify(json);
+    }
+    let answer;
+    try {
+      answer = await this.send(url, { method, headers: fields, body, signal, credentials: 'same-origin' });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw new Problem(0, 'not-reached', 'The server was not reached.');
+    }
+    if (answer.ok) return answer;
+    const problem = await answer.json().catch(() => null);
+    const type = typeof problem?.type === 'string' ? String(problem.type).split(':').pop() : 'unknown';
+    throw new Problem(
+      answer.status, type ?? 'unknown', problem?.detail ?? `The server answered with status ${answer.status}.`,
+      Number(answer.headers.get('Retry-After') ?? 0));
+  }
+
+  /**
+   * Sends a request and gives the JSON of the answer; null without content.
+   * @param {string} method
+   * @param {string} path
+   * @param {RequestOptions} [options]
+   * @returns {Promise<any>}
+   * @throws {Problem}
+   */
+  async ask(method, path, options) {
+    const answer = await this.response(method, path, options);
+    const text = await answer.text();
+    return text === '' ? null : JSON.parse(text);
+  }
+
+  /**
+   * Names a fetch and counts it.
+   * @param {Question} question
+   * @param {string} [at]
+   * @returns {Promise<FetchState>}
+   */
+  openFetch(question, at) {
+    return this.ask('POST', '/v1/fetches', { json: question, query: { at } });
+  }
+
+  /**
+   * Some items of a fetch at a state, by index.
+   * @param {string} fetch
+   * @param {string} token
+   * @param {number} start
+   * @param {number} count at most 1,000
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<{ token: string, total: number, start: number, items: Item[] }>}
+   */
+  async window(fetch, token, start, count, signal) {
+    const path = `/v1/fetches/${encodeURIComponent(fetch)}/items`;
+    const window = await this.ask('GET', path, { query: { token, start, count, form: 'columns' }, signal });
+    return { token: window.token, total: window.total, start: window.start, items: items(window.columns) };
+  }
+
+  /**
+   * How many items each day, month or year of a fetch has.
+   * @param {string} fetch
+   * @param {string} token
+   * @param {'day' | 'month' | 'year'} by
+   * @param {string} [timeZone]
+   * @returns {Promise<Section[]>}
+   */
+  async sections(fetch, token, by, timeZone) {
+    const path = `/v1/fetches/${encodeURIComponent(fetch)}/sections`;
+    return (await this.ask('GET', path, { query: { token, by, timeZone } })).sections;
+  }
+
+  /**
+   * How a fetch differs now from a state.
+   * @param {string} fetch
+   * @param {string} after
+   * @returns {Promise<any>}
+   */
+  changes(fetch, after) {
+    return this.ask('GET', `/v1/fetches/${encodeURIComponent(fetch)}/changes`, { query: { after } });
+  }
+
+  /**
+   * An asset with its resources.
+   * @param {string} id
+   * @param {string} [at]
+   * @returns {Promise<any>}
+   */
+  asset(id, at) {
+    return this.ask('GET', `/v1/assets/${encodeURIComponent(id)}`, { query: { at } });
+  }
+
+  /**
+   * Commits a block of changes, or nothing of it. A cut is answered by sending it again under the same key.
+   * @param {object[]} changes operations as `photoledger apply` reads them
+   * @param {{ cause?: string, key?: string }} options
+   * @returns {Promise<{ commit: number, token: string, created: string[], isRepetition?: true }>}
+   */
+  async commit(changes, { cause, key = randomName() } = {}) {
+    const json = cause === undefined ? { changes } : { changes, cause };
+    return this.repeating('/v1/blocks', json, key);
+  }
+
+  /**
+   * Takes back what commits did; with `plan` it says what that would do.
+   * @param {Record<string, unknown>} request see UndoRequest in the API's description
+   * @returns {Promise<any>}
+   */
+  undo(request) {
+    if (request.plan) return this.ask('POST', '/v1/undo', { json: request });
+    return this.repeating('/v1/undo', request, randomName());
+  }
+
+  /**
+   * Sends a change until its outcome is known, at most five times.
+   * @param {string} path
+   * @param {unknown} json
+   * @param {string} key
+   */
+  async repeating(path, json, key) {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.ask('POST', path, { json, headers: { 'Idempotency-Key': `"${key}"` } });
+      } catch (error) {
+        if (!(error instanceof Problem) || !error.isPassing || attempt === 4) throw error;
+        const pause = Math.max(error.retryAfter * 1000, 250 << attempt);
+        await new Promise((done) => setTimeout(done, pause));
+      }
+    }
+  }
+
+  /**
+   * The URL of a picture or of a film as browsers play it; null where the asset shows nothing.
+   * @param {Item} item
+   * @param {'small' | 'large' | 'play'} kind
+   */
+  renditionURL(item, kind) {
+    if (!item.sha256) return null;
+    return `${this.base}/v1/assets/${encodeURIComponent(item.id)}/renditions/${item.sha256}/r1/${kind}`;
+  }
+
+  /**
+   * The URL of stored bytes.
+   * @param {string} id
+   * @param {string} sha256
+   * @param {boolean} [isDownload]
+   */
+  resourceURL(id, sha256, isDownload = false) {
+    const path = `/v1/assets/${encodeURIComponent(id)}/resources/${sha256}`;
+    return `${this.base}${path}${isDownload ? '?download=1' : ''}`;
+  }
+}
+
+/** A name that nobody else uses. Works without a secure context, unlike `crypto.randomUUID`. */
+export function randomName() {
+  const bytes = new Uint8Array(16);
+  crypto.getRandomValues(bytes);
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

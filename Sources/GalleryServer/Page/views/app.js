@@ -1,0 +1,186 @@
+// The frame of the gallery: navigation, one view at a time, notices, and what all views share.
+//
+//   #/NAME/ARGUMENT?QUERY ─▶ routes[NAME] ─▶ a view ─▶ `main`
+//
+// A view is made when its address is visited and closed when it is left. What changes the library goes through
+// `App.commit`, which shows a notice with Undo.
+
+import { PhotoLedger, Problem } from '../client/photoledger.js';
+import { Feed } from '../client/feed.js';
+import { t } from '../text/text.js';
+import { fill, h } from './dom.js';
+import { icon } from './icons.js';
+import { Notices } from './notice.js';
+
+/**
+ * @typedef {object} View
+ * @property {string} title
+ * @property {HTMLElement} element
+ * @property {(address: Address) => boolean} [update] takes a new address of the same name; false: it is made anew
+ * @property {() => void} [close]
+ *
+ * @typedef {object} Address
+ * @property {string} name
+ * @property {string} argument what follows the name, decoded; empty without one
+ * @property {URLSearchParams} query
+ *
+ * @typedef {object} RouteEntry
+ * @property {(app: App, address: Address) => Promise<View>} open
+ * @property {string} [label] the phrase in the navigation; without one the route is not there
+ * @property {string} [icon]
+ * @property {(session: Session) => boolean} [isFor] whose navigation has it; everybody's if left out
+ *
+ * @typedef {object} Session
+ * @property {string} client
+ * @property {string | null} person
+ * @property {string[]} scopes
+ * @property {{ readWrite: string, addOnly: string }} authorizationStatus
+ * @property {string[]} waiting
+ * @property {{ state: 'waiting' | 'answered', added: string[] } | null} more
+ * @property {string} [revision]
+ */
+
+export class App {
+  /**
+   * @param {PhotoLedger} client
+   * @param {Session} session
+   * @param {Record<string, RouteEntry>} routes
+   */
+  constructor(client, session, routes) {
+    this.client = client;
+    this.session = session;
+    this.routes = routes;
+    this.feed = new Feed(client);
+    this.notices = new Notices();
+    /** @type {View | null} */
+    this.view = null;
+    /** @type {Address | null} */
+    this.address = null;
+    this.visit = 0;
+    this.main = h('main', { id: 'main', class: 'main', tabindex: '-1' });
+    this.banner = h('div', { class: 'banner', role: 'status', hidden: true }, t('state.offline'));
+    this.nav = h('nav', { class: 'nav', 'aria-label': t('nav.main') });
+    this.feed.addEventListener('connection', () => { this.banner.hidden = this.feed.isOpen; });
+    window.addEventListener('hashchange', () => this.go());
+  }
+
+  /** Whether the session is the owner's. */
+  get isOwner() {
+    return this.session.scopes.includes('owner');
+  }
+
+  /**
+   * Puts the frame into the document and shows the view of the address.
+   * @param {HTMLElement} place
+   */
+  start(place) {
+    const links = Object.entries(this.routes).filter(([, route]) => route.label && (route.isFor?.(this.session) ?? true));
+    fill(this.nav, h('ul', null, ...links.map(([name, route]) => h('li', null,
+      h('a', { href: `#/${name}`, 'data-route': name }, icon(route.icon ?? 'photos'), h('span', null, t(route.label ?? '')))))));
+    fill(place,
+      h('a', { class: 'skip', href: '#main', onclick: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        this.main.focus();
+      } }, t('main.skip')),
+      this.nav, h('div', { class: 'stage' }, this.banner, this.main), this.notices.element);
+    return this.go();
+  }
+
+  /**
+   * The address that the browser shows.
+   * @returns {Address}
+   */
+  read() {
+    const [path, query] = location.hash.replace(/^#\/?/, '').split('?');
+    const [name, ...rest] = path.split('/');
+    const known = name in this.routes ? name : Object.keys(this.routes)[0];
+    return { name: known, argument: decodeURIComponent(rest.join('/')), query: new URLSearchParams(query ?? '') };
+  }
+
+  /**
+   * Goes to an address.
+   * @param {string} name
+   * @param {string} [argument]
+   * @param {Record<string, string>} [query]
+   */
+  open(name, argument = '', query = {}) {
+    location.hash = App.href(name, argument, query);
+  }
+
+  /**
+   * The link to an address.
+   * @param {string} name
+   * @param {string} [argument]
+   * @param {Record<string, string>} [query]
+   */
+  static href(name, argument = '', query = {}) {
+    const tail = new URLSearchParams(query).toString();
+    return `#/${name}${argument === '' ? '' : `/${encodeURIComponent(argument)}`}${tail === '' ? '' : `?${tail}`}`;
+  }
+
+  /** Shows the view of the address. */
+  async go() {
+    const address = this.read();
+    const isSame = this.address?.name === address.name && this.address.argument === address.argument;
+    this.address = address;
+    if (isSame && this.view?.update?.(address)) return;
+    const visit = this.visit += 1;
+    this.view?.close?.();
+    this.view = null;
+    for (const link of this.nav.querySelectorAll('a')) {
+      if (link.dataset.route === address.name) link.setAttribute('aria-current', 'page');
+      else link.removeAttribute('aria-current');
+    }
+    fill(this.main, h('p', { class: 'loading', role: 'status' }, t('state.loading')));
+    try {
+      const view = await this.routes[address.name].open(this, address);
+      if (visit !== this.visit) {
+        view.close?.();
+        return;
+      }
+      this.view = view;
+      document.title = `${view.title} – ${t('app.name')}`;
+      fill(this.main, view.element);
+    } catch (error) {
+      if (visit !== this.visit) return;
+      if (error instanceof Problem && error.status === 401) {
+        location.assign('/sign-in');
+        return;
+      }
+      fill(this.main, h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')),
+        h('p', null, error instanceof Error ? error.message : String(error)),
+        h('button', { class: 'button main', onclick: () => this.go() }, t('action.retry'))));
+    }
+  }
+
+  /**
+   * Commits changes and shows a notice that takes them back.
+   * @param {object[]} changes operations as `photoledger apply` reads them
+   * @param {string} done what to say when it is done
+   * @param {{ cause?: string }} [options]
+   * @returns the receipt; null if it failed, which a notice said
+   */
+  async commit(changes, done, options = {}) {
+    try {
+      const receipt = await this.client.commit(changes, options);
+      this.notices.show(done, { action: t('action.undo'), onAction: () => this.undo(receipt.token) });
+      return receipt;
+    } catch (error) {
+      this.notices.fail(error);
+      return null;
+    }
+  }
+
+  /**
+   * Takes back the commit that led to a state.
+   * @param {string} token
+   */
+  async undo(token) {
+    try {
+      await this.client.undo({ commit: token });
+      this.notices.show(t('notice.undone'));
+    } catch (error) {
+      this.notices.fail(error);
+    }
+  }
+}

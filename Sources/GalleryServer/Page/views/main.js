@@ -1,0 +1,25 @@
+// The gallery: signs on, and starts the frame with its routes.
+
+import { PhotoLedger, Problem } from '../client/photoledger.js';
+import { t } from '../text/text.js';
+import { App } from './app.js';
+import { fill, h } from './dom.js';
+
+/** @type {Record<string, import('./app.js').RouteEntry>} */
+const routes = {
+  photos: {
+    label: 'nav.photos', icon: 'photos', open: async (app, address) => (await import('./photos.js')).open(app, address),
+  },
+};
+
+const place = /** @type {HTMLElement} */ (document.getElementById('app'));
+const client = new PhotoLedger();
+try {
+  const session = await client.ask('GET', '/v1/session');
+  const app = new App(client, session, routes);
+  await app.start(place);
+} catch (error) {
+  if (error instanceof Problem && error.status === 401) location.assign('/sign-in');
+  else fill(place, h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')),
+    h('p', null, error instanceof Error ? error.message : String(error))));
+}

@@ -1,0 +1,245 @@
+"""A server on a library of its own and a browser that looks at it, for the tests of the page.
+
+Needs Debian's chromium, chromium-driver and python3-selenium. The program is that of PHOTOLEDGER, or the debug build of
+the package with the trait Gallery. Tests wait for conditions and never for a time to pass.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "Sources/GalleryServer/Page"
+LIMIT = float(os.environ.get("PHOTOLEDGER_PAGE_LIMIT", "30"))
+
+
+def program():
+    """The program under test."""
+    named = os.environ.get("PHOTOLEDGER")
+    for path in [named] if named else [ROOT / ".build/gallery/debug/photoledger", ROOT / ".build/debug/photoledger"]:
+        if os.access(path, os.X_OK):
+            return str(path)
+    raise RuntimeError("Build the program first: swift build --traits Gallery, or name it in PHOTOLEDGER.")
+
+
+def wait(condition, what, limit=LIMIT):
+    """The first true value of a condition; fails with what was waited for."""
+    end = time.monotonic() + limit
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"After {limit:g} s still not: {what}.")
+        time.sleep(0.02)
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+
+class Gallery:
+    """A library in a folder of its own, served on a free port."""
+
+    def __init__(self, photos=12, options=()):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="page-"))
+        self.library = self.folder / "library"
+        self.options = list(options)
+        self.port = 0
+        self.process = None
+        self.run("init", str(self.library))
+        if photos:
+            self.add_photos(photos)
+        self.start()
+
+    def run(self, *words, input=None):
+        """Runs a command of the program on the library's files and gives its output."""
+        done = subprocess.run([program(), *words], input=input, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, f"photoledger {' '.join(words)}: {done.stderr}"
+        return done.stdout
+
+    def command(self, *words, input=None):
+        """Runs a command with --library."""
+        return self.run(*words, "--library", str(self.library), input=input)
+
+    def add_photos(self, count, first=0):
+        """Imports invented JPEGs, a day apart, of several shapes."""
+        folder = self.folder / f"photos-{first}"
+        folder.mkdir()
+        shapes = [(120, 80), (80, 120), (100, 100), (160, 60)]
+        for number in range(first, first + count):
+            width, height = shapes[number % len(shapes)]
+            path = folder / f"IMG_{number:04}.ppm"
+            colour = bytes([(37 * number) % 256, (91 * number) % 256, (151 * number + 80) % 256])
+            path.write_bytes(b"P6 %d %d 255\n" % (width, height) + colour * (width * height))
+            jpeg = path.with_suffix(".jpg")
+            subprocess.run(["vips", "copy", str(path), str(jpeg)], check=True, capture_output=True)
+            path.unlink()
+            day = time.gmtime(1_700_000_000 + number * 86_400)
+            subprocess.run(["exiftool", "-q", "-overwrite_original", f"-DateTimeOriginal={time.strftime('%Y:%m:%d %H:%M:%S', day)}",
+                            "-OffsetTimeOriginal=+00:00", str(jpeg)], check=True)
+        self.command("import", str(folder))
+
+    def start(self):
+        """Starts the server, on the port of before if it ran before."""
+        self.log = open(self.folder / "server.log", "a")
+        self.process = subprocess.Popen(
+            [program(), "serve", "--library", str(self.library), "--listen", f"127.0.0.1:{self.port}", "--page", str(PAGE), "--json",
+             *self.options], stdout=subprocess.PIPE, stderr=self.log, text=True)
+        line = self.process.stdout.readline()
+        assert line, (self.folder / "server.log").read_text()[-2000:]
+        said = json.loads(line)
+        self.address, self.link = said["address"], said["link"]
+        self.port = int(self.address.rsplit(":", 1)[1])
+        secret = self.link.split("link=")[1]
+        self.owner = self.ask("POST", "/v1/sessions", {"link": secret}, key=None).json["secret"]
+
+    def stop(self, sign=signal.SIGTERM):
+        self.process.send_signal(sign)
+        self.process.wait(30)
+        self.process.stdout.close()
+        self.log.close()
+
+    def close(self):
+        if self.process.poll() is None:
+            self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def ask(self, method, path, json_body=None, key="owner", headers=None):
+        """Sends a request to the server."""
+        headers = dict(headers or {})
+        if key:
+            headers["Authorization"] = f"Bearer {self.owner if key == 'owner' else key}"
+        data = None
+        if json_body is not None:
+            data = json.dumps(json_body).encode()
+            headers["Content-Type"] = "application/json"
+        request = urllib.request.Request(self.address + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return Answer(answer.status, dict(answer.headers), answer.read())
+        except urllib.error.HTTPError as error:
+            return Answer(error.code, dict(error.headers), error.read())
+
+    def commit(self, *changes, key="owner"):
+        """Commits changes and gives the receipt."""
+        answer = self.ask("POST", "/v1/blocks", {"changes": list(changes)}, key)
+        assert answer.status == 200, answer.body
+        return answer.json
+
+    def assets(self, *options):
+        """The assets as `photoledger ls --json` prints them."""
+        return [json.loads(line) for line in self.command("ls", "--json", *options).splitlines()]
+
+    def key(self, client, scopes=("read", "originals", "add", "change")):
+        """A key for another client."""
+        return self.ask("POST", "/v1/keys", {"client": client, "scopes": list(scopes)}).json["secret"]
+
+
+class Browser:
+    """Headless Chromium with what the page reported."""
+
+    def __init__(self, width=1280, height=800, scale=1, language="en-GB", dark=False, phone=False):
+        options = Options()
+        options.binary_location = shutil.which("chromium") or "/usr/bin/chromium"
+        for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", f"--lang={language}",
+                         f"--force-device-scale-factor={scale}", f"--window-size={width},{height}", "--hide-scrollbars",
+                         "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]:
+            options.add_argument(argument)
+        options.add_experimental_option("prefs", {"intl.accept_languages": language})
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        service = Service(shutil.which("chromedriver") or "/usr/bin/chromedriver")
+        self.driver = webdriver.Chrome(options=options, service=service)
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": height, "deviceScaleFactor": scale, "mobile": phone})
+        if phone:
+            self.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 5})
+        if dark:
+            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+                "features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+
+    def sign_in(self, gallery, key=None, path="/"):
+        """Gives the browser the cookie of a key, the owner's unless another is given, and opens a page."""
+        self.driver.get(gallery.address + "/healthz")
+        self.driver.add_cookie({"name": "photoledger-key", "value": key or gallery.owner, "path": "/"})
+        self.driver.get(gallery.address + path)
+
+    def js(self, script, *arguments):
+        """Runs a function body in the page."""
+        return self.driver.execute_script(script, *arguments)
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def one(self, selector, limit=LIMIT):
+        """The element of a selector, once it is there and shown."""
+        def shown():
+            return next((element for element in self.all(selector) if element.is_displayed()), None)
+        return wait(shown, f"{selector} is shown", limit)
+
+    def click(self, selector):
+        self.one(selector).click()
+
+    def text(self, selector="body"):
+        return self.one(selector).text
+
+    def wait_text(self, text, selector="body", limit=LIMIT):
+        wait(lambda: text in " ".join(e.text for e in self.all(selector)), f"'{text}' in {selector}", limit)
+
+    def screenshot(self, name):
+        folder = ROOT / ".build/screenshots"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.driver.save_screenshot(str(folder / f"{name}.png"))
+
+    def errors(self):
+        """What the console holds of errors: scripts that failed, policies that were broken."""
+        return [entry for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+
+    def close(self):
+        self.driver.quit()
+
+
+class PageTest(unittest.TestCase):
+    """A test with a gallery and a browser of its own class; fails if the console holds an error at the end."""
+
+    photos = 12
+    options = ()
+    #: Parts of console errors that a test provokes, such as the status of a request that has to be refused.
+    expected_errors = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.gallery = Gallery(cls.photos, cls.options)
+        try:
+            cls.browser = Browser()
+        except BaseException:
+            cls.gallery.close()
+            raise
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.gallery.close()
+
+    def tearDown(self):
+        severe = [entry["message"] for entry in self.browser.errors()]
+        unexpected = [one for one in severe if not any(part in one for part in self.expected_errors)]
+        self.assertEqual(unexpected, [], "the console holds errors")
