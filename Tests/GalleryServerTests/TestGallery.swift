@@ -34,25 +34,28 @@
     private let seed: UInt64
     private let access: GalleryAccess
     private let options: HTTPServerOptions
+    private let page: PageFiles?
     /// The server's clock, which stands still unless it is moved.
     let clock = TestClock()
 
     var library: PhotoLibrary { temporary.library }
 
     init(
-      seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), options: HTTPServerOptions = HTTPServerOptions()
+      seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), options: HTTPServerOptions = HTTPServerOptions(),
+      page: PageFiles? = nil
     ) async throws {
       temporary = try TemporaryLibrary(.seeded(seed))
       var access = access
       // What ends must end at once, not at the next sweep.
       access.sweepSeconds = 3600
-      (self.seed, self.access, self.options) = (seed, access, options)
-      (server, address) = try Self.start(temporary.library, seed, clock, access, options)
+      (self.seed, self.access, self.options, self.page) = (seed, access, options, page)
+      (server, address) = try Self.start(temporary.library, seed, clock, access, options, page)
       owner = try await key(linked: server.ownerLink(at: ""))
     }
 
     private static func start(
-      _ library: PhotoLibrary, _ seed: UInt64, _ clock: TestClock, _ access: GalleryAccess, _ options: HTTPServerOptions
+      _ library: PhotoLibrary, _ seed: UInt64, _ clock: TestClock, _ access: GalleryAccess,
+      _ options: HTTPServerOptions, _ page: PageFiles?
     ) throws -> (GalleryServer, HTTPAddress) {
       let random = Mutex(SeededGenerator(seed: seed))
       let environment = GalleryEnvironment(
@@ -60,19 +63,20 @@
         randomBytes: { count in
           random.withLock { random in (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
         })
-      let server = try GalleryServer(library, environment: environment, access: access)
+      let server = try GalleryServer(library, environment: environment, access: access, page: page)
       return (server, try server.start(try HTTPListener("127.0.0.1:0"), options: options))
     }
 
     /// Runs a body, whose reads may block, against a gallery that is stopped afterwards.
     static func serving(
       seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), idleSeconds: Int = 60,
+      page: PageFiles? = nil,
       _ body: (TestGallery) async throws -> Void
     ) async throws {
       try await onBlockingThreads {
         var options = HTTPServerOptions()
         options.idleSeconds = idleSeconds
-        let gallery = try await TestGallery(seed: seed, access: access, options: options)
+        let gallery = try await TestGallery(seed: seed, access: access, options: options, page: page)
         do {
           try await body(gallery)
         } catch {
@@ -86,7 +90,7 @@
     /// Stops the server and starts another one on the same library, with the keys that the first one left.
     func restart() async throws {
       await server.stop()
-      (server, address) = try Self.start(temporary.library, seed + 1, clock, access, options)
+      (server, address) = try Self.start(temporary.library, seed + 1, clock, access, options, page)
     }
 
     private func key(linked link: String) async throws -> String {

@@ -144,7 +144,7 @@ extension Rule {
     "MediaImport/Rendering", "LibraryJSON", "LibraryJSON/Applying", "LibraryJSON/Records", "HTTPServing",
     "GalleryServer/Service", "GalleryServer/Access",
     "GalleryServer/Blocks", "GalleryServer/Bytes", "GalleryServer/Feeds", "GalleryServer/Fetching",
-    "GalleryServer/Renditions", "GalleryServer/Uploads",
+    "GalleryServer/Pages", "GalleryServer/Renditions", "GalleryServer/Uploads",
     "Photos/Library", "Photos/Objects", "Photos/Fetching", "Photos/Changes", "Photos/Resources", "Photos/Images",
     "Photos/Uploads", "Photos/StandIns", "ExtensionFoundation", "PhotosUI", "PhotosUI/StandIns",
     "StandIns/AVFoundation", "StandIns/CoreMedia", "StandIns/UniformTypeIdentifiers",

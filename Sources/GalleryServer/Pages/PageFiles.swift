@@ -51,7 +51,7 @@
         guard let type = Self.types[(path as NSString).pathExtension] else { continue }
         let bytes: [UInt8]
         do { bytes = Array(try Data(contentsOf: folder.appending(path: path))) } catch {
-          throw GalleryError("The page's file \(path) cannot be read from \(folder.path): \(error.localizedDescription)")
+          throw GalleryError("The page's file \(path) in \(folder.path) cannot be read: \(error.localizedDescription)")
         }
         size += bytes.count
         guard size <= Self.limit else {
