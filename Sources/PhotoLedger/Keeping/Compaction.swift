@@ -91,12 +91,15 @@ extension PhotoLibrary {
   /// Opens a library that nobody uses and closes it again, for the sentence that says what is wrong with it.
   private static func checkIsLibrary(_ url: URL, sweepsResources: Bool) throws {
     let library = try PhotoLibrary(at: url)
-    defer { library.close() }
-    if sweepsResources { try library.checkAllEventsAreRead() }
-    try library.dropSnapshotsFromBeforeErasures()
+    let refusal = Result {
+      if sweepsResources { try library.checkAllEventsAreRead() }
+      try library.dropSnapshotsFromBeforeErasures()
+    }
     library.close()
-    // At once: what still holds the store a moment longer, a thread that ends, would stand in the way.
+    // At once, also after a refusal: what still holds the store a moment longer, a thread that ends, would stand in
+    // the way of whoever compacts next.
     try library.store.core.environment.close()
+    try refusal.get()
   }
 
   /// Refuses where events are set aside: they may name files, and a later program may carry them out.
