@@ -5,8 +5,17 @@
 // variadic (Swift cannot import those), and SHA-256. No feature macro is defined here: the headers shared with the
 // Glibc module must look the same in both.
 
+#if !defined(__linux__)
+#error "PhotoLedger needs Linux: it uses epoll, eventfd, renameat2 and the C library's robust mutexes."
+#endif
+
 #include <stddef.h>
 #include <stdint.h>
+
+#if !defined(__GLIBC__)
+#error "PhotoLedger needs the GNU C library; others, such as musl, have not been tried."
+#endif
+
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
