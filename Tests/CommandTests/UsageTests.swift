@@ -62,6 +62,17 @@ struct UsageTests {
     #expect(result.output.isEmpty)
   }
 
+  @Test("--version names the version of the changelog's newest heading")
+  func version() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let changelog = try String(contentsOf: root.appending(path: "CHANGELOG.md"), encoding: .utf8)
+    let heading = try #require(changelog.split(separator: "\n").first { $0.hasPrefix("## ") })
+    #expect(heading.hasPrefix("## \(photoledger.Program.version)"), "\(heading)")
+    let result = try Sandbox(makesLibrary: false).run(["--version"])
+    #expect(result.output.hasPrefix("photoledger \(photoledger.Program.version), with"))
+  }
+
   @Test("a reader that goes away ends a command quietly, however much it would have printed")
   func closedOutput() throws {
     let sandbox = try Sandbox()

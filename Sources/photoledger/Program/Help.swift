@@ -18,7 +18,8 @@ enum Help {
       The library is the one that --library PATH names, or PHOTOLEDGER_LIBRARY, else
       \(LibraryLocation.standardPath).
       `import FOLDER` makes it if it does not exist yet.
-      `photoledger COMMAND --help` tells more. Exit status: 0 done, 1 failed, 2 wrong usage.
+      `photoledger COMMAND --help` tells more, `photoledger --version` names the version.
+      Exit status: 0 done, 1 failed, 2 wrong usage.
 
       """
     return text

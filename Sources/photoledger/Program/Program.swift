@@ -5,6 +5,9 @@ import PhotoLedger
 
 /// The program: finds the command, runs it, and turns what went wrong into a sentence and an exit status.
 enum Program {
+  /// The version, as the changelog's newest heading has it.
+  static let version = "0.1.0"
+
   /// Runs a command line without the program's own name.
   /// - Returns: the exit status.
   static func run(_ words: [String]) -> Int32 {
@@ -32,6 +35,14 @@ enum Program {
       try output.write(Help.program(Commands.all))
       return .done
     }
+    if words == ["--version"] {
+      #if Gallery
+      try output.line("photoledger \(version), with the server")
+      #else
+      try output.line("photoledger \(version), without the server")
+      #endif
+      return .done
+    }
     if words[0] == "help" { return try dispatch(Array(words.dropFirst()) + ["--help"], output) }
     let command = try find(words)
     let rest = leading + words.dropFirst(command.words.count)
@@ -54,7 +65,7 @@ enum Program {
   private static func splitLeadingOptions(_ words: [String]) throws -> (options: [String], words: [String]) {
     var rest = words[...]
     var options: [String] = []
-    while let word = rest.first, word.hasPrefix("--"), word != "--help" {
+    while let word = rest.first, word.hasPrefix("--"), word != "--help", word != "--version" {
       let name = word.dropFirst(2).prefix { $0 != "=" }
       guard let option = [Option.library, .client, .json].first(where: { $0.name == name }) else {
         throw UsageError("The option \(word) stands before the command; write it after.")
