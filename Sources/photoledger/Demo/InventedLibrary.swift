@@ -56,13 +56,12 @@ struct InventedLibrary {
     _ number: Int, _ journey: Journey, _ taken: WrittenDate, _ numbers: inout SeededNumbers
   ) -> AssetCreation {
     let isPanorama = Int.random(in: 0..<20, using: &numbers) == 0
-    let name = "\(journey.name)-\(DateText.padded(number, 3)).svg"
+    let name = "\(journey.name)-\(DateText.padded(number, 3)).png"
     let picture = InventedPicture(
-      caption: name, hue: (journey.hue + Int.random(in: -12...12, using: &numbers) + 360) % 360, isPanorama: isPanorama,
+      hue: (journey.hue + Int.random(in: -12...12, using: &numbers) + 360) % 360, isPanorama: isPanorama,
       using: &numbers)
     let file = ResourceDraft(
-      type: .photo, source: .data(Data(picture.svg.utf8)), originalFilename: name,
-      uniformTypeIdentifier: "public.svg-image")
+      type: .photo, source: .data(picture.png), originalFilename: name, uniformTypeIdentifier: "public.png")
     var creation = AssetCreation(mediaType: .image, resources: [file])
     creation.mediaSubtypes = isPanorama ? [.photoPanorama] : []
     (creation.pixelWidth, creation.pixelHeight) = (picture.width, picture.height)
