@@ -82,9 +82,10 @@
   /// Finds the route of a request.
   enum Router {
     static let routes: [Route] =
-      PageRoutes.all + HealthRoutes.all + KeyRoutes.all + AccessRoutes.all + FetchRoutes.all + FeedRoutes.all
-      + FileRoutes.all + BlockRoutes.all + UndoRoutes.all + LogRoutes.all + AuditRoutes.all + RenditionRoutes.all
-      + DownloadRoutes.all + UploadRoutes.all.map { $0.needing(.add) } + HashRoutes.all.map { $0.needing(.add) }
+      PageRoutes.all + HealthRoutes.all + KeyRoutes.all + AccessRoutes.all + FetchRoutes.all + ShapeRoutes.all
+      + FeedRoutes.all + FileRoutes.all + BlockRoutes.all + UndoRoutes.all + LogRoutes.all + AuditRoutes.all
+      + RenditionRoutes.all + DownloadRoutes.all + UploadRoutes.all.map { $0.needing(.add) }
+      + HashRoutes.all.map { $0.needing(.add) }
 
     /// - Throws: ``Problem`` 404 for an unknown path, 405 for a known one with another method.
     static func route(_ request: HTTPRequest) throws(Problem) -> (Route, [String]) {

@@ -1,0 +1,45 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import PhotoLedger
+
+  /// The shapes of a fetch's assets, for the layout of a grid.
+  ///
+  /// A grid that knows the shape of each asset has an exact height and an exact place for each, without the rest of the
+  /// columns: two bytes an asset, the width in 256ths of the height, little-endian, 0 where the size is not known.
+  ///
+  /// Rejected: heights that are estimated until windows arrive. Scrolling then moves what a person looks at.
+  enum ShapeRoutes {
+    /// How many shapes one answer has at most.
+    static let limit = 1 << 16
+
+    static let all: [Route] = [
+      .reading("GET", "/v1/fetches/{fetch}/shapes") { call in
+        try call.checkQuery(["token", "at", "start", "count"])
+        let fetch = try FetchRequest(name: call.parameters[0])
+        let (start, count) = (try call.count("start") ?? 0, try call.count("count") ?? limit)
+        guard count <= limit else {
+          throw Problem.malformed("'count' is \(count); an answer has at most \(limit) shapes.")
+        }
+        let library = try call.library()
+        try Fetches.checkMayRead(library)
+        let result = try call.server.fetches.result(fetch, at: try call.token(in: library), of: library)
+        let fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-s\"")
+        if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
+        let first = min(start, result.count)
+        let bytes = try result.objects(at: first..<(first + min(count, result.count - first))).flatMap { asset in
+          let shape = shape(width: asset.pixelWidth, height: asset.pixelHeight)
+          return [UInt8(truncatingIfNeeded: shape), UInt8(shape >> 8)]
+        }
+        return HTTPResponse(
+          200, Headers.common + fields + [("Content-Type", "application/octet-stream")], .bytes(bytes))
+      }
+    ]
+
+    /// The width in 256ths of the height, at least 1; 0 for what has no size.
+    static func shape(width: Int, height: Int) -> UInt16 {
+      guard width > 0, height > 0 else { return 0 }
+      return UInt16(min(max((Double(width) / Double(height) * 256).rounded(), 1), Double(UInt16.max)))
+    }
+  }
+#endif
