@@ -1,7 +1,9 @@
-// What changes, as it is committed: one stream of the server for all fetches of a page.
+// What changes, as it is committed: one stream of the server for all fetches of all tabs.
 //
-// A fetch is followed from the state that the caller holds. After a cut the stream goes on where it ended, with the
-// cursor that the browser sends by itself; a caller whose state the stream does not name asks for the change between.
+// The stream lies in a shared worker (`hub.js`). Where there is none, as in some browsers of phones, each tab has its own.
+// Events: `connection` when the stream was opened or cut, `signedout` when the session has ended.
+
+import { Stream, fetchLimit } from './stream.js';
 
 /** @typedef {import('./photoledger.js').PhotoLedger} PhotoLedger */
 /** @typedef {import('./photoledger.js').Change} Change */
@@ -15,9 +17,13 @@
  *
  * @typedef {object} Follower
  * @property {(change: Change) => void} onChange a step of the fetch
- * @property {(state: import('./photoledger.js').FetchState) => void} onState the fetch anew, at another state
+ * @property {(state: import('./photoledger.js').FetchState) => void} onState the fetch is at another state
  * @property {(renditions: Rendition[]) => void} [onRenditions] assets whose pictures are ready or have failed
+ * @property {(problem: Error) => void} [onProblem] the fetch cannot be followed any more
  */
+
+/** How long a tab may be hidden before the stream is opened anew when it is shown, milliseconds. */
+const sleepLimit = 60_000;
 
 /** The feed of a page. */
 export class Feed extends EventTarget {
@@ -25,12 +31,30 @@ export class Feed extends EventTarget {
   constructor(client) {
     super();
     this.client = client;
-    /** @type {Map<string, { after: string, followers: Set<Follower> }>} */
-    this.fetches = new Map();
-    /** @type {EventSource | null} */
-    this.source = null;
-    /** Whether the stream is open; the event `connection` says when this changes. */
-    this.isOpen = false;
+    /** @type {Map<string, Set<Follower>>} */
+    this.followers = new Map();
+    /** Whether changes arrive; true until the stream was cut. */
+    this.isOpen = true;
+    /** @type {MessagePort | null} */
+    this.port = null;
+    /** @type {Stream[]} */
+    this.streams = [];
+    // A worker has the cookie but not the key of a program.
+    if (!client.key && 'SharedWorker' in globalThis) {
+      const worker = new SharedWorker(new URL('./hub.js', import.meta.url), { type: 'module', name: 'photoledger-feed' });
+      this.port = worker.port;
+      this.port.onmessage = ({ data }) => this.take(data);
+      this.port.start();
+      addEventListener('pagehide', () => this.port?.postMessage({ kind: 'close' }));
+      // A page that comes back from the browser's cache has left the hub.
+      addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
+    }
+    let hidden = 0;
+    document.addEventListener('visibilitychange', () => {
+      if (document.hidden) hidden = Date.now();
+      else if (Date.now() - hidden > sleepLimit) this.wake();
+    });
+    addEventListener('online', () => this.wake());
   }
 
   /**
@@ -41,62 +65,65 @@ export class Feed extends EventTarget {
    * @returns {() => void} ends it
    */
   follow(fetch, after, follower) {
-    const known = this.fetches.get(fetch);
-    if (known) known.followers.add(follower);
-    else this.fetches.set(fetch, { after, followers: new Set([follower]) });
-    if (!known) this.restart();
+    const known = this.followers.get(fetch);
+    if (known) known.add(follower);
+    else {
+      this.followers.set(fetch, new Set([follower]));
+      if (this.port) this.port.postMessage({ kind: 'follow', fetch, after });
+      else this.streamFor().add(fetch, after);
+    }
     return () => {
-      const entry = this.fetches.get(fetch);
-      if (!entry?.followers.delete(follower) || entry.followers.size > 0) return;
-      this.fetches.delete(fetch);
-      this.restart();
+      const followers = this.followers.get(fetch);
+      if (!followers?.delete(follower) || followers.size > 0) return;
+      this.followers.delete(fetch);
+      if (this.port) this.port.postMessage({ kind: 'leave', fetch });
+      for (const stream of this.streams) if (stream.fetches.has(fetch)) stream.remove(fetch);
     };
   }
 
-  /** Opens the stream for the fetches of now, from the states that are held. */
-  restart() {
-    this.source?.close();
-    this.source = null;
-    if (this.fetches.size === 0) return;
-    const query = new URLSearchParams();
-    for (const [fetch, { after }] of this.fetches) {
-      query.append('fetch', fetch);
-      query.append('after', after);
+  /** A stream of this tab with room for one more fetch. */
+  streamFor() {
+    const found = this.streams.find((stream) => stream.fetches.size < fetchLimit);
+    if (found) return found;
+    const made = new Stream(this.client, (message) => this.take(message));
+    this.streams.push(made);
+    return made;
+  }
+
+  /** @param {import('./stream.js').FeedMessage} message */
+  take(message) {
+    switch (message.kind) {
+      case 'change':
+        for (const one of this.followers.get(message.change.fetch) ?? []) one.onChange(message.change);
+        break;
+      case 'state':
+        for (const one of this.followers.get(message.state.fetch) ?? []) one.onState(message.state);
+        break;
+      case 'renditions':
+        for (const followers of this.followers.values()) {
+          for (const one of followers) one.onRenditions?.(message.renditions);
+        }
+        break;
+      case 'problem':
+        for (const [fetch, followers] of this.followers) {
+          if (message.fetch !== null && message.fetch !== fetch) continue;
+          for (const one of followers) one.onProblem?.(new Error(message.detail));
+        }
+        break;
+      case 'connection':
+        if (message.isOpen === this.isOpen) break;
+        this.isOpen = message.isOpen;
+        this.dispatchEvent(new Event('connection'));
+        break;
+      case 'signedOut':
+        this.dispatchEvent(new Event('signedout'));
+        break;
     }
-    const source = new EventSource(`${this.client.base}/v1/feed?${query}`);
-    this.source = source;
-    source.onopen = () => this.setOpen(true);
-    source.onerror = () => this.setOpen(false);
-    source.addEventListener('change', (event) => {
-      const change = JSON.parse(event.data);
-      const entry = this.fetches.get(change.fetch);
-      if (!entry) return;
-      entry.after = change.after;
-      for (const follower of entry.followers) follower.onChange(change);
-    });
-    source.addEventListener('state', (event) => {
-      const state = JSON.parse(event.data);
-      const entry = this.fetches.get(state.fetch);
-      if (!entry) return;
-      entry.after = state.token;
-      for (const follower of entry.followers) follower.onState(state);
-    });
-    source.addEventListener('rendition', (event) => {
-      const { renditions } = JSON.parse(event.data);
-      for (const entry of this.fetches.values()) for (const one of entry.followers) one.onRenditions?.(renditions);
-    });
   }
 
-  /** @param {boolean} isOpen */
-  setOpen(isOpen) {
-    if (isOpen === this.isOpen) return;
-    this.isOpen = isOpen;
-    this.dispatchEvent(new Event('connection'));
-  }
-
-  /** Ends everything. */
-  close() {
-    this.fetches.clear();
-    this.restart();
+  /** Opens the stream anew. */
+  wake() {
+    this.port?.postMessage({ kind: 'wake' });
+    for (const stream of this.streams) stream.wake();
   }
 }

@@ -3,17 +3,34 @@
 //   count, token          the state
 //   item(index)           what is loaded; null until then
 //   load(start, count)    asks for what is not loaded
-//   changes               event `change`, after the list is at the new state
+//   blocks                shapes, rows and headings, for the layout
 //
-// Invariant: at every moment each loaded item is at the index that it has in the fetch at `token`. A window that
-// arrives for an earlier state is not put in.
+// Events: `change` (ListChange) after the list came to another state, `loaded` when items arrived, `shapes` when the layout
+// knows more, `renditions` when pictures are ready, `failed` (ErrorEvent's `error`) when the list cannot go on.
+//
+// A message of the feed says which state it begins at. If that is not the state of the list, messages were missed or lie
+// before it: the list asks for the one change from its own state to now, and messages that come meanwhile are looked
+// at again after that. So the order in which messages and answers arrive does not matter.
+//
+// Invariant: at every moment each loaded item is at the index that it has in the fetch at `token`. What is on its way is
+// bound to cells and blocks, which move with the changes, and not to indexes.
 
-import { items } from '../client/photoledger.js';
+import { Problem, items } from '../client/photoledger.js';
+import { sectionQuery, timeZone } from '../client/stream.js';
+import { Blocks, Cell } from './blocks.js';
 
 /** @typedef {import('../client/photoledger.js').PhotoLedger} PhotoLedger */
 /** @typedef {import('../client/photoledger.js').Item} Item */
 /** @typedef {import('../client/photoledger.js').Change} Change */
 /** @typedef {import('../client/photoledger.js').Question} Question */
+/** @typedef {import('../client/photoledger.js').FetchState} FetchState */
+
+/** How many items a window has. */
+const windowSize = 200;
+/** How many shapes are asked for at once. */
+const shapesAtOnce = 16384;
+/** How many blocks keep their items; the ones that were looked at longest ago lose them. */
+const loadedBlocks = 24;
 
 /** What a `change` event of a list holds: a step, or null if the list begins anew. */
 export class ListChange extends Event {
@@ -24,42 +41,101 @@ export class ListChange extends Event {
   }
 }
 
+/**
+ * The width of an item in 256ths of its height, as the server's shapes have it.
+ * @param {Item} item
+ */
+const shapeOf = (item) =>
+  item.width > 0 && item.height > 0 ? Math.min(Math.max(Math.round(item.width / item.height * 256), 1), 65535) : 0;
+
+/**
+ * The index after a change of an item at an index before it; -1 if it is gone.
+ * @param {Change} change
+ * @param {number} index
+ */
+export function mapped(change, index) {
+  for (const [before, after] of change.moved) if (before === index) return after;
+  let place = index;
+  for (const [start, count] of change.removed) {
+    if (start > index) break;
+    if (index < start + count) return -1;
+    place -= count;
+  }
+  for (const [before] of change.moved) if (before < index) place -= 1;
+  const ins = [...change.inserted, ...change.moved.map(([, after]) => /** @type {[number, number]} */ ([after, 1]))]
+    .sort((one, other) => one[0] - other[0]);
+  for (const [start, count] of ins) {
+    if (start > place) break;
+    place += count;
+  }
+  return place;
+}
+
 export class List extends EventTarget {
   /**
    * Opens the list of a fetch.
    * @param {PhotoLedger} client
    * @param {Question} question
-   * @param {{ feed?: import('../client/feed.js').Feed, at?: string }} options without a feed, or with `at`, the
-   *   list stays at its state
+   * @param {{ feed?: import('../client/feed.js').Feed, at?: string, hasHeadings?: boolean }} options without a feed, or
+   *   with `at`, the list stays at its state
    */
-  static async open(client, question, { feed, at } = {}) {
-    const list = new List(client, await client.openFetch(question, at));
-    if (feed && at === undefined) {
-      list.end = feed.follow(list.fetch, list.token, {
-        onChange: (change) => list.apply(change),
-        onState: (state) => list.begin(state),
-        onRenditions: () => list.dispatchEvent(new Event('renditions')),
-      });
-    }
+  static async open(client, question, { feed, at, hasHeadings = false } = {}) {
+    const state = await client.openFetch(question, at);
+    const parts = hasHeadings ? await List.parts(client, state) : [{ key: '', count: state.count }];
+    const list = new List(client, state, parts, hasHeadings, !(question.sort?.[0] ?? '').endsWith(':desc'));
+    if (feed && at === undefined) list.follow(feed);
     return list;
   }
 
   /**
+   * The months of a fetch at a state.
    * @param {PhotoLedger} client
-   * @param {import('../client/photoledger.js').FetchState} state
+   * @param {FetchState} state
    */
-  constructor(client, state) {
+  static async parts(client, state) {
+    if (state.count === 0) return [];
+    return client.sections(state.fetch, state.token, 'month', timeZone);
+  }
+
+  /**
+   * @param {PhotoLedger} client
+   * @param {FetchState} state
+   * @param {{ key: string, count: number }[]} parts
+   * @param {boolean} hasHeadings
+   * @param {boolean} isAscending whether the months of the list ascend
+   */
+  constructor(client, state, parts, hasHeadings, isAscending = true) {
     super();
     this.client = client;
     this.fetch = state.fetch;
     this.token = state.token;
-    this.count = state.count;
-    /** @type {(Item | null)[]} */
-    this.items = new Array(state.count).fill(null);
-    /** @type {Map<number, Promise<void>>} */
-    this.pending = new Map();
+    this.hasHeadings = hasHeadings;
+    this.isAscending = isAscending;
+    this.blocks = new Blocks(parts);
+    this.isOpen = true;
+    /** Whether the list asks for what it missed. */
+    this.isCatchingUp = false;
+    this.hasMissed = false;
+    /** @type {import('./blocks.js').Block[]} */
+    this.recent = [];
+    /** @type {Set<AbortController>} */
+    this.requests = new Set();
     /** @type {() => void} */
     this.end = () => {};
+  }
+
+  get count() {
+    return this.blocks.count;
+  }
+
+  /** @param {import('../client/feed.js').Feed} feed */
+  follow(feed) {
+    this.end = feed.follow(this.fetch, this.token, {
+      onChange: (change) => this.take(change),
+      onState: (state) => this.take(state),
+      onRenditions: (renditions) => this.takeRenditions(renditions),
+      onProblem: (problem) => this.fail(problem),
+    });
   }
 
   /**
@@ -67,53 +143,162 @@ export class List extends EventTarget {
    * @param {number} index
    */
   item(index) {
-    return this.items[index] ?? null;
+    return this.blocks.cell(index)?.item ?? null;
   }
 
   /**
-   * Loads what is missing of a range.
+   * Loads what is missing of a range. Windows on their way that do not meet the range any more go on.
    * @param {number} start
    * @param {number} count
    */
   async load(start, count) {
-    const size = 200;
-    const first = Math.floor(Math.max(0, start) / size);
-    const last = Math.floor(Math.max(0, Math.min(start + count, this.count) - 1) / size);
+    const end = Math.min(start + count, this.count);
     const waits = [];
-    for (let page = first; page <= last; page += 1) {
-      const range = this.items.slice(page * size, (page + 1) * size);
-      if (!range.some((item) => item === null)) continue;
-      if (!this.pending.has(page)) this.pending.set(page, this.read(page, size));
-      waits.push(this.pending.get(page));
+    for (let index = Math.max(0, start); index < end;) {
+      const { block } = this.blocks.at(index);
+      this.use(block);
+      if (this.blocks.cell(index)?.item) {
+        index += 1;
+        continue;
+      }
+      const first = index;
+      /** @type {Cell[]} */
+      const cells = [];
+      let isNew = false;
+      while (index < end && cells.length < windowSize) {
+        const cell = this.blocks.madeCell(index);
+        if (cell.item) break;
+        if (!cell.isAsked) isNew = true;
+        cells.push(cell);
+        index += 1;
+      }
+      if (isNew) waits.push(this.read(first, cells));
     }
     await Promise.all(waits);
   }
 
   /**
-   * @param {number} page
-   * @param {number} size
+   * Notes that a block is looked at; of others the items are given up.
+   * @param {import('./blocks.js').Block} block
    */
-  async read(page, size) {
-    const token = this.token;
-    try {
-      const window = await this.client.window(this.fetch, token, page * size, size);
-      if (token !== this.token) return;
-      window.items.forEach((item, offset) => { this.items[window.start + offset] = item; });
-      this.dispatchEvent(new Event('loaded'));
-    } finally {
-      this.pending.delete(page);
+  use(block) {
+    if (this.recent[this.recent.length - 1] === block) return;
+    this.recent = this.recent.filter((one) => one !== block);
+    this.recent.push(block);
+    while (this.recent.length > loadedBlocks) {
+      const gone = this.recent.shift();
+      if (gone) gone.cells = null;
     }
   }
 
   /**
-   * Begins anew.
-   * @param {import('../client/photoledger.js').FetchState} state
+   * @param {number} start
+   * @param {Cell[]} cells
    */
-  begin(state) {
+  async read(start, cells) {
+    for (const cell of cells) cell.isAsked = true;
+    const abort = new AbortController();
+    this.requests.add(abort);
+    try {
+      const window = await this.client.window(this.fetch, this.token, start, cells.length, abort.signal);
+      // The cells are where their items are by now.
+      window.items.forEach((item, index) => { cells[index].item ??= item; });
+      this.dispatchEvent(new Event('loaded'));
+    } catch (error) {
+      if (!abort.signal.aborted) this.fail(error);
+    } finally {
+      for (const cell of cells) cell.isAsked = false;
+      this.requests.delete(abort);
+    }
+  }
+
+  /**
+   * Asks for the shapes of blocks, the given ones first.
+   * @param {number} place where to begin
+   * @returns {Promise<void>} when an answer came
+   */
+  async loadShapes(place = 0) {
+    const wants = (/** @type {import('./blocks.js').Block} */ block) => (!block.shapes || block.isVague) && !block.waiting;
+    const { list } = this.blocks;
+    let from = Math.min(place, Math.max(0, list.length - 1));
+    while (from < list.length && !wants(list[from])) from += 1;
+    if (from >= list.length) from = list.findIndex(wants);
+    if (from < 0 || !list[from]) return;
+    const blocks = [];
+    let count = 0;
+    for (let at = from; at < list.length && wants(list[at]) && count + list[at].count <= shapesAtOnce; at += 1) {
+      list[at].waiting = [];
+      blocks.push({ block: list[at], count: list[at].count });
+      count += list[at].count;
+    }
+    const first = this.blocks.first(from);
+    const { blocks: owner } = this;
+    try {
+      const path = `/v1/fetches/${encodeURIComponent(this.fetch)}/shapes`;
+      const answer = await this.client.response('GET', path, { query: { token: this.token, start: first, count } });
+      const bytes = new DataView(await answer.arrayBuffer());
+      if (owner !== this.blocks) return;
+      let at = 0;
+      for (const { block, count: size } of blocks) {
+        const shapes = new Uint16Array(size);
+        for (let index = 0; index < size; index += 1) shapes[index] = bytes.getUint16(2 * (at + index), true);
+        at += size;
+        owner.fill(block, shapes);
+      }
+      this.dispatchEvent(new Event('shapes'));
+    } catch (error) {
+      for (const { block } of blocks) block.waiting = null;
+      throw error;
+    }
+  }
+
+  /** Whether there are shapes to ask for. */
+  get lacksShapes() {
+    return this.blocks.list.some((block) => (!block.shapes || block.isVague) && !block.waiting);
+  }
+
+  /**
+   * Takes a message of the feed.
+   * @param {Change | FetchState} message
+   */
+  take(message) {
+    if (!this.isOpen) return;
+    if (this.isCatchingUp) this.hasMissed = true;
+    else if ('before' in message && message.before === this.token) this.apply(message);
+    else if ('before' in message ? message.after !== this.token : message.token !== this.token) this.catchUp();
+  }
+
+  /** Asks for what lies between the state of the list and now, until nothing was missed meanwhile. */
+  async catchUp() {
+    this.isCatchingUp = true;
+    try {
+      do {
+        this.hasMissed = false;
+        const path = `/v1/fetches/${encodeURIComponent(this.fetch)}/changes`;
+        const query = { after: this.token, ...sectionQuery };
+        const change = await this.client.ask('GET', path, { query });
+        if (!this.isOpen) return;
+        if (change && 'before' in change) this.apply(change);
+        else await this.begin();
+      } while (this.hasMissed);
+    } catch (error) {
+      if (error instanceof Problem && error.status === 410) await this.begin();
+      else this.fail(error);
+    } finally {
+      this.isCatchingUp = false;
+    }
+  }
+
+  /** Begins anew at the state of now. */
+  async begin() {
+    const state = await this.client.ask('GET', `/v1/fetches/${encodeURIComponent(this.fetch)}`);
+    const parts = this.hasHeadings ? await List.parts(this.client, state) : [{ key: '', count: state.count }];
+    if (!this.isOpen) return;
+    const { metrics, heading } = this.blocks;
     this.token = state.token;
-    this.count = state.count;
-    this.items = new Array(state.count).fill(null);
-    this.pending.clear();
+    this.blocks = new Blocks(parts);
+    if (metrics) this.blocks.measure(metrics, heading);
+    this.recent = [];
     this.dispatchEvent(new ListChange(null));
   }
 
@@ -121,40 +306,102 @@ export class List extends EventTarget {
    * Leads the list a step on.
    * @param {Change} change
    */
-  async apply(change) {
-    if (change.before !== this.token) {
-      // The feed runs ahead or behind of this list: what lies between is one exact change.
-      const between = await this.client.changes(this.fetch, this.token);
-      if (between && 'before' in between && between.before === this.token) this.apply(between);
-      return;
-    }
-    const moved = [...change.moved].sort((one, other) => one[1] - other[1]);
-    const held = moved.map(([before]) => this.items[before]);
-    const out = [...change.removed.flatMap(([start, count]) => Array.from({ length: count }, (_, n) => start + n)),
-      ...change.moved.map(([before]) => before)].sort((one, other) => other - one);
-    for (const index of out) this.items.splice(index, 1);
-    /** @type {[number, Item | null][]} */
-    const ins = change.inserted.flatMap(([start, count]) => Array.from(
-      { length: count }, (_, n) => /** @type {[number, Item | null]} */ ([start + n, null])));
-    moved.forEach(([, after], n) => ins.push([after, held[n]]));
-    ins.sort((one, other) => one[0] - other[0]);
-    for (const [index, item] of ins) this.items.splice(index, 0, item);
-    for (const [start, count] of change.changed) {
-      for (let index = start; index < start + count; index += 1) this.items[index] = null;
-    }
-    const fresh = items(change.items.columns);
+  apply(change) {
+    /** @type {Map<number, Item>} */
+    const fresh = new Map();
+    const columns = items(change.items.columns);
     let next = 0;
     for (const [start, count] of change.items.indexes) {
-      for (let index = start; index < start + count; index += 1) this.items[index] = fresh[next++];
+      for (let index = start; index < start + count; index += 1) fresh.set(index, columns[next++]);
+    }
+    const known = (/** @type {number} */ index) => {
+      const item = fresh.get(index);
+      return item ? { item, shape: shapeOf(item) } : null;
+    };
+    const parts = this.hasHeadings ? this.partsAfter(change) : null;
+    const isFitting = (!this.hasHeadings || parts !== null)
+      && this.blocks.apply(change.removed, change.inserted, change.moved, parts, known)
+      && this.blocks.count === change.count;
+    if (!isFitting) {
+      this.catchUpAnew();
+      return;
+    }
+    for (const [start, count] of change.changed) {
+      for (let index = start; index < start + count; index += 1) this.blocks.change(index, known(index));
     }
     this.token = change.after;
-    this.count = change.count;
-    this.pending.clear();
     this.dispatchEvent(new ListChange(change));
   }
 
-  /** Ends following. */
-  close() {
-    this.end();
+  /** Begins anew because a change has no sections, or too many differ. */
+  async catchUpAnew() {
+    this.isCatchingUp = true;
+    try {
+      do {
+        this.hasMissed = false;
+        await this.begin();
+      } while (this.hasMissed);
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.isCatchingUp = false;
+    }
   }
+
+  /**
+   * The parts after a change; null if the change does not say.
+   * @param {Change} change
+   */
+  partsAfter(change) {
+    if (!change.sections) return null;
+    const counts = new Map(this.blocks.parts.map((part) => [part.key, part.count]));
+    for (const [key, , after] of change.sections) {
+      if (after === 0) counts.delete(key);
+      else counts.set(key, after);
+    }
+    const order = this.isAscending ? 1 : -1;
+    return [...counts].map(([key, count]) => ({ key, count, rank: rankOf(key) }))
+      .sort((one, other) => order * (one.rank < other.rank ? -1 : one.rank > other.rank ? 1 : 0));
+  }
+
+  /** @param {import('../client/feed.js').Rendition[]} renditions */
+  takeRenditions(renditions) {
+    const known = new Map(renditions.map((one) => [one.localIdentifier, one]));
+    let hasAny = false;
+    for (const block of this.recent) {
+      for (const cell of block.cells ?? []) {
+        const rendition = cell?.item && known.get(cell.item.id);
+        if (!rendition || !cell.item || cell.item.sha256 !== rendition.sha256) continue;
+        cell.item = { ...cell.item, rendition: rendition.rendition, placeholder: rendition.placeholder };
+        hasAny = true;
+      }
+    }
+    if (hasAny) this.dispatchEvent(new Event('renditions'));
+  }
+
+  /** @param {unknown} error */
+  fail(error) {
+    if (this.isOpen) this.dispatchEvent(new CustomEvent('failed', { detail: error }));
+  }
+
+  /** Ends what is on its way: it is only passed. */
+  abort() {
+    for (const request of this.requests) request.abort();
+  }
+
+  /** Ends following and what is on its way. */
+  close() {
+    this.isOpen = false;
+    this.end();
+    this.abort();
+  }
+}
+
+/**
+ * The place of a month among months; what has no date stands before all.
+ * @param {string} key
+ */
+function rankOf(key) {
+  const found = /^(-?\d+)-(\d+)$/.exec(key);
+  return found ? Number(found[1]) * 12 + Number(found[2]) - 1 : -Infinity;
 }

@@ -22,6 +22,13 @@ export default {
   'tile.video': 'Video, {date}',
   'tile.undated': 'ohne Datum',
   // Grid.
+  'grid.label': 'Fotos',
+  'grid.undated': 'Ohne Datum',
+  'grid.scrubber': 'Zu einem Monat gehen',
+  'grid.larger': 'Bilder größer',
+  'grid.smaller': 'Bilder kleiner',
+  'tile.live': 'Live Photo, {date}',
+  'tile.favorite': 'Favorit',
   // Viewer.
   // Collections.
   // History.

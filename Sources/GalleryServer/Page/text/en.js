@@ -22,6 +22,13 @@ export default {
   'tile.video': 'Video, {date}',
   'tile.undated': 'without a date',
   // Grid.
+  'grid.label': 'Photos',
+  'grid.undated': 'Without a date',
+  'grid.scrubber': 'Go to a month',
+  'grid.larger': 'Larger pictures',
+  'grid.smaller': 'Smaller pictures',
+  'tile.live': 'Live Photo, {date}',
+  'tile.favorite': 'favourite',
   // Viewer.
   // Collections.
   // History.

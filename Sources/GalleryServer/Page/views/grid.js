@@ -1,17 +1,34 @@
-// A grid of the pictures of a list.
+// A grid of the pictures of a list, however long it is.
+//
+//   .grid          the frame: headings, tiles, the scrubber
+//     .grid-scroll   scrolls; a listbox that has the focus and names the tile that the keyboard is at
+//       .grid-space    as high as the list, as far as browsers can
+//         .grid-layer    holds what is to be seen, shifted so that it lies where the element is scrolled to
+//
+// Only tiles near the visible part exist. A tile belongs to the cell of its item, so a change of the list moves tiles and
+// makes none anew. The anchor, the first visible item and how far it is from the edge, keeps its place on the screen
+// whatever happens to the list; at the very top the list begins with what came.
 
-import { List } from '../model/list.js';
+import { beside, rectOf, rects, rowsBetween } from '../layout/place.js';
+import { Scroller } from '../layout/scroll.js';
+import { List, mapped } from '../model/list.js';
 import { Selection } from '../model/selection.js';
-import { t, wallTime } from '../text/text.js';
-import { h } from './dom.js';
+import { t } from '../text/text.js';
+import { h, uniqueName } from './dom.js';
+import { Dragging } from './dragging.js';
+import { Scrubber, monthName } from './scrubber.js';
+import { Tile } from './tile.js';
 
 /** @typedef {import('../client/photoledger.js').Item} Item */
+/** @typedef {import('../model/blocks.js').Cell} Cell */
 
 /**
  * @typedef {object} GridOptions
  * @property {import('../client/photoledger.js').Question} question
  * @property {string} [at] a state or date to look back at; the grid then stays as it is
  * @property {boolean} [isReorderable] whether tiles can be dragged; the event `move` then says where to
+ * @property {boolean} [isPlain] without selection
+ * @property {string} [label] what the grid shows, for screen readers
  */
 
 /** What the event `open` of a grid holds. */
@@ -23,7 +40,7 @@ export class OpenEvent extends Event {
   }
 }
 
-/** What the event `move` of a grid holds: the selected items are to stand before the index. */
+/** What the event `move` of a grid holds: the items are to stand before the one that has the index `before` now. */
 export class MoveEvent extends Event {
   /**
    * @param {number[]} indexes
@@ -36,16 +53,22 @@ export class MoveEvent extends Event {
   }
 }
 
-/**
- * A grid. Events: `open` (a tile was activated: show it), `move`, and those of `list` and `selection`.
- */
+/** The wanted heights of rows, from a few large pictures to many small ones. */
+const targets = [420, 300, 220, 160, 120, 90];
+/** How many tiles may be drawn; small pictures on a large screen become larger. */
+const tileLimit = 170;
+const headingHeight = 52;
+const gap = 4;
+
+/** A grid. Events: `open` (a tile was activated), `move`, and those of `list` and `selection`. */
 export class Grid extends EventTarget {
   /**
    * @param {import('./app.js').App} app
    * @param {GridOptions} options
    */
   static async open(app, options) {
-    const list = await List.open(app.client, options.question, { feed: app.feed, at: options.at });
+    const hasHeadings = /^(creationDate|localCreationDate)\b/.test(options.question.sort?.[0] ?? '');
+    const list = await List.open(app.client, options.question, { feed: app.feed, at: options.at, hasHeadings });
     return new Grid(app, list, options);
   }
 
@@ -60,38 +83,321 @@ export class Grid extends EventTarget {
     this.list = list;
     this.options = options;
     this.selection = new Selection();
-    this.element = h('div', { class: 'grid', role: 'grid', 'aria-multiselectable': 'true' });
-    list.addEventListener('change', (event) => {
-      this.selection.apply(/** @type {import('../model/list.js').ListChange} */ (event).change);
-      this.draw();
-    });
-    list.addEventListener('loaded', () => this.draw());
-    this.selection.addEventListener('change', () => this.draw());
-    this.draw();
-    list.load(0, 200);
+    this.name = uniqueName('grid');
+    this.level = Number(localStorage.getItem('photoledger.level') ?? 2);
+    /** @type {Map<Cell, Tile>} */
+    this.tiles = new Map();
+    /** @type {Tile[]} */
+    this.free = [];
+    /** @type {Map<string, HTMLElement>} */
+    this.headings = new Map();
+    /** Where the keyboard is. */
+    this.cursor = 0;
+    /** @type {{ index: number, offset: number } | null} */
+    this.anchor = null;
+    this.isDrawing = false;
+    this.isClosed = false;
+    this.isLoadingShapes = false;
+    this.lastTop = 0;
+
+    this.layer = h('div', { class: 'grid-layer', role: 'presentation' });
+    this.space = h('div', { class: 'grid-space', role: 'presentation' }, this.layer);
+    this.scroll = h('div', {
+      class: 'grid-scroll', role: 'listbox', tabindex: '0', 'aria-multiselectable': options.isPlain ? null : 'true',
+      'aria-label': options.label ?? t('grid.label'),
+    }, this.space);
+    this.element = h('div', { class: 'grid' }, this.scroll);
+    this.scroller = new Scroller(this.scroll, this.space, () => this.scrolled());
+    this.scrubber = list.hasHeadings ? new Scrubber(this) : null;
+    if (this.scrubber) this.element.append(this.scrubber.element);
+    this.dragging = new Dragging(this);
+
+    list.addEventListener('change', (event) => this.changed(/** @type {import('../model/list.js').ListChange} */ (event)));
+    list.addEventListener('loaded', () => this.drawSoon());
+    list.addEventListener('renditions', () => this.drawSoon());
+    list.addEventListener('shapes', () => this.keepingPlace(null));
+    list.addEventListener('failed', (event) => app.notices.fail(/** @type {CustomEvent} */ (event).detail));
+    this.selection.addEventListener('change', () => this.drawSoon());
+    this.scroll.addEventListener('keydown', (event) => this.key(event));
+    this.scroll.addEventListener('focus', () => this.drawSoon());
+    this.scroll.addEventListener('wheel', (event) => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      this.zoom(Math.sign(event.deltaY), this.indexAt(event.clientX, event.clientY));
+    }, { passive: false });
+    this.observer = new ResizeObserver(() => this.measure());
+    this.observer.observe(this.scroll);
   }
 
-  draw() {
-    const tiles = Array.from({ length: Math.min(this.list.count, 200) }, (_, index) => this.tile(index, this.list.item(index)));
-    this.element.replaceChildren(...tiles);
+  /** Sets rows to the width that there is. */
+  measure() {
+    const width = this.scroll.clientWidth;
+    if (width === 0 || this.isClosed) return;
+    const area = width * this.scroller.view * 1.8;
+    const target = Math.max(targets[this.level], Math.sqrt(area / tileLimit / 1.33), 40);
+    const { metrics } = this.list.blocks;
+    const metricsNow = { width, target: Math.min(target, width * 0.8), gap };
+    if (metrics && metrics.width === width && metrics.target === metricsNow.target) {
+      this.drawSoon();
+      return;
+    }
+    const held = this.anchor;
+    this.list.blocks.measure(metricsNow, this.list.hasHeadings ? headingHeight : 0);
+    this.scroller.setHeight(this.list.blocks.height);
+    if (held) this.scroller.setTop(this.topOf(held.index) - held.offset);
+    this.draw();
   }
 
   /**
-   * @param {number} index
-   * @param {Item | null} item
+   * Makes pictures larger or smaller around an item.
+   * @param {number} step 1 for smaller, -1 for larger
+   * @param {number} [around]
    */
-  tile(index, item) {
-    const date = item && !Number.isNaN(item.date) ? wallTime(item.date, item.offset) : t('tile.undated');
-    const url = item && this.app.client.renditionURL(item, 'small');
-    return h('button', {
-      class: 'tile', 'data-id': item?.id, 'data-index': index, 'aria-selected': this.selection.has(index),
-      'aria-label': item ? t(item.mediaType === 2 ? 'tile.video' : 'tile.image', { date }) : t('state.loading'),
-      onclick: (/** @type {MouseEvent} */ event) => {
-        if (event.shiftKey) this.selection.extend(index);
-        else if (event.ctrlKey || this.selection.count > 0) this.selection.toggle(index);
-        else this.dispatchEvent(new OpenEvent(index));
-      },
-    }, url && h('img', { src: url, alt: '', loading: 'lazy' }));
+  zoom(step, around) {
+    const level = Math.min(Math.max(this.level + step, 0), targets.length - 1);
+    if (level === this.level) return;
+    this.level = level;
+    localStorage.setItem('photoledger.level', String(level));
+    if (around !== undefined && around >= 0) {
+      this.anchor = { index: around, offset: this.topOf(around) - this.scroller.top };
+    }
+    this.measure();
+    this.dispatchEvent(new Event('zoom'));
+  }
+
+  /**
+   * Whether pictures can become smaller (1) or larger (-1).
+   * @param {number} step
+   */
+  canZoom(step) {
+    return this.level + step >= 0 && this.level + step < targets.length;
+  }
+
+  /**
+   * The height of the list above an item's row.
+   * @param {number} index
+   */
+  topOf(index) {
+    const { blocks } = this.list;
+    if (blocks.count === 0) return 0;
+    return rectOf(blocks, Math.min(Math.max(index, 0), blocks.count - 1)).y;
+  }
+
+  scrolled() {
+    this.setAnchor();
+    this.drawSoon();
+  }
+
+  /** Notes what is to keep its place. */
+  setAnchor() {
+    const { blocks } = this.list;
+    const { top } = this.scroller;
+    const { rows } = rowsBetween(blocks, top, top + this.scroller.view);
+    const row = rows.find((one) => one.top + one.height / 2 >= top) ?? rows[0];
+    if (row) this.anchor = { index: row.first, offset: row.top - top };
+    else if (blocks.count > 0) {
+      const { index, rest } = blocks.heights.find(top);
+      this.anchor = { index: blocks.first(index), offset: -rest };
+    } else this.anchor = null;
+  }
+
+  /** @param {import('../model/list.js').ListChange} event */
+  changed({ change }) {
+    this.selection.apply(change);
+    if (!change) this.tiles.clear();
+    if (!change) this.layer.replaceChildren();
+    if (!change) this.headings.clear();
+    if (change) {
+      const cursor = mapped(change, this.cursor);
+      if (cursor >= 0) this.cursor = cursor;
+    }
+    this.cursor = Math.min(this.cursor, Math.max(0, this.list.count - 1));
+    this.keepingPlace(change);
+    this.dispatchEvent(new Event('count'));
+  }
+
+  /**
+   * Draws after heights changed, with the anchor where it was.
+   * @param {import('../client/photoledger.js').Change | null} change
+   */
+  keepingPlace(change) {
+    if (this.isClosed) return;
+    const { blocks } = this.list;
+    if (!blocks.metrics) {
+      this.measure();
+      return;
+    }
+    const isAtTop = this.scroller.top <= 2;
+    let held = this.anchor;
+    if (held && change && !isAtTop) {
+      // The first of what was visible that is still there.
+      let index = -1;
+      for (let from = held.index; from < held.index + 500 && index < 0; from += 1) index = mapped(change, from);
+      held = index >= 0 && index < blocks.count ? { index, offset: held.offset } : null;
+    }
+    this.scroller.setHeight(blocks.height);
+    if (isAtTop) this.scroller.setTop(0);
+    else if (held) this.scroller.setTop(this.topOf(held.index) - held.offset);
+    else this.scroller.setTop(this.scroller.top);
+    this.draw();
+    this.setAnchor();
+  }
+
+  drawSoon() {
+    if (this.isDrawing || this.isClosed) return;
+    this.isDrawing = true;
+    requestAnimationFrame(() => {
+      this.isDrawing = false;
+      if (!this.isClosed) this.draw();
+    });
+  }
+
+  /** Puts tiles where they belong. */
+  draw() {
+    const { blocks } = this.list;
+    if (!blocks.metrics || this.isClosed) return;
+    const { view, top } = this.scroller;
+    const over = view * 0.4;
+    const { rows, missing, headings } = rowsBetween(blocks, top - over, top + view + over);
+    const base = Math.max(0, top - over);
+    // A transform of millions loses precision, so the layer is near and the tiles are placed in it.
+    this.layer.style.transform = `translateY(${base + this.scroller.shift}px)`;
+    /** @type {Set<Cell>} */
+    const seen = new Set();
+    const isFocused = document.activeElement === this.scroll;
+    /** @type {string | null} */
+    let active = null;
+    for (const row of rows) {
+      rects(blocks, row).forEach((rect, at) => {
+        const index = row.first + at;
+        const cell = blocks.madeCell(index);
+        seen.add(cell);
+        const tile = this.tiles.get(cell) ?? this.tileFor(cell);
+        const isCursor = isFocused && index === this.cursor;
+        tile.show(cell.item, index, { ...rect, y: rect.y - base }, {
+          count: blocks.count, isSelected: this.selection.has(index), isCursor,
+          isSelecting: this.selection.count > 0,
+        });
+        if (isCursor) active = tile.element.id;
+      });
+    }
+    for (const [cell, tile] of this.tiles) {
+      if (seen.has(cell)) continue;
+      this.tiles.delete(cell);
+      tile.hide();
+      if (this.free.length < 40) this.free.push(tile);
+      else tile.element.remove();
+    }
+    this.drawHeadings(headings, base);
+    if (active) this.scroll.setAttribute('aria-activedescendant', active);
+    else this.scroll.removeAttribute('aria-activedescendant');
+    this.scrubber?.show();
+    this.wish(rows, missing, top, view);
+    this.lastTop = top;
+  }
+
+  /**
+   * Asks for what is near, unless it is only passed.
+   * @param {import('../layout/place.js').Row[]} rows
+   * @param {number[]} missing
+   * @param {number} top
+   * @param {number} view
+   */
+  wish(rows, missing, top, view) {
+    if (missing.length > 0 || this.list.lacksShapes) this.loadShapes(missing[0]);
+    clearTimeout(this.wishing);
+    const isPassing = Math.abs(top - this.lastTop) > view;
+    if (isPassing) {
+      this.list.abort();
+      this.wishing = setTimeout(() => this.drawSoon(), 80);
+      return;
+    }
+    if (rows.length === 0) return;
+    const first = rows[0].first;
+    const last = rows[rows.length - 1];
+    this.list.load(first, last.first + last.count - first);
+  }
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  wishing = undefined;
+
+  /**
+   * Loads shapes until all are there, those of a block first.
+   * @param {number} [place]
+   */
+  async loadShapes(place) {
+    this.wanted = place ?? this.wanted;
+    if (this.isLoadingShapes) return;
+    this.isLoadingShapes = true;
+    try {
+      while (!this.isClosed && this.list.lacksShapes) {
+        const from = this.wanted ?? 0;
+        this.wanted = undefined;
+        await this.list.loadShapes(from);
+      }
+    } catch (error) {
+      // The offline banner says so; it goes on with the next drawing after that.
+      if (this.app.feed.isOpen) this.app.notices.fail(error);
+      setTimeout(() => this.drawSoon(), 2000);
+    } finally {
+      this.isLoadingShapes = false;
+    }
+  }
+
+  /** @type {number | undefined} */
+  wanted = undefined;
+
+  /** @param {Cell} cell */
+  tileFor(cell) {
+    const tile = this.free.pop() ?? new Tile(this.app, this.name);
+    if (!tile.element.isConnected) this.layer.append(tile.element);
+    this.tiles.set(cell, tile);
+    return tile;
+  }
+
+  /**
+   * @param {{ place: number, top: number }[]} headings
+   * @param {number} base
+   */
+  drawHeadings(headings, base) {
+    const { blocks } = this.list;
+    const seen = new Set();
+    for (const { place, top } of headings) {
+      const { key, count } = blocks.list[place].part;
+      seen.add(key);
+      let heading = this.headings.get(key);
+      if (!heading) {
+        heading = h('div', { class: 'grid-heading', 'aria-hidden': 'true', 'data-key': key });
+        this.headings.set(key, heading);
+        this.layer.append(heading);
+      }
+      const text = `${monthName(key)} · ${t('photos.count', { count })}`;
+      if (heading.textContent !== text) heading.textContent = text;
+      heading.style.transform = `translateY(${top - base}px)`;
+    }
+    for (const [key, heading] of this.headings) {
+      if (seen.has(key)) continue;
+      heading.remove();
+      this.headings.delete(key);
+    }
+  }
+
+  /**
+   * The index of the tile at a point of the window; -1 without one.
+   * @param {number} x
+   * @param {number} y
+   */
+  indexAt(x, y) {
+    const box = this.scroll.getBoundingClientRect();
+    const { blocks } = this.list;
+    const height = y - box.top + this.scroller.top;
+    const { rows } = rowsBetween(blocks, height, height);
+    if (rows.length === 0) return -1;
+    const row = rows[rows.length - 1];
+    const places = rects(blocks, row);
+    const left = x - box.left;
+    const at = places.findIndex((rect) => left < rect.x + rect.width + gap);
+    return row.first + (at < 0 ? row.count - 1 : at);
   }
 
   /**
@@ -99,7 +405,68 @@ export class Grid extends EventTarget {
    * @param {number} index
    */
   scrollTo(index) {
-    this.element.children[index]?.scrollIntoView({ block: 'nearest' });
+    if (this.list.count === 0) return;
+    const rect = rectOf(this.list.blocks, Math.min(Math.max(index, 0), this.list.count - 1));
+    const { top, view } = this.scroller;
+    if (rect.y < top) this.scroller.setTop(rect.y - (this.list.hasHeadings ? headingHeight : 8));
+    else if (rect.y + rect.height > top + view) this.scroller.setTop(rect.y + rect.height - view + 8);
+    this.setAnchor();
+    this.draw();
+  }
+
+  /**
+   * Puts the keyboard at an item.
+   * @param {number} index
+   */
+  setCursor(index) {
+    this.cursor = Math.min(Math.max(index, 0), Math.max(0, this.list.count - 1));
+    this.scrollTo(this.cursor);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const { blocks } = this.list;
+    if (blocks.count === 0) return;
+    const from = this.cursor;
+    const page = () => {
+      const rect = rectOf(blocks, from);
+      const direction = event.key === 'PageDown' ? 1 : -1;
+      const { rows } = rowsBetween(blocks, rect.y + direction * this.scroller.view, rect.y + direction * this.scroller.view);
+      return rows[0]?.first ?? (direction > 0 ? blocks.count - 1 : 0);
+    };
+    /** @type {Record<string, () => number>} */
+    const goes = {
+      ArrowRight: () => from + 1, ArrowLeft: () => from - 1, ArrowDown: () => beside(blocks, from, 1),
+      ArrowUp: () => beside(blocks, from, -1), Home: () => 0, End: () => blocks.count - 1, PageDown: page, PageUp: page,
+    };
+    if (event.key in goes && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      const to = Math.min(Math.max(goes[event.key](), 0), blocks.count - 1);
+      if (event.altKey) {
+        if (this.options.isReorderable && to !== from) {
+          this.dispatchEvent(new MoveEvent([from], to > from ? to + 1 : to));
+        }
+        return;
+      }
+      if (event.shiftKey && !this.options.isPlain) {
+        this.selection.anchor ??= from;
+        this.selection.extend(to);
+      }
+      this.setCursor(to);
+    } else if (event.key === 'Enter') {
+      event.preventDefault();
+      this.dispatchEvent(new OpenEvent(from));
+    } else if (event.key === ' ' && !this.options.isPlain) {
+      event.preventDefault();
+      this.selection.toggle(from);
+    } else if (event.key === 'a' && (event.ctrlKey || event.metaKey) && !this.options.isPlain) {
+      event.preventDefault();
+      this.selection.set(0, blocks.count, true);
+    } else if (event.key === 'Escape' && this.selection.count > 0) {
+      this.selection.clear();
+    } else if (event.key === '+' || event.key === '-') {
+      this.zoom(event.key === '+' ? -1 : 1, from);
+    }
   }
 
   /**
@@ -107,11 +474,22 @@ export class Grid extends EventTarget {
    * @returns {Promise<string[]>}
    */
   async selectedIdentifiers() {
-    for (const [first, end] of this.selection.ranges) await this.list.load(first, end - first);
-    return [...this.selection].map((index) => this.list.item(index)?.id).flatMap((id) => id ?? []);
+    const { fetch, token } = this.list;
+    const found = [];
+    // At the state of now: what changes meanwhile changes nothing about what was chosen.
+    for (const [first, end] of this.selection.ranges.map((range) => [...range])) {
+      for (let at = first; at < end; at += 1000) {
+        const window = await this.app.client.window(fetch, token, at, Math.min(1000, end - at));
+        found.push(...window.items.map((item) => item.id));
+      }
+    }
+    return found;
   }
 
   close() {
+    this.isClosed = true;
+    clearTimeout(this.wishing);
+    this.observer.disconnect();
     this.list.close();
   }
 }

@@ -16,7 +16,7 @@ export async function open(app, address) {
   };
   grid.list.addEventListener('change', show);
   show();
-  const element = h('section', { class: 'view' },
+  const element = h('section', { class: 'view with-grid' },
     h('header', { class: 'view-head' }, h('h1', null, t('nav.photos')), count), grid.element);
   return { title: t('nav.photos'), element, close: () => grid.close() };
 }

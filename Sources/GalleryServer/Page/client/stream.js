@@ -1,0 +1,167 @@
+// One stream of the server that carries many fetches, opened again for as long as somebody wants it.
+//
+//   closed ──open──▶ opening ──'feed'──▶ open ──cut──▶ waiting ──time, wake──▶ opening
+//
+// Each fetch is named with the state that was last delivered, so the stream goes on exactly there, after a cut, a restart
+// or a crash of the server. The browser's own way (`Last-Event-ID`) is not used: fetches that were added later would be
+// missing in it.
+
+import { Problem } from './photoledger.js';
+
+/** @typedef {import('./photoledger.js').Change} Change */
+/** @typedef {import('./photoledger.js').FetchState} FetchState */
+
+/**
+ * @typedef {{ kind: 'change', change: Change } | { kind: 'state', state: FetchState }
+ *   | { kind: 'renditions', renditions: any[] } | { kind: 'problem', fetch: string | null, detail: string }
+ *   | { kind: 'connection', isOpen: boolean } | { kind: 'signedOut' }} FeedMessage
+ */
+
+/** How many fetches a stream may have. */
+export const fetchLimit = 32;
+/** How many characters the address of a stream may have; other fetches are added when it is open. */
+const addressLimit = 6000;
+
+/** The reader's time zone, in which months begin. */
+export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'GMT';
+
+/** What feeds and lists ask besides, so that changes say which months have another count. */
+export const sectionQuery = { sections: 'month', timeZone };
+
+export class Stream {
+  /**
+   * @param {import('./photoledger.js').PhotoLedger} client
+   * @param {(message: FeedMessage) => void} deliver
+   */
+  constructor(client, deliver) {
+    this.client = client;
+    this.deliver = deliver;
+    /** @type {Map<string, string>} the state of each fetch that was delivered last */
+    this.fetches = new Map();
+    /** @type {EventSource | null} */
+    this.source = null;
+    /** The name by which fetches are added; null while the stream is not open. @type {string | null} */
+    this.name = null;
+    this.attempts = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+  }
+
+  /**
+   * Adds a fetch from a state on.
+   * @param {string} fetch
+   * @param {string} after
+   */
+  add(fetch, after) {
+    this.fetches.set(fetch, after);
+    if (this.source && this.name) this.addToOpen(fetch, after);
+    else if (!this.source) this.open();
+    // While it is being opened, what was not in the address is added when its name is there.
+  }
+
+  /** @param {string} fetch */
+  remove(fetch) {
+    this.fetches.delete(fetch);
+    if (this.fetches.size === 0) this.close();
+    else if (this.name) {
+      const path = `/v1/feeds/${this.name}/fetches/${encodeURIComponent(fetch)}`;
+      // A stream that was cut meanwhile does not have it any more.
+      this.client.ask('DELETE', path).catch(() => this.reopen(0));
+    }
+  }
+
+  /**
+   * @param {string} fetch
+   * @param {string} after
+   */
+  async addToOpen(fetch, after) {
+    const { name } = this;
+    try {
+      await this.client.ask('POST', `/v1/feeds/${name}/fetches`, { json: { fetch, after } });
+    } catch {
+      if (name === this.name) this.reopen(0);
+    }
+  }
+
+  open() {
+    clearTimeout(this.timer);
+    this.source?.close();
+    this.name = null;
+    const query = new URLSearchParams(sectionQuery);
+    const named = new Set();
+    for (const [fetch, after] of this.fetches) {
+      if (named.size > 0 && query.toString().length + fetch.length + after.length > addressLimit) break;
+      query.append('fetch', fetch);
+      query.append('after', after);
+      named.add(fetch);
+    }
+    const source = new EventSource(`${this.client.base}/v1/feed?${query}`, { withCredentials: false });
+    this.source = source;
+    const listen = (/** @type {string} */ kind, /** @type {(data: any) => void} */ take) => {
+      source.addEventListener(kind, (event) => {
+        if (source === this.source && event instanceof MessageEvent) take(JSON.parse(event.data));
+      });
+    };
+    listen('feed', ({ feed }) => {
+      this.name = feed;
+      this.attempts = 0;
+      this.deliver({ kind: 'connection', isOpen: true });
+      for (const [fetch, after] of this.fetches) if (!named.has(fetch)) this.addToOpen(fetch, after);
+    });
+    listen('change', (change) => {
+      if (!this.fetches.has(change.fetch)) return;
+      this.fetches.set(change.fetch, change.after);
+      this.deliver({ kind: 'change', change });
+    });
+    listen('state', (state) => {
+      if (!this.fetches.has(state.fetch)) return;
+      this.fetches.set(state.fetch, state.token);
+      this.deliver({ kind: 'state', state });
+    });
+    listen('rendition', ({ renditions }) => this.deliver({ kind: 'renditions', renditions }));
+    listen('problem', (problem) => {
+      this.deliver({ kind: 'problem', fetch: problem.fetch ?? null, detail: problem.detail ?? '' });
+    });
+    source.onerror = () => {
+      if (source === this.source) this.lost();
+    };
+  }
+
+  /** Opens the stream again after a while, unless the session has ended. */
+  async lost() {
+    this.source?.close();
+    this.source = null;
+    this.name = null;
+    this.deliver({ kind: 'connection', isOpen: false });
+    try {
+      await this.client.ask('GET', '/v1/session');
+    } catch (error) {
+      if (error instanceof Problem && error.status === 401) {
+        this.deliver({ kind: 'signedOut' });
+        return;
+      }
+    }
+    if (!this.source && this.fetches.size > 0) this.reopen(Math.min(250 * 2 ** this.attempts, 10_000));
+    this.attempts += 1;
+  }
+
+  /** @param {number} milliseconds */
+  reopen(milliseconds) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      if (this.fetches.size > 0) this.open();
+    }, milliseconds);
+  }
+
+  /** Opens the stream anew: the machine slept, or the network came back. */
+  wake() {
+    if (this.fetches.size > 0) this.open();
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.source?.close();
+    this.source = null;
+    this.name = null;
+  }
+}

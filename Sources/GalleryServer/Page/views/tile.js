@@ -1,0 +1,171 @@
+// One picture of a grid: an option of its listbox.
+
+import { t, wallTime } from '../text/text.js';
+import { h, uniqueName } from './dom.js';
+import { icon } from './icons.js';
+import { placeholderURL } from './placeholder.js';
+
+/** @typedef {import('../client/photoledger.js').Item} Item */
+
+/** How many pictures that are not made yet are waited for at once; the others come by the feed. */
+const waitLimit = 2;
+let waiting = 0;
+
+/** PhotoKit's bit of Live Photos. */
+export const livePhoto = 8;
+
+/**
+ * What a screen reader says of an item.
+ * @param {Item} item
+ */
+export function spoken(item) {
+  const date = Number.isNaN(item.date) ? t('tile.undated') : wallTime(item.date, item.offset);
+  const kind = item.mediaType === 2 ? 'tile.video' : item.mediaSubtypes & livePhoto ? 'tile.live' : 'tile.image';
+  return t(kind, { date }) + (item.isFavorite ? `, ${t('tile.favorite')}` : '');
+}
+
+/**
+ * A length of time as players show it.
+ * @param {number} seconds
+ */
+export function clock(seconds) {
+  const whole = Math.round(seconds);
+  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const shown = parts[0] > 0 ? parts : parts.slice(1);
+  return shown.map((part, index) => index === 0 ? String(part) : String(part).padStart(2, '0')).join(':');
+}
+
+export class Tile {
+  /**
+   * @param {import('./app.js').App} app
+   * @param {string} group
+   */
+  constructor(app, group) {
+    this.app = app;
+    /** @type {Item | null} */
+    this.item = null;
+    this.index = -1;
+    this.element = h('div', { class: 'tile', role: 'option', id: uniqueName(group), 'aria-selected': 'false' });
+    /** @type {HTMLImageElement | null} */
+    this.image = null;
+    /** @type {HTMLElement | null} */
+    this.badges = null;
+    this.url = '';
+    this.isWaiting = false;
+  }
+
+  /**
+   * @param {Item | null} item
+   * @param {number} index
+   * @param {import('../layout/place.js').Rect} rect
+   * @param {{ count: number, isSelected: boolean, isCursor: boolean, isSelecting: boolean }} state
+   */
+  show(item, index, rect, state) {
+    const { element } = this;
+    element.hidden = false;
+    element.style.transform = `translate(${rect.x}px, ${rect.y}px)`;
+    element.style.width = `${rect.width}px`;
+    element.style.height = `${rect.height}px`;
+    if (index !== this.index) {
+      this.index = index;
+      element.dataset.index = String(index);
+      element.setAttribute('aria-posinset', String(index + 1));
+    }
+    element.setAttribute('aria-setsize', String(state.count));
+    element.setAttribute('aria-selected', String(state.isSelected));
+    element.classList.toggle('cursor', state.isCursor);
+    element.classList.toggle('selecting', state.isSelecting);
+    if (item !== this.item || !element.hasAttribute('aria-label')) this.setItem(item);
+    else if (item && item.rendition === 'missing' && !this.isWaiting && !this.url) this.picture(item);
+  }
+
+  /** @param {Item | null} item */
+  setItem(item) {
+    const { element } = this;
+    const isSame = item !== null && this.item !== null && item.id === this.item.id && item.sha256 === this.item.sha256;
+    this.item = item;
+    element.setAttribute('aria-label', item ? spoken(item) : t('state.loading'));
+    if (item) element.dataset.id = item.id;
+    else delete element.dataset.id;
+    if (!isSame) this.clear();
+    if (!item) return;
+    const background = item.placeholder ? placeholderURL(item.placeholder) : null;
+    element.style.backgroundImage = background ? `url(${background})` : '';
+    element.classList.toggle('failed', item.rendition === 'failed');
+    this.picture(item);
+    this.showBadges(item);
+  }
+
+  /** @param {Item} item */
+  picture(item) {
+    const url = this.app.client.renditionURL(item, 'small');
+    if (!url || this.url === url || item.rendition === 'failed') return;
+    if (item.rendition !== 'ready') {
+      if (waiting >= waitLimit || this.isWaiting) return;
+      waiting += 1;
+      this.isWaiting = true;
+    }
+    this.url = url;
+    this.image ??= h('img', { alt: '', draggable: 'false', decoding: 'async' });
+    const { image } = this;
+    const wasWaiting = this.isWaiting;
+    const done = () => {
+      if (wasWaiting) waiting -= 1;
+      this.isWaiting = false;
+    };
+    image.onload = () => {
+      done();
+      image.classList.add('there');
+    };
+    image.onerror = () => {
+      done();
+      // It comes again by the feed, or with the next drawing.
+      if (this.url === url) this.url = '';
+      image.remove();
+      this.image = null;
+    };
+    image.src = url;
+    if (!image.isConnected) this.element.prepend(image);
+  }
+
+  /** @param {Item} item */
+  showBadges(item) {
+    const isLive = item.mediaType === 1 && (item.mediaSubtypes & livePhoto) !== 0;
+    const isVideo = item.mediaType === 2;
+    if (!isLive && !isVideo && !item.isFavorite && item.rendition !== 'failed') {
+      this.badges?.remove();
+      this.badges = null;
+      return;
+    }
+    this.badges?.remove();
+    this.badges = h('span', { class: 'badges' }, isVideo && clock(item.duration), isVideo && icon('play'),
+      isLive && icon('live'), item.isFavorite && icon('heart'), item.rendition === 'failed' && icon('info'));
+    this.element.append(this.badges);
+  }
+
+  clear() {
+    if (this.image) {
+      this.image.onload = null;
+      this.image.onerror = null;
+      // Ends a request that is on its way.
+      this.image.removeAttribute('src');
+      this.image.remove();
+      this.image = null;
+    }
+    if (this.isWaiting) waiting -= 1;
+    this.isWaiting = false;
+    this.url = '';
+    this.badges?.remove();
+    this.badges = null;
+    this.element.style.backgroundImage = '';
+  }
+
+  hide() {
+    this.clear();
+    this.item = null;
+    this.index = -1;
+    this.element.hidden = true;
+    this.element.removeAttribute('aria-label');
+    delete this.element.dataset.id;
+  }
+}

@@ -1,0 +1,231 @@
+// The model of the page against naive arrays: random changes, thousands of steps.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { broken, ratio, spliced } from '../../Sources/GalleryServer/Page/layout/rows.js';
+import { Blocks, Cell } from '../../Sources/GalleryServer/Page/model/blocks.js';
+import { mapped } from '../../Sources/GalleryServer/Page/model/list.js';
+import { Selection } from '../../Sources/GalleryServer/Page/model/selection.js';
+import { Sums } from '../../Sources/GalleryServer/Page/model/sums.js';
+
+/** Numbers that a seed repeats (mulberry32). */
+function random(seed) {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor(((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296 * below);
+  };
+}
+
+/** Ranges of ascending indexes. */
+function ranges(indexes) {
+  const result = [];
+  for (const index of indexes) {
+    const last = result[result.length - 1];
+    if (last && last[0] + last[1] === index) last[1] += 1;
+    else result.push([index, 1]);
+  }
+  return result;
+}
+
+/** An item of a naive list: sorted by month, descending, then by number. */
+const monthOf = (item) => `20${String(10 + Math.floor(item.month / 12)).padStart(2, '0')}-${String(item.month % 12 + 1).padStart(2, '0')}`;
+const order = (one, other) => other.month - one.month || one.number - other.number;
+
+/** A naive list that makes random changes and says what the feed would say. */
+class Naive {
+  constructor(seed, count, months) {
+    this.pick = random(seed);
+    this.months = months;
+    this.next = 0;
+    this.items = Array.from({ length: count }, () => this.made()).sort(order);
+  }
+
+  made() {
+    return { number: this.next++, month: this.pick(this.months), id: `a${this.next}`, width: 50 + this.pick(400), height: 100 };
+  }
+
+  step() {
+    const before = this.items;
+    const size = [1, 1, 2, 5, 40, 1000][this.pick(6)];
+    const kind = this.pick(5);
+    const gone = new Set();
+    const changed = new Set();
+    let after = before.slice();
+    if (kind === 0 || before.length < 3) after.push(...Array.from({ length: size }, () => this.made()));
+    if (kind === 1) for (let n = 0; n < size; n += 1) gone.add(before[this.pick(before.length)]);
+    if (kind >= 2 && before.length > 0) {
+      for (let n = 0; n < Math.min(size, 50); n += 1) {
+        const at = this.pick(before.length);
+        if (gone.has(before[at]) || after[at] !== before[at]) continue;
+        const item = { ...before[at], width: 50 + this.pick(400) };
+        if (kind === 3) item.month = this.pick(this.months);
+        changed.add(item.id);
+        after[at] = item;
+      }
+    }
+    after = after.filter((item) => !gone.has(item)).sort(order);
+    const places = new Map(before.map((item, index) => [item.id, index]));
+    const ids = new Set(after.map((item) => item.id));
+    const removed = before.flatMap((item, index) => ids.has(item.id) ? [] : [index]);
+    const inserted = after.flatMap((item, index) => places.has(item.id) ? [] : [index]);
+    // What moved: those that are not in the longest run that kept its order; here simply those whose month is another.
+    const month = new Map(before.map((item) => [item.id, item.month]));
+    const moved = after.flatMap((item, index) =>
+      places.has(item.id) && month.get(item.id) !== item.month ? [[places.get(item.id), index]] : []);
+    this.items = after;
+    const count = (list) => {
+      const counts = new Map();
+      for (const item of list) counts.set(monthOf(item), (counts.get(monthOf(item)) ?? 0) + 1);
+      return counts;
+    };
+    return {
+      removed: ranges(removed), inserted: ranges(inserted), moved,
+      changed: after.flatMap((item, index) => changed.has(item.id) ? [index] : []),
+      parts: [...count(after)].map(([key, n]) => ({ key, count: n })),
+    };
+  }
+
+  parts() {
+    const counts = new Map();
+    for (const item of this.items) counts.set(monthOf(item), (counts.get(monthOf(item)) ?? 0) + 1);
+    return [...counts].map(([key, count]) => ({ key, count }));
+  }
+}
+
+const shapeOf = (item) => Math.round(item.width / item.height * 256);
+
+function check(blocks, naive, hasHeadings) {
+  assert.equal(blocks.count, naive.items.length);
+  assert.ok(blocks.isWhole());
+  let index = 0;
+  let height = 0;
+  blocks.list.forEach((block, place) => {
+    assert.ok(block.count > 0 && block.count <= 2048 + 1000, `a block of ${block.count}`);
+    assert.equal(blocks.first(place), index);
+    if (block.rows) assert.equal(block.rows.reduce((sum, row) => sum + row, 0), block.count);
+    if (block.rows) assert.ok(block.rows.every((row) => row > 0));
+    for (let offset = 0; offset < block.count; offset += 1) {
+      const item = naive.items[index];
+      const cell = block.cells?.[offset];
+      if (cell?.item) assert.equal(cell.item.id, item.id);
+      if (block.shapes && !block.isVague) assert.equal(block.shapes[offset], shapeOf(item));
+      if (hasHeadings) assert.equal(block.part.key, monthOf(item));
+      index += 1;
+    }
+    height += blocks.outerHeight(block, place);
+  });
+  assert.ok(Math.abs(height - blocks.height) < 0.01, 'heights');
+}
+
+for (const hasHeadings of [false, true]) {
+  for (let seed = 1; seed <= 12; seed += 1) {
+    test(`blocks follow random changes as an array does, ${hasHeadings ? 'with' : 'without'} headings, seed ${seed}`, () => {
+      const naive = new Naive(seed, [0, 1, 50, 5000][seed % 4], [1, 3, 40][seed % 3]);
+      const pick = random(seed + 1000);
+      const blocks = new Blocks(hasHeadings ? naive.parts() : [{ key: '', count: naive.items.length }]);
+      blocks.measure({ width: 1000, target: 200, gap: 4 }, hasHeadings ? 40 : 0);
+      const waiting = [];
+      for (let step = 0; step < 120; step += 1) {
+        // Some shapes and some items arrive, some of them late.
+        for (const block of blocks.list) {
+          if (!block.shapes && !block.waiting && pick(3) === 0) {
+            const first = blocks.first(blocks.list.indexOf(block));
+            block.waiting = [];
+            waiting.push([block, Uint16Array.from(naive.items.slice(first, first + block.count), shapeOf)]);
+          }
+        }
+        if (waiting.length > 0 && pick(2) === 0) blocks.fill(...waiting.splice(pick(waiting.length), 1)[0]);
+        for (let n = 0; n < 5 && naive.items.length > 0; n += 1) {
+          const index = pick(naive.items.length);
+          blocks.madeCell(index).item ??= naive.items[index];
+        }
+        const selection = new Selection();
+        for (let n = 0; n < 3 && naive.items.length > 0; n += 1) {
+          const index = pick(naive.items.length);
+          selection.set(index, index + 1 + pick(20), true);
+        }
+        selection.ranges = selection.ranges.map(([first, end]) => [first, Math.min(end, naive.items.length)]);
+        const before = naive.items;
+        const change = naive.step();
+        const isKnown = pick(3) > 0;
+        const known = (index) => isKnown ? { item: naive.items[index], shape: shapeOf(naive.items[index]) } : null;
+        assert.ok(blocks.apply(change.removed, change.inserted, change.moved, hasHeadings ? change.parts : null, known));
+        for (const index of change.changed) blocks.change(index, known(index));
+        const vague = new Set(isKnown ? [] : change.changed);
+        for (const index of vague) assert.ok(blocks.at(index).block.isVague);
+        check(blocks, naive, hasHeadings);
+        // A block with a shape that is not known is asked for anew.
+        for (const block of blocks.list) {
+          if (!block.isVague || block.waiting) continue;
+          const first = blocks.first(blocks.list.indexOf(block));
+          block.waiting = [];
+          blocks.fill(block, Uint16Array.from(naive.items.slice(first, first + block.count), shapeOf));
+        }
+        // An index and a selection are led along as their items are.
+        const places = new Map(naive.items.map((item, index) => [item.id, index]));
+        for (let n = 0; n < 20 && before.length > 0; n += 1) {
+          const index = pick(before.length);
+          assert.equal(mapped(change, index), places.get(before[index].id) ?? -1);
+        }
+        const selected = [...selection].map((index) => places.get(before[index].id)).filter((at) => at !== undefined);
+        selection.apply(change);
+        assert.deepEqual([...selection], selected.sort((one, other) => one - other));
+      }
+    });
+  }
+}
+
+test('sums find the part that a position lies in', () => {
+  const pick = random(7);
+  for (let round = 0; round < 200; round += 1) {
+    const values = Array.from({ length: pick(40) + 1 }, () => pick(5));
+    const sums = new Sums(values);
+    for (let n = 0; n < 10; n += 1) {
+      const at = pick(values.length);
+      values[at] = pick(9);
+      sums.set(at, values[at]);
+    }
+    const total = values.reduce((sum, one) => sum + one, 0);
+    assert.equal(sums.total, total);
+    for (let position = 0; position < total; position += 1) {
+      let [index, rest] = [0, position];
+      while (rest >= values[index]) rest -= values[index++];
+      assert.deepEqual(sums.find(position), { index, rest });
+    }
+  }
+});
+
+test('rows hold every item once, and none is empty or much too wide', () => {
+  const pick = random(11);
+  const metrics = { width: 1000, target: 200, gap: 4 };
+  for (let round = 0; round < 300; round += 1) {
+    const shapes = Uint16Array.from({ length: pick(200) + 1 }, () => 80 + pick(900));
+    let rows = broken(shapes, 0, shapes.length, metrics);
+    assert.equal(rows.reduce((sum, row) => sum + row, 0), shapes.length);
+    for (let first = 0, row = 0; row < rows.length; first += rows[row++]) {
+      const width = shapes.subarray(first, first + rows[row]).reduce((sum, shape) => sum + ratio(shape), 0);
+      assert.ok(rows[row] === 1 || width < 10, `a row of width ${width}`);
+    }
+    // A splice leaves rows that it does not meet as they are.
+    const list = Array.from(shapes);
+    const at = pick(list.length + 1);
+    const removed = Math.min(list.length - at, pick(4));
+    const put = Array.from({ length: pick(4) }, () => 80 + pick(900));
+    list.splice(at, removed, ...put);
+    const after = spliced(rows, Uint16Array.from(list), at, removed, put.length, metrics);
+    assert.equal(after.reduce((sum, row) => sum + row, 0), list.length);
+    assert.ok(after.every((row) => row > 0) || list.length === 0);
+  }
+});
+
+test('a cell keeps what arrives for it while it moves', () => {
+  const blocks = new Blocks([{ key: '', count: 10 }]);
+  const cell = blocks.madeCell(3);
+  assert.ok(blocks.apply([[0, 1]], [[5, 2]], [[3, 0]], null, () => null));
+  assert.equal(blocks.cell(0), cell);
+  assert.ok(cell instanceof Cell);
+});
