@@ -61,6 +61,7 @@ export class App {
     this.banner = h('div', { class: 'banner', role: 'status', hidden: true }, t('state.offline'));
     this.nav = h('nav', { class: 'nav', 'aria-label': t('nav.main') });
     this.feed.addEventListener('connection', () => { this.banner.hidden = this.feed.isOpen; });
+    this.feed.addEventListener('signedout', () => location.assign('/sign-in'));
     window.addEventListener('hashchange', () => this.go());
   }
 
@@ -161,23 +162,39 @@ export class App {
    * @returns the receipt; null if it failed, which a notice said
    */
   async commit(changes, done, options = {}) {
+    return (await this.commitAll([changes], done, options))?.[0] ?? null;
+  }
+
+  /**
+   * Commits blocks one after the other and shows a notice that takes all of them back. What was committed before one
+   * failed can be taken back too.
+   * @param {object[][]} blocks
+   * @param {string} done what to say when it is done
+   * @param {{ cause?: string }} [options]
+   * @returns the receipts; null if one failed, which a notice said
+   */
+  async commitAll(blocks, done, options = {}) {
+    /** @type {Awaited<ReturnType<PhotoLedger['commit']>>[]} */
+    const receipts = [];
+    const back = () => this.undo(...receipts.map((receipt) => receipt.token).reverse());
     try {
-      const receipt = await this.client.commit(changes, options);
-      this.notices.show(done, { action: t('action.undo'), onAction: () => this.undo(receipt.token) });
-      return receipt;
+      for (const changes of blocks) receipts.push(await this.client.commit(changes, options));
+      this.notices.show(done, { action: t('action.undo'), onAction: back });
+      return receipts;
     } catch (error) {
       this.notices.fail(error);
+      if (receipts.length > 0) this.notices.show(t('notice.partly'), { action: t('action.undo'), onAction: back });
       return null;
     }
   }
 
   /**
-   * Takes back the commit that led to a state.
-   * @param {string} token
+   * Takes back the commits that led to states.
+   * @param {...string} tokens the newest first
    */
-  async undo(token) {
+  async undo(...tokens) {
     try {
-      await this.client.undo({ commit: token });
+      for (const token of tokens) await this.client.undo({ commit: token });
       this.notices.show(t('notice.undone'));
     } catch (error) {
       this.notices.fail(error);

@@ -5,12 +5,10 @@ import { t } from '../text/text.js';
 import { App } from './app.js';
 import { fill, h } from './dom.js';
 
-/** @type {Record<string, import('./app.js').RouteEntry>} */
-const routes = {
-  photos: {
-    label: 'nav.photos', icon: 'photos', open: async (app, address) => (await import('./photos.js')).open(app, address),
-  },
-};
+/** The views by the first word of their address, in the order of the navigation. */
+const routes = /** @type {Record<string, import('./app.js').RouteEntry>} */ ({
+  photos: { label: 'nav.photos', icon: 'photos', open: async (app, to) => (await import('./photos.js')).open(app, to) },
+});
 
 const place = /** @type {HTMLElement} */ (document.getElementById('app'));
 const client = new PhotoLedger();

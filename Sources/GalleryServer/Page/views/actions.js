@@ -1,0 +1,203 @@
+// What can be done with selected photos. Each is one commit, with a notice that takes it back.
+//
+// An action asks for what it needs (an album, a date), then commits operations for the identifiers of the selection. The
+// selection is read at the state that the grid shows, so what arrives meanwhile is not touched.
+
+import { t } from '../text/text.js';
+import { confirmed, showDialog } from './dialog.js';
+import { fill, h } from './dom.js';
+import { icon } from './icons.js';
+
+/** @typedef {import('./app.js').App} App */
+/** @typedef {import('./grid.js').Grid} Grid */
+
+/**
+ * @typedef {object} Context
+ * @property {string | null} album the album whose members are shown
+ * @property {Grid} grid
+ *
+ * @typedef {object} Action
+ * @property {string} label the phrase of its button
+ * @property {string} icon
+ * @property {string} [scope] what a key needs for it; `change` if left out
+ * @property {number} [limit] how many assets it takes
+ * @property {(app: App, ids: string[], context: Context) => Promise<boolean>} run whether it was done
+ */
+
+/** How many identifiers a block carries; the server takes 4 MiB. */
+const blockLimit = 80_000;
+
+/**
+ * An identifier without what follows the UUID, which PhotoLedger does not need.
+ * @param {string} id
+ */
+const short = (id) => id.split('/')[0];
+
+/**
+ * Commits an operation for many assets.
+ * @param {App} app
+ * @param {string[]} ids
+ * @param {(ids: string[]) => object} operation
+ * @param {string} done
+ */
+async function commitFor(app, ids, operation, done) {
+  const blocks = [];
+  for (let at = 0; at < ids.length; at += blockLimit) blocks.push([operation(ids.slice(at, at + blockLimit).map(short))]);
+  return await app.commitAll(blocks, done) !== null;
+}
+
+/**
+ * The state of the selected items as far as it is loaded: whether all of them satisfy something.
+ * @param {Context} context
+ * @param {(item: import('../client/photoledger.js').Item) => boolean} test
+ */
+function all(context, test) {
+  const { list, selection } = context.grid;
+  let looked = 0;
+  for (const index of selection) {
+    const item = list.item(index);
+    if (item && !test(item)) return false;
+    if ((looked += 1) > 5000) break;
+  }
+  return true;
+}
+
+/** @type {Record<string, Action>} */
+export const actions = {
+  favorite: {
+    label: 'action.favorite', icon: 'heart',
+    run: (app, ids, context) => {
+      const isFavorite = !all(context, (item) => item.isFavorite);
+      return commitFor(app, ids, (assets) => ({ op: 'asset.edit', assets, isFavorite }),
+        t(isFavorite ? 'done.favorite' : 'done.unfavorite', { count: ids.length }));
+    },
+  },
+  hide: {
+    label: 'action.hide', icon: 'hidden',
+    run: (app, ids) => commitFor(app, ids, (assets) => ({ op: 'asset.edit', assets, isHidden: true }),
+      t('done.hide', { count: ids.length })),
+  },
+  unhide: {
+    label: 'action.unhide', icon: 'hidden',
+    run: (app, ids) => commitFor(app, ids, (assets) => ({ op: 'asset.edit', assets, isHidden: false }),
+      t('done.unhide', { count: ids.length })),
+  },
+  removeFromAlbum: {
+    label: 'action.removeFromAlbum', icon: 'minus',
+    run: (app, ids, { album }) => commitFor(app, ids, (assets) => ({ op: 'album.remove', album, assets }),
+      t('done.removeFromAlbum', { count: ids.length })),
+  },
+  download: {
+    label: 'action.download', icon: 'download', scope: 'originals', limit: 10_000,
+    run: async (app, ids) => {
+      try {
+        const download = await app.client.ask('POST', '/v1/downloads', { json: { assets: ids } });
+        location.assign(download.url);
+        return true;
+      } catch (error) {
+        app.notices.fail(error);
+        return false;
+      }
+    },
+  },
+  trash: {
+    label: 'action.trash', icon: 'trash',
+    run: (app, ids) => commitFor(app, ids, (assets) => ({ op: 'asset.trash', assets }), t('done.trash', { count: ids.length })),
+  },
+  restore: {
+    label: 'action.restore', icon: 'undo',
+    run: (app, ids) => commitFor(app, ids, (assets) => ({ op: 'asset.restore', assets }), t('done.restore', { count: ids.length })),
+  },
+  purge: {
+    label: 'action.purge', icon: 'trash',
+    run: async (app, ids) => {
+      const isSure = await confirmed(t('purge.title', { count: ids.length }), t('purge.sentence'), t('action.purge'), { isGrave: true });
+      if (!isSure) return false;
+      return commitFor(app, ids, (assets) => ({ op: 'asset.purge', assets }), t('done.purge', { count: ids.length }));
+    },
+  },
+};
+
+/**
+ * Whether a session may carry an action out.
+ * @param {App} app
+ * @param {string} name
+ */
+export function isAllowed(app, name) {
+  const { scopes } = app.session;
+  return scopes.includes('owner') || scopes.includes(actions[name].scope ?? 'change');
+}
+
+/**
+ * Carries an action out for given assets.
+ * @param {App} app
+ * @param {string} name
+ * @param {string[]} ids
+ * @param {Context} context
+ */
+export async function run(app, name, ids, context) {
+  const { limit } = actions[name];
+  if (limit !== undefined && ids.length > limit) {
+    app.notices.show(t('action.tooMany', { count: limit }), { isError: true });
+    return false;
+  }
+  return actions[name].run(app, ids, context);
+}
+
+/**
+ * The bar of what can be done with a grid's selection; hidden while nothing is selected.
+ * @param {App} app
+ * @param {Grid} grid
+ * @param {string[]} names
+ * @param {{ album: string | null }} options
+ */
+export function barOf(app, grid, names, { album }) {
+  const context = { album, grid };
+  const count = h('p', { class: 'count', 'aria-live': 'polite' });
+  const allowed = names.filter((name) => isAllowed(app, name));
+  const perform = async (/** @type {string} */ name) => {
+    bar.setAttribute('aria-busy', 'true');
+    try {
+      if (await run(app, name, await grid.selectedIdentifiers(), context)) grid.selection.clear();
+    } catch (error) {
+      app.notices.fail(error);
+    } finally {
+      bar.removeAttribute('aria-busy');
+    }
+  };
+  const bar = h('div', { class: 'view-head selection-bar', role: 'toolbar', 'aria-label': t('selection.bar'), hidden: true },
+    h('button', { class: 'icon-button', 'aria-label': t('selection.clear'), onclick: () => {
+      grid.selection.clear();
+      grid.scroll.focus();
+    } }, icon('close')), count,
+    h('button', { class: 'button', onclick: () => grid.selection.set(0, grid.list.count, true) }, t('selection.all')),
+    h('div', { class: 'view-actions' }, ...allowed.map((name) =>
+      h('button', { class: 'button', 'data-action': name, onclick: () => perform(name) },
+        icon(actions[name].icon), h('span', null, t(actions[name].label))))));
+  grid.selection.addEventListener('change', () => {
+    bar.hidden = grid.selection.count === 0;
+    fill(count, t('selection.count', { count: grid.selection.count }));
+  });
+  return bar;
+}
+
+/**
+ * Asks for a line of text.
+ * @param {string} title
+ * @param {string} label
+ * @param {string} action
+ * @param {{ value?: string, limit?: number }} options
+ * @returns {Promise<string | undefined>}
+ */
+export function askText(title, label, action, { value = '', limit = 1000 } = {}) {
+  return showDialog(title, (close) => {
+    const input = h('input', { type: 'text', required: true, maxlength: limit, '.value': value, autofocus: true });
+    return [h('form', { method: 'dialog', onsubmit: (/** @type {Event} */ event) => {
+      event.preventDefault();
+      close(input.value.trim());
+    } }, h('label', { class: 'field' }, label, input),
+    h('div', { class: 'dialog-actions' },
+      h('button', { class: 'button', type: 'button', onclick: () => close() }, t('action.cancel')),
+      h('button', { class: 'button main', type: 'submit' }, action)))];
+  });
+}
