@@ -5,9 +5,16 @@ import { t } from '../text/text.js';
 import { App } from './app.js';
 import { fill, h } from './dom.js';
 
+const isOwner = (/** @type {import('./app.js').Session} */ session) => session.scopes.includes('owner');
+
 /** The views by the first word of their address, in the order of the navigation. */
 const routes = /** @type {Record<string, import('./app.js').RouteEntry>} */ ({
   photos: { label: 'nav.photos', icon: 'photos', open: async (app, to) => (await import('./photos.js')).open(app, to) },
+  history: { label: 'nav.history', icon: 'history', open: async (app, to) => (await import('./history.js')).open(app, to) },
+  moment: { label: 'nav.moment', icon: 'clock', open: async (app, to) => (await import('./moment.js')).open(app, to) },
+  privacy: { label: 'nav.privacy', icon: 'privacy', isFor: isOwner, open: async (app) => (await import('./privacy.js')).open(app) },
+  people: { label: 'nav.people', icon: 'people', isFor: isOwner, open: async (app) => (await import('./people.js')).open(app) },
+  health: { label: 'nav.health', icon: 'health', isFor: isOwner, open: async (app) => (await import('./health.js')).open(app) },
 });
 
 const place = /** @type {HTMLElement} */ (document.getElementById('app'));
