@@ -12,9 +12,14 @@ const routes = /** @type {Record<string, import('./app.js').RouteEntry>} */ ({
 
 const place = /** @type {HTMLElement} */ (document.getElementById('app'));
 const client = new PhotoLedger();
+/**
+ * The gallery of this page, once it has signed on.
+ * @type {App | undefined}
+ */
+export let app;
 try {
   const session = await client.ask('GET', '/v1/session');
-  const app = new App(client, session, routes);
+  app = new App(client, session, routes);
   await app.start(place);
 } catch (error) {
   if (error instanceof Problem && error.status === 401) location.assign('/sign-in');
