@@ -121,11 +121,13 @@ function sentence({ property, old, new: fresh }, titleOf) {
  * @returns {string[]}
  */
 function sentences(group, titleOf) {
-  if (group.some((record) => record.type === 'asset.created')) return [t('event.created')];
-  const hasLocal = group.some((record) => record.property === 'localCreationDate');
-  const said = group.filter(({ property }) => !silent.has(property)
+  // A new photo has all of its properties at once, which says no more than that it came.
+  const begun = group.filter((record) => record.type !== 'asset.created');
+  const hasLocal = begun.some((record) => record.property === 'localCreationDate');
+  const said = begun.filter(({ property }) => !silent.has(property)
     || ((property === 'creationDate' || property === 'timeZoneOffset') && !hasLocal) || (property === 'timeZoneOffset' && hasLocal));
-  return said.map((record) => sentence(record, titleOf)).filter((one) => one !== '');
+  const found = said.map((record) => sentence(record, titleOf)).filter((one) => one !== '');
+  return begun.length < group.length ? [t('event.created'), ...found] : found;
 }
 
 /**

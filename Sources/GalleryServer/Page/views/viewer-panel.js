@@ -44,7 +44,8 @@ export class Panel {
       h('header', { class: 'viewer-panel-head' }, h('h2', null, t('viewer.info')),
         h('button', { class: 'icon-button', type: 'button', 'aria-label': t('viewer.closeInfo'), onclick: () => viewer.togglePanel() },
           icon('close'))),
-      this.problem, ...sectionNames.filter((one) => !folding.has(one)).map((one) => this.sections[one]), ...folds);
+      h('div', { class: 'viewer-panel-body' }, this.problem,
+        ...sectionNames.filter((one) => !folding.has(one)).map((one) => this.sections[one]), ...folds));
     /** @type {any} */
     this.asset = null;
     /**
@@ -78,8 +79,9 @@ export class Panel {
     this.drawn = {};
     this.open.clear();
     this.problem.hidden = true;
-    const hadFocus = this.element.contains(document.activeElement);
-    for (const section of Object.values(this.sections)) fill(section);
+    const sections = Object.values(this.sections);
+    const hadFocus = sections.some((section) => section.contains(document.activeElement));
+    for (const section of sections) fill(section);
     if (hadFocus) this.element.focus();
     if (!this.element.hidden) fill(this.sections.caption, h('p', { class: 'soft' }, t('state.loading')));
   }
@@ -227,7 +229,7 @@ export class Panel {
 
   /** @param {number} rating */
   rate(rating) {
-    if (!this.asset || this.asset.rating === rating) return;
+    if (this.asset?.rating === rating) return;
     this.viewer.edit({ rating }, t('done.rating', { count: rating }));
   }
 

@@ -21,6 +21,7 @@ import { Bar } from './viewer-bar.js';
 import { Burst } from './viewer-burst.js';
 import { Panel } from './viewer-panel.js';
 import { Picture } from './viewer-picture.js';
+import { loaded } from './viewing.js';
 
 /** @typedef {import('../client/photoledger.js').Item} Item */
 /** @typedef {import('../model/list.js').List} List */
@@ -158,11 +159,8 @@ export class Viewer {
     this.index = Math.min(Math.max(index, 0), this.list.count - 1);
     this.bar.showPosition();
     if (this.refresh()) return;
-    for (let attempt = 0; attempt < 3 && this.isOpen; attempt += 1) {
-      // Someone who passes ends what is on its way, so it may have to be asked for again.
-      await this.list.load(this.index - 2, 5);
-      if (!this.isOpen || this.refresh()) return;
-    }
+    const isThere = await loaded(this.list, this.index, 1);
+    if (!this.isOpen || this.refresh() || isThere) return;
     if (this.app.feed.isOpen) this.tell(t('viewer.notLoaded'));
   }
 
@@ -334,7 +332,7 @@ export class Viewer {
     if (to < 0) to = this.list.count - 1;
     if (this.successor !== null) {
       const { successor } = this;
-      await this.list.load(to - 3, 7);
+      await loaded(this.list, to - 3, 7);
       for (let near = to - 3; near <= to + 3; near += 1) if (this.list.item(near)?.id === successor) to = near;
       this.successor = null;
     } else if (item && item.id !== this.leaving) this.tell(t('viewer.gone'));
@@ -346,7 +344,7 @@ export class Viewer {
   async findAgain() {
     const { item, index } = this;
     const from = Math.max(0, index - 100);
-    await this.list.load(from, 200);
+    await loaded(this.list, from, 200);
     if (!this.isOpen || this.item !== item) return;
     for (let near = from; near < from + 200 && near < this.list.count; near += 1) {
       if (item && this.list.item(near)?.id === item.id) {

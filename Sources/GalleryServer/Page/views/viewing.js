@@ -6,7 +6,7 @@
 // by a fetch of their own; shorter lists are searched. Elsewhere the photo is shown alone.
 
 import { Problem } from '../client/photoledger.js';
-import { List } from '../model/list.js';
+import { List, mapped } from '../model/list.js';
 import { t } from '../text/text.js';
 import { App } from './app.js';
 
@@ -15,6 +15,39 @@ import { App } from './app.js';
 /** How many items are looked through for a photo. */
 const searchLimit = 10_000;
 const windowSize = 1000;
+/** How often items are asked for, and how long somebody else's answer is waited for, milliseconds. */
+const attempts = 5;
+const pause = 1000;
+
+/**
+ * Loads items of a list and waits until they are there, also if somebody else asked for them already or passed them by.
+ * @param {List} list
+ * @param {number} start
+ * @param {number} count
+ * @returns {Promise<boolean>} whether they are there
+ */
+export async function loaded(list, start, count) {
+  const isThere = () => {
+    const { count: all } = list;
+    for (let index = Math.max(0, start); index < Math.min(start + count, all); index += 1) if (!list.item(index)) return false;
+    return true;
+  };
+  for (let attempt = 0; attempt < attempts && list.isOpen; attempt += 1) {
+    await list.load(start, count);
+    if (isThere()) return true;
+    await new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        list.removeEventListener('loaded', end);
+        resolve(null);
+      };
+      const timer = setTimeout(end, pause);
+      list.addEventListener('loaded', end);
+    });
+    if (isThere()) return true;
+  }
+  return false;
+}
 
 /**
  * A text in a predicate.
@@ -148,16 +181,22 @@ export class Viewing {
     const { list } = this.grid;
     const id = asset.localIdentifier;
     for (const start of await this.starts(asset)) {
-      const token = list.token;
-      const window = await this.app.client.window(list.fetch, token, start, windowSize);
-      const found = window.items.findIndex((item) => item.id === id);
-      if (found < 0) continue;
-      // What was committed meanwhile may have moved it.
-      await list.load(start + found, 1);
-      for (const near of [0, 1, -1, 2, -2, 3, -3]) {
-        await list.load(start + found + near, 1);
-        if (list.item(start + found + near)?.id === id) return start + found + near;
+      // What is committed while the answer is on its way moves the photo.
+      let index = -1;
+      /** @type {(import('../client/photoledger.js').Change | null)[]} */
+      const changes = [];
+      const note = (/** @type {any} */ event) => changes.push(event.change);
+      list.addEventListener('change', note);
+      try {
+        const window = await this.app.client.window(list.fetch, list.token, start, windowSize);
+        const found = window.items.findIndex((item) => item.id === id);
+        if (found < 0) continue;
+        index = start + found;
+      } finally {
+        list.removeEventListener('change', note);
       }
+      for (const change of changes) index = change && index >= 0 ? mapped(change, index) : -1;
+      if (index >= 0) return index;
     }
     return -1;
   }
