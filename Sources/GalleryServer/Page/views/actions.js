@@ -100,6 +100,10 @@ export const actions = {
       }
     },
   },
+  dates: {
+    label: 'action.dates', icon: 'clock', limit: 10_000,
+    run: async (app, ids, context) => (await import('./dates.js')).shiftDates(app, ids, context.grid),
+  },
   trash: {
     label: 'action.trash', icon: 'trash',
     run: (app, ids) => commitFor(app, ids, (assets) => ({ op: 'asset.trash', assets }), t('done.trash', { count: ids.length })),
