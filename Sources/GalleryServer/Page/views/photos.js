@@ -68,7 +68,7 @@ export async function gridView(app, options) {
 }
 
 /** What can be done with photos of the timeline. */
-export const timelineActions = ['favorite', 'hide', 'download', 'trash'];
+export const timelineActions = ['favorite', 'album', 'hide', 'download', 'trash'];
 
 /** The kinds that the timeline can be narrowed to. */
 const kinds = {
