@@ -5,9 +5,17 @@ import { t } from '../text/text.js';
 import { App } from './app.js';
 import { fill, h } from './dom.js';
 
+const isOwner = (/** @type {import('./app.js').Session} */ session) => session.scopes.includes('owner');
+
 /** The views by the first word of their address, in the order of the navigation. */
 const routes = /** @type {Record<string, import('./app.js').RouteEntry>} */ ({
   photos: { label: 'nav.photos', icon: 'photos', open: async (app, to) => (await import('./photos.js')).open(app, to) },
+  search: { label: 'nav.search', icon: 'search', open: async (app, to) => (await import('./search.js')).open(app, to) },
+  albums: { label: 'nav.albums', icon: 'album', open: async (app, to) => (await import('./albums.js')).open(app, to) },
+  trash: { label: 'nav.trash', icon: 'trash', open: async (app) => (await import('./trash.js')).open(app) },
+  hidden: {
+    label: 'nav.hidden', icon: 'hidden', isFor: isOwner, open: async (app) => (await import('./hidden.js')).open(app),
+  },
 });
 
 const place = /** @type {HTMLElement} */ (document.getElementById('app'));

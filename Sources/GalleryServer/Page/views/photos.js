@@ -75,7 +75,7 @@ export async function gridView(app, options) {
 }
 
 /** What can be done with photos of the timeline. */
-export const timelineActions = ['favorite', 'hide', 'download', 'dates', 'trash'];
+export const timelineActions = ['favorite', 'hide', 'album', 'download', 'dates', 'trash'];
 
 /** The kinds that the timeline can be narrowed to. */
 const kinds = {
