@@ -79,6 +79,65 @@ export default {
   // History.
   // Privacy.
   // Upload.
+  'upload.files': 'Dateien wählen',
+  'upload.folder': 'Ordner wählen',
+  'upload.camera': 'Fotos aufnehmen',
+  'upload.hint': 'Fotos, Filme und Ordner irgendwo auf dieser Seite ablegen oder auswählen. Was die Mediathek schon hat, '
+    + 'wird nicht noch einmal gesendet.',
+  'upload.drop': 'Zum Hochladen ablegen',
+  'upload.album': 'In ein Album legen',
+  'upload.noAlbum': 'Kein Album',
+  'upload.newAlbum': 'Neues Album …',
+  'upload.albumTitle': 'Titel des Albums',
+  'upload.create': 'Anlegen',
+  'upload.created': 'Album „{album}“ angelegt',
+  'upload.untitled': 'Ohne Titel',
+  'upload.inAlbum': { one: '{count} Foto in „{album}“ gelegt', other: '{count} Fotos in „{album}“ gelegt' },
+  'upload.albumHeld': 'Das Hochgeladene konnte noch nicht in sein Album gelegt werden.',
+  'upload.progress': 'Fortschritt aller Dateien',
+  'upload.list': 'Dateien',
+  'upload.more': { one: '… und {count} weitere Datei.', other: '… und {count} weitere Dateien.' },
+  'upload.left': { one: 'Noch {count} Datei, {sent} von {whole}', other: 'Noch {count} Dateien, {sent} von {whole}' },
+  'upload.ended': 'Alles fertig',
+  'upload.sum.taken': { one: '{count} hinzugefügt', other: '{count} hinzugefügt' },
+  'upload.sum.there': { one: '{count} war schon da', other: '{count} waren schon da' },
+  'upload.sum.refused': { one: '{count} nicht angenommen', other: '{count} nicht angenommen' },
+  'upload.sum.failed': { one: '{count} fehlgeschlagen', other: '{count} fehlgeschlagen' },
+  'upload.pause': 'Anhalten',
+  'upload.resume': 'Fortsetzen',
+  'upload.cancelAll': 'Alle abbrechen',
+  'upload.retryAll': 'Fehlgeschlagene erneut versuchen',
+  'upload.clear': 'Liste leeren',
+  'upload.cancelOne': '{name} abbrechen',
+  'upload.retryOne': '{name} erneut versuchen',
+  'upload.stopped': 'Angehalten: {reason}',
+  'upload.waiting': '{reason} Das Hochladen geht von selbst weiter.',
+  'upload.signIn': 'Anmelden',
+  'upload.lost': {
+    one: '{count} Datei war nicht fertig, als die Seite geschlossen wurde.',
+    other: '{count} Dateien waren nicht fertig, als die Seite geschlossen wurde.',
+  },
+  'upload.lostFiles': {
+    one: '{count} Datei war nicht fertig, als die Seite geschlossen wurde. Dieselbe Datei oder denselben Ordner '
+      + 'noch einmal wählen; es geht dort weiter, wo es aufhörte.',
+    other: '{count} Dateien waren nicht fertig, als die Seite geschlossen wurde. Dieselben Dateien oder denselben '
+      + 'Ordner noch einmal wählen; es geht dort weiter, wo es aufhörte.',
+  },
+  'upload.goOn': 'Hochladen fortsetzen',
+  'upload.forget': 'Verwerfen',
+  'upload.unkept': 'Dieser Browser speichert nichts für diese Seite. Wird die Seite geschlossen, sind die Dateien neu zu '
+    + 'wählen.',
+  'upload.state.lost': 'Unterbrochen',
+  'upload.state.queued': 'Wartet',
+  'upload.state.hashing': 'Wird verglichen',
+  'upload.state.ready': 'Wartet',
+  'upload.state.partly': 'Angehalten',
+  'upload.state.sending': 'Wird hochgeladen',
+  'upload.state.taken': 'Hinzugefügt',
+  'upload.state.completed': 'Zu seinem Live Photo hinzugefügt',
+  'upload.state.there': 'Schon in der Mediathek',
+  'upload.state.refused': 'Nicht angenommen: {sentence}',
+  'upload.state.failed': 'Fehlgeschlagen: {sentence}',
   // Visitors.
   // Picker.
   // Sign-in.

@@ -5,9 +5,15 @@ import { t } from '../text/text.js';
 import { App } from './app.js';
 import { fill, h } from './dom.js';
 
+const adds = (/** @type {import('./app.js').Session} */ session) =>
+  session.scopes.includes('owner') || session.scopes.includes('add') || session.scopes.includes('change');
+
 /** The views by the first word of their address, in the order of the navigation. */
 const routes = /** @type {Record<string, import('./app.js').RouteEntry>} */ ({
   photos: { label: 'nav.photos', icon: 'photos', open: async (app, to) => (await import('./photos.js')).open(app, to) },
+  upload: {
+    label: 'nav.upload', icon: 'upload', isFor: adds, open: async (app) => (await import('./upload.js')).open(app),
+  },
 });
 
 const place = /** @type {HTMLElement} */ (document.getElementById('app'));
@@ -16,6 +22,7 @@ try {
   const session = await client.ask('GET', '/v1/session');
   const app = new App(client, session, routes);
   await app.start(place);
+  if (adds(session)) (await import('./upload.js')).takeDropsOf(app);
 } catch (error) {
   if (error instanceof Problem && error.status === 401) location.assign('/sign-in');
   else fill(place, h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')),
