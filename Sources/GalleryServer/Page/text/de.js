@@ -139,6 +139,26 @@ export default {
   'upload.state.refused': 'Nicht angenommen: {sentence}',
   'upload.state.failed': 'Fehlgeschlagen: {sentence}',
   // Visitors.
+  'guest.unreached': 'Der Server ist nicht erreichbar. Verbindung prüfen und erneut versuchen.',
+  'guest.viewer': 'Foto',
+  'guest.previous': 'Zurück',
+  'guest.next': 'Weiter',
+  'guest.place': '{number} von {count}',
+  'guest.notShown': 'Dieses Foto kann nicht gezeigt werden.',
+  'share.incomplete': 'Der Link ist unvollständig',
+  'share.incomplete.sentence': 'Der Teil hinter „#“ fehlt. Den ganzen Link kopieren und noch einmal öffnen.',
+  'share.ended': 'Dieser Link gilt nicht mehr',
+  'share.ended.sentence': 'Er ist abgelaufen oder wurde zurückgezogen. Ein neuer Link hilft weiter.',
+  'share.password.title': 'Dieser Link hat ein Passwort',
+  'share.password': 'Passwort',
+  'share.password.wrong': 'Das ist nicht das Passwort dieses Links.',
+  'share.open': 'Öffnen',
+  'share.empty': 'Hinter diesem Link ist noch nichts.',
+  'share.emptyUpload': 'Hier ist noch nichts. Zeit für die ersten Fotos.',
+  'share.upload': 'Fotos und Filme hinzufügen:',
+  'share.downloading': 'Der Download wird vorbereitet …',
+  'share.downloadAll': 'Alle herunterladen',
+  'share.downloadSelected': { one: '{count} herunterladen', other: '{count} herunterladen' },
   // Picker.
   // Sign-in.
 };

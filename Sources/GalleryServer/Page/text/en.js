@@ -138,6 +138,26 @@ export default {
   'upload.state.refused': 'Not accepted: {sentence}',
   'upload.state.failed': 'Failed: {sentence}',
   // Visitors.
+  'guest.unreached': 'The server cannot be reached. Check the connection and try again.',
+  'guest.viewer': 'Photo',
+  'guest.previous': 'Previous',
+  'guest.next': 'Next',
+  'guest.place': '{number} of {count}',
+  'guest.notShown': 'This one cannot be shown.',
+  'share.incomplete': 'The link is incomplete',
+  'share.incomplete.sentence': 'The part behind “#” is missing. Copy the whole link and open it again.',
+  'share.ended': 'This link has ended',
+  'share.ended.sentence': 'It has expired or was withdrawn. Ask for a new link.',
+  'share.password.title': 'This link has a password',
+  'share.password': 'Password',
+  'share.password.wrong': 'That is not the password of this link.',
+  'share.open': 'Open',
+  'share.empty': 'There is nothing behind this link yet.',
+  'share.emptyUpload': 'There is nothing here yet. Add the first photos.',
+  'share.upload': 'Add photos and films:',
+  'share.downloading': 'The download is being prepared…',
+  'share.downloadAll': 'Download all',
+  'share.downloadSelected': { one: 'Download {count}', other: 'Download {count}' },
   // Picker.
   // Sign-in.
 };
