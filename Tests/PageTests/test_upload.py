@@ -222,5 +222,77 @@ class UploadTests(PageTest):
         self.assertEqual(len(self.gallery.assets()), before + 1)
 
 
+class CameraTests(PageTest):
+    photos = 3
+    expected_errors = ("401 (", "403 (", "never had a user gesture")
+
+    def visit(self, secret=None):
+        self.browser.driver.get(self.gallery.address + "/healthz")
+        self.browser.driver.delete_all_cookies()
+        self.browser.driver.get(self.gallery.address + "/camera" + (f"#{secret}" if secret else ""))
+
+    def link(self):
+        """The key of a camera link, made as the owner makes it."""
+        self.browser.sign_in(self.gallery, path="/#/upload")
+        self.browser.one(".drop-zone")
+        self.browser.click(".upload .view-actions button")
+        link = self.browser.one(".dialog input").get_attribute("value")
+        return link.split("#")[1]
+
+    def new(self, before):
+        return [one for one in self.gallery.assets() if one["localIdentifier"] not in before]
+
+    def test_a_photo_is_looked_at_and_kept_and_nothing_of_the_library_is_shown(self):
+        before = [one["localIdentifier"] for one in self.gallery.assets()]
+        secret = self.link()
+        # The key adds and does nothing else.
+        self.assertEqual(self.gallery.ask("POST", "/v1/fetches", {}, key=secret).status, 403)
+        self.visit(secret)
+        wait(lambda: self.browser.js("return document.querySelector('.camera-live')?.videoWidth > 0"), "the camera is seen")
+        self.browser.screenshot("camera")
+        self.browser.click(".shutter")
+        self.browser.one(".camera-view img")
+        self.assertEqual(self.new(before), [])
+        self.browser.click(".keep")
+        self.browser.one(".upload-row[data-state=taken]")
+        found = self.new(before)
+        self.assertEqual([one["mediaType"] for one in found], ["image"])
+        self.assertIsNotNone(found[0]["creationDate"])
+        page = self.browser.js("return document.documentElement.outerHTML")
+        for identifier in before:
+            self.assertNotIn(identifier.split("/")[0], page)
+        # What is discarded is not sent.
+        self.browser.click(".shutter")
+        self.browser.one(".camera-view img")
+        self.browser.click(".camera-controls .button")
+        self.browser.one(".shutter")
+        self.assertEqual(len(self.new(before)), 1)
+
+    def test_a_film_is_recorded(self):
+        before = [one["localIdentifier"] for one in self.gallery.assets()]
+        self.visit(self.link())
+        wait(lambda: self.browser.js("return document.querySelector('.camera-live')?.videoWidth > 0"), "the camera is seen")
+        self.browser.click(".record")
+        wait(lambda: self.browser.text(".camera-time") == "0:01", "a second is recorded")
+        self.browser.click(".recording")
+        self.browser.one(".camera-view video[controls]")
+        self.browser.click(".keep")
+        self.browser.one(".upload-row[data-state=taken]")
+        self.assertEqual([one["mediaType"] for one in self.new(before)], ["video"])
+
+    def test_what_is_missing_is_said(self):
+        self.visit()
+        self.browser.wait_text("This page may not add photos", "h1")
+        self.visit(self.gallery.key("someone", ["read"]))
+        self.browser.wait_text("has not allowed it", ".saying")
+        for name, sentence in [("NotAllowedError", "may not use the camera"), ("NotFoundError", "No camera was found"),
+                               ("NotReadableError", "Another program")]:
+            made = self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": f"""
+                navigator.mediaDevices.getUserMedia = async () => {{ throw new DOMException('no', '{name}'); }};"""})
+            self.browser.sign_in(self.gallery, path="/camera")
+            self.browser.wait_text(sentence, ".camera-failure")
+            self.browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", made)
+
+
 if __name__ == "__main__":
     unittest.main()

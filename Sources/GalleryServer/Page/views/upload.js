@@ -6,6 +6,7 @@ import { UploadStore } from '../model/upload-store.js';
 import { Uploads } from '../model/uploads.js';
 import { t } from '../text/text.js';
 import { askText } from './actions.js';
+import { showCameraLink } from './camera-link.js';
 import { h } from './dom.js';
 import { takeDrops } from './dropped.js';
 import { icon } from './icons.js';
@@ -117,7 +118,8 @@ export async function open(app) {
   const mayRead = app.session.scopes.includes('read') && app.session.authorizationStatus.readWrite !== 'denied';
   const element = h('section', { class: 'view upload', 'aria-label': title },
     h('header', { class: 'view-head' }, h('h1', null, title),
-      h('div', { class: 'view-actions' }, h('a', { class: 'button', href: '/camera' }, icon('camera'), t('upload.camera')))),
+      h('div', { class: 'view-actions' }, h('a', { class: 'button', href: '/camera' }, icon('camera'), t('upload.camera')),
+        app.isOwner && h('button', { class: 'button', onclick: () => showCameraLink(app) }, icon('link'), t('camera.link')))),
     h('div', { class: 'drop-zone' }, h('p', null, t('upload.hint')),
       h('div', { class: 'upload-buttons' }, ...chooseButtons((chosen) => uploads.add(chosen, album)))),
     mayChange && mayRead && await albumChoice(app), panel.element);
