@@ -6,6 +6,8 @@ import { App } from './app.js';
 import { fill, h } from './dom.js';
 
 const isOwner = (/** @type {import('./app.js').Session} */ session) => session.scopes.includes('owner');
+const adds = (/** @type {import('./app.js').Session} */ session) =>
+  session.scopes.includes('owner') || session.scopes.includes('add') || session.scopes.includes('change');
 
 /** The views by the first word of their address, in the order of the navigation. */
 const routes = /** @type {Record<string, import('./app.js').RouteEntry>} */ ({
@@ -15,6 +17,8 @@ const routes = /** @type {Record<string, import('./app.js').RouteEntry>} */ ({
   trash: { label: 'nav.trash', icon: 'trash', open: async (app) => (await import('./trash.js')).open(app) },
   hidden: {
     label: 'nav.hidden', icon: 'hidden', isFor: isOwner, open: async (app) => (await import('./hidden.js')).open(app),
+  upload: {
+    label: 'nav.upload', icon: 'upload', isFor: adds, open: async (app) => (await import('./upload.js')).open(app),
   },
 });
 
@@ -29,6 +33,7 @@ try {
   const session = await client.ask('GET', '/v1/session');
   app = new App(client, session, routes);
   await app.start(place);
+  if (adds(session)) (await import('./upload.js')).takeDropsOf(app);
 } catch (error) {
   if (error instanceof Problem && error.status === 401) location.assign('/sign-in');
   else fill(place, h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')),
