@@ -14,11 +14,12 @@ const routes = /** @type {Record<string, import('./app.js').RouteEntry>} */ ({
   photos: { label: 'nav.photos', icon: 'photos', open: async (app, to) => (await import('./photos.js')).open(app, to) },
   search: { label: 'nav.search', icon: 'search', open: async (app, to) => (await import('./search.js')).open(app, to) },
   albums: { label: 'nav.albums', icon: 'album', open: async (app, to) => (await import('./albums.js')).open(app, to) },
+  upload: {
+    label: 'nav.upload', icon: 'upload', isFor: adds, open: async (app) => (await import('./upload.js')).open(app),
+  },
   trash: { label: 'nav.trash', icon: 'trash', open: async (app) => (await import('./trash.js')).open(app) },
   hidden: {
     label: 'nav.hidden', icon: 'hidden', isFor: isOwner, open: async (app) => (await import('./hidden.js')).open(app),
-  upload: {
-    label: 'nav.upload', icon: 'upload', isFor: adds, open: async (app) => (await import('./upload.js')).open(app),
   },
 });
 
