@@ -10,6 +10,8 @@ struct Goal: Codable, Sendable, CustomStringConvertible {
     case microseconds
     /// The row's memory.
     case bytes
+    /// What the row counts.
+    case amount
   }
 
   var measure: Measure
@@ -27,6 +29,9 @@ struct Goal: Codable, Sendable, CustomStringConvertible {
   /// The memory is at most so many bytes.
   static func bytes(_ limit: Int) -> Goal { Goal(measure: .bytes, limit: Double(limit)) }
 
+  /// The number is at most so much.
+  static func amount(_ limit: Double) -> Goal { Goal(measure: .amount, limit: limit) }
+
   /// Whether a row misses the goal; nil if it is not judged.
   func isMissed(by row: Report.Row) -> Bool? {
     guard row.size >= Self.leastSize else { return nil }
@@ -35,6 +40,7 @@ struct Goal: Codable, Sendable, CustomStringConvertible {
       case .ratio: row.ratio
       case .microseconds: row.medianNanoseconds.map { $0 / 1000 }
       case .bytes: row.bytes.map(Double.init)
+      case .amount: row.amount
       }
     return value.map { $0 > limit }
   }
@@ -44,6 +50,7 @@ struct Goal: Codable, Sendable, CustomStringConvertible {
     case .ratio: "≤ \(Report.number(limit)) ×"
     case .microseconds: "≤ \(Report.number(limit)) µs"
     case .bytes: "≤ \(Report.number(limit / 1024)) KiB"
+    case .amount: "≤ \(Report.number(limit))"
     }
   }
 }

@@ -13,6 +13,8 @@ struct Report {
     var repetitions: Int?
     /// Memory or disk; nil in a row of times.
     var bytes: Int?
+    /// Things that were counted, or pixels; nil in rows of time and memory.
+    var amount: Double?
     /// This row's median to that of the row it is compared with, or its bytes to those of the other; nil if it has
     /// nothing to be compared with.
     var ratio: Double?
@@ -63,6 +65,11 @@ struct Report {
   mutating func add(_ name: String, size: Int, bytes: Int, comparedWith base: Int? = nil, goal: Goal? = nil) {
     let row = Row(name: name, size: size, bytes: bytes, ratio: base.map { Double(bytes) / Double($0) })
     add(row, "\(bytes) B", "", goal)
+  }
+
+  /// Adds a row of a number that is neither time nor memory.
+  mutating func add(_ name: String, size: Int, amount: Double, unit: String, goal: Goal? = nil) {
+    add(Row(name: name, size: size, amount: amount), "\(Self.number(amount)) \(unit)", "", goal)
   }
 
   private mutating func add(_ row: Row, _ value: String, _ spread: String, _ goal: Goal?) {

@@ -5,7 +5,7 @@ enum StoreRows {
     RebuildCosts.names, Fetching.rebuildNames,
     Fetching.questions.flatMap(Fetching.names), Observing.names, CatchingUp.names, LongAlbum.names, Memory.names,
     Commits.names, Proofs.names, UglyShapes.names, Auditing.names, Undoing.names, LookingBack.names, BackingUp.names,
-    Examining.names, Renditions.names, Serving.names, peerNames,
+    Examining.names, Renditions.names, Serving.names, Browsing.names, peerNames,
   ].flatMap { $0 }
 
   private static var peerNames: [String] {
@@ -41,5 +41,6 @@ enum StoreRows {
     try Examining.measure(stage, into: &report)
     try Renditions.measure(stage, into: &report)
     try Serving.measure(stage, into: &report)
+    try Browsing.measure(stage, into: &report)
   }
 }

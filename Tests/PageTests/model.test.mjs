@@ -35,6 +35,25 @@ function ranges(indexes) {
 const monthOf = (item) => `20${String(10 + Math.floor(item.month / 12)).padStart(2, '0')}-${String(item.month % 12 + 1).padStart(2, '0')}`;
 const order = (one, other) => other.month - one.month || one.number - other.number;
 
+/** The members of a longest ascending subsequence: what kept its order, so that all others moved. */
+function longestAscending(numbers) {
+  const ends = [];
+  const former = new Map();
+  for (const number of numbers) {
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (ends[middle] < number) low = middle + 1;
+      else high = middle;
+    }
+    former.set(number, ends[low - 1]);
+    ends[low] = number;
+  }
+  const result = new Set();
+  for (let number = ends[ends.length - 1]; number !== undefined; number = former.get(number)) result.add(number);
+  return result;
+}
+
 /** A naive list that makes random changes and says what the feed would say. */
 class Naive {
   constructor(seed, count, months) {
@@ -62,7 +81,9 @@ class Naive {
         const at = this.pick(before.length);
         if (gone.has(before[at]) || after[at] !== before[at]) continue;
         const item = { ...before[at], width: 50 + this.pick(400) };
-        if (kind === 3) item.month = this.pick(this.months);
+        // Often to the month of a neighbour, so that it keeps its place and comes under another heading.
+        if (kind === 3) item.month = this.pick(2) ? this.pick(this.months) : before[Math.max(0, at - 1)].month;
+        if (kind === 4) Object.assign(item, { month: after[Math.min(at + 1, after.length - 1)].month, number: -this.next++ });
         changed.add(item.id);
         after[at] = item;
       }
@@ -72,10 +93,9 @@ class Naive {
     const ids = new Set(after.map((item) => item.id));
     const removed = before.flatMap((item, index) => ids.has(item.id) ? [] : [index]);
     const inserted = after.flatMap((item, index) => places.has(item.id) ? [] : [index]);
-    // What moved: those that are not in the longest run that kept its order; here simply those whose month is another.
-    const month = new Map(before.map((item) => [item.id, item.month]));
-    const moved = after.flatMap((item, index) =>
-      places.has(item.id) && month.get(item.id) !== item.month ? [[places.get(item.id), index]] : []);
+    const kept = after.flatMap((item, index) => places.has(item.id) ? [[places.get(item.id), index]] : []);
+    const still = longestAscending(kept.map(([place]) => place));
+    const moved = kept.filter(([place]) => !still.has(place));
     this.items = after;
     const count = (list) => {
       const counts = new Map();
@@ -153,7 +173,7 @@ for (const hasHeadings of [false, true]) {
         const change = naive.step();
         const isKnown = pick(3) > 0;
         const known = (index) => isKnown ? { item: naive.items[index], shape: shapeOf(naive.items[index]) } : null;
-        assert.ok(blocks.apply(change.removed, change.inserted, change.moved, hasHeadings ? change.parts : null, known));
+        assert.ok(blocks.apply(change.removed, change.inserted, change.moved, ranges(change.changed), hasHeadings ? change.parts : null, known));
         for (const index of change.changed) blocks.change(index, known(index));
         const vague = new Set(isKnown ? [] : change.changed);
         for (const index of vague) assert.ok(blocks.at(index).block.isVague);
@@ -225,7 +245,7 @@ test('rows hold every item once, and none is empty or much too wide', () => {
 test('a cell keeps what arrives for it while it moves', () => {
   const blocks = new Blocks([{ key: '', count: 10 }]);
   const cell = blocks.madeCell(3);
-  assert.ok(blocks.apply([[0, 1]], [[5, 2]], [[3, 0]], null, () => null));
+  assert.ok(blocks.apply([[0, 1]], [[5, 2]], [[3, 0]], [], null, () => null));
   assert.equal(blocks.cell(0), cell);
   assert.ok(cell instanceof Cell);
 });

@@ -154,7 +154,9 @@ export class PhotoLedger {
     }
     let answer;
     try {
-      answer = await this.send(url, { method, headers: fields, body, signal, credentials: 'same-origin' });
+      // A key stands for itself: the cookie of somebody who is signed in is not sent beside it.
+      const credentials = this.key ? 'omit' : 'same-origin';
+      answer = await this.send(url, { method, headers: fields, body, signal, credentials });
     } catch (error) {
       if (signal?.aborted) throw error;
       throw new Problem(0, 'not-reached', 'The server was not reached.');

@@ -6,6 +6,7 @@
 // or a crash of the server. The browser's own way (`Last-Event-ID`) is not used: fetches that were added later would be
 // missing in it.
 
+import { openEvents } from './events.js';
 import { Problem } from './photoledger.js';
 
 /** @typedef {import('./photoledger.js').Change} Change */
@@ -38,7 +39,7 @@ export class Stream {
     this.deliver = deliver;
     /** @type {Map<string, string>} the state of each fetch that was delivered last */
     this.fetches = new Map();
-    /** @type {EventSource | null} */
+    /** @type {import('./events.js').EventReader | null} */
     this.source = null;
     /** The name by which fetches are added; null while the stream is not open. @type {string | null} */
     this.name = null;
@@ -95,7 +96,7 @@ export class Stream {
       query.append('after', after);
       named.add(fetch);
     }
-    const source = new EventSource(`${this.client.base}/v1/feed?${query}`, { withCredentials: false });
+    const source = openEvents(this.client, `/v1/feed?${query}`);
     this.source = source;
     const listen = (/** @type {string} */ kind, /** @type {(data: any) => void} */ take) => {
       source.addEventListener(kind, (event) => {

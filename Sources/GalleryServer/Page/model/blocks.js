@@ -214,19 +214,19 @@ export class Blocks {
    * @param {[number, number][]} removed ranges before, ascending
    * @param {[number, number][]} inserted ranges after, ascending
    * @param {[number, number][]} moved pairs
+   * @param {[number, number][]} changed ranges after, ascending
    * @param {{ key: string, count: number }[] | null} parts the parts after; null if there are no headings
    * @param {(index: number) => { item: Item | null, shape: number } | null} known what is known of an item that came
    * @returns {boolean} false if the change does not fit, and everything has to begin anew
    */
-  apply(removed, inserted, moved, parts, known) {
+  apply(removed, inserted, moved, changed, parts, known) {
+    if (parts) moved = [...moved, ...this.crossing(removed, inserted, moved, changed, parts)];
     const held = new Map(moved.map(([before, after]) => {
       const { block, offset } = this.at(before);
       return [after, { cell: block.cells?.[offset] ?? null, shape: block.shapes?.[offset] ?? 0 }];
     }));
-    const out = [...removed, ...moved.map(([before]) => /** @type {[number, number]} */ ([before, 1]))]
-      .sort((one, other) => one[0] - other[0]);
-    const ins = [...inserted, ...moved.map(([, after]) => /** @type {[number, number]} */ ([after, 1]))]
-      .sort((one, other) => one[0] - other[0]);
+    const out = stretches([...removed, ...moved.map(([before]) => /** @type {[number, number]} */ ([before, 1]))]);
+    const ins = stretches([...inserted, ...moved.map(([, after]) => /** @type {[number, number]} */ ([after, 1]))]);
     /** @type {Set<Block>} */
     const touched = new Set();
     for (let index = out.length - 1; index >= 0; index -= 1) this.remove(out[index][0], out[index][1], touched);
@@ -234,6 +234,39 @@ export class Blocks {
     for (const [start, count] of ins) this.insert(start, count, held, known, touched);
     this.tidy(touched);
     return this.parts.every((part) => part.count >= 0) && this.isWhole();
+  }
+
+  /**
+   * The items that keep their place in the list but not their part: the last of May that is dated to April is the first
+   * of April then. They are taken out and put in like those that move.
+   * @param {[number, number][]} removed
+   * @param {[number, number][]} inserted
+   * @param {[number, number][]} moved
+   * @param {[number, number][]} changed
+   * @param {{ key: string, count: number }[]} parts
+   * @returns {[number, number][]} pairs
+   */
+  crossing(removed, inserted, moved, changed, parts) {
+    if (changed.length === 0) return [];
+    const out = stretches([...removed, ...moved.map(([before]) => /** @type {[number, number]} */ ([before, 1]))]);
+    const ins = stretches([...inserted, ...moved.map(([, after]) => /** @type {[number, number]} */ ([after, 1]))]);
+    const ends = parts.map((sum => ({ count }) => sum += count)(0));
+    const formerEnds = this.parts.map((sum => ({ count }) => sum += count)(0));
+    /** @type {[number, number][]} */
+    const pairs = [];
+    let [put, came, taken, gone] = [0, 0, 0, 0];
+    for (const [start, count] of changed) {
+      for (let after = start; after < start + count; after += 1) {
+        while (put < ins.length && ins[put][0] + ins[put][1] <= after) came += ins[put++][1];
+        // What was inserted or moved is put where it belongs anyway.
+        if (put < ins.length && ins[put][0] <= after) continue;
+        while (taken < out.length && out[taken][0] <= after - came + gone) gone += out[taken++][1];
+        const before = after - came + gone;
+        const former = this.parts[placeIn(formerEnds, before)]?.key;
+        if (former !== parts[placeIn(ends, after)]?.key) pairs.push([before, after]);
+      }
+    }
+    return pairs;
   }
 
   /** Whether the blocks are as many items as the parts say. */
@@ -346,12 +379,7 @@ export class Blocks {
       return { place, offset, room: Infinity };
     }
     // The part that holds the index afterwards; everything before it is in its place already.
-    let [low, high] = [0, this.targets.length - 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.targets[middle] <= index) low = middle + 1;
-      else high = middle;
-    }
+    const low = Math.min(placeIn(this.targets, index), this.targets.length - 1);
     const part = this.parts[low];
     const room = this.targets[low] - index;
     let { place, offset } = index < this.counts.total ? this.at(index) : this.lastOf(part);
@@ -522,4 +550,25 @@ export class Blocks {
   get height() {
     return this.heights.total;
   }
+}
+
+/**
+ * Ranges in ascending order.
+ * @param {[number, number][]} ranges
+ */
+const stretches = (ranges) => ranges.sort((one, other) => one[0] - other[0]);
+
+/**
+ * The first of ascending ends that lies above an index.
+ * @param {number[]} ends
+ * @param {number} index
+ */
+function placeIn(ends, index) {
+  let [low, high] = [0, ends.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ends[middle] <= index) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

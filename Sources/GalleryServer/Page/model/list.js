@@ -320,7 +320,7 @@ export class List extends EventTarget {
     };
     const parts = this.hasHeadings ? this.partsAfter(change) : null;
     const isFitting = (!this.hasHeadings || parts !== null)
-      && this.blocks.apply(change.removed, change.inserted, change.moved, parts, known)
+      && this.blocks.apply(change.removed, change.inserted, change.moved, change.changed, parts, known)
       && this.blocks.count === change.count;
     if (!isFitting) {
       this.catchUpAnew();

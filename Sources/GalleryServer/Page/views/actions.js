@@ -4,7 +4,7 @@
 // selection is read at the state that the grid shows, so what arrives meanwhile is not touched.
 
 import { t } from '../text/text.js';
-import { confirmed, showDialog } from './dialog.js';
+import { showDialog } from './dialog.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
 
@@ -82,6 +82,25 @@ export const actions = {
     run: (app, ids) => commitFor(app, ids, (assets) => ({ op: 'asset.edit', assets, isHidden: false }),
       t('done.unhide', { count: ids.length })),
   },
+  album: {
+    label: 'action.album', icon: 'album',
+    run: async (app, ids) => {
+      const { chooseAlbum } = await import('./album-choice.js');
+      const album = await chooseAlbum(app);
+      if (!album) return false;
+      if (album.id) {
+        return commitFor(app, ids, (assets) => ({ op: 'album.add', album: album.id, assets }),
+          t('done.album', { count: ids.length, album: album.title }));
+      }
+      const [first, rest] = [ids.slice(0, blockLimit), ids.slice(blockLimit)];
+      const receipt = await app.commit([{ op: 'album.create', title: album.title, as: '$new' },
+        { op: 'album.add', album: '$new', assets: first.map(short) }],
+      t('done.album', { count: first.length, album: album.title }));
+      if (!receipt || rest.length === 0) return receipt !== null;
+      return commitFor(app, rest, (assets) => ({ op: 'album.add', album: receipt.created[0], assets }),
+        t('done.album', { count: rest.length, album: album.title }));
+    },
+  },
   removeFromAlbum: {
     label: 'action.removeFromAlbum', icon: 'minus',
     run: (app, ids, { album }) => commitFor(app, ids, (assets) => ({ op: 'album.remove', album, assets }),
@@ -104,6 +123,10 @@ export const actions = {
       }
     },
   },
+  dates: {
+    label: 'action.dates', icon: 'clock', limit: 10_000,
+    run: async (app, ids, context) => (await import('./dates.js')).shiftDates(app, ids, context.grid),
+  },
   trash: {
     label: 'action.trash', icon: 'trash',
     run: (app, ids) => commitFor(app, ids, (assets) => ({ op: 'asset.trash', assets }), t('done.trash', { count: ids.length })),
@@ -114,11 +137,7 @@ export const actions = {
   },
   purge: {
     label: 'action.purge', icon: 'trash',
-    run: async (app, ids) => {
-      const isSure = await confirmed(t('purge.title', { count: ids.length }), t('purge.sentence'), t('action.purge'), { isGrave: true });
-      if (!isSure) return false;
-      return commitFor(app, ids, (assets) => ({ op: 'asset.purge', assets }), t('done.purge', { count: ids.length }));
-    },
+    run: async (app, ids) => (await import('./trash.js')).purge(app, ids.length, async () => ids),
   },
 };
 

@@ -55,6 +55,8 @@ export class MoveEvent extends Event {
 
 /** The wanted heights of rows, from a few large pictures to many small ones. */
 const targets = [420, 300, 220, 160, 120, 90];
+/** Below this width, as on phones, rows are about half as high, CSS pixels. */
+const narrow = 600;
 /** How many tiles may be drawn; small pictures on a large screen become larger. */
 const tileLimit = 170;
 const headingHeight = 52;
@@ -134,7 +136,8 @@ export class Grid extends EventTarget {
     const width = this.scroll.clientWidth;
     if (width === 0 || this.isClosed) return;
     const area = width * this.scroller.view * 1.8;
-    const target = Math.max(targets[this.level], Math.sqrt(area / tileLimit / 1.33), 40);
+    const wanted = targets[this.level] * (width < narrow ? 0.55 : 1);
+    const target = Math.max(wanted, Math.sqrt(area / tileLimit / 1.33), 40);
     const { metrics } = this.list.blocks;
     const metricsNow = { width, target: Math.min(target, width * 0.8), gap };
     if (metrics && metrics.width === width && metrics.target === metricsNow.target) {

@@ -9,6 +9,7 @@ import { barOf } from './actions.js';
 import { h } from './dom.js';
 import { Grid } from './grid.js';
 import { icon } from './icons.js';
+import { Viewing } from './viewing.js';
 
 /**
  * @typedef {object} GridViewOptions
@@ -34,6 +35,7 @@ import { icon } from './icons.js';
 export async function gridView(app, options) {
   const { title, question, at, tools = [], above = [] } = options;
   const isPlain = at !== undefined;
+  const address = app.read();
   const grid = await Grid.open(app, { question, at, isReorderable: options.isReorderable, isPlain, label: title });
   const count = h('p', { class: 'count', 'aria-live': 'polite' });
   const larger = h('button', { class: 'icon-button', 'aria-label': t('grid.larger'), onclick: () => grid.zoom(-1) }, icon('plus'));
@@ -64,11 +66,16 @@ export async function gridView(app, options) {
   grid.addEventListener('zoom', sizes);
   show();
   sizes();
-  return { title, element, grid, close: () => grid.close() };
+  const viewing = new Viewing(app, grid, { question, at, address });
+  const close = () => {
+    viewing.close();
+    grid.close();
+  };
+  return { title, element, grid, update: (to) => viewing.update(to), close };
 }
 
 /** What can be done with photos of the timeline. */
-export const timelineActions = ['favorite', 'hide', 'share', 'download', 'trash'];
+export const timelineActions = ['favorite', 'hide', 'album', 'share', 'download', 'dates', 'trash'];
 
 /** The kinds that the timeline can be narrowed to. */
 const kinds = {

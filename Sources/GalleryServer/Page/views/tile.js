@@ -1,5 +1,6 @@
 // One picture of a grid: an option of its listbox.
 
+import { clearSource, setSource } from '../client/pictures.js';
 import { t, wallTime } from '../text/text.js';
 import { h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
@@ -124,7 +125,7 @@ export class Tile {
       image.remove();
       this.image = null;
     };
-    image.src = url;
+    setSource(this.app.client, image, url);
     if (!image.isConnected) this.element.prepend(image);
   }
 
@@ -148,7 +149,7 @@ export class Tile {
       this.image.onload = null;
       this.image.onerror = null;
       // Ends a request that is on its way.
-      this.image.removeAttribute('src');
+      clearSource(this.image);
       this.image.remove();
       this.image = null;
     }

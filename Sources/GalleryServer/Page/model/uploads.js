@@ -1,0 +1,443 @@
+// The files that are being uploaded: each goes from state to state, a few at a time.
+//
+//   queued ─▶ hashing ─▶ ready ─▶ sending ─▶ taken          in the library
+//     ▲                    │         ├─────▶ there          the library had it
+//     │ file chosen again  └─────────┼─────▶ refused        the server's sentence says why
+//   lost (tab was closed)            ├─────▶ failed         can be tried again
+//                                    └─────▶ ready          the server is gone: again after a while
+//
+// Hashes are asked in batches before anything is sent, so that a folder that is there already costs its hashes only. When the
+// server is not reached, everything waits together and goes on by itself. What needs a person (a full disk, an ended
+// session) pauses the queue and says why.
+//
+// Events: `change` when anything differs, `idle` when nothing is left to do.
+
+import { Problem, randomName } from '../client/photoledger.js';
+import { FileGone, Hasher, knownFiles, sendFile } from '../client/upload.js';
+
+/**
+ * @typedef {'lost' | 'queued' | 'hashing' | 'ready' | 'sending' | 'taken' | 'there' | 'refused' | 'failed'} UploadState
+ *
+ * @typedef {object} Entry
+ * @property {string} id
+ * @property {string} name
+ * @property {string} path the folder that it was chosen with, and its name
+ * @property {number} size
+ * @property {number} modified
+ * @property {File | null} file
+ * @property {any} handle
+ * @property {UploadState} state
+ * @property {string | null} sha256
+ * @property {string | null} place
+ * @property {number} sent
+ * @property {string | null} asset
+ * @property {boolean} isCompletion whether it became a part of an asset that was there
+ * @property {string} sentence why it was not taken
+ * @property {{ id: string, title: string } | null} album
+ * @property {AbortController | null} abort
+ *
+ * @typedef {{ file: File, handle?: any, path?: string }} Chosen
+ */
+
+const sendersAtOnce = 3;
+const batchSize = 64;
+/** How many assets are put into an album by one commit. */
+const albumBatch = 500;
+const longestPause = 30_000;
+
+const open = new Set(['queued', 'hashing', 'ready', 'sending']);
+
+/** @typedef {(album: { id: string, title: string }, assets: string[]) => Promise<boolean>} AlbumCommit */
+
+export class Uploads extends EventTarget {
+  /**
+   * @param {import('../client/photoledger.js').PhotoLedger} client
+   * @param {{ owner?: string, store?: import('./upload-store.js').UploadStore | null, toAlbum?: AlbumCommit }} options `owner`
+   *   names the client in the store
+   */
+  constructor(client, { owner = '', store = null, toAlbum } = {}) {
+    super();
+    this.client = client;
+    this.owner = owner;
+    this.store = store;
+    this.toAlbum = toAlbum;
+    /** @type {Entry[]} */
+    this.entries = [];
+    this.hasher = new Hasher();
+    this.isPaused = false;
+    /** Why the queue is paused or waits, in a sentence; empty without a reason. */
+    this.trouble = '';
+    /** Whether the session has ended. */
+    this.isSignedOut = false;
+    /** How often the server was not reached in a row. */
+    this.misses = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    this.isWaiting = false;
+    this.isHashing = false;
+    /** @type {Entry[]} hashed, and not asked for yet */
+    this.batch = [];
+    this.isAsking = false;
+    this.isAlbumBusy = false;
+    /** Whether an album could not be filled; it is tried again when the queue is resumed. */
+    this.isAlbumHeld = false;
+    this.wasBusy = false;
+    globalThis.addEventListener?.('online', () => this.wake());
+  }
+
+  /** Whether anything is left to do that needs no person. */
+  get isBusy() {
+    return this.entries.some((entry) => open.has(entry.state)) || this.isAlbumBusy;
+  }
+
+  /**
+   * Takes files. One that a closed tab had begun goes on where it was.
+   * @param {Chosen[]} chosen
+   * @param {{ id: string, title: string } | null} [album]
+   */
+  async add(chosen, album = null) {
+    const lost = this.entries.filter((entry) => entry.state === 'lost');
+    /** @type {Entry[]} */
+    const added = [];
+    for (const { file, handle = null, path = '' } of chosen) {
+      const known = lost.find((entry) => entry.state === 'lost' && entry.name === file.name && entry.size === file.size
+        && entry.modified === file.lastModified);
+      if (known) {
+        Object.assign(known, { file, handle, state: known.sha256 ? 'ready' : 'queued' });
+        added.push(known);
+        continue;
+      }
+      const entry = /** @type {Entry} */ ({
+        id: randomName(), name: file.name, path: path || file.webkitRelativePath || file.name, size: file.size,
+        modified: file.lastModified, file, handle, state: 'queued', sha256: null, place: null, sent: 0, asset: null,
+        isCompletion: false, sentence: '', album, abort: null,
+      });
+      this.entries.push(entry);
+      added.push(entry);
+    }
+    this.changed();
+    await this.keep(added);
+    this.pump();
+    return added.length;
+  }
+
+  /** Brings back what closed tabs left behind. */
+  async restore() {
+    await this.store?.leftBehind(this.owner, (records) => this.takeOver(records));
+  }
+
+  /** @param {import('./upload-store.js').UploadRecord[]} records */
+  async takeOver(records) {
+    for (const { tab, client, ...rest } of records) {
+      this.entries.push({
+        ...rest, file: null, sent: 0, isCompletion: false, sentence: '', abort: null,
+        state: rest.asset ? 'taken' : 'lost',
+      });
+    }
+    this.changed();
+    for (const entry of this.entries) {
+      // A file whose handle still may be read needs no question.
+      if (entry.state === 'lost' && await entry.handle?.queryPermission?.({ mode: 'read' }) === 'granted') await this.reopen(entry);
+    }
+    this.changed();
+    this.pump();
+  }
+
+  /** Whether some of what was left behind can go on after the person allowed it. */
+  get canAsk() {
+    return this.entries.some((entry) => entry.state === 'lost' && entry.handle);
+  }
+
+  /** Asks the browser for what was left behind; has to follow a press of the person. */
+  async goOn() {
+    for (const entry of this.entries) {
+      if (entry.state !== 'lost' || !entry.handle) continue;
+      if (await entry.handle.requestPermission?.({ mode: 'read' }) === 'denied') break;
+      await this.reopen(entry);
+    }
+    this.changed();
+    this.pump();
+  }
+
+  /** @param {Entry} entry */
+  async reopen(entry) {
+    try {
+      const file = /** @type {File} */ (await entry.handle.getFile());
+      const isSame = file.size === entry.size && file.lastModified === entry.modified;
+      Object.assign(entry, { file, size: file.size, modified: file.lastModified });
+      if (!isSame) Object.assign(entry, { sha256: null, place: null });
+      entry.state = entry.sha256 ? 'ready' : 'queued';
+    } catch (error) {
+      entry.handle = null;
+      entry.sentence = error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  /**
+   * Takes files out of the queue, whatever they are at; what the server has of them is dropped.
+   * @param {Entry[]} entries
+   */
+  async cancel(entries) {
+    const gone = new Set(entries);
+    this.entries = this.entries.filter((entry) => !gone.has(entry));
+    this.batch = this.batch.filter((entry) => !gone.has(entry));
+    for (const entry of entries) entry.abort?.abort();
+    this.changed();
+    await this.store?.remove(entries.map((entry) => entry.id)).catch((error) => this.cannotKeep(error));
+    for (const { place, asset } of entries) {
+      if (!place || asset) continue;
+      try {
+        await this.client.ask('DELETE', place);
+      } catch (error) {
+        // The server drops it by itself after a week.
+        if (!(error instanceof Problem)) throw error;
+      }
+    }
+    this.pump();
+  }
+
+  /** Takes out what has ended well. */
+  clear() {
+    this.entries = this.entries.filter((entry) => !(['taken', 'there', 'refused'].includes(entry.state) && !this.lacksAlbum(entry)));
+    this.changed();
+  }
+
+  /** @param {Entry[]} entries */
+  retry(entries) {
+    for (const entry of entries) {
+      if (entry.state !== 'failed' && entry.state !== 'refused') continue;
+      if (!entry.file) entry.state = 'lost';
+      else Object.assign(entry, { state: 'queued', sentence: '', sha256: null, place: null, sent: 0 });
+    }
+    this.changed();
+    this.pump();
+  }
+
+  /** @param {string} [trouble] why, where the queue pauses by itself */
+  pause(trouble = '') {
+    this.isPaused = true;
+    this.trouble = trouble;
+    for (const entry of this.entries) if (entry.state === 'sending') entry.abort?.abort();
+    this.changed();
+  }
+
+  resume() {
+    this.isPaused = false;
+    this.trouble = '';
+    this.isSignedOut = false;
+    this.misses = 0;
+    this.isAlbumHeld = false;
+    this.changed();
+    this.wake();
+  }
+
+  /** Goes on at once where the queue waits for the server. */
+  wake() {
+    clearTimeout(this.timer);
+    this.isWaiting = false;
+    this.pump();
+  }
+
+  /** Does what can be done now. */
+  pump() {
+    if (!this.isPaused && !this.isWaiting) {
+      this.hashNext();
+      this.askNext();
+      this.sendNext();
+    }
+    this.fillAlbums();
+    const { isBusy } = this;
+    if (this.wasBusy && !isBusy) this.dispatchEvent(new Event('idle'));
+    this.wasBusy = isBusy;
+  }
+
+  async hashNext() {
+    const entry = this.entries.find((one) => one.state === 'queued');
+    if (!entry || this.isHashing) return;
+    this.isHashing = true;
+    entry.state = 'hashing';
+    this.changed();
+    try {
+      entry.sha256 = await this.hasher.hash(/** @type {File} */ (entry.file));
+      this.batch.push(entry);
+    } catch (error) {
+      if (error instanceof FileGone) this.fail(entry, error);
+      else entry.state = 'ready';
+    } finally {
+      this.isHashing = false;
+    }
+    // Cancelled meanwhile.
+    if (!this.entries.includes(entry)) this.batch = this.batch.filter((one) => one !== entry);
+    this.changed();
+    this.pump();
+  }
+
+  /** Asks for hashes, when there are enough or somebody waits for the answer. */
+  async askNext() {
+    if (this.isAsking || this.batch.length === 0) return;
+    const hasReady = this.entries.some((entry) => entry.state === 'ready');
+    if (this.batch.length < batchSize && hasReady && this.isHashing) return;
+    this.isAsking = true;
+    const asked = this.batch.splice(0, batchSize);
+    try {
+      const found = await knownFiles(this.client, asked.map((entry) => entry.sha256 ?? ''));
+      this.misses = 0;
+      for (const entry of asked) {
+        entry.asset = found.get(entry.sha256 ?? '') ?? null;
+        if (entry.asset) this.end(entry, 'there');
+        else entry.state = 'ready';
+      }
+      this.keep(asked.filter((entry) => entry.state === 'ready'));
+    } catch (error) {
+      this.batch.unshift(...asked.filter((entry) => this.entries.includes(entry)));
+      this.trip(error);
+    } finally {
+      this.isAsking = false;
+    }
+    this.changed();
+    this.pump();
+  }
+
+  sendNext() {
+    const busy = this.entries.filter((entry) => entry.state === 'sending');
+    const contents = new Set(busy.map((entry) => entry.sha256));
+    for (const entry of this.entries) {
+      if (busy.length >= sendersAtOnce) return;
+      // Two files of the same content go one after the other, so that the second is found to be there.
+      if (entry.state !== 'ready' || entry.sha256 !== null && contents.has(entry.sha256)) continue;
+      busy.push(entry);
+      contents.add(entry.sha256);
+      this.send(entry);
+    }
+  }
+
+  /** @param {Entry} entry */
+  async send(entry) {
+    entry.state = 'sending';
+    entry.abort = new AbortController();
+    this.changed();
+    try {
+      const done = await sendFile(this.client, /** @type {File} */ (entry.file), {
+        name: entry.name, sha256: entry.sha256 ?? undefined, place: entry.place ?? undefined, signal: entry.abort.signal,
+        onProgress: (bytes) => {
+          entry.sent = bytes;
+          this.changed();
+        },
+        onPlace: (place) => {
+          entry.place = place;
+          this.keep([entry]);
+        },
+      });
+      this.misses = 0;
+      this.trouble = '';
+      entry.asset = done.asset;
+      entry.sha256 = done.sha256;
+      entry.isCompletion = done.outcome === 'completed';
+      this.end(entry, done.outcome === 'duplicate' ? 'there' : 'taken');
+    } catch (error) {
+      if (entry.abort.signal.aborted) entry.state = 'ready';
+      else if (error instanceof Problem && (error.isPassing || [401, 403, 507].includes(error.status))) {
+        entry.state = 'ready';
+        this.trip(error);
+      } else if (error instanceof Problem && error.status >= 400 && error.status < 500) {
+        entry.sentence = error.message;
+        this.end(entry, 'refused');
+      } else this.fail(entry, error);
+    }
+    this.changed();
+    this.pump();
+  }
+
+  /**
+   * @param {Entry} entry
+   * @param {unknown} error
+   */
+  fail(entry, error) {
+    entry.sentence = error instanceof Error ? error.message : String(error);
+    entry.state = 'failed';
+    this.changed();
+  }
+
+  /**
+   * @param {Entry} entry
+   * @param {'taken' | 'there' | 'refused'} state
+   */
+  end(entry, state) {
+    entry.state = state;
+    entry.sent = entry.size;
+    if (this.lacksAlbum(entry)) this.keep([entry]);
+    else {
+      entry.file = null;
+      this.store?.remove([entry.id]).catch((error) => this.cannotKeep(error));
+    }
+  }
+
+  /**
+   * Waits or pauses, as a problem of the server says.
+   * @param {unknown} error
+   */
+  trip(error) {
+    const sentence = error instanceof Error ? error.message : String(error);
+    if (error instanceof Problem && error.isPassing) {
+      this.misses += 1;
+      const pause = Math.min(500 * 2 ** Math.min(this.misses, 10), longestPause) * (0.75 + Math.random() / 2);
+      this.trouble = sentence;
+      this.isWaiting = true;
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.wake(), Math.max(pause, error.retryAfter * 1000));
+      this.changed();
+      return;
+    }
+    this.isSignedOut = error instanceof Problem && error.status === 401;
+    this.pause(sentence);
+  }
+
+  /** @param {Entry} entry */
+  lacksAlbum(entry) {
+    return entry.album !== null && entry.asset !== null && this.toAlbum !== undefined;
+  }
+
+  /** Puts what has come into its albums, many at a time. */
+  async fillAlbums() {
+    if (this.isAlbumBusy || this.isAlbumHeld || !this.toAlbum) return;
+    const waiting = this.entries.filter((entry) => this.lacksAlbum(entry) && (entry.state === 'taken' || entry.state === 'there'));
+    const { album } = waiting[0] ?? {};
+    if (!album) return;
+    const own = waiting.filter((entry) => entry.album?.id === album.id).slice(0, albumBatch);
+    if (own.length < albumBatch && this.entries.some((entry) => open.has(entry.state)) && !this.isPaused) return;
+    this.isAlbumBusy = true;
+    const isDone = await this.toAlbum(album, [...new Set(own.map((entry) => entry.asset ?? ''))]);
+    this.isAlbumBusy = false;
+    if (!isDone) {
+      this.isAlbumHeld = true;
+      this.changed();
+      return;
+    }
+    for (const entry of own) Object.assign(entry, { album: null, file: null });
+    this.store?.remove(own.map((entry) => entry.id)).catch((error) => this.cannotKeep(error));
+    this.changed();
+    this.pump();
+  }
+
+  /** @param {Entry[]} entries */
+  async keep(entries) {
+    if (!this.store || entries.length === 0) return;
+    const records = entries.filter((entry) => this.entries.includes(entry)).map(
+      ({ id, name, path, size, modified, sha256, place, asset, album, handle }) =>
+        ({ id, client: this.owner, name, path, size, modified, sha256, place, asset, album, handle }));
+    await this.store.put(records).catch((error) => this.cannotKeep(error));
+  }
+
+  /**
+   * The browser has no room for records: uploading goes on, and a closed tab begins anew.
+   * @param {unknown} error
+   */
+  cannotKeep(error) {
+    this.store = null;
+    this.dispatchEvent(new CustomEvent('unkept', { detail: error }));
+  }
+
+  changed() {
+    this.dispatchEvent(new Event('change'));
+  }
+}

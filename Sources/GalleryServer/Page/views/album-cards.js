@@ -1,0 +1,308 @@
+// Albums, smart albums and folders as cards: cover, title, count. Cards can be put into another order.
+//
+//   drag with the mouse     between two cards: there; onto a folder: into it
+//   Alt and arrow keys      one place on, on the card that has the focus
+//   the card's menu         one place, to the beginning, to the end, into a folder
+//
+// A card stays the same element while the list around it changes, so the focus and the loaded cover stay too.
+
+import { items } from '../client/photoledger.js';
+import { fetchName } from '../model/collections.js';
+import { t } from '../text/text.js';
+import { App } from './app.js';
+import { fill, h } from './dom.js';
+import { icon } from './icons.js';
+import { placeholderURL } from './placeholder.js';
+
+/** @typedef {import('../model/collections.js').Collection} Collection */
+
+/**
+ * @typedef {object} CardEvents
+ * @property {(one: Collection) => void} onMenu
+ * @property {(one: Collection, before: number) => void} onMove it is to stand before the card of that place
+ * @property {(one: Collection, folder: Collection) => void} onInto
+ */
+
+/** How many covers are asked for at once. */
+const coversAtOnce = 4;
+/** How far the pointer goes before a press becomes a drag, CSS pixels. */
+const slack = 8;
+/** @type {Record<Collection['kind'], string>} */
+export const kindIcons = { album: 'album', smartAlbum: 'stack', folder: 'folder' };
+
+/**
+ * What people see in place of a title that is empty.
+ * @param {{ title: string }} one
+ */
+export const titleOf = (one) => one.title.trim() === '' ? t('albums.untitled') : one.title;
+
+/** Reads covers and counts, a few at a time, of what is on the screen. */
+export class Covers {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    /** @type {(() => Promise<void>)[]} */
+    this.waiting = [];
+    this.running = 0;
+    this.isClosed = false;
+  }
+
+  /**
+   * Reads the first photo and the count of a fetch.
+   * @param {object} question with one word, see `fetchName`
+   * @param {(first: import('../client/photoledger.js').Item | null, count: number) => void} show
+   * @param {(error: unknown) => void} fail
+   */
+  read(question, show, fail) {
+    this.waiting.push(async () => {
+      try {
+        const window = await this.app.client.ask('GET', `/v1/fetches/${fetchName(question)}/items`,
+          { query: { count: 1, form: 'columns' } });
+        if (!this.isClosed) show(items(window.columns)[0] ?? null, window.total);
+      } catch (error) {
+        if (!this.isClosed) fail(error);
+      }
+    });
+    this.run();
+  }
+
+  async run() {
+    if (this.running >= coversAtOnce) return;
+    this.running += 1;
+    for (let next = this.waiting.shift(); next && !this.isClosed; next = this.waiting.shift()) await next();
+    this.running -= 1;
+  }
+
+  close() {
+    this.isClosed = true;
+    this.waiting = [];
+  }
+}
+
+/**
+ * Puts a photo's picture into a cover, or an icon where there is none.
+ * @param {App} app
+ * @param {HTMLElement} cover
+ * @param {import('../client/photoledger.js').Item | null} item
+ * @param {string} kind the icon
+ */
+export function showCover(app, cover, item, kind) {
+  const url = item && item.rendition !== 'failed' ? app.client.renditionURL(item, 'small') : null;
+  if (cover.dataset.url === (url ?? kind)) return;
+  cover.dataset.url = url ?? kind;
+  const background = item?.placeholder ? placeholderURL(item.placeholder) : null;
+  cover.style.backgroundImage = background ? `url(${background})` : '';
+  if (!url) {
+    fill(cover, icon(kind));
+    return;
+  }
+  const image = h('img', { alt: '', draggable: 'false', decoding: 'async', loading: 'lazy', onerror: () => {
+    // The picture is not made yet or cannot be made; the placeholder stays, and the next look asks again.
+    delete cover.dataset.url;
+    image.remove();
+    if (!background) fill(cover, icon(kind));
+  } });
+  image.src = url;
+  fill(cover, image);
+}
+
+class Card {
+  /**
+   * @param {Cards} cards
+   * @param {Collection} one
+   */
+  constructor(cards, one) {
+    this.cards = cards;
+    this.one = one;
+    this.isSeen = false;
+    this.cover = h('span', { class: 'cover' }, icon(kindIcons[one.kind]));
+    this.title = h('span', { class: 'card-title', dir: 'auto' });
+    this.count = h('span', { class: 'card-count' });
+    this.link = h('a', {
+      class: 'card-link', href: App.href('albums', one.id), draggable: 'false',
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
+    }, this.cover, h('span', { class: 'card-words' }, this.title,
+      h('span', { class: 'card-line' }, one.kind === 'album' ? null : icon(kindIcons[one.kind]), this.count)));
+    this.menu = cards.events && h('button', {
+      class: 'icon-button card-menu', onclick: () => cards.events?.onMenu(this.one),
+    }, icon('more'));
+    this.element = h('li', { class: 'card', 'data-id': one.id, 'data-kind': one.kind }, this.link, this.menu);
+    this.element.addEventListener('dragstart', (event) => event.preventDefault());
+    if (cards.events) this.element.addEventListener('pointerdown', (event) => cards.press(event, this));
+    this.show(one);
+  }
+
+  /** @param {Collection} one */
+  show(one) {
+    this.one = one;
+    const title = titleOf(one);
+    if (this.title.textContent !== title) this.title.textContent = title;
+    this.menu?.setAttribute('aria-label', t('albums.menu', { title }));
+    if (one.kind === 'folder') this.count.textContent = t('albums.members', { count: one.count ?? 0 });
+    else if (one.count !== null) this.count.textContent = t('photos.count', { count: one.count });
+    else if (this.count.textContent === '') this.count.textContent = t('albums.smart');
+    if (this.isSeen) this.look();
+  }
+
+  /** Reads the cover, once the card is on the screen and after each change. */
+  look() {
+    this.isSeen = true;
+    const { one } = this;
+    if (one.kind === 'folder') return;
+    this.cards.covers.read({ album: one.id }, (first, count) => {
+      this.count.textContent = t('photos.count', { count });
+      showCover(this.cards.app, this.cover, first, kindIcons[one.kind]);
+    }, (error) => {
+      // An album that was deleted a moment ago leaves with the next reading of the list.
+      this.count.textContent = error instanceof Error ? error.message : String(error);
+    });
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const step = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 })[event.key];
+    if (!event.altKey || !step || !this.cards.events) return;
+    event.preventDefault();
+    const place = this.cards.placeOf(this);
+    const before = step < 0 ? place - 1 : place + 2;
+    if (before >= 0 && before <= this.cards.order.length) this.cards.events.onMove(this.one, before);
+  }
+}
+
+/** The cards of a folder or of the top level. */
+export class Cards {
+  /**
+   * @param {App} app
+   * @param {Covers} covers
+   * @param {CardEvents | null} events null if nothing can be changed
+   */
+  constructor(app, covers, events) {
+    this.app = app;
+    this.covers = covers;
+    this.events = events;
+    /** @type {Map<string, Card>} */
+    this.known = new Map();
+    /** @type {Card[]} */
+    this.order = [];
+    this.element = h('ul', { class: 'cards', role: 'list' });
+    this.observer = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        const card = this.known.get(/** @type {HTMLElement} */ (entry.target).dataset.id ?? '');
+        if (entry.isIntersecting && card && !card.isSeen) card.look();
+      }
+    }, { rootMargin: '200px' });
+  }
+
+  /** @param {Card} card */
+  placeOf(card) {
+    return this.order.indexOf(card);
+  }
+
+  /** @param {Collection[]} collections */
+  show(collections) {
+    const focused = document.activeElement;
+    const ids = new Set(collections.map((one) => one.id));
+    for (const [id, card] of this.known) {
+      if (ids.has(id)) continue;
+      this.observer.unobserve(card.element);
+      card.element.remove();
+      this.known.delete(id);
+    }
+    this.order = collections.map((one) => {
+      const known = this.known.get(one.id);
+      if (known) known.show(one);
+      const card = known ?? new Card(this, one);
+      if (!known) {
+        this.known.set(one.id, card);
+        this.observer.observe(card.element);
+      }
+      return card;
+    });
+    this.order.forEach((card, place) => {
+      if (this.element.children[place] !== card.element) {
+        this.element.insertBefore(card.element, this.element.children[place] ?? null);
+      }
+    });
+    // An element that is put elsewhere loses the focus.
+    if (focused instanceof HTMLElement && focused !== document.activeElement && this.element.contains(focused)) {
+      focused.focus();
+    }
+  }
+
+  /**
+   * Begins what may become a drag.
+   * @param {PointerEvent} down
+   * @param {Card} card
+   */
+  press(down, card) {
+    if (down.button !== 0 || down.pointerType !== 'mouse') return;
+    if (down.target instanceof Element && down.target.closest('.card-menu')) return;
+    let isDragging = false;
+    /** @type {{ card: Card, place: 'before' | 'after' | 'into' } | null} */
+    let target = null;
+    const mark = (/** @type {typeof target} */ next) => {
+      target?.card.element.classList.remove('drop-before', 'drop-after', 'drop-into');
+      target = next;
+      target?.card.element.classList.add(`drop-${target.place}`);
+    };
+    const move = (/** @type {PointerEvent} */ event) => {
+      if (!isDragging && Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) <= slack) return;
+      isDragging = true;
+      this.element.classList.add('dragging');
+      card.element.classList.add('dragged');
+      mark(this.targetAt(event, card));
+    };
+    const end = () => {
+      removeEventListener('pointermove', move);
+      removeEventListener('pointerup', up);
+      removeEventListener('pointercancel', end);
+      removeEventListener('keydown', cancel, true);
+      this.element.classList.remove('dragging');
+      card.element.classList.remove('dragged');
+      mark(null);
+    };
+    const cancel = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== 'Escape') return;
+      event.stopPropagation();
+      end();
+    };
+    const up = () => {
+      const found = target;
+      const wasDragging = isDragging;
+      end();
+      if (!wasDragging) return;
+      // The click that follows would open the album.
+      const swallow = (/** @type {Event} */ click) => { click.preventDefault(); };
+      card.link.addEventListener('click', swallow, { capture: true, once: true });
+      setTimeout(() => card.link.removeEventListener('click', swallow, true), 0);
+      if (!found) return;
+      if (found.place === 'into') this.events?.onInto(card.one, found.card.one);
+      else this.events?.onMove(card.one, this.placeOf(found.card) + (found.place === 'after' ? 1 : 0));
+    };
+    addEventListener('pointermove', move);
+    addEventListener('pointerup', up);
+    addEventListener('pointercancel', end);
+    addEventListener('keydown', cancel, true);
+  }
+
+  /**
+   * Where a card would go.
+   * @param {PointerEvent} event
+   * @param {Card} card
+   * @returns {{ card: Card, place: 'before' | 'after' | 'into' } | null}
+   */
+  targetAt(event, card) {
+    const element = document.elementFromPoint(event.clientX, event.clientY)?.closest('.card');
+    const found = element instanceof HTMLElement ? this.known.get(element.dataset.id ?? '') : undefined;
+    if (!found || found === card || !this.element.contains(found.element)) return null;
+    const box = found.element.getBoundingClientRect();
+    const share = (event.clientX - box.left) / box.width;
+    if (found.one.kind === 'folder' && share > 0.25 && share < 0.75) return { card: found, place: 'into' };
+    const isAfter = getComputedStyle(this.element).direction === 'rtl' ? share < 0.5 : share > 0.5;
+    return { card: found, place: isAfter ? 'after' : 'before' };
+  }
+
+  close() {
+    this.observer.disconnect();
+  }
+}

@@ -1,0 +1,335 @@
+// Albums: the top level, what a folder holds, and the photos of an album.
+//
+//   #/albums                     the top level, and the kinds of media that the library sorts by itself
+//   #/albums/ID of a folder      what it holds
+//   #/albums/ID of an album      its photos, in its own order
+//   #/albums/smartAlbumVIDEOS    one of the library's own smart albums
+//
+// The list follows commits by its `Watch`; the photos of an album follow the feed, as everywhere.
+
+import { Collections, Watch } from '../model/collections.js';
+import { t } from '../text/text.js';
+import { timelineActions, gridView } from './photos.js';
+import { Cards, Covers, showCover, titleOf } from './album-cards.js';
+import { makeCollection, makeSmartAlbum, mayChange, menuOf, moveTo, putInto } from './album-edits.js';
+import { App } from './app.js';
+import { fill, h } from './dom.js';
+import { icon } from './icons.js';
+
+/** @typedef {import('../model/collections.js').Collection} Collection */
+
+/**
+ * The library's own smart albums, by PhotoKit's names; what is hidden has a view of its own, and all photos are the timeline.
+ * @type {Record<string, string>}
+ */
+export const builtIn = {
+  smartAlbumRecentlyAdded: 'clock', smartAlbumFavorites: 'heart', smartAlbumVideos: 'video', smartAlbumSelfPortraits: 'people',
+  smartAlbumLivePhotos: 'live', smartAlbumDepthEffect: 'people', smartAlbumPanoramas: 'photos', smartAlbumTimelapses: 'clock',
+  smartAlbumSlomoVideos: 'video', smartAlbumCinematic: 'video', smartAlbumBursts: 'stack', smartAlbumScreenshots: 'photos',
+  smartAlbumScreenRecordings: 'video', smartAlbumAnimated: 'play', smartAlbumLongExposures: 'photos', smartAlbumSpatial: 'photos',
+  smartAlbumRAW: 'camera',
+};
+
+/** How long the kinds of media wait for their counts after a commit, milliseconds: an import makes many commits. */
+const mediaPause = 3000;
+
+/**
+ * Opens what an address names.
+ * @param {App} app
+ * @param {import('./app.js').Address} address
+ * @returns {Promise<import('./app.js').View>}
+ */
+export async function open(app, address) {
+  const { argument } = address;
+  if (argument in builtIn) return openBuiltIn(app, argument);
+  const tree = await Collections.read(app.client);
+  if (argument === '') return overview(app, tree, null);
+  const one = tree.get(argument);
+  if (!one) return gone();
+  return one.kind === 'folder' ? overview(app, tree, one) : album(app, tree, one);
+}
+
+/** What is shown in place of an album that is not there. */
+function gone() {
+  const title = t('nav.albums');
+  return { title, element: h('section', { class: 'view' }, h('header', { class: 'view-head' }, h('h1', null, title)), goneSentence()) };
+}
+
+const goneSentence = () => h('div', { class: 'empty', role: 'status' }, h('p', null, t('albums.gone')),
+  h('p', null, h('a', { class: 'button', href: App.href('albums') }, t('albums.all'))));
+
+/**
+ * The link to what an album is in.
+ * @param {Collections} tree
+ * @param {Collection | null} one
+ */
+function backLink(tree, one) {
+  const folder = one?.parent ? tree.get(one.parent) : undefined;
+  const title = folder ? titleOf(folder) : t('nav.albums');
+  return h('a', { class: 'back', href: App.href('albums', folder?.id ?? '') }, icon('back'), h('span', { dir: 'auto' }, title));
+}
+
+/**
+ * Cards of what a folder holds, or of the top level.
+ * @param {App} app
+ * @param {Collections} tree
+ * @param {Collection | null} folder
+ * @returns {Promise<import('./app.js').View>}
+ */
+async function overview(app, tree, folder) {
+  const id = folder?.id ?? null;
+  const covers = new Covers(app);
+  const watch = new Watch(app, tree.token);
+  let current = tree;
+  const isChangeable = mayChange(app);
+  const cards = new Cards(app, covers, isChangeable || app.isOwner ? {
+    onMenu: async (one) => {
+      const done = await menuOf(app, one, current.of(id));
+      if (done) await refresh();
+    },
+    onMove: async (one, before) => { if (isChangeable && await moveTo(app, one, current.of(id), before)) await refresh(); },
+    onInto: async (one, into) => { if (isChangeable && await putInto(app, one, into)) await refresh(); },
+  } : null);
+  const heading = h('h1', { dir: 'auto' });
+  const count = h('p', { class: 'count', 'aria-live': 'polite' });
+  const stale = h('p', { class: 'stale', role: 'status', hidden: true });
+  const empty = h('div', { class: 'empty' });
+  const body = h('div', null, cards.element, empty);
+  const media = id === null ? new MediaTypes(app, covers) : null;
+
+  const make = (/** @type {() => Promise<string | undefined>} */ making) => async () => {
+    if (await making() !== undefined) await refresh();
+  };
+  const tools = isChangeable ? [
+    ['album', () => makeCollection(app, 'album', id)], ['folder', () => makeCollection(app, 'folder', id)],
+    ['smartAlbum', () => makeSmartAlbum(app, id)]] : [];
+  const back = folder ? backLink(tree, folder) : null;
+  const own = folder && (isChangeable || app.isOwner) ? h('button', {
+    class: 'button', 'data-tool': 'menu', onclick: async () => {
+      const now = current.get(folder.id);
+      const done = now && await menuOf(app, now);
+      if (done === 'delete') app.open('albums', now?.parent ?? '');
+      else if (done) await refresh();
+    },
+  }, icon('more'), h('span', null, t('albums.folder'))) : null;
+  const element = h('section', { class: 'view collections' },
+    h('header', { class: 'view-head' }, back, heading, count, h('div', { class: 'view-actions' },
+      ...tools.map(([kind, making]) => h('button', {
+        class: 'button', 'data-new': kind, onclick: make(/** @type {() => Promise<string | undefined>} */ (making)),
+      }, icon('plus'), h('span', null, t(`albums.new.${kind}`)))), own)),
+    stale, body, media?.element);
+
+  /** @type {import('./app.js').View} */
+  const view = {
+    title: folder ? titleOf(folder) : t('nav.albums'), element,
+    close: () => {
+      watch.close();
+      cards.close();
+      covers.close();
+      media?.close();
+    },
+  };
+  const show = () => {
+    const now = id === null ? null : current.get(id);
+    if (now === undefined) {
+      fill(body, goneSentence());
+      return;
+    }
+    const title = now ? titleOf(now) : t('nav.albums');
+    if (heading.textContent !== title) heading.textContent = title;
+    element.setAttribute('aria-label', title);
+    const members = current.of(id);
+    cards.show(members);
+    fill(count, members.length > 0 && t('albums.members', { count: members.length }));
+    if (members.length > 0) fill(empty);
+    else if (empty.childElementCount === 0) {
+      fill(empty, h('p', null, t(id === null ? isChangeable ? 'albums.empty' : 'albums.none' : 'albums.emptyFolder')));
+    }
+  };
+  let reading = 0;
+  const refresh = async () => {
+    const round = reading += 1;
+    try {
+      const read = await Collections.read(app.client);
+      if (round !== reading || watch.isClosed) return;
+      current = read;
+      watch.token = read.token;
+      stale.hidden = true;
+      show();
+      media?.refresh();
+    } catch (error) {
+      if (!watch.isClosed) isStale(error);
+    }
+  };
+  const isStale = (/** @type {unknown} */ error) => {
+    stale.hidden = false;
+    fill(stale, t('albums.stale', { reason: error instanceof Error ? error.message : String(error) }));
+  };
+  watch.addEventListener('change', refresh);
+  watch.addEventListener('failed', (event) => isStale(/** @type {CustomEvent} */ (event).detail));
+  show();
+  media?.read();
+  return view;
+}
+
+/** The kinds of media that there are, with their counts; those without photos are not shown. */
+class MediaTypes {
+  /**
+   * @param {App} app
+   * @param {Covers} covers
+   */
+  constructor(app, covers) {
+    this.app = app;
+    this.covers = covers;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    this.lines = Object.entries(builtIn).map(([name, picture]) => {
+      const cover = h('span', { class: 'cover' }, icon(picture));
+      const count = h('span', { class: 'card-count' });
+      const element = h('li', { class: 'card', 'data-smart': name, hidden: true },
+        h('a', { class: 'card-link', href: App.href('albums', name) }, cover,
+          h('span', { class: 'card-words' }, h('span', { class: 'card-title' }, t(`media.${name}`)),
+            h('span', { class: 'card-line' }, icon(picture), count))));
+      return { name, picture, cover, count, element };
+    });
+    this.problem = h('p', { class: 'problem', role: 'status', hidden: true });
+    this.list = h('ul', { class: 'cards small', role: 'list' }, ...this.lines.map(({ element }) => element));
+    this.element = h('section', { class: 'media-types', 'aria-labelledby': 'media-types', hidden: true },
+      h('h2', { id: 'media-types' }, t('media.title')), this.problem, this.list);
+  }
+
+  read() {
+    for (const { name, picture, cover, count, element } of this.lines) {
+      this.covers.read({ smartAlbum: name }, (first, total) => {
+        count.textContent = t('photos.count', { count: total });
+        element.hidden = total === 0;
+        showCover(this.app, cover, first, picture);
+        this.element.hidden = this.lines.every((line) => line.element.hidden) && this.problem.hidden;
+      }, (error) => {
+        this.element.hidden = false;
+        this.problem.hidden = false;
+        fill(this.problem, error instanceof Error ? error.message : String(error));
+      });
+    }
+  }
+
+  refresh() {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.problem.hidden = true;
+      this.read();
+    }, mediaPause);
+  }
+
+  close() {
+    clearTimeout(this.timer);
+  }
+}
+
+/**
+ * One of the library's own smart albums.
+ * @param {App} app
+ * @param {string} name
+ */
+async function openBuiltIn(app, name) {
+  // What was added last has an order of its own.
+  const sort = name === 'smartAlbumRecentlyAdded' ? {} : { sort: ['creationDate:desc'] };
+  const view = await gridView(app, { title: t(`media.${name}`), question: { smartAlbum: name, ...sort } });
+  view.element.querySelector('.view-head:not(.selection-bar)')?.prepend(
+    h('a', { class: 'back', href: App.href('albums') }, icon('back'), h('span', null, t('nav.albums'))));
+  return view;
+}
+
+/**
+ * The photos of an album or smart album.
+ * @param {App} app
+ * @param {Collections} tree
+ * @param {Collection} one
+ */
+async function album(app, tree, one) {
+  const isOwnOrder = one.kind === 'album';
+  const isChangeable = mayChange(app);
+  let current = one;
+  const menu = h('button', { class: 'button', 'data-tool': 'menu', onclick: async () => {
+    const done = await menuOf(app, current);
+    if (done === 'delete') app.open('albums', current.parent ?? '');
+    else if (done) await refresh();
+  } }, icon('more'), h('span', null, t('albums.album')));
+  const shown = one.predicate === null ? [] : [h('p', { class: 'predicate' }, t('albums.shows'), ' ', h('code', { dir: 'ltr' }, one.predicate))];
+  const view = await gridView(app, {
+    title: titleOf(one), question: { album: one.id }, album: one.id, isReorderable: isOwnOrder && isChangeable,
+    actions: isOwnOrder ? [...timelineActions, 'removeFromAlbum'] : timelineActions,
+    tools: isChangeable || app.isOwner ? [menu] : [], above: shown,
+    empty: () => h('div', null, h('p', null, t(isOwnOrder ? 'albums.noPhotos' : 'albums.noMatches')),
+      isOwnOrder && isChangeable ? h('p', null, h('a', { class: 'button main', href: App.href('photos') }, t('albums.toTimeline'))) : ''),
+  });
+  const heading = view.element.querySelector('h1');
+  heading?.setAttribute('dir', 'auto');
+  const back = backLink(tree, one);
+  heading?.before(back);
+  const watch = new Watch(app, tree.token);
+  const { close } = view;
+  view.close = () => {
+    watch.close();
+    close?.();
+  };
+  const refresh = async () => {
+    try {
+      const read = await Collections.read(app.client);
+      if (watch.isClosed) return;
+      watch.token = read.token;
+      const now = read.get(one.id);
+      if (!now) {
+        view.close?.();
+        fill(view.element, goneSentence());
+        return;
+      }
+      back.replaceChildren(...backLink(read, now).childNodes);
+      back.setAttribute('href', App.href('albums', now.parent ?? ''));
+      if (titleOf(now) !== titleOf(current)) {
+        view.title = titleOf(now);
+        if (heading) heading.textContent = view.title;
+        view.element.setAttribute('aria-label', view.title);
+        document.title = `${view.title} – ${t('app.name')}`;
+      }
+      current = now;
+    } catch (error) {
+      app.notices.fail(error);
+    }
+  };
+  watch.addEventListener('change', refresh);
+  watch.addEventListener('failed', (event) => app.notices.fail(/** @type {CustomEvent} */ (event).detail));
+  view.grid.addEventListener('move', (event) => {
+    move(app, view.grid, one.id, /** @type {import('./grid.js').MoveEvent} */ (event));
+  });
+  return view;
+}
+
+/**
+ * Puts photos of an album elsewhere in it.
+ * @param {App} app
+ * @param {import('./grid.js').Grid} grid
+ * @param {string} id
+ * @param {import('./grid.js').MoveEvent} event
+ */
+async function move(app, grid, id, { indexes, before }) {
+  const to = before - indexes.filter((index) => index < before).length;
+  // What lies together and stays where it is.
+  if (indexes.every((index, place) => index === to + place)) return;
+  const { fetch, token } = grid.list;
+  try {
+    // Indexes count in what is shown; the server counts in what there is now.
+    const change = await app.client.ask('GET', `/v1/fetches/${encodeURIComponent(fetch)}/changes`, { query: { after: token } });
+    if (change && 'before' in change && changesPlaces(change)) {
+      app.notices.show(t('albums.changed'), { isError: true });
+      return;
+    }
+  } catch (error) {
+    app.notices.fail(error);
+    return;
+  }
+  await app.commit([{ op: 'album.moveAt', album: id, indexes, to }], t('done.reordered', { count: indexes.length }));
+}
+
+/** @param {import('../client/photoledger.js').Change} change */
+const changesPlaces = (change) => change.removed.length + change.inserted.length + change.moved.length > 0;

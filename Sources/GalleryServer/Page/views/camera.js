@@ -1,0 +1,242 @@
+// The camera page: takes photos and films and adds them. It shows nothing of the library.
+//
+//   preview ─┬─ shutter ─▶ look at it ─▶ keep ─▶ upload
+//            └─ record ──▶      │
+//                               └──────▶ discard
+//
+// The key is that of `/camera#KEY`, which may be good for adding and nothing else, or the cookie of who is signed in. All that
+// the page asks of the server is whether it may add, and to add.
+
+import { PhotoLedger, Problem } from '../client/photoledger.js';
+import { datedJPEG, stamps } from '../model/dated-jpeg.js';
+import { Uploads } from '../model/uploads.js';
+import { t } from '../text/text.js';
+import { fill, h } from './dom.js';
+import { reason, sayOnly } from './guest.js';
+import { icon } from './icons.js';
+import { Notices } from './notice.js';
+import { clock } from './tile.js';
+import { UploadPanel, guardLeaving } from './upload-panel.js';
+
+const place = /** @type {HTMLElement} */ (document.getElementById('app'));
+const key = location.hash.slice(1) || undefined;
+const client = new PhotoLedger({ key });
+const notices = new Notices();
+
+/** What recorders may write, the form that most players have first. */
+const filmTypes = ['video/mp4;codecs=avc1.42E01E,mp4a.40.2', 'video/mp4;codecs=avc1.42E01E,opus', 'video/mp4', 'video/webm'];
+
+/**
+ * Why the camera is not there.
+ * @param {unknown} error
+ */
+function cameraReason(error) {
+  const name = error instanceof DOMException ? error.name : '';
+  if (name === 'NotAllowedError' || name === 'SecurityError') return t('camera.denied');
+  if (name === 'NotFoundError' || name === 'OverconstrainedError') return t('camera.none');
+  if (name === 'NotReadableError' || name === 'AbortError') return t('camera.busy');
+  return reason(error);
+}
+
+class Camera {
+  constructor() {
+    this.uploads = new Uploads(client);
+    guardLeaving(this.uploads);
+    this.panel = new UploadPanel(this.uploads);
+    /** @type {MediaStream | null} */
+    this.stream = null;
+    /** @type {'environment' | 'user'} */
+    this.facing = 'environment';
+    /** @type {MediaRecorder | null} */
+    this.recorder = null;
+    /** @type {ReturnType<typeof setInterval> | undefined} */
+    this.timer = undefined;
+    this.isStarting = false;
+    this.hasChosen = false;
+    this.video = h('video', { class: 'camera-live', autoplay: true, playsinline: true, '.muted': true, 'aria-label': t('camera.live') });
+    this.view = h('div', { class: 'camera-view' });
+    this.controls = h('div', { class: 'camera-controls' });
+    this.time = h('p', { class: 'camera-time', role: 'timer', hidden: true });
+    this.own = h('input', {
+      type: 'file', accept: 'image/*,video/*', capture: 'environment', hidden: true, 'aria-label': t('camera.app'),
+      onchange: () => {
+        this.uploads.add([...this.own.files ?? []].map((file) => ({ file })));
+        this.own.value = '';
+      },
+    });
+    document.addEventListener('visibilitychange', () => {
+      if (this.hasChosen || this.recorder) return;
+      if (document.hidden) this.stop();
+      else this.start();
+    });
+  }
+
+  /** Shows the page. */
+  open() {
+    document.title = `${t('camera.title')} – ${t('app.name')}`;
+    fill(place, h('main', { class: 'camera' }, h('h1', { class: 'visually-hidden' }, t('camera.title')),
+      this.view, this.time, this.controls, this.own, h('div', { class: 'camera-list' }, this.panel.element)), notices.element);
+    this.start();
+  }
+
+  /** A button for the device's own camera, which needs no permission of the browser. */
+  appButton() {
+    return h('button', { class: 'button', onclick: () => this.own.click() }, icon('camera'), t('camera.app'));
+  }
+
+  async start() {
+    if (this.isStarting) return;
+    this.isStarting = true;
+    this.hasChosen = false;
+    this.stop();
+    try {
+      if (!navigator.mediaDevices?.getUserMedia) {
+        this.fail(t(globalThis.isSecureContext ? 'camera.none' : 'camera.insecure'));
+        return;
+      }
+      this.stream = await navigator.mediaDevices.getUserMedia({
+        video: { facingMode: { ideal: this.facing }, width: { ideal: 3840 }, height: { ideal: 2160 } },
+      });
+      this.video.srcObject = this.stream;
+      this.video.classList.toggle('mirrored', this.facing === 'user');
+      fill(this.view, this.video);
+      this.showControls();
+    } catch (error) {
+      this.fail(cameraReason(error));
+    } finally {
+      this.isStarting = false;
+    }
+  }
+
+  /** @param {string} sentence */
+  fail(sentence) {
+    fill(this.view, h('div', { class: 'camera-failure', role: 'alert' }, h('p', null, sentence)));
+    fill(this.controls, h('button', { class: 'button main', onclick: () => this.start() }, t('action.retry')), this.appButton());
+  }
+
+  stop() {
+    for (const track of this.stream?.getTracks() ?? []) track.stop();
+    this.stream = null;
+    this.video.srcObject = null;
+  }
+
+  showControls() {
+    const turn = h('button', { class: 'icon-button', 'aria-label': t('camera.turn'), onclick: () => {
+      this.facing = this.facing === 'user' ? 'environment' : 'user';
+      this.start();
+    } }, icon('undo'));
+    const shutter = h('button', { class: 'shutter', 'aria-label': t('camera.take'), onclick: () => this.take() });
+    const record = h('button', { class: 'icon-button record', 'aria-label': t('camera.record'), onclick: () => this.record() }, icon('video'));
+    fill(this.controls, turn, shutter, 'MediaRecorder' in globalThis && record, h('span', { class: 'camera-break' }), this.appButton());
+  }
+
+  /** Takes a still. */
+  async take() {
+    const { videoWidth: width, videoHeight: height } = this.video;
+    const canvas = h('canvas', { width, height });
+    const date = new Date();
+    canvas.getContext('2d')?.drawImage(this.video, 0, 0);
+    /** @type {Blob | null} */
+    const jpeg = width === 0 ? null : await new Promise((resolve) => canvas.toBlob(resolve, 'image/jpeg', 0.92));
+    if (!jpeg) {
+      notices.show(t('camera.notReady'), { isError: true });
+      return;
+    }
+    this.look(new File([datedJPEG(jpeg, date)], `IMG_${stamps(date).name}.jpg`, { type: 'image/jpeg' }));
+  }
+
+  async record() {
+    if (!this.stream) return;
+    const date = new Date();
+    try {
+      // Few devices encode more than this while they record.
+      await this.stream.getVideoTracks()[0].applyConstraints({ width: { ideal: 1920 }, height: { ideal: 1080 } });
+      const sound = await navigator.mediaDevices.getUserMedia({ audio: true });
+      for (const track of sound.getAudioTracks()) this.stream.addTrack(track);
+    } catch {
+      notices.show(t('camera.silent'), { isError: true });
+    }
+    const mimeType = filmTypes.find((type) => MediaRecorder.isTypeSupported(type));
+    /** @type {Blob[]} */
+    const parts = [];
+    try {
+      const recorder = new MediaRecorder(this.stream, { mimeType, videoBitsPerSecond: 8_000_000 });
+      this.recorder = recorder;
+      recorder.ondataavailable = (event) => { if (event.data.size > 0) parts.push(event.data); };
+      recorder.onerror = () => {
+        notices.show(t('camera.notRecorded'), { isError: true });
+        this.end();
+      };
+      recorder.onstop = () => {
+        const type = (recorder.mimeType || mimeType || 'video/webm').split(';')[0];
+        this.end();
+        const ending = type === 'video/mp4' ? 'mp4' : 'webm';
+        if (parts.length === 0) notices.show(t('camera.notRecorded'), { isError: true });
+        else this.look(new File(parts, `VID_${stamps(date).name}.${ending}`, { type }));
+      };
+      recorder.start(1000);
+    } catch (error) {
+      this.recorder = null;
+      notices.show(reason(error), { isError: true });
+      return;
+    }
+    const began = Date.now();
+    const tick = () => { this.time.textContent = clock((Date.now() - began) / 1000); };
+    tick();
+    this.time.hidden = false;
+    this.timer = setInterval(tick, 500);
+    const stop = h('button', { class: 'shutter recording', 'aria-label': t('camera.stop'), onclick: () => this.recorder?.stop() });
+    fill(this.controls, stop);
+    stop.focus();
+  }
+
+  end() {
+    clearInterval(this.timer);
+    this.recorder = null;
+    this.time.hidden = true;
+  }
+
+  /**
+   * Shows what was taken, before it is kept.
+   * @param {File} file
+   */
+  look(file) {
+    this.hasChosen = true;
+    this.stop();
+    const url = URL.createObjectURL(file);
+    const isFilm = file.type.startsWith('video/');
+    const shown = isFilm ? h('video', { src: url, controls: true, playsinline: true, 'aria-label': t('camera.taken') })
+      : h('img', { src: url, alt: t('camera.taken') });
+    const again = () => {
+      URL.revokeObjectURL(url);
+      this.start();
+    };
+    const keep = h('button', { class: 'button main keep', onclick: () => {
+      this.uploads.add([{ file }]);
+      again();
+    } }, icon('check'), t('camera.keep'));
+    fill(this.view, shown);
+    fill(this.controls, h('button', { class: 'button', onclick: again }, icon('trash'), t('camera.discard')), keep);
+    keep.focus();
+  }
+}
+
+/** Looks whether photos may be added, and opens the camera. */
+async function begin() {
+  fill(place, h('p', { class: 'loading', role: 'status' }, t('state.loading')));
+  try {
+    await client.ask('POST', '/v1/uploads:check', { json: { sha256: [] } });
+    new Camera().open();
+  } catch (error) {
+    const status = error instanceof Problem ? error.status : 0;
+    const again = h('button', { class: 'button main', onclick: begin }, t('action.retry'));
+    if (status === 401) {
+      sayOnly(place, t('camera.noKey'), t(key ? 'camera.endedKey' : 'camera.noKey.sentence'),
+        !key && h('a', { class: 'button main', href: '/sign-in' }, t('upload.signIn')));
+    } else if (status === 403) sayOnly(place, t('camera.noKey'), t('camera.notAllowed'));
+    else sayOnly(place, t('error.title'), reason(error), again);
+  }
+}
+
+addEventListener('hashchange', () => location.reload());
+await begin();

@@ -1,0 +1,104 @@
+// One shared picture or film at a time, for visitors: nothing of it but itself.
+//
+// The gallery's viewer knows metadata, albums and history, which a visitor has nothing to do with; and its elements read URLs
+// with the cookie, which this page never uses.
+
+import { clearSource, setSource } from '../client/pictures.js';
+import { mapped } from '../model/list.js';
+import { t } from '../text/text.js';
+import { fill, h } from './dom.js';
+import { icon } from './icons.js';
+import { spoken } from './tile.js';
+
+/**
+ * @param {import('./grid.js').Grid} grid
+ * @param {number} start
+ * @param {{ onDownload?: (id: string) => void }} options
+ */
+export function openGuestViewer(grid, start, { onDownload } = {}) {
+  const { list, app: { client } } = grid;
+  let index = start;
+  /** @type {HTMLImageElement | HTMLVideoElement | null} */
+  let shown = null;
+  let id = '';
+  const stage = h('div', { class: 'guest-stage' });
+  const said = h('p', { class: 'visually-hidden', role: 'status' });
+  const button = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ onclick, className = '') =>
+    h('button', { class: `icon-button ${className}`, 'aria-label': t(label), onclick }, icon(name));
+  const back = button('back', 'guest.previous', () => go(index - 1), 'guest-back');
+  const next = button('forward', 'guest.next', () => go(index + 1), 'guest-next');
+  /** @type {HTMLDialogElement} */
+  const dialog = h('dialog', { class: 'guest-viewer', 'aria-label': t('guest.viewer') }, stage, back, next,
+    h('div', { class: 'guest-bar' }, onDownload && button('download', 'action.download', () => id && onDownload(id)),
+      button('close', 'action.close', () => dialog.close())), said);
+
+  /** @param {number} to */
+  async function go(to) {
+    if (to < 0 || to >= list.count) return;
+    index = to;
+    back.disabled = index === 0;
+    next.disabled = index === list.count - 1;
+    try {
+      if (!list.item(index)) await list.load(index, 1);
+    } catch (error) {
+      grid.app.notices.fail(error);
+    }
+    const item = list.item(index);
+    if (item && to === index) show(item);
+  }
+
+  /** @param {import('../client/photoledger.js').Item} item */
+  function show(item) {
+    if (shown) clearSource(shown);
+    id = item.id;
+    const isFilm = item.mediaType === 2;
+    const url = client.renditionURL(item, isFilm ? 'play' : 'large');
+    const name = spoken(item);
+    const element = isFilm ? h('video', { controls: true, playsinline: true, 'aria-label': name }) : h('img', { alt: name });
+    const state = h('p', { class: 'guest-state', role: 'status' }, t('state.loading'));
+    shown = element;
+    element.addEventListener(isFilm ? 'loadeddata' : 'load', () => state.remove());
+    element.addEventListener('error', () => {
+      if (shown === element) fill(state, t('guest.notShown'));
+    });
+    fill(stage, element, state);
+    said.textContent = `${name}. ${t('guest.place', { number: index + 1, count: list.count })}`;
+    if (url) setSource(client, element, url);
+    else fill(state, t('guest.notShown'));
+  }
+
+  /** @param {Event} event */
+  function changed(event) {
+    const { change } = /** @type {import('../model/list.js').ListChange} */ (event);
+    const to = change ? mapped(change, index) : -1;
+    if (to < 0) dialog.close();
+    else {
+      index = to;
+      back.disabled = index === 0;
+      next.disabled = index === list.count - 1;
+    }
+  }
+
+  let press = 0;
+  stage.addEventListener('pointerdown', (event) => { press = event.clientX; });
+  stage.addEventListener('pointerup', (event) => {
+    const way = event.clientX - press;
+    if (event.pointerType !== 'mouse' && Math.abs(way) > 60) go(index + (way < 0 ? 1 : -1));
+  });
+  dialog.addEventListener('keydown', (event) => {
+    if (event.target instanceof HTMLVideoElement) return;
+    if (event.key === 'ArrowRight') go(index + 1);
+    else if (event.key === 'ArrowLeft') go(index - 1);
+  });
+  list.addEventListener('change', changed);
+  dialog.addEventListener('close', () => {
+    list.removeEventListener('change', changed);
+    if (shown) clearSource(shown);
+    dialog.remove();
+    if (list.count > 0) grid.setCursor(index);
+    grid.scroll.focus();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  go(start);
+}

@@ -1,0 +1,231 @@
+// What happened to a photo, in sentences, and who can see it. For the owner, whom alone the server answers.
+//
+// The server gives one record for each property that a commit changed, the oldest first; the page gives one entry for
+// each commit, the newest first. An entry can be taken back, for this photo alone, after its plan was shown.
+
+import { instant, number, size, t } from '../text/text.js';
+import { offsetText } from '../model/wall-time.js';
+import { showDialog } from './dialog.js';
+import { h } from './dom.js';
+
+/** @typedef {import('./app.js').App} App */
+
+/** How many records an answer holds, and how many answers are read. */
+const pageSize = 1000;
+const pageLimit = 20;
+/** What follows from other changes and says nothing to a person. */
+const silent = new Set(['modificationDate', 'addedDate', 'creationDate', 'timeZoneOffset']);
+const stars = ['unset', 'one', 'two', 'three', 'four', 'five'];
+
+/**
+ * All records of an object.
+ * @param {App} app
+ * @param {string} id
+ * @param {'history' | 'access'} question
+ * @param {string | undefined} at
+ * @param {AbortSignal} signal
+ * @returns {Promise<any[]>}
+ */
+export async function recordsOf(app, id, question, at, signal) {
+  const path = `/v1/objects/${encodeURIComponent(id)}/${question}`;
+  const records = [];
+  /** @type {number | null} */
+  let start = 0;
+  for (let page = 0; page < pageLimit && start !== null; page += 1) {
+    /** @type {{ records: any[], next: number | string | null }} */
+    const answer = await app.client.ask('GET', path, { query: { start, limit: pageSize, at }, signal });
+    records.push(...answer.records);
+    start = answer.next === null ? null : Number(answer.next);
+  }
+  return records;
+}
+
+/**
+ * The records of one commit after the other.
+ * @param {any[]} records
+ * @returns {any[][]}
+ */
+function commits(records) {
+  /** @type {any[][]} */
+  const groups = [];
+  for (const record of records) {
+    const last = groups[groups.length - 1];
+    if (last && last[0].token === record.token) last.push(record);
+    else groups.push([record]);
+  }
+  return groups;
+}
+
+/**
+ * A value as a sentence has it.
+ * @param {string} property
+ * @param {any} value
+ * @returns {string}
+ */
+function shown(property, value) {
+  if (value === null || value === undefined || value === '') return t('value.none');
+  if (property === 'localCreationDate') {
+    return instant(Date.parse(value), { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
+  }
+  if (/Date$|Timestamp$/.test(property)) return instant(value);
+  if (property === 'timeZoneOffset') return `UTC${offsetText(Number(value))}`;
+  if (property === 'rating') return number(Math.max(0, stars.indexOf(value)));
+  if (property === 'location') return `${value.latitude}, ${value.longitude}`;
+  if (typeof value === 'boolean') return t(value ? 'value.yes' : 'value.no');
+  if (Array.isArray(value)) {
+    const names = value.map((one) => typeof one === 'object' && one !== null
+      ? `${one.originalFilename ?? one.type ?? '?'}${one.dataSize ? ` (${size(one.dataSize)})` : ''}` : String(one));
+    return names.length === 0 ? t('value.none') : names.join(', ');
+  }
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** Properties with a name of their own in the phrases. */
+const named = new Set(['localCreationDate', 'creationDate', 'timeZoneOffset', 'location', 'rating', 'caption', 'keywords', 'isFavorite',
+  'isHidden', 'trashedDate', 'resources', 'pixelWidth', 'pixelHeight', 'duration', 'mediaType', 'mediaSubtypes', 'existence']);
+
+/** @param {string} property */
+const nameOf = (property) => named.has(property) ? t(`property.${property}`) : property;
+
+/**
+ * What one record says.
+ * @param {any} record
+ * @param {(id: string) => string} titleOf an album's title
+ * @returns {string}
+ */
+function sentence({ property, old, new: fresh }, titleOf) {
+  switch (property) {
+    case 'isFavorite': return t(fresh ? 'event.favorite' : 'event.unfavorite');
+    case 'isHidden': return t(fresh ? 'event.hidden' : 'event.unhidden');
+    case 'trashedDate': return t(fresh ? 'event.trashed' : 'event.restored');
+    case 'erased': return t('event.erased');
+    case 'containers': {
+      const album = titleOf((fresh ?? old)?.container ?? '');
+      return t(fresh && old ? 'event.albumMove' : fresh ? 'event.albumAdd' : 'event.albumRemove', { album });
+    }
+    case 'keywords': {
+      const [before, after] = [new Set(old ?? []), new Set(fresh ?? [])];
+      const came = [...after].filter((word) => !before.has(word));
+      const left = [...before].filter((word) => !after.has(word));
+      return [came.length > 0 && t('event.keywordsAdded', { words: came.join(', ') }),
+        left.length > 0 && t('event.keywordsRemoved', { words: left.join(', ') })].filter(Boolean).join(' ');
+    }
+    default: return t('event.change', { property: nameOf(property), old: shown(property, old), new: shown(property, fresh) });
+  }
+}
+
+/**
+ * What a commit did to the photo.
+ * @param {any[]} group
+ * @param {(id: string) => string} titleOf
+ * @returns {string[]}
+ */
+function sentences(group, titleOf) {
+  // A new photo has all of its properties at once, which says no more than that it came.
+  const begun = group.filter((record) => record.type !== 'asset.created');
+  const hasLocal = begun.some((record) => record.property === 'localCreationDate');
+  const said = begun.filter(({ property }) => !silent.has(property)
+    || ((property === 'creationDate' || property === 'timeZoneOffset') && !hasLocal) || (property === 'timeZoneOffset' && hasLocal));
+  const found = said.map((record) => sentence(record, titleOf)).filter((one) => one !== '');
+  return begun.length < group.length ? [t('event.created'), ...found] : found;
+}
+
+/**
+ * The albums that hold a photo according to its history, for which the server has no other question.
+ * @param {any[]} records
+ * @returns {Set<string>}
+ */
+export function albumsIn(records) {
+  const albums = new Set();
+  for (const { property, old, new: fresh } of records) {
+    if (property !== 'containers') continue;
+    if (fresh) albums.add(fresh.container);
+    else if (old) albums.delete(old.container);
+  }
+  return albums;
+}
+
+/**
+ * The history as a list.
+ * @param {any[]} records
+ * @param {{ titleOf: (id: string) => string, takeBack: ((token: string, sentence: string) => void) | null }} options
+ */
+export function historyList(records, { titleOf, takeBack }) {
+  const entries = commits(records).reverse().map((group) => {
+    const [{ token, date, client, cause }] = group;
+    const said = sentences(group, titleOf);
+    if (said.length === 0) return null;
+    return h('li', { class: 'history-entry', 'data-token': token },
+      ...said.map((one) => h('p', null, one)),
+      h('p', { class: 'soft' }, t(cause ? 'event.originWhy' : 'event.origin', { date: instant(date), client, cause: cause ?? '' })),
+      takeBack && h('button', {
+        class: 'button', type: 'button', 'data-keep': `back-${token}`, 'aria-label': t('event.takeBackWhat', { what: said[0] }),
+        onclick: () => takeBack(token, said[0]),
+      }, t('event.takeBack')));
+  });
+  return h('ol', { class: 'viewer-list' }, ...entries);
+}
+
+/**
+ * What a line of a plan says.
+ * @param {any} line
+ * @param {(id: string) => string} titleOf
+ */
+function planned(line, titleOf) {
+  if (line.line !== 'change') return String(line.sentence ?? '');
+  switch (line.kind) {
+    case 'trash': return t('event.trashed');
+    case 'restoration': return t('event.restored');
+    case 'creation': return t('plan.creation');
+    case 'purge': return t('plan.purge');
+    case 'membership': return t(line.restored ? 'event.albumAdd' : 'event.albumRemove', { album: titleOf(line.container ?? '') });
+    default: return sentence({ property: line.property ?? '?', old: line.current, new: line.restored }, titleOf);
+  }
+}
+
+/**
+ * Takes back what a commit did to a photo, after showing what that comes to.
+ * @param {App} app
+ * @param {{ id: string, token: string, what: string, titleOf: (id: string) => string }} options
+ * @returns {Promise<boolean>} whether it was done
+ */
+export async function takeBack(app, { id, token, what, titleOf }) {
+  const request = { commit: token, objects: [id.split('/')[0]] };
+  const plan = await app.client.undo({ ...request, plan: true });
+  const changes = plan.records.filter((/** @type {any} */ one) => one.line === 'change'
+    && !['modificationDate', 'creationDate'].includes(one.property));
+  const others = plan.records.filter((/** @type {any} */ one) => one.line !== 'change');
+  const conflicts = plan.summary.conflictCount;
+  const isNothing = plan.records.every((/** @type {any} */ one) => one.line === 'kept');
+  const list = (/** @type {any[]} */ lines) => lines.length > 0
+    && h('ul', { class: 'plan' }, ...lines.map((line) => h('li', null, planned(line, titleOf))));
+  const policy = await showDialog(t('plan.title'), (close) => [
+    h('p', null, what),
+    ...isNothing ? [h('p', null, t('plan.nothing'))] : [],
+    ...changes.length > 0 ? [h('p', null, t('plan.changes')), list(changes) || ''] : [],
+    ...others.length > 0 ? [h('p', null, t('plan.conflicts')), list(others) || ''] : [],
+    h('div', { class: 'dialog-actions' },
+      h('button', { class: 'button', type: 'button', onclick: () => close() }, t('action.cancel')),
+      ...conflicts > 0 ? [h('button', { class: 'button grave', type: 'button', onclick: () => close('force') }, t('plan.force'))] : [],
+      ...conflicts > 0 && plan.summary.changeCount > 0
+        ? [h('button', { class: 'button', type: 'button', onclick: () => close('skip') }, t('plan.skip'))] : [],
+      ...conflicts === 0 && !isNothing
+        ? [h('button', { class: 'button main', type: 'button', autofocus: true, onclick: () => close('refuse') }, t('event.takeBack'))] : []),
+  ]);
+  if (!policy) return false;
+  const done = await app.client.undo({ ...request, onConflict: policy });
+  const back = done.summary.token;
+  app.notices.show(t('plan.done'), back ? { action: t('action.undo'), onAction: () => app.undo(back) } : {});
+  return true;
+}
+
+/**
+ * Who can see a photo, as a list.
+ * @param {any[]} records
+ */
+export function accessList(records) {
+  if (records.length === 0) return h('p', null, t('access.nobody'));
+  const grounds = new Set(['everything', 'selection', 'ownCollection', 'pick']);
+  return h('ul', { class: 'viewer-list' }, ...records.map(({ client, ground }) => h('li', null,
+    h('p', null, client), h('p', { class: 'soft' }, grounds.has(ground) ? t(`access.${ground}`) : ground))));
+}

@@ -1,0 +1,529 @@
+// One photo of a list over the whole page, with its neighbours, and what is known of it.
+//
+//   dialog.viewer
+//     .viewer-stage    the picture, the bar above it, previous and next, a burst's pictures
+//     .viewer-panel    information, beside the stage or below it on a phone
+//
+// The viewer is led along with the list: `index` is where the shown asset stands at the list's state. An asset that leaves the
+// list is followed by its neighbour, and the viewer says so. The address names the asset (`?photo=`), so Back closes the
+// viewer and a link opens it; what is shown changes the address without a new entry of the history.
+//
+// Invariant: while something is shown, `item` is the asset that stands at `index`, or the one whose item is on its way.
+
+import { App } from './app.js';
+import { mapped } from '../model/list.js';
+import { t } from '../text/text.js';
+import { actions, isAllowed, run } from './actions.js';
+import { h } from './dom.js';
+import { Gestures } from './gestures.js';
+import { spoken } from './tile.js';
+import { Bar } from './viewer-bar.js';
+import { Burst } from './viewer-burst.js';
+import { Panel } from './viewer-panel.js';
+import { Picture } from './viewer-picture.js';
+import { loaded } from './viewing.js';
+
+/** @typedef {import('../client/photoledger.js').Item} Item */
+/** @typedef {import('../model/list.js').List} List */
+
+/**
+ * @typedef {object} Place Where a viewer was opened: a grid, or what stands in for one.
+ * @property {List} list
+ * @property {(index: number) => void} setCursor
+ * @property {HTMLElement} scroll gets the focus back
+ */
+
+/** How long a photo must be shown before more than its picture is asked for, and between two such questions, milliseconds. */
+const settleTime = 120;
+const refreshTime = 1200;
+/** How far a key pans, CSS pixels. */
+const panStep = 80;
+/** What the state of the browser's history holds while a viewer is open that made an entry. */
+const mark = 'viewer';
+
+/**
+ * An identifier without what follows the UUID.
+ * @param {string} id
+ */
+export const short = (id) => id.split('/')[0];
+
+/**
+ * Opens a viewer at an item of a grid's list.
+ * @param {App} app
+ * @param {Place} grid
+ * @param {number} index
+ * @param {{ at?: string }} options `at`: a state or date to look back at; nothing can be changed then
+ */
+export function openViewer(app, grid, index, { at } = {}) {
+  return new Viewer(app, grid, index, at);
+}
+
+export class Viewer {
+  /**
+   * @param {App} app
+   * @param {Place} grid
+   * @param {number} index
+   * @param {string | undefined} at
+   */
+  constructor(app, grid, index, at) {
+    this.app = app;
+    this.grid = grid;
+    this.list = grid.list;
+    this.at = at;
+    this.index = index;
+    /** @type {Item | null} */
+    this.item = null;
+    /** @type {any} */
+    this.asset = null;
+    this.isOpen = true;
+    /**
+     * What the list is expected to show in place of the shown one; null if nothing.
+     * @type {string | null}
+     */
+    this.successor = null;
+    /**
+     * The asset that a command of the viewer takes out of the list.
+     * @type {string | null}
+     */
+    this.leaving = null;
+    this.direction = 1;
+    /** @type {HTMLImageElement[]} */
+    this.ahead = [];
+    this.asking = new AbortController();
+    this.own = app.read();
+    this.canChange = at === undefined && isAllowed(app, 'favorite');
+
+    /** How much a key or a button enlarges. */
+    this.zoomStep = 1.5;
+    this.picture = new Picture(app);
+    this.panel = new Panel(this);
+    this.bar = new Bar(this);
+    this.burst = new Burst(this);
+    this.spoken = h('p', { class: 'visually-hidden', role: 'status' });
+    this.message = h('p', { class: 'viewer-message', role: 'status', hidden: true });
+    this.offline = h('p', { class: 'banner', role: 'status', hidden: app.feed.isOpen }, t('state.offline'));
+    this.stage = h('div', { class: 'viewer-stage', tabindex: '-1' }, this.bar.element, this.offline, this.message,
+      h('div', { class: 'viewer-middle' }, this.picture.element, this.bar.previous, this.bar.next),
+      this.burst.element, this.spoken);
+    this.dialog = h('dialog', {
+      class: 'viewer', 'aria-label': t('viewer'), onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
+      onkeyup: (/** @type {KeyboardEvent} */ event) => { if (event.key === 'l') this.picture.stopLive(); },
+      onclose: (/** @type {Event} */ event) => { if (event.target === this.dialog) this.closed(); },
+    }, this.stage, this.panel.element);
+    this.picture.onZoom = () => this.bar.showZoom();
+    this.picture.onLive = (isPlaying) => this.bar.live.setAttribute('aria-pressed', String(isPlaying));
+    this.followPointers();
+    if (innerWidth > 720 && localStorage.getItem('photoledger.panel') === 'open') this.togglePanel();
+    /** @type {[EventTarget, string, (event: any) => void][]} */
+    this.listeners = [
+      [this.list, 'change', (event) => this.changed(event.change)],
+      [this.list, 'loaded', () => this.refresh()],
+      [this.list, 'renditions', () => this.refresh()],
+      [window, 'hashchange', () => this.addressChanged()],
+      [app.feed, 'connection', () => this.connectionChanged()],
+    ];
+    for (const [target, name, listener] of this.listeners) target.addEventListener(name, listener);
+    document.body.append(this.dialog);
+    // Notices have to be above the viewer, where they can be reached.
+    this.noticesHome = app.notices.element.parentElement;
+    this.dialog.append(app.notices.element);
+    this.dialog.showModal();
+    this.stage.focus();
+    this.showIndex(index);
+  }
+
+  followPointers() {
+    const { picture } = this;
+    new Gestures(picture.element, {
+      isEnlarged: () => picture.isEnlarged,
+      pan: (x, y) => { if (picture.isEnlarged) picture.pan(x, y); },
+      enlarge: (factor, x, y) => picture.zoomTo(picture.view.scale * factor, x, y),
+      twice: (x, y) => picture.toggle(x, y),
+      drag: (way) => { picture.element.style.transform = way === 0 ? '' : `translateX(${way}px)`; },
+      swipe: (step) => {
+        picture.element.style.transform = '';
+        if (step !== 0) this.step(step);
+      },
+      hold: () => picture.playLive(),
+      letGo: () => picture.stopLive(),
+    });
+  }
+
+  // MARK: What is shown
+
+  /**
+   * Shows the item at an index as soon as it is loaded.
+   * @param {number} index
+   */
+  async showIndex(index) {
+    this.index = Math.min(Math.max(index, 0), this.list.count - 1);
+    this.bar.showPosition();
+    if (this.refresh()) return;
+    const isThere = await loaded(this.list, this.index, 1);
+    if (!this.isOpen || this.refresh() || isThere) return;
+    if (this.app.feed.isOpen) this.tell(t('viewer.notLoaded'));
+  }
+
+  /**
+   * Shows what stands at the index now.
+   * @returns {boolean} whether it is loaded
+   */
+  refresh() {
+    if (!this.isOpen) return true;
+    const item = this.list.item(this.index);
+    if (!item) return false;
+    const isOther = this.item?.id !== item.id;
+    if (item === this.item) return true;
+    const before = this.item;
+    this.item = item;
+    if (!this.burst.preview) this.picture.show(item);
+    if (isOther) this.arrived(item);
+    else if (before && before.sha256 !== item.sha256) this.askSoon();
+    this.bar.show();
+    return true;
+  }
+
+  /**
+   * Another asset is shown.
+   * @param {Item} item
+   */
+  arrived(item) {
+    this.asset = null;
+    this.burst.leave();
+    this.picture.show(item);
+    this.dialog.dataset.id = item.id;
+    this.spoken.textContent = `${t('viewer.position', { index: this.index + 1, count: this.list.count })}. ${spoken(item)}`;
+    this.panel.clear();
+    this.setAddressSoon();
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => {
+      this.ask();
+      this.preload();
+    }, settleTime);
+    this.list.load(this.index - 2, 5);
+  }
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  settling = undefined;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  refreshing = undefined;
+  lastAsked = 0;
+
+  /** Asks again for what the server knows, not more often than makes sense. */
+  askSoon() {
+    if (this.refreshing !== undefined) return;
+    const wait = Math.max(settleTime, this.lastAsked + refreshTime - performance.now());
+    this.refreshing = setTimeout(() => {
+      this.refreshing = undefined;
+      this.ask();
+    }, wait);
+  }
+
+  /** Asks for what the server knows of the asset. */
+  async ask() {
+    const { item } = this;
+    if (!item || !this.isOpen) return;
+    this.asking.abort();
+    this.asking = new AbortController();
+    const { signal } = this.asking;
+    this.lastAsked = performance.now();
+    try {
+      const path = `/v1/assets/${encodeURIComponent(item.id)}`;
+      const asset = await this.app.client.ask('GET', path, { query: { at: this.at }, signal });
+      if (signal.aborted || this.item?.id !== item.id) return;
+      this.asset = asset;
+      if (!this.burst.preview) this.picture.setAsset(asset);
+      this.panel.show(asset);
+      this.burst.offer(asset);
+      this.bar.show();
+    } catch (error) {
+      if (!signal.aborted && this.item?.id === item.id) this.panel.fail(error);
+    }
+  }
+
+  /** Loads the neighbours' pictures, the one in the direction of the last step first. */
+  preload() {
+    for (const image of this.ahead) image.removeAttribute('src');
+    this.ahead = [];
+    for (const step of [this.direction, -this.direction]) {
+      const item = this.list.item(this.index + step);
+      if (!item || item.mediaType === 3 || item.rendition === 'failed') continue;
+      const url = this.app.client.renditionURL(item, 'large');
+      if (!url) continue;
+      const image = new Image();
+      image.src = url;
+      this.ahead.push(image);
+    }
+  }
+
+  /** @param {number} factor */
+  enlarge(factor) {
+    this.picture.zoomTo(this.picture.view.scale * factor);
+  }
+
+  /**
+   * Goes to a neighbour.
+   * @param {number} step
+   */
+  step(step) {
+    const to = this.index + step;
+    if (to < 0 || to >= this.list.count) return;
+    this.direction = Math.sign(step);
+    this.tell('');
+    // A button that goes out of use would take the focus with it.
+    if (to === 0 || to === this.list.count - 1) {
+      const { activeElement } = document;
+      if (activeElement === this.bar.previous || activeElement === this.bar.next) this.stage.focus();
+    }
+    this.showIndex(to);
+  }
+
+  /**
+   * Says something above the picture; nothing takes it away.
+   * @param {string} sentence
+   */
+  tell(sentence) {
+    this.message.hidden = sentence === '';
+    this.message.textContent = sentence;
+  }
+
+  togglePanel() {
+    const isOpen = this.panel.element.hidden;
+    this.panel.element.hidden = !isOpen;
+    this.dialog.classList.toggle('with-panel', isOpen);
+    this.bar.info.setAttribute('aria-expanded', String(isOpen));
+    if (innerWidth > 720) localStorage.setItem('photoledger.panel', isOpen ? 'open' : 'closed');
+    if (isOpen && this.asset) this.panel.show(this.asset);
+    if (!isOpen && this.panel.element.contains(document.activeElement)) this.bar.info.focus();
+  }
+
+  // MARK: Following
+
+  /** @param {import('../client/photoledger.js').Change | null} change */
+  async changed(change) {
+    if (!this.isOpen) return;
+    const { item } = this;
+    if (this.list.count === 0) {
+      this.app.notices.show(t('viewer.allGone'));
+      this.close();
+      return;
+    }
+    if (!change) {
+      await this.findAgain();
+      return;
+    }
+    const place = mapped(change, this.index);
+    if (place >= 0) {
+      this.index = place;
+      this.bar.showPosition();
+      const isTouched = change.changed.some(([start, count]) => place >= start && place < start + count)
+        || change.moved.some(([, after]) => after === place);
+      if (isTouched) {
+        this.refresh();
+        this.ask();
+      } else if (this.panel.isFollowing) this.askSoon();
+      this.list.load(this.index - 2, 5);
+      return;
+    }
+    // The next one that stays, or else the one before.
+    let to = -1;
+    const total = change.count + change.removed.reduce((sum, [, count]) => sum + count, 0);
+    for (let from = this.index + 1; from < total && to < 0; from += 1) to = mapped(change, from);
+    if (to < 0) to = this.list.count - 1;
+    if (this.successor !== null) {
+      const { successor } = this;
+      await loaded(this.list, to - 3, 7);
+      for (let near = to - 3; near <= to + 3; near += 1) if (this.list.item(near)?.id === successor) to = near;
+      this.successor = null;
+    } else if (item && item.id !== this.leaving) this.tell(t('viewer.gone'));
+    this.leaving = null;
+    if (this.isOpen) this.showIndex(to);
+  }
+
+  /** The list began anew: the shown asset is looked for around where it was. */
+  async findAgain() {
+    const { item, index } = this;
+    const from = Math.max(0, index - 100);
+    await loaded(this.list, from, 200);
+    if (!this.isOpen || this.item !== item) return;
+    for (let near = from; near < from + 200 && near < this.list.count; near += 1) {
+      if (item && this.list.item(near)?.id === item.id) {
+        this.index = near;
+        this.refresh();
+        this.bar.showPosition();
+        return;
+      }
+    }
+    this.tell(t('viewer.gone'));
+    this.showIndex(index);
+  }
+
+  connectionChanged() {
+    this.offline.hidden = this.app.feed.isOpen;
+    if (!this.app.feed.isOpen) return;
+    this.tell('');
+    this.showIndex(this.index);
+    if (this.picture.isWaiting) this.picture.load();
+    this.ask();
+  }
+
+  // MARK: Commands
+
+  /**
+   * Commits an edit of the shown asset.
+   * @param {Record<string, unknown>} fields
+   * @param {string} done
+   * @returns {Promise<boolean>} whether it was done
+   */
+  async edit(fields, done) {
+    if (!this.item || !this.canChange) return false;
+    return this.commit([{ op: 'asset.edit', assets: [short(this.item.id)], ...fields }], done);
+  }
+
+  /**
+   * @param {object[]} operations
+   * @param {string} done
+   */
+  async commit(operations, done) {
+    this.dialog.setAttribute('aria-busy', 'true');
+    try {
+      return await this.app.commit(operations, done) !== null;
+    } finally {
+      this.dialog.removeAttribute('aria-busy');
+      this.ask();
+    }
+  }
+
+  toggleFavorite() {
+    if (!this.item) return;
+    const isFavorite = !this.item.isFavorite;
+    this.edit({ isFavorite }, t(isFavorite ? 'done.favorite' : 'done.unfavorite', { count: 1 }));
+  }
+
+  async trash() {
+    if (!this.item || !this.canChange || (this.asset && this.asset.trashedDate !== null)) return;
+    await this.leave({ op: 'asset.trash', assets: [short(this.item.id)] }, t('done.trash', { count: 1 }));
+  }
+
+  /**
+   * Commits what takes the asset out of the list, perhaps; the notice says it then.
+   * @param {object} operation
+   * @param {string} done
+   */
+  async leave(operation, done) {
+    const id = this.item?.id ?? null;
+    this.leaving = id;
+    if (!await this.commit([operation], done) && this.leaving === id) this.leaving = null;
+  }
+
+  /** Asks for an album and adds the asset to it. */
+  async addToAlbum() {
+    if (!this.item || !('album' in actions)) return;
+    const context = { album: null, grid: /** @type {import('./grid.js').Grid} */ (this.grid) };
+    try {
+      if (await run(this.app, 'album', [this.item.id], context)) this.ask();
+    } catch (error) {
+      this.app.notices.fail(error);
+    }
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const { target } = event;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !(target instanceof Element)) return;
+    if (target.closest('dialog') !== this.dialog || target.matches('input, textarea, select, video, audio')) return;
+    const { picture } = this;
+    const isRating = /^[0-5]$/.test(event.key) && !this.panel.element.hidden;
+    const pan = (/** @type {number} */ x, /** @type {number} */ y) => () => picture.pan(x * panStep, y * panStep);
+    const isEnlarged = picture.isEnlarged && !this.panel.element.contains(target);
+    /** @type {Record<string, (() => void) | undefined>} */
+    const commands = {
+      ArrowLeft: isEnlarged ? pan(1, 0) : () => this.step(-1), ArrowRight: isEnlarged ? pan(-1, 0) : () => this.step(1),
+      ArrowUp: isEnlarged ? pan(0, 1) : undefined, ArrowDown: isEnlarged ? pan(0, -1) : undefined,
+      PageUp: () => this.step(-1), PageDown: () => this.step(1),
+      Home: () => this.step(-this.index), End: () => this.step(this.list.count - 1 - this.index),
+      '+': () => this.enlarge(this.zoomStep), '=': () => this.enlarge(this.zoomStep), '-': () => this.enlarge(1 / this.zoomStep),
+      z: () => picture.toggle(), i: () => this.togglePanel(), f: this.canChange ? () => this.toggleFavorite() : undefined,
+      l: event.repeat ? undefined : () => picture.playLive(), Delete: event.repeat ? undefined : () => this.trash(),
+    };
+    const isScrolling = this.panel.element.contains(target) && /^(Page|Home|End)/.test(event.key);
+    const command = isRating && this.canChange ? () => this.panel.rate(Number(event.key)) : commands[event.key];
+    if (!command || isScrolling) return;
+    event.preventDefault();
+    command();
+  }
+
+  // MARK: Address
+
+  /**
+   * The address of the view, with or without a photo.
+   * @param {string | null} photo
+   */
+  href(photo) {
+    const query = Object.fromEntries(this.own.query);
+    delete query.photo;
+    if (photo !== null) query.photo = photo;
+    return App.href(this.own.name, this.own.argument, query);
+  }
+
+  /** Whether the browser still shows the address of the view that the viewer lies on. */
+  get isAtHome() {
+    const { name, argument, query } = this.app.read();
+    query.delete('photo');
+    return App.href(name, argument, Object.fromEntries(query)) === this.href(null);
+  }
+
+  /** Puts the photo into the address; not for each that is passed, of which browsers allow a few a second. */
+  setAddressSoon() {
+    const photo = this.item && short(this.item.id);
+    if (!photo || !this.isAtHome) return;
+    const shown = this.app.read().query.get('photo');
+    if (shown === null) history.pushState({ photo: mark }, '', this.href(photo));
+    clearTimeout(this.addressing);
+    this.addressing = setTimeout(() => {
+      const now = this.item && short(this.item.id);
+      if (now && this.isOpen && this.isAtHome) history.replaceState(history.state, '', this.href(now));
+    }, 200);
+  }
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  addressing = undefined;
+
+  /** Back and links: an address without the photo closes the viewer. */
+  addressChanged() {
+    if (this.isAtHome && this.app.read().query.get('photo') !== null) return;
+    this.dialog.close();
+  }
+
+  close() {
+    this.dialog.close();
+  }
+
+  /** Everything ends, and the focus returns to the grid at the photo that was seen last. */
+  closed() {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.asking.abort();
+    clearTimeout(this.settling);
+    clearTimeout(this.refreshing);
+    clearTimeout(this.addressing);
+    for (const image of this.ahead) image.removeAttribute('src');
+    for (const [target, name, listener] of this.listeners) target.removeEventListener(name, listener);
+    this.panel.close();
+    this.burst.leave();
+    this.picture.close();
+    this.noticesHome?.append(this.app.notices.element);
+    this.dialog.remove();
+    if (this.isAtHome && this.app.read().query.get('photo') !== null) {
+      if (history.state?.photo === mark) history.back();
+      else history.replaceState(null, '', this.href(null));
+    }
+    this.onClosed();
+    if (!this.grid.scroll.isConnected) return;
+    this.grid.setCursor(this.index);
+    this.grid.scroll.focus({ preventScroll: true });
+  }
+
+  /** Called when the viewer is gone. */
+  onClosed = () => {};
+}

@@ -1,0 +1,224 @@
+// Opens the viewer over a grid: by a tile, or by an address that names a photo.
+//
+//   #/photos?kind=videos&photo=1B4E28BA-…      the view `#/photos?kind=videos` with a viewer
+//
+// The server has no way from an asset to its index. Where the list is sorted by a date, those that stand before are counted
+// by a fetch of their own; shorter lists are searched. Elsewhere the photo is shown alone.
+
+import { Problem } from '../client/photoledger.js';
+import { List, mapped } from '../model/list.js';
+import { t } from '../text/text.js';
+import { App } from './app.js';
+
+/** @typedef {import('../client/photoledger.js').Question} Question */
+
+/** How many items are looked through for a photo. */
+const searchLimit = 10_000;
+const windowSize = 1000;
+/** How often items are asked for, and how long somebody else's answer is waited for, milliseconds. */
+const attempts = 5;
+const pause = 1000;
+
+/**
+ * Loads items of a list and waits until they are there, also if somebody else asked for them already or passed them by.
+ * @param {List} list
+ * @param {number} start
+ * @param {number} count
+ * @returns {Promise<boolean>} whether they are there
+ */
+export async function loaded(list, start, count) {
+  const isThere = () => {
+    const { count: all } = list;
+    for (let index = Math.max(0, start); index < Math.min(start + count, all); index += 1) if (!list.item(index)) return false;
+    return true;
+  };
+  for (let attempt = 0; attempt < attempts && list.isOpen; attempt += 1) {
+    await list.load(start, count);
+    if (isThere()) return true;
+    await new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        list.removeEventListener('loaded', end);
+        resolve(null);
+      };
+      const timer = setTimeout(end, pause);
+      list.addEventListener('loaded', end);
+    });
+    if (isThere()) return true;
+  }
+  return false;
+}
+
+/**
+ * A text in a predicate.
+ * @param {string} text
+ */
+export const quoted = (text) => `'${text.replace(/[\\']/g, (letter) => `\\${letter}`)}'`;
+
+/**
+ * The address of a view without its photo.
+ * @param {import('./app.js').Address} address
+ */
+function home(address) {
+  const query = new URLSearchParams(address.query);
+  query.delete('photo');
+  return App.href(address.name, address.argument, Object.fromEntries(query));
+}
+
+export class Viewing {
+  /**
+   * @param {App} app
+   * @param {import('./grid.js').Grid} grid
+   * @param {{ question: Question, at?: string, address: import('./app.js').Address }} options
+   */
+  constructor(app, grid, { question, at, address }) {
+    this.app = app;
+    this.grid = grid;
+    this.question = question;
+    this.at = at;
+    this.home = home(address);
+    this.isClosed = false;
+    /** @type {import('./viewer.js').Viewer | null} */
+    this.viewer = null;
+    grid.addEventListener('open', (event) => {
+      this.open(grid, /** @type {import('./grid.js').OpenEvent} */ (event).index);
+    });
+    const photo = address.query.get('photo');
+    if (photo) this.find(photo);
+  }
+
+  /**
+   * Takes a new address of the view.
+   * @param {import('./app.js').Address} address
+   * @returns {boolean} false if it asks for something else than another photo
+   */
+  update(address) {
+    if (home(address) !== this.home) return false;
+    const photo = address.query.get('photo');
+    if (!photo) this.viewer?.close();
+    else if (!this.viewer?.item?.id.startsWith(photo)) this.find(photo);
+    return true;
+  }
+
+  close() {
+    this.isClosed = true;
+    this.viewer?.dialog.close();
+  }
+
+  /**
+   * @param {import('./viewer.js').Place} place
+   * @param {number} index
+   */
+  async open(place, index) {
+    try {
+      const { openViewer } = await import('./viewer.js');
+      if (this.isClosed) return null;
+      this.viewer?.close();
+      const viewer = openViewer(this.app, place, index, { at: this.at });
+      this.viewer = viewer;
+      viewer.onClosed = () => { if (this.viewer === viewer) this.viewer = null; };
+      return viewer;
+    } catch (error) {
+      this.app.notices.fail(error);
+      return null;
+    }
+  }
+
+  /**
+   * Opens the viewer at a photo.
+   * @param {string} photo an identifier
+   */
+  async find(photo) {
+    try {
+      const { client } = this.app;
+      const asset = await client.asset(photo, this.at);
+      const index = await this.indexOf(asset);
+      if (this.isClosed) return;
+      if (index >= 0) await this.open(this.grid, index);
+      else await this.openAlone(asset);
+    } catch (error) {
+      if (this.isClosed) return;
+      const isGone = error instanceof Problem && (error.status === 404 || error.status === 400);
+      if (isGone) this.app.notices.show(t('viewer.notThere'), { isError: true });
+      else this.app.notices.fail(error);
+      history.replaceState(null, '', this.home);
+    }
+  }
+
+  /**
+   * Shows an asset without neighbours.
+   * @param {any} asset
+   */
+  async openAlone(asset) {
+    const { client, feed } = this.app;
+    const question = {
+      where: `localIdentifier == ${quoted(asset.localIdentifier)}`, hidden: true, allBursts: true, trash: asset.trashedDate !== null,
+    };
+    const list = await List.open(client, question, { feed, at: this.at });
+    if (this.isClosed || list.count === 0) {
+      list.close();
+      if (!this.isClosed) throw new Problem(404, 'not-found', t('viewer.notThere'));
+      return;
+    }
+    list.addEventListener('failed', (event) => this.app.notices.fail(/** @type {CustomEvent} */ (event).detail));
+    const viewer = await this.open({ list, setCursor: () => {}, scroll: this.grid.scroll }, 0);
+    if (!viewer) {
+      list.close();
+      return;
+    }
+    const { onClosed } = viewer;
+    viewer.onClosed = () => {
+      onClosed();
+      list.close();
+    };
+  }
+
+  /**
+   * The index of an asset in the grid's list; -1 if it is not found.
+   * @param {any} asset
+   */
+  async indexOf(asset) {
+    const { list } = this.grid;
+    const id = asset.localIdentifier;
+    for (const start of await this.starts(asset)) {
+      // What is committed while the answer is on its way moves the photo.
+      let index = -1;
+      /** @type {(import('../client/photoledger.js').Change | null)[]} */
+      const changes = [];
+      const note = (/** @type {any} */ event) => changes.push(event.change);
+      list.addEventListener('change', note);
+      try {
+        const window = await this.app.client.window(list.fetch, list.token, start, windowSize);
+        const found = window.items.findIndex((item) => item.id === id);
+        if (found < 0) continue;
+        index = start + found;
+      } finally {
+        list.removeEventListener('change', note);
+      }
+      for (const change of changes) index = change && index >= 0 ? mapped(change, index) : -1;
+      if (index >= 0) return index;
+    }
+    return -1;
+  }
+
+  /**
+   * Where windows begin in which an asset may be, the likeliest first.
+   * @param {any} asset
+   * @returns {Promise<number[]>}
+   */
+  async starts(asset) {
+    const { count } = this.grid.list;
+    const all = [];
+    for (let start = 0; start < Math.min(count, searchLimit); start += windowSize) all.push(start);
+    const [key, order = 'asc'] = (this.question.sort?.[0] ?? '').split(':');
+    if (!['creationDate', 'addedDate'].includes(key) || this.question.limit || !asset[key]) return all;
+    const sign = order === 'desc' ? '>' : '<';
+    const date = `${key} ${sign} ${quoted(new Date(asset[key]).toISOString())}`;
+    // In an ascending list what has no date stands before everything else.
+    const before = order === 'desc' || key === 'addedDate' ? date : `(${date} OR ${key} == NULL)`;
+    const where = this.question.where ? `(${this.question.where}) AND ${before}` : before;
+    const { count: index } = await this.app.client.openFetch({ ...this.question, where }, this.at);
+    const guess = Math.max(0, Math.min(index - 50, count - 1));
+    return [guess, ...all.filter((start) => start !== guess)];
+  }
+}

@@ -1,0 +1,129 @@
+"""Share links: what a visitor sees, passwords, ends, downloads, uploads; and a signed-in owner who opens one."""
+
+import json
+import unittest
+
+from selenium.webdriver.common.by import By
+
+from gallery import PageTest, wait
+from test_upload import picture
+
+HOSTILE = "<img src=x onerror=\"document.title='XSS'\"> ‮txet " + "long" * 20
+
+
+class ShareTests(PageTest):
+    photos = 8
+    # Each of these is an answer that the page turns into a sentence.
+    expected_errors = ("401 (", "/v1/shares:open - Failed to load resource")
+
+    def setUp(self):
+        self.newest = [one["localIdentifier"] for one in self.gallery.assets("--sort", "creationDate:desc")]
+
+    def share(self, assets, **options):
+        answer = self.gallery.ask("POST", "/v1/shares", {"title": "Sea", "assets": assets} | options)
+        self.assertEqual(answer.status, 201, answer.body)
+        return answer.json
+
+    def visit(self, share, cookie=False):
+        """Opens a link in a browser that nobody is signed in with, unless told otherwise."""
+        self.browser.driver.get(self.gallery.address + "/healthz")
+        if not cookie:
+            self.browser.driver.delete_all_cookies()
+        self.browser.driver.get(self.gallery.address + share["link"])
+
+    def tiles(self):
+        return [tile.get_attribute("data-id") for tile in self.browser.all(".tile[data-id]")]
+
+    def wait_tiles(self, expected):
+        wait(lambda: sorted(self.tiles()) == sorted(expected), f"tiles {expected}, but {self.tiles()}")
+
+    def test_a_visitor_sees_what_was_shared_and_follows_it(self):
+        share = self.share(self.newest[:3], title=HOSTILE)
+        self.visit(share)
+        self.wait_tiles(self.newest[:3])
+        self.browser.wait_text("3 photos", ".count")
+        self.assertIn("<img src=x", self.browser.text("h1"))
+        self.assertNotIn("XSS", self.browser.driver.title.split(" – ")[-1])
+        wait(lambda: len(self.browser.all(".tile img.there")) == 3, "the pictures are shown")
+        self.assertEqual([one["name"] for one in self.browser.driver.get_cookies()], [])
+        self.browser.screenshot("share")
+        page = self.browser.js("return document.documentElement.outerHTML")
+        for other in self.newest[3:]:
+            self.assertNotIn(other.split("/")[0], page)
+        # No download without the permission for it.
+        self.assertNotIn("Download", self.browser.text())
+        self.gallery.commit({"op": "client.grant", "client": share["client"], "assets": [self.newest[5]]})
+        self.wait_tiles(self.newest[:3] + [self.newest[5]])
+
+    def test_the_viewer_goes_from_one_to_the_next(self):
+        self.visit(self.share(self.newest[:2], originals=True))
+        self.wait_tiles(self.newest[:2])
+        self.browser.one(".tile[data-index='0']").click()
+        wait(lambda: self.browser.js("return document.querySelector('.guest-stage img')?.naturalWidth > 0"), "the picture is shown")
+        self.assertFalse(self.browser.one(".guest-back").is_enabled())
+        first = self.browser.js("return document.querySelector('.guest-stage img').alt")
+        self.browser.click(".guest-next")
+        wait(lambda: self.browser.js("const image = document.querySelector('.guest-stage img');"
+                                     "return image?.naturalWidth > 0 && image.alt !== arguments[0]", first), "the next one is shown")
+        self.browser.screenshot("share-viewer")
+        self.browser.js("""window.saved = []; window.sizes = []; const make = URL.createObjectURL;
+            URL.createObjectURL = (blob) => { sizes.push(blob.size); return make.call(URL, blob); };
+            HTMLAnchorElement.prototype.click = function () { saved.push(this.download); };""")
+        self.browser.click(".guest-bar .icon-button")
+        wait(lambda: self.browser.js("return saved.length"), "the original is saved")
+        second = json.loads(self.gallery.command("show", self.newest[1], "--json"))["resources"][0]
+        self.assertEqual(self.browser.js("return [saved[0], sizes[0]]"), [second["originalFilename"], second["dataSize"]])
+        self.browser.driver.find_element(By.CSS_SELECTOR, ".guest-viewer [aria-label='Close']").click()
+        wait(lambda: not self.browser.all(".guest-viewer"), "the viewer is closed")
+        self.browser.click(".view-actions .button")
+        wait(lambda: self.browser.js("return saved.length") == 2, "the archive is saved")
+        self.assertEqual(self.browser.js("return saved[1]"), "Sea.zip")
+
+    def test_a_password_is_asked_for_and_a_wrong_one_is_refused(self):
+        share = self.share(self.newest[:1], password="correct horse")
+        self.visit(share)
+        self.browser.wait_text("This link has a password", "h1")
+        self.browser.one("input[type=password]").send_keys("wrong horse\n")
+        self.browser.wait_text("not the password", ".wrong")
+        self.browser.one("input[type=password]").send_keys("correct horse\n")
+        self.wait_tiles(self.newest[:1])
+        # A reload of the tab asks for nothing.
+        self.browser.driver.refresh()
+        self.wait_tiles(self.newest[:1])
+
+    def test_an_end_is_said_also_while_it_is_looked_at(self):
+        share = self.share(self.newest[:1])
+        self.visit(share)
+        self.wait_tiles(self.newest[:1])
+        self.gallery.ask("DELETE", f"/v1/shares/{share['name']}")
+        self.browser.wait_text("This link has ended", "h1")
+        self.assertEqual(self.tiles(), [])
+        self.browser.driver.refresh()
+        self.browser.wait_text("This link has ended", "h1")
+        self.visit({"link": "/share"})
+        self.browser.wait_text("The link is incomplete", "h1")
+
+    def test_a_visitor_adds_photos(self):
+        share = self.share([], upload=True)
+        self.visit(share)
+        self.browser.wait_text("Add the first photos", ".empty")
+        made = picture(self.gallery.folder / "guest", "guest.jpg", 77)
+        self.browser.driver.find_element(By.CSS_SELECTOR, ".choose-files").send_keys(str(made))
+        self.browser.one(".upload-row[data-state=taken]")
+        added = [one["localIdentifier"] for one in self.gallery.assets() if one["localIdentifier"] not in self.newest]
+        self.assertEqual(len(added), 1)
+        self.wait_tiles(added)
+
+    def test_a_signed_in_owner_keeps_the_session_and_sees_what_visitors_see(self):
+        share = self.share(self.newest[:2])
+        self.browser.sign_in(self.gallery)
+        self.browser.wait_text("photos", ".count")
+        self.visit(share, cookie=True)
+        self.wait_tiles(self.newest[:2])
+        self.browser.wait_text("2 photos", ".count")
+        cookies = {one["name"]: one["value"] for one in self.browser.driver.get_cookies()}
+        self.assertEqual(cookies, {"photoledger-key": self.gallery.owner})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,298 @@
+"""Uploading: files, a folder, a drop, a duplicate, cuts, a closed tab; the camera."""
+
+import json
+import pathlib
+import signal
+import subprocess
+import unittest
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.select import Select
+
+from gallery import PageTest, wait
+
+HOSTILE = "<img src=x onerror=\"document.title='XSS'\">.jpg"
+
+
+def picture(folder, name, number):
+    """An invented JPEG of its own content."""
+    path = pathlib.Path(folder) / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    raw = path.parent / f"raw-{number}.ppm"
+    raw.write_bytes(b"P6 60 40 255\n" + bytes([number * 53 % 256, number * 97 % 256, number * 31 % 256]) * 2400)
+    made = path.parent / f"made-{number}.jpg"
+    subprocess.run(["vips", "copy", str(raw), str(made)], check=True, capture_output=True)
+    made.rename(path)
+    raw.unlink()
+    return path
+
+
+def film(folder, name, megabytes, colour):
+    """A film whose bytes are mostly a box that players pass over, so it can be as large as wanted."""
+    path = pathlib.Path(folder) / name
+    subprocess.run(["ffmpeg", "-loglevel", "error", "-f", "lavfi", "-i", f"color=0x{colour:06x}:s=64x48:d=1:r=5", "-c:v", "libx264",
+                    "-pix_fmt", "yuv420p", str(path)], check=True)
+    size = megabytes << 20
+    with path.open("ab") as file:
+        file.write(size.to_bytes(4, "big") + b"free")
+        block = bytes(range(256)) * 4096
+        for _ in range(megabytes):
+            file.write(block)
+        file.truncate(file.tell() - 8)
+    return path
+
+
+class UploadTests(PageTest):
+    photos = 2
+    expected_errors = ("net::ERR_CONNECTION_REFUSED", "net::ERR_CONNECTION_RESET", "net::ERR_EMPTY_RESPONSE",
+                       "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "422 (", "never had a user gesture")
+
+    def setUp(self):
+        self.folder = self.gallery.folder / self._testMethodName
+        self.folder.mkdir()
+        self.open()
+
+    def tearDown(self):
+        # Nothing is left for the next test.
+        self.browser.js("""const done = indexedDB.open('photoledger-uploads');
+            done.onsuccess = () => done.result.transaction('files', 'readwrite').objectStore('files').clear();""")
+        super().tearDown()
+
+    def open(self):
+        # Another address first: the same one with another fragment does not load the page again.
+        self.browser.driver.get("about:blank")
+        self.browser.sign_in(self.gallery, path="/#/upload")
+        self.browser.one(".drop-zone")
+
+    def choose(self, *paths, selector=".choose-files"):
+        self.browser.driver.find_element(By.CSS_SELECTOR, selector).send_keys("\n".join(map(str, paths)))
+
+    def count_parts(self, limit=100):
+        """Notes where each part begins that the page sends; after the limit none is sent."""
+        self.browser.js("""window.sent = []; const { setRequestHeader, send } = XMLHttpRequest.prototype;
+            XMLHttpRequest.prototype.setRequestHeader = function (name, value) {
+              if (name === 'Upload-Offset') sent.push(Number(value));
+              return setRequestHeader.call(this, name, value);
+            };
+            XMLHttpRequest.prototype.send = function (part) {
+              if (sent.length <= window.partLimit) return send.call(this, part);
+            };
+            window.partLimit = arguments[0];""", limit)
+
+    def states(self):
+        return {row.get_attribute("data-name"): row.get_attribute("data-state") for row in self.browser.all(".upload-row")}
+
+    def wait_states(self, expected):
+        wait(lambda: self.states() == expected, f"{expected}, but {self.states()}")
+
+    def names(self):
+        details = [json.loads(self.gallery.command("show", one["localIdentifier"], "--json")) for one in self.gallery.assets()]
+        return sorted(resource["originalFilename"] for one in details for resource in one["resources"])
+
+    def test_files_arrive_with_an_outcome_each_and_go_into_an_album(self):
+        before = len(self.gallery.assets())
+        self.gallery.commit({"op": "album.create", "title": "Sea"})
+        self.open()
+        wait(lambda: "Sea" in self.browser.text(".album-choice"), "the album is offered")
+        Select(self.browser.one(".album-choice")).select_by_visible_text("Sea")
+        there = next((self.gallery.folder / "photos-0").iterdir())
+        nothing = self.folder / "notes.txt"
+        nothing.write_text("no photo")
+        self.choose(picture(self.folder, "one.jpg", 1), picture(self.folder, HOSTILE, 2), there, nothing)
+        self.wait_states({"one.jpg": "taken", HOSTILE: "taken", there.name: "there", "notes.txt": "refused"})
+        self.assertEqual(len(self.gallery.assets()), before + 2)
+        self.assertIn("one.jpg", self.names())
+        self.assertIn(HOSTILE, self.names())
+        self.assertNotEqual(self.browser.driver.title, "XSS")
+        self.browser.wait_text("All done · 2 added · 1 was there already · 1 not accepted", ".upload-sum")
+        self.browser.wait_text("3 photos put into “Sea”", ".notices")
+        self.assertEqual(len(self.gallery.assets("--album", self.gallery.ask("GET", "/v1/collections").json["collections"][0]
+                                                 ["localIdentifier"])), 3)
+        self.browser.screenshot("upload")
+        self.browser.click(".notices .notice-action")
+        self.browser.wait_text("Undone", ".notices")
+
+    def test_a_folder_is_taken_without_what_systems_leave_in_it(self):
+        before = len(self.gallery.assets())
+        picture(self.folder / "trip", "a.jpg", 11)
+        picture(self.folder / "trip/deep", "b.jpg", 12)
+        (self.folder / "trip/.DS_Store").write_bytes(b"x")
+        self.choose(self.folder / "trip", selector=".choose-folder")
+        self.wait_states({"a.jpg": "taken", "b.jpg": "taken"})
+        self.assertEqual(len(self.gallery.assets()), before + 2)
+
+    def test_a_drop_on_another_view_leads_to_the_upload(self):
+        before = len(self.gallery.assets())
+        bytes_ = list(picture(self.folder, "x.jpg", 21).read_bytes())
+        self.browser.driver.get(self.gallery.address + "/#/photos")
+        self.browser.one(".tile")
+        # A folder as browsers have it that give no handles.
+        self.browser.js("""
+            const file = new File([new Uint8Array(arguments[0])], 'dropped.jpg', { lastModified: 1 });
+            const leaf = { isFile: true, name: 'dropped.jpg', file: (done) => done(file) };
+            let given = false;
+            const reader = { readEntries: (done) => { done(given ? [] : [leaf]); given = true; } };
+            const folder = { isFile: false, name: 'trip', createReader: () => reader };
+            const item = { kind: 'file', getAsFile: () => null, webkitGetAsEntry: () => folder };
+            const event = (name) => Object.defineProperty(new Event(name, { bubbles: true, cancelable: true }), 'dataTransfer',
+                { value: { types: ['Files'], items: [item] } });
+            document.body.dispatchEvent(event('dragenter'));
+            window.hadVeil = document.querySelector('.drop-veil') !== null;
+            document.body.dispatchEvent(event('drop'));""", bytes_)
+        self.wait_states({"dropped.jpg": "taken"})
+        self.assertTrue(self.browser.js("return window.hadVeil && !document.querySelector('.drop-veil')"))
+        self.assertIn("/upload", self.browser.driver.current_url)
+        self.assertEqual(len(self.gallery.assets()), before + 1)
+
+    def test_a_cut_upload_goes_on_where_it_was(self):
+        path = film(self.folder, "long.mp4", 40, 0x804020)
+        self.count_parts()
+        # Slow enough that the server ends in the middle of a part.
+        self.browser.driver.execute_cdp_cmd("Network.enable", {})
+        self.browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
+            "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 12_000_000})
+        before = len(self.gallery.assets())
+        self.choose(path)
+        wait(lambda: self.browser.js("return sent.some((offset) => offset > 0)"), "a part is there")
+        self.gallery.stop(signal.SIGKILL)
+        self.browser.wait_text("continues by itself", ".upload-trouble")
+        self.browser.driver.execute_cdp_cmd("Network.disable", {})
+        self.gallery.start()
+        self.wait_states({"long.mp4": "taken"})
+        offsets = self.browser.js("return sent")
+        self.assertEqual(offsets[0], 0)
+        self.assertTrue(all(offset > 0 for offset in offsets[1:]), offsets)
+        self.assertEqual(len(self.gallery.assets()), before + 1)
+
+    def test_a_closed_tab_is_opened_again_and_goes_on(self):
+        path = film(self.folder, "closed.mp4", 20, 0x205080)
+        before = len(self.gallery.assets())
+        self.count_parts(limit=1)
+        self.choose(path)
+        wait(lambda: len(self.browser.js("return sent")) == 2, "a part is there")
+        self.open()
+        self.browser.wait_text("1 file was not finished", ".upload-lost")
+        self.count_parts()
+        self.choose(path)
+        self.wait_states({"closed.mp4": "taken"})
+        self.assertEqual(self.browser.js("return sent"), [16 << 20])
+        self.assertEqual(len(self.gallery.assets()), before + 1)
+        self.open()
+        self.assertEqual(self.browser.all(".upload-row"), [])
+
+    def test_a_file_with_a_handle_goes_on_by_itself(self):
+        bytes_ = list(picture(self.folder, "y.jpg", 31).read_bytes())
+        before = len(self.gallery.assets())
+        # The browser's own file system has handles that need no dialog.
+        self.browser.driver.execute_async_script("""
+            const [bytes, done] = arguments;
+            (async () => {
+              const root = await navigator.storage.getDirectory();
+              const handle = await root.getFileHandle('kept.jpg', { create: true });
+              const writable = await handle.createWritable();
+              await writable.write(new Uint8Array(bytes));
+              await writable.close();
+              const item = { kind: 'file', getAsFile: () => null, getAsFileSystemHandle: async () => handle };
+              // Nothing is sent in this tab.
+              XMLHttpRequest.prototype.send = function () {};
+              document.body.dispatchEvent(Object.defineProperty(new Event('drop', { bubbles: true, cancelable: true }), 'dataTransfer',
+                { value: { types: ['Files'], items: [item] } }));
+              done();
+            })();""", bytes_)
+        self.wait_states({"kept.jpg": "sending"})
+        self.open()
+        self.wait_states({"kept.jpg": "taken"})
+        self.assertEqual(len(self.gallery.assets()), before + 1)
+
+    def test_a_full_disk_pauses_and_says_so(self):
+        before = len(self.gallery.assets())
+        # The disk of this machine is not full, so its answer is given in the server's place until the page goes on.
+        made = self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+            const real = window.fetch; window.isFull = true;
+            window.fetch = (url, init) => isFull && init?.method === 'POST' && String(url).endsWith('/v1/uploads')
+              ? Promise.resolve(new Response(JSON.stringify({ type: 'urn:photoledger:problem:not-enough-space', status: 507,
+                  detail: 'The disk has no room.' }), { status: 507 })) : real(url, init);"""})
+        self.open()
+        self.choose(picture(self.folder, "full.jpg", 41))
+        self.browser.wait_text("Paused: The disk has no room.", ".upload-trouble")
+        self.browser.js("window.isFull = false")
+        self.browser.click(".upload-trouble .button.main")
+        self.wait_states({"full.jpg": "taken"})
+        self.browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", made)
+        self.assertEqual(len(self.gallery.assets()), before + 1)
+
+
+class CameraTests(PageTest):
+    photos = 3
+    expected_errors = ("401 (", "403 (", "never had a user gesture")
+
+    def visit(self, secret=None):
+        self.browser.driver.get(self.gallery.address + "/healthz")
+        self.browser.driver.delete_all_cookies()
+        self.browser.driver.get(self.gallery.address + "/camera" + (f"#{secret}" if secret else ""))
+
+    def link(self):
+        """The key of a camera link, made as the owner makes it."""
+        self.browser.sign_in(self.gallery, path="/#/upload")
+        self.browser.one(".drop-zone")
+        self.browser.click(".upload .view-actions button")
+        link = self.browser.one(".dialog input").get_attribute("value")
+        return link.split("#")[1]
+
+    def new(self, before):
+        return [one for one in self.gallery.assets() if one["localIdentifier"] not in before]
+
+    def test_a_photo_is_looked_at_and_kept_and_nothing_of_the_library_is_shown(self):
+        before = [one["localIdentifier"] for one in self.gallery.assets()]
+        secret = self.link()
+        # The key adds and does nothing else.
+        self.assertEqual(self.gallery.ask("POST", "/v1/fetches", {}, key=secret).status, 403)
+        self.visit(secret)
+        wait(lambda: self.browser.js("return document.querySelector('.camera-live')?.videoWidth > 0"), "the camera is seen")
+        self.browser.screenshot("camera")
+        self.browser.click(".shutter")
+        self.browser.one(".camera-view img")
+        self.assertEqual(self.new(before), [])
+        self.browser.click(".keep")
+        self.browser.one(".upload-row[data-state=taken]")
+        found = self.new(before)
+        self.assertEqual([one["mediaType"] for one in found], ["image"])
+        self.assertIsNotNone(found[0]["creationDate"])
+        page = self.browser.js("return document.documentElement.outerHTML")
+        for identifier in before:
+            self.assertNotIn(identifier.split("/")[0], page)
+        # What is discarded is not sent.
+        self.browser.click(".shutter")
+        self.browser.one(".camera-view img")
+        self.browser.click(".camera-controls .button")
+        self.browser.one(".shutter")
+        self.assertEqual(len(self.new(before)), 1)
+
+    def test_a_film_is_recorded(self):
+        before = [one["localIdentifier"] for one in self.gallery.assets()]
+        self.visit(self.link())
+        wait(lambda: self.browser.js("return document.querySelector('.camera-live')?.videoWidth > 0"), "the camera is seen")
+        self.browser.click(".record")
+        wait(lambda: self.browser.text(".camera-time") == "0:01", "a second is recorded")
+        self.browser.click(".recording")
+        self.browser.one(".camera-view video[controls]")
+        self.browser.click(".keep")
+        self.browser.one(".upload-row[data-state=taken]")
+        self.assertEqual([one["mediaType"] for one in self.new(before)], ["video"])
+
+    def test_what_is_missing_is_said(self):
+        self.visit()
+        self.browser.wait_text("This page may not add photos", "h1")
+        self.visit(self.gallery.key("someone", ["read"]))
+        self.browser.wait_text("has not allowed it", ".saying")
+        for name, sentence in [("NotAllowedError", "may not use the camera"), ("NotFoundError", "No camera was found"),
+                               ("NotReadableError", "Another program")]:
+            made = self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": f"""
+                navigator.mediaDevices.getUserMedia = async () => {{ throw new DOMException('no', '{name}'); }};"""})
+            self.browser.sign_in(self.gallery, path="/camera")
+            self.browser.wait_text(sentence, ".camera-failure")
+            self.browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", made)
+
+
+if __name__ == "__main__":
+    unittest.main()

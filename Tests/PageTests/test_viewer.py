@@ -1,0 +1,426 @@
+"""The viewer: one photo over the page, its neighbours, what is known of it, and what can be changed about it."""
+
+import base64
+import json
+import subprocess
+import unittest
+
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from gallery import Browser, Gallery, PageTest, wait
+
+HOSTILE = '"><img src=x onerror="window.hit=1"><script>window.hit=1</script>‮'
+
+
+def short(identifier):
+    return identifier.split("/")[0]
+
+
+def jpeg(gallery, width, height, colour=(90, 120, 200)):
+    """An invented picture of one colour."""
+    path = gallery.folder / f"made-{width}x{height}-{colour[0]}.ppm"
+    path.write_bytes(b"P6 %d %d 255\n" % (width, height) + bytes(colour) * (width * height))
+    subprocess.run(["vips", "copy", str(path), str(path.with_suffix(".jpg"))], check=True, capture_output=True)
+    return path.with_suffix(".jpg").read_bytes()
+
+
+def film(gallery, name):
+    """An invented film of two seconds."""
+    path = gallery.folder / name
+    subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc=s=160x120:d=2", "-pix_fmt", "yuv420p",
+                    "-movflags", "+faststart", str(path)], check=True)
+    return path.read_bytes()
+
+
+def file_of(kind, data, name):
+    return {"type": kind, "data": base64.b64encode(data).decode(), "originalFilename": name}
+
+
+class ViewerTest(PageTest):
+    """What the tests of the viewer do and look at."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.browser.sign_in(cls.gallery, path="/healthz")
+
+    def setUp(self):
+        self.show("/")
+
+    def tearDown(self):
+        self.browser.js("localStorage.clear()")
+        super().tearDown()
+
+    def show(self, path):
+        """Loads an address anew, also where only what follows # differs."""
+        self.browser.driver.get(self.gallery.address + "/healthz")
+        self.browser.driver.get(self.gallery.address + path)
+
+    def newest(self):
+        """The photos as the timeline shows them."""
+        return self.gallery.assets("--sort", "creationDate:desc")
+
+    def asset(self, identifier):
+        return json.loads(self.gallery.command("show", short(identifier), "--json"))
+
+    def press(self, *keys):
+        """Presses keys where the keyboard is."""
+        actions = ActionChains(self.browser.driver, duration=0)
+        for key in keys:
+            actions.send_keys(key)
+        actions.perform()
+
+    def shown(self):
+        """The identifier of the photo that the viewer shows."""
+        return self.browser.js("return document.querySelector('dialog.viewer')?.dataset.id ?? null")
+
+    def wait_shown(self, identifier):
+        wait(lambda: self.shown() == identifier, f"{identifier} is shown, not {self.shown()}")
+
+    def position(self, text):
+        wait(lambda: self.browser.text(".viewer-position") == text, f"the position is {text}")
+
+    def open_at(self, index):
+        self.browser.click(f'.tile[data-index="{index}"][data-id]')
+        self.browser.one("dialog.viewer[data-id]")
+        return self.shown()
+
+    def panel(self):
+        """Opens the information panel and waits for what the server knows."""
+        if not self.browser.js("return document.querySelector('.viewer-panel').checkVisibility()"):
+            self.browser.click(".viewer-info")
+        return self.browser.one(".viewer-panel .viewer-facts")
+
+    def closed(self):
+        wait(lambda: not self.browser.all("dialog.viewer"), "the viewer is closed")
+
+    def notice(self, text):
+        self.wait_text(text, ".notices")
+
+    def undo(self):
+        self.browser.all(".notice-action")[-1].click()
+
+    def read(self, selector):
+        """The text of all elements of a selector, read at one moment."""
+        return self.browser.js("return [...document.querySelectorAll(arguments[0])].map((one) => one.innerText).join(' ')", selector)
+
+    def wait_text(self, text, selector):
+        wait(lambda: text in self.read(selector), f"'{text}' in {selector}, which is '{self.read(selector)[:300]}'")
+
+    def section(self, name):
+        return f'.viewer-panel [data-section="{name}"]'
+
+    def has(self, identifier, name, value):
+        wait(lambda: self.asset(identifier)[name] == value, f"{name} is {value}, not {self.asset(identifier)[name]}")
+
+
+class ViewerTests(ViewerTest):
+    expected_errors = ("404 (Not Found)",)
+
+    def test_a_click_opens_buttons_go_on_and_the_grid_has_the_focus_again(self):
+        photos = [one["localIdentifier"] for one in self.newest()]
+        self.assertEqual(self.open_at(0), photos[0])
+        self.position("1 of 12")
+        self.browser.one(".viewer-layer.large.there")
+        self.assertFalse(self.browser.one(".viewer-previous").is_enabled())
+        self.browser.click(".viewer-next")
+        self.wait_shown(photos[1])
+        self.browser.click(".viewer-next")
+        self.wait_shown(photos[2])
+        self.browser.click(".viewer-previous")
+        self.wait_shown(photos[1])
+        self.browser.screenshot("viewer-light")
+        self.browser.click(".viewer-close")
+        self.closed()
+        self.browser.one(f'.grid-scroll:focus .tile.cursor[data-id="{photos[1]}"]')
+
+    def test_the_keyboard_alone_opens_passes_and_closes(self):
+        photos = [one["localIdentifier"] for one in self.newest()]
+        self.browser.one(f'.tile[data-id="{photos[0]}"]')
+        for _ in range(40):
+            if self.browser.js("return document.activeElement.matches('.grid-scroll')"):
+                break
+            self.press(Keys.TAB)
+        self.press(Keys.ARROW_RIGHT, Keys.ENTER)
+        self.wait_shown(photos[1])
+        self.press(Keys.ARROW_RIGHT)
+        self.wait_shown(photos[2])
+        self.press(Keys.END)
+        self.wait_shown(photos[11])
+        self.press(Keys.PAGE_UP)
+        self.wait_shown(photos[10])
+        self.press(Keys.HOME, Keys.ARROW_LEFT)
+        self.wait_shown(photos[0])
+        # The focus stays in the viewer: what lies below cannot be reached.
+        for _ in range(12):
+            self.press(Keys.TAB)
+            self.assertTrue(self.browser.js(
+                "return document.activeElement === document.body || !!document.activeElement.closest('dialog.viewer')"))
+        self.press("i")
+        self.browser.one(".viewer-panel .viewer-facts")
+        self.press("i")
+        wait(lambda: not self.browser.one(".viewer-stage").find_element(By.XPATH, "../aside").is_displayed(), "no panel")
+        self.press(Keys.ESCAPE)
+        self.closed()
+        self.browser.one(f'.grid-scroll:focus .tile.cursor[data-id="{photos[0]}"]')
+
+    def test_the_address_names_the_photo(self):
+        photos = [one["localIdentifier"] for one in self.newest()]
+        self.open_at(2)
+        self.browser.click(".viewer-next")
+        self.wait_shown(photos[3])
+        wait(lambda: f"photo={short(photos[3])}" in self.browser.driver.current_url, "the address names the photo")
+        self.browser.driver.refresh()
+        self.wait_shown(photos[3])
+        self.position("4 of 12")
+        self.browser.driver.back()
+        self.closed()
+        self.assertNotIn("photo=", self.browser.driver.current_url)
+        self.browser.driver.forward()
+        self.wait_shown(photos[3])
+        self.press(Keys.ESCAPE)
+        self.closed()
+        wait(lambda: "photo=" not in self.browser.driver.current_url, "the address is the view's")
+        # A link that somebody sent; the one before it is no entry of the viewer.
+        self.show(f"/#/photos?kind=images&photo={short(photos[5])}")
+        self.wait_shown(photos[5])
+        self.press(Keys.ESCAPE)
+        self.closed()
+        wait(lambda: self.browser.driver.current_url.endswith("#/photos?kind=images"), "the kind is still in the address")
+        self.wait_text("12 photos", ".count")
+        # One that is not in the list is shown alone; one that is nowhere is said to be.
+        self.show(f"/#/photos?kind=videos&photo={short(photos[5])}")
+        self.wait_shown(photos[5])
+        self.assertFalse([one for one in self.browser.all(".viewer-next") if one.is_displayed()])
+        self.press(Keys.ESCAPE)
+        self.closed()
+
+    def test_a_link_to_a_photo_that_is_gone_says_so(self):
+        self.show("/#/photos?photo=00000000-0000-0000-0000-000000000000")
+        self.notice("not in the library")
+        self.assertNotIn("photo=", self.browser.driver.current_url)
+
+    # What follows changes.
+
+    def test_the_shown_photo_stays_while_others_come_and_go(self):
+        photos = [one["localIdentifier"] for one in self.newest()]
+        self.open_at(4)
+        self.position("5 of 12")
+        self.gallery.commit({"op": "asset.trash", "assets": [short(photos[0]), short(photos[2])]})
+        self.position("3 of 10")
+        self.assertEqual(self.shown(), photos[4])
+        self.gallery.commit({"op": "asset.restore", "assets": [short(photos[0]), short(photos[2])]})
+        self.position("5 of 12")
+        self.assertEqual(self.shown(), photos[4])
+        # Moved: the photo goes to another place, and the viewer with it.
+        self.gallery.commit({"op": "asset.edit", "assets": [short(photos[4])], "creationDate": "2025-01-01T00:00:00Z"})
+        self.position("1 of 12")
+        self.assertEqual(self.shown(), photos[4])
+        self.gallery.commit({"op": "asset.edit", "assets": [short(photos[4])], "creationDate": self.date(photos[4], 4)})
+        self.position("5 of 12")
+        # The neighbour that is removed is not the next one any more.
+        self.gallery.commit({"op": "asset.trash", "assets": [short(photos[5])]})
+        self.position("5 of 11")
+        self.press(Keys.ARROW_RIGHT)
+        self.wait_shown(photos[6])
+        self.gallery.commit({"op": "asset.restore", "assets": [short(photos[5])]})
+        self.position("7 of 12")
+        # Trashed elsewhere: the neighbour is shown, and the viewer says why.
+        self.gallery.commit({"op": "asset.trash", "assets": [short(photos[6])]})
+        self.wait_shown(photos[7])
+        self.wait_text("no longer in this list", ".viewer-message")
+        self.gallery.commit({"op": "asset.restore", "assets": [short(photos[6])]})
+        # The last one of a list has only a neighbour before it.
+        self.press(Keys.END)
+        self.wait_shown(photos[11])
+        self.gallery.commit({"op": "asset.trash", "assets": [short(photos[11])]})
+        self.wait_shown(photos[10])
+        self.gallery.commit({"op": "asset.restore", "assets": [short(photos[11])]})
+        self.position("11 of 12")
+        # Nothing left: the viewer closes.
+        self.gallery.commit({"op": "asset.trash", "assets": [short(one) for one in photos]})
+        self.closed()
+        self.notice("The last photo of this list is gone")
+        self.gallery.commit({"op": "asset.restore", "assets": [short(one) for one in photos]})
+        self.wait_text("12 photos", ".count")
+
+    def date(self, _identifier, index):
+        """The date that the gallery's photo at an index of the timeline began with."""
+        import time
+        return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(1_700_000_000 + (11 - index) * 86_400))
+
+    def test_delete_and_undo_without_leaving_the_viewer(self):
+        photos = [one["localIdentifier"] for one in self.newest()]
+        self.open_at(3)
+        self.press(Keys.DELETE)
+        self.notice("1 photo moved to the trash")
+        self.wait_shown(photos[4])
+        self.assertEqual(self.browser.js("return document.querySelector('.viewer-message').hidden"), True)
+        self.assertIsNotNone(self.asset(photos[3])["trashedDate"])
+        self.undo()
+        self.notice("Undone")
+        self.has(photos[3], "trashedDate", None)
+        self.position("5 of 12")
+
+
+    # What can be changed.
+
+    def test_each_field_is_one_commit_that_can_be_undone(self):
+        identifier = self.open_at(1)
+        commits = self.commits()
+        self.press("f")
+        self.notice("1 photo is a favourite now")
+        self.has(identifier, "isFavorite", True)
+        self.browser.one('.viewer-favorite[aria-pressed="true"]')
+        self.panel()
+        self.press("4")
+        self.notice("Rated with 4 stars")
+        self.has(identifier, "rating", 4)
+        wait(lambda: len(self.browser.all('.viewer-star[aria-pressed="true"]')) == 4, "four stars")
+        self.browser.all(".viewer-star")[3].click()
+        self.notice("Rated with 0 stars")
+        self.has(identifier, "rating", 0)
+
+        caption = self.browser.one(self.section("caption") + " textarea")
+        caption.send_keys("The bay\nin the morning")
+        self.press(Keys.ESCAPE)
+        self.assertEqual(caption.get_property("value"), "", "Escape gives the text up and stays")
+        caption.send_keys("The bay\nin the morning")
+        self.browser.click(self.section("caption") + " .button")
+        self.notice("Caption saved")
+        self.has(identifier, "caption", "The bay\nin the morning")
+
+        keyword = self.browser.one(self.section("keywords") + " input")
+        keyword.send_keys("sea", Keys.ENTER)
+        self.wait_text("sea", ".viewer-chips")
+        self.browser.one(self.section("keywords") + " input").send_keys("storm", Keys.ENTER)
+        self.wait_text("storm", ".viewer-chips")
+        self.browser.click('.viewer-chip [aria-label="Remove the keyword sea"]')
+        self.has(identifier, "keywords", ["storm"])
+
+        self.browser.click(self.section("place") + ' [aria-label="Change the place"]')
+        for field, value in zip(self.browser.all(self.section("place") + " input"), ["54.43", "11.19", "3"]):
+            field.send_keys(value)
+        self.press(Keys.ENTER)
+        self.has(identifier, "location", {"latitude": 54.43, "longitude": 11.19, "altitude": 3})
+        self.wait_text("54.43000° N, 11.19000° E, 3 m", self.section("place"))
+        self.browser.click(self.section("place") + ' [aria-label="Change the place"]')
+        self.one_named("Remove the place").click()
+        self.has(identifier, "location", None)
+        self.notice("Place removed")
+        self.undo()
+        self.has(identifier, "location", {"latitude": 54.43, "longitude": 11.19, "altitude": 3})
+        self.wait_text("54.43000° N", self.section("place"))
+
+        self.browser.click(self.section("date") + ' [aria-label="Change the date"]')
+        day, time = self.browser.all(self.section("date") + " input")
+        self.browser.js("arguments[0].value = '2020-02-29'; arguments[1].value = '18:30:05'", day, time)
+        self.browser.one(self.section("date") + ' select option[value="7200"]').click()
+        self.one_named("Save").click()
+        self.has(identifier, "creationDate", "2020-02-29T18:30:05+02:00")
+        self.assertEqual(self.asset(identifier)["localCreationDate"], "2020-02-29T18:30:05")
+        self.wait_text("Saturday, 29 February 2020 at 18:30:05", self.section("date"))
+        self.wait_text("UTC+02:00", self.section("date"))
+        self.position("12 of 12")
+        self.assertEqual(self.shown(), identifier)
+        self.notice("Date changed")
+        # Favourite, rating twice, caption, three keywords, three places, one undo is among them, and the date.
+        self.assertEqual(self.commits() - commits, 11)
+        self.undo()
+        self.position("2 of 12")
+
+    def commits(self):
+        return len(self.gallery.command("history", "--json").splitlines())
+
+    def one_named(self, text):
+        return wait(lambda: next((one for one in self.browser.all(".viewer-panel button") if one.is_displayed() and one.text == text),
+                                 None), f"a button {text}")
+
+    def test_what_is_committed_elsewhere_arrives_and_takes_no_text_away(self):
+        identifier = self.open_at(5)
+        self.panel()
+        self.browser.one(self.section("caption") + " textarea").send_keys("half a sent")
+        self.gallery.commit({"op": "asset.edit", "assets": [short(identifier)], "caption": "another", "addedKeywords": ["far"]},
+                            {"op": "album.create", "title": "Elsewhere", "as": "$a"},
+                            {"op": "album.add", "album": "$a", "assets": [short(identifier)]})
+        self.wait_text("far", ".viewer-chips")
+        self.wait_text("Elsewhere", self.section("albums"))
+        field = self.browser.one(self.section("caption") + " textarea")
+        self.assertEqual(field.get_property("value"), "half a sent")
+        self.press("ence")
+        # Going on to another photo saves what was written for the first one.
+        self.browser.click(".viewer-next")
+        self.has(identifier, "caption", "half a sentence")
+
+    def test_hiding_and_history_taken_back_after_its_plan(self):
+        identifier = self.open_at(7)
+        self.gallery.commit({"op": "asset.edit", "assets": [short(identifier)], "caption": "first", "rating": 2})
+        self.gallery.commit({"op": "asset.edit", "assets": [short(identifier)], "caption": "second"})
+        self.panel()
+        self.browser.click(self.section("history") + " summary")
+        self.wait_text("Caption: first → second", ".history-entry")
+        self.wait_text("Came into the library", ".history-entry")
+        entries = self.browser.all(".history-entry")
+        entries[0].find_element(By.CSS_SELECTOR, "button").click()
+        self.wait_text("Caption: second → first", "dialog.dialog .plan")
+        self.has(identifier, "caption", "second")
+        self.browser.click("dialog.dialog .button.main")
+        self.notice("Taken back")
+        self.has(identifier, "caption", "first")
+        self.undo()
+        self.has(identifier, "caption", "second")
+        # An older entry conflicts with what was changed since; the plan says so, and what can be done.
+        wait(lambda: len(self.browser.all(".history-entry")) == 5, "the undos are in the history")
+        entry = [one for one in self.browser.all(".history-entry") if "Rating: 0 → 2" in one.text][0]
+        entry.find_element(By.CSS_SELECTOR, "button").click()
+        self.wait_text("was changed since", "dialog.dialog .plan")
+        next(one for one in self.browser.all("dialog.dialog .button") if one.text == "Take back the rest").click()
+        self.has(identifier, "rating", 0)
+        self.has(identifier, "caption", "second")
+        self.browser.click(self.section("access") + " summary")
+        self.wait_text("Nobody but the owner", self.section("access"))
+        self.gallery.command("client", "authorize", "com.example.frame")
+        self.gallery.commit({"op": "asset.edit", "assets": [short(identifier)], "rating": 1})
+        self.wait_text("com.example.frame", self.section("access"))
+        following = self.newest()[8]["localIdentifier"]
+        next(one for one in self.browser.all(".viewer-panel button") if one.text == "Hide").click()
+        self.wait_shown(following)
+        self.assertTrue(self.asset(identifier)["isHidden"])
+        self.undo()
+        self.has(identifier, "isHidden", False)
+
+    def test_names_captions_keywords_and_titles_are_only_text(self):
+        made = self.gallery.commit(
+            {"op": "asset.create", "mediaType": "image", "pixelWidth": 30, "pixelHeight": 20, "creationDate": "2026-01-01T00:00:00Z",
+             "caption": HOSTILE, "keywords": [HOSTILE, "x" * 150], "resources": [file_of("photo", jpeg(self.gallery, 30, 20), HOSTILE)],
+             "as": "$a"}, {"op": "album.create", "title": HOSTILE, "as": "$b"}, {"op": "album.add", "album": "$b", "assets": ["$a"]})
+        identifier = made["created"][0]
+        self.addCleanup(self.gallery.commit, {"op": "asset.trash", "assets": [short(identifier)]})
+        self.browser.one(f'.tile[data-index="0"][data-id="{identifier}"]')
+        self.open_at(0)
+        self.panel()
+        self.wait_text("onerror", self.section("albums"))
+        self.browser.click(self.section("history") + " summary")
+        self.wait_text("onerror", ".history-entry")
+        entry = [one for one in self.browser.all(".history-entry") if "Added to the album" in one.text]
+        self.browser.js("arguments[0].scrollIntoView()", entry[0] if entry else self.browser.all(".history-entry")[0])
+        self.browser.all(".history-entry button")[0].click()
+        self.browser.one("dialog.dialog .plan")
+        self.press(Keys.ESCAPE)
+        for part in ("caption", "keywords", "files", "albums"):
+            self.assertIn("onerror", self.browser.js(
+                "const s = document.querySelector(arguments[0]); return s.textContent + (s.querySelector('textarea')?.value ?? '')",
+                self.section(part)))
+        self.browser.click('.viewer-chip [aria-label^="Remove the keyword"]')
+        self.notice("onerror")
+        self.assertEqual(self.browser.all(".viewer-panel img, .viewer-panel script, .notices img, .plan img"), [])
+        self.assertIsNone(self.browser.js("return window.hit ?? null"))
+        self.assertLessEqual(self.browser.js("const p = document.querySelector('.viewer-panel-body'); return p.scrollWidth - p.clientWidth"), 0)
+        self.press(Keys.ESCAPE)
+        self.closed()
+
+
+if __name__ == "__main__":
+    unittest.main()
