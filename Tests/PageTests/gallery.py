@@ -4,6 +4,7 @@ Needs Debian's chromium, chromium-driver and python3-selenium. The program is th
 the package with the trait Gallery. Tests wait for conditions and never for a time to pass.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -17,6 +18,7 @@ import urllib.error
 import urllib.request
 
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -157,7 +159,8 @@ class Gallery:
 class Browser:
     """Headless Chromium with what the page reported."""
 
-    def __init__(self, width=1280, height=800, scale=1, language="en-GB", dark=False, phone=False):
+    def __init__(self, width=1280, height=800, scale=1, language="en-GB", dark=False, phone=False,
+                 network=False):
         options = Options()
         options.binary_location = shutil.which("chromium") or "/usr/bin/chromium"
         for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", f"--lang={language}",
@@ -165,7 +168,7 @@ class Browser:
                          "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]:
             options.add_argument(argument)
         options.add_experimental_option("prefs", {"intl.accept_languages": language})
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", **({"performance": "ALL"} if network else {})})
         service = Service(shutil.which("chromedriver") or "/usr/bin/chromedriver")
         self.driver = webdriver.Chrome(options=options, service=service)
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
@@ -202,12 +205,30 @@ class Browser:
         return self.one(selector).text
 
     def wait_text(self, text, selector="body", limit=LIMIT):
-        wait(lambda: text in " ".join(e.text for e in self.all(selector)), f"'{text}' in {selector}", limit)
+        def found():
+            # Elements that the page replaces meanwhile are looked for again.
+            with contextlib.suppress(StaleElementReferenceException):
+                return text in " ".join(e.text for e in self.all(selector))
+        wait(found, f"'{text}' in {selector}", limit)
 
     def screenshot(self, name):
         folder = ROOT / ".build/screenshots"
         folder.mkdir(parents=True, exist_ok=True)
         self.driver.save_screenshot(str(folder / f"{name}.png"))
+
+    def responses(self):
+        """The URL and text of every answer since the last call; needs `network`. Bytes and streams have no text."""
+        found = []
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] != "Network.responseReceived":
+                continue
+            body = {}
+            with contextlib.suppress(WebDriverException):
+                body = self.driver.execute_cdp_cmd("Network.getResponseBody", {"requestId": message["params"]["requestId"]})
+            text = "" if body.get("base64Encoded", True) else body["body"]
+            found.append((message["params"]["response"]["url"], text))
+        return found
 
     def errors(self):
         """What the console holds of errors: scripts that failed, policies that were broken."""
