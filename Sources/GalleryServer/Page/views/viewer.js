@@ -102,8 +102,9 @@ export class Viewer {
     this.spoken = h('p', { class: 'visually-hidden', role: 'status' });
     this.message = h('p', { class: 'viewer-message', role: 'status', hidden: true });
     this.offline = h('p', { class: 'banner', role: 'status', hidden: app.feed.isOpen }, t('state.offline'));
+    this.middle = h('div', { class: 'viewer-middle' }, this.picture.element, this.bar.previous, this.bar.next);
     this.stage = h('div', { class: 'viewer-stage', tabindex: '-1' }, this.bar.element, this.offline, this.message,
-      h('div', { class: 'viewer-middle' }, this.picture.element, this.bar.previous, this.bar.next),
+      this.middle,
       this.burst.element, this.spoken);
     this.dialog = h('dialog', {
       class: 'viewer', 'aria-label': t('viewer'), onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
@@ -134,7 +135,7 @@ export class Viewer {
 
   followPointers() {
     const { picture } = this;
-    new Gestures(picture.element, {
+    new Gestures(this.middle, {
       isEnlarged: () => picture.isEnlarged,
       pan: (x, y) => { if (picture.isEnlarged) picture.pan(x, y); },
       enlarge: (factor, x, y) => picture.zoomTo(picture.view.scale * factor, x, y),
@@ -189,6 +190,7 @@ export class Viewer {
    */
   arrived(item) {
     this.asset = null;
+    if (this.message.textContent === t('viewer.notLoaded')) this.tell('');
     this.burst.leave();
     this.picture.show(item);
     this.dialog.dataset.id = item.id;
