@@ -7,7 +7,7 @@
 //   two pointers    pinch               enlarges around the point between them
 //   wheel           enlarges at that point
 
-/** How far a pointer may stray and still press, CSS pixels; how long until a press is held, and between two presses, ms. */
+/** How far a pointer may stray and still press, CSS pixels; after how long a press is held, or no longer double, ms. */
 const stray = 10;
 const holdTime = 350;
 const twiceTime = 320;
@@ -129,7 +129,8 @@ export class Gestures {
   /** The point between all pointers. */
   middle() {
     const all = [...this.pointers.values()];
-    return { x: all.reduce((sum, one) => sum + one.x, 0) / all.length, y: all.reduce((sum, one) => sum + one.y, 0) / all.length };
+    return { x: all.reduce((sum, one) => sum + one.x, 0) / all.length,
+      y: all.reduce((sum, one) => sum + one.y, 0) / all.length };
   }
 
   /** @param {PointerEvent} event */
@@ -143,7 +144,8 @@ export class Gestures {
       this.handlers.swipe(Math.abs(across) > swipeWay && Math.abs(across) > along ? -Math.sign(across) : 0);
     }
     if (this.state === 'press' && !this.isOnButton) {
-      const isTwice = event.timeStamp - this.last.time < twiceTime && Math.hypot(x - this.last.x, y - this.last.y) < 4 * stray;
+      const isTwice = event.timeStamp - this.last.time < twiceTime
+        && Math.hypot(x - this.last.x, y - this.last.y) < 4 * stray;
       this.last = { x, y, time: isTwice ? -Infinity : event.timeStamp };
       if (isTwice) this.handlers.twice(x, y);
     }
