@@ -213,6 +213,8 @@ class AlbumTests(CollectionTest):
         self.gallery.commit({"op": "asset.edit", "assets": self.newest()[:3], "isFavorite": True})
         card = self.card("Favourites")
         wait(lambda: "3 photos" in card.text, "the count of favourites")
+        # A cover is the picture itself, also where it was made after the page was opened.
+        wait(lambda: self.browser.js("return arguments[0].querySelector('.cover img')?.naturalWidth > 0", card), "the cover")
         self.assertFalse(self.browser.one(".media-types").find_element(By.CSS_SELECTOR, '[data-smart="smartAlbumVideos"]').is_displayed())
         card.find_element(By.CSS_SELECTOR, ".card-link").click()
         wait(lambda: self.shown() == self.newest()[:3], "the favourites, newest first")
@@ -372,8 +374,19 @@ class AlbumTests(CollectionTest):
         wait(lambda: self.shown() == [ids[1]], "only the one that is not hidden")
 
 
-class TrashTests(CollectionTest):
+class LastTests(CollectionTest):
     photos = 4
+    expected_errors = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "503")
+
+    def test_the_list_of_albums_goes_on_after_the_server_was_away(self):
+        self.make_album("Before")
+        self.card("Before")
+        self.gallery.stop()
+        self.says("cannot be reached", ".banner")
+        self.gallery.command("album", "create", "Meanwhile")
+        self.gallery.start()
+        self.card("Meanwhile")
+        wait(lambda: not self.browser.one(".stage").find_element(By.CSS_SELECTOR, ".banner").is_displayed(), "the banner is gone")
 
     def test_emptying_the_trash_asks_first_and_spares_what_is_not_in_it(self):
         ids = self.newest()
