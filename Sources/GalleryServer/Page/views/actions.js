@@ -106,6 +106,10 @@ export const actions = {
     run: (app, ids, { album }) => commitFor(app, ids, (assets) => ({ op: 'album.remove', album, assets }),
       t('done.removeFromAlbum', { count: ids.length })),
   },
+  share: {
+    label: 'action.share', icon: 'link', scope: 'owner', limit: 10_000,
+    run: async (app, ids) => (await import('./share-making.js')).makeShare(app, ids),
+  },
   download: {
     label: 'action.download', icon: 'download', scope: 'originals', limit: 10_000,
     run: async (app, ids) => {

@@ -8,6 +8,7 @@
 import { PhotoLedger, Problem } from '../client/photoledger.js';
 import { Feed } from '../client/feed.js';
 import { t } from '../text/text.js';
+import { account } from './account.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
 import { Notices } from './notice.js';
@@ -59,6 +60,23 @@ export class App {
     this.visit = 0;
     this.main = h('main', { id: 'main', class: 'main', tabindex: '-1' });
     this.banner = h('div', { class: 'banner', role: 'status', hidden: true }, t('state.offline'));
+    /** What stands above every view: who asks for access, what a visitor may see. */
+    this.above = h('div', { class: 'above' });
+    /**
+     * What the owner is asked; null for others.
+     * @type {import('./requests.js').Requests | null}
+     */
+    this.requests = null;
+    /**
+     * What stands in place of a view that the session may not see.
+     * @type {(address: Address) => HTMLElement | null}
+     */
+    this.barred = () => null;
+    /**
+     * What an empty timeline says instead of its own words.
+     * @type {() => HTMLElement | null}
+     */
+    this.emptyWords = () => null;
     this.nav = h('nav', { class: 'nav', 'aria-label': t('nav.main') });
     this.feed.addEventListener('connection', () => { this.banner.hidden = this.feed.isOpen; });
     this.feed.addEventListener('signedout', () => location.assign('/sign-in'));
@@ -74,16 +92,18 @@ export class App {
    * Puts the frame into the document and shows the view of the address.
    * @param {HTMLElement} place
    */
-  start(place) {
+  async start(place) {
     const links = Object.entries(this.routes).filter(([, route]) => route.label && (route.isFor?.(this.session) ?? true));
     fill(this.nav, h('ul', null, ...links.map(([name, route]) => h('li', null,
-      h('a', { href: `#/${name}`, 'data-route': name }, icon(route.icon ?? 'photos'), h('span', null, t(route.label ?? '')))))));
+      h('a', { href: `#/${name}`, 'data-route': name }, icon(route.icon ?? 'photos'), h('span', null, t(route.label ?? '')))))), account(this));
     fill(place,
       h('a', { class: 'skip', href: '#main', onclick: (/** @type {Event} */ event) => {
         event.preventDefault();
         this.main.focus();
       } }, t('main.skip')),
-      this.nav, h('div', { class: 'stage' }, this.banner, this.main), this.notices.element);
+      this.nav, h('div', { class: 'stage' }, this.banner, this.above, this.main), this.notices.element);
+    const { start } = await import(this.isOwner ? './requests.js' : './visitor.js');
+    start(this, this.above);
     return this.go();
   }
 
@@ -119,6 +139,12 @@ export class App {
     return `#/${name}${argument === '' ? '' : `/${encodeURIComponent(argument)}`}${tail === '' ? '' : `?${tail}`}`;
   }
 
+  /** Makes the view of the address anew. */
+  renew() {
+    this.address = null;
+    return this.go();
+  }
+
   /** Shows the view of the address. */
   async go() {
     const address = this.read();
@@ -131,6 +157,12 @@ export class App {
     for (const link of this.nav.querySelectorAll('a')) {
       if (link.dataset.route === address.name) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');
+    }
+    const barred = this.barred(address);
+    if (barred) {
+      document.title = t('app.name');
+      fill(this.main, barred);
+      return;
     }
     fill(this.main, h('p', { class: 'loading', role: 'status' }, t('state.loading')));
     try {

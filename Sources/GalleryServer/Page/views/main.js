@@ -21,6 +21,19 @@ const routes = /** @type {Record<string, import('./app.js').RouteEntry>} */ ({
   hidden: {
     label: 'nav.hidden', icon: 'hidden', isFor: isOwner, open: async (app) => (await import('./hidden.js')).open(app),
   },
+  history: {
+    label: 'nav.history', icon: 'history', open: async (app, to) => (await import('./history.js')).open(app, to),
+  },
+  moment: { label: 'nav.moment', icon: 'clock', open: async (app, to) => (await import('./moment.js')).open(app, to) },
+  privacy: {
+    label: 'nav.privacy', icon: 'privacy', isFor: isOwner, open: async (app) => (await import('./privacy.js')).open(app),
+  },
+  people: {
+    label: 'nav.people', icon: 'people', isFor: isOwner, open: async (app) => (await import('./people.js')).open(app),
+  },
+  health: {
+    label: 'nav.health', icon: 'health', isFor: isOwner, open: async (app) => (await import('./health.js')).open(app),
+  },
 });
 
 const place = /** @type {HTMLElement} */ (document.getElementById('app'));

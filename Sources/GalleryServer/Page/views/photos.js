@@ -75,7 +75,7 @@ export async function gridView(app, options) {
 }
 
 /** What can be done with photos of the timeline. */
-export const timelineActions = ['favorite', 'hide', 'album', 'download', 'dates', 'trash'];
+export const timelineActions = ['favorite', 'hide', 'album', 'share', 'download', 'dates', 'trash'];
 
 /** The kinds that the timeline can be narrowed to. */
 const kinds = {
@@ -99,6 +99,6 @@ export async function open(app, address) {
   }, ...Object.keys(kinds).map((name) => h('option', { value: name, '.selected': name === kind }, t(`photos.kind.${name}`))));
   return gridView(app, {
     title: t('nav.photos'), question: { ...kinds[kind], sort: ['creationDate:desc'] }, tools: [choice],
-    empty: () => h('p', null, t(kind === 'all' ? 'photos.empty' : 'photos.none')),
+    empty: () => app.emptyWords() ?? h('p', null, t(kind === 'all' ? 'photos.empty' : 'photos.none')),
   });
 }

@@ -1,0 +1,142 @@
+// Health: what the server says of itself, and, for what it does not know, the command that would tell.
+//
+// Reading every record of the log is only done when somebody asks for it.
+
+import { Problem } from '../client/photoledger.js';
+import { instant, number, size, t } from '../text/text.js';
+import { fill, h } from './dom.js';
+
+/** @typedef {import('./app.js').App} App */
+
+/**
+ * The figures of Prometheus' text form, by name; those with labels are added up.
+ * @param {string} text
+ * @returns {Map<string, number>}
+ */
+export function figures(text) {
+  /** @type {Map<string, number>} */
+  const found = new Map();
+  for (const line of text.split('\n')) {
+    const parts = /^([a-zA-Z_:][\w:]*)(?:\{.*\})? (\S+)/.exec(line);
+    if (!parts || !Number.isFinite(Number(parts[2]))) continue;
+    found.set(parts[1], (found.get(parts[1]) ?? 0) + Number(parts[2]));
+  }
+  return found;
+}
+
+/**
+ * How many requests failed on the server's side.
+ * @param {string} text
+ */
+function failures(text) {
+  let count = 0;
+  for (const [, status, value] of text.matchAll(/^photoledger_requests_total\{status="(\d+)"\} (\S+)/gm)) {
+    if (Number(status) >= 500) count += Number(value);
+  }
+  return count;
+}
+
+/**
+ * @param {App} app
+ * @returns {Promise<import('./app.js').View>}
+ */
+export async function open(app) {
+  const abort = new AbortController();
+  const now = h('div');
+  const refresh = h('button', { class: 'button', onclick: () => load() }, t('health.refresh'));
+  const load = async () => {
+    refresh.disabled = true;
+    try {
+      const [ready, metrics] = await Promise.all([store(app, abort.signal),
+        app.client.response('GET', '/metrics', { headers: { Accept: 'text/plain' }, signal: abort.signal }).then((answer) => answer.text())]);
+      const found = figures(metrics);
+      const value = (/** @type {string} */ name, /** @type {(one: number) => string} */ words = number) => {
+        const one = found.get(`photoledger_${name}`);
+        return one === undefined ? t('health.unknown') : words(one);
+      };
+      const failed = failures(metrics);
+      fill(now, h('dl', { class: 'figures' },
+        ...figure('store', ready.isReady ? t('health.ready') : t('health.notReady', { problem: ready.problem }), ready.isReady ? 'good' : 'bad'),
+        ...figure('commits', value('commits_total')), ...figure('waiting', value('renditions_waiting')),
+        ...figure('renditions', value('renditions_bytes', size)), ...figure('feeds', value('feeds_open')),
+        ...figure('requests', value('requests_total')), ...figure('failed', number(failed), failed > 0 ? 'bad' : 'good'),
+        ...figure('pace', pace(found))), h('p', { class: 'soft', role: 'status' }, t('health.asOf', { date: instant(Date.now(), { timeStyle: 'medium' }) })));
+    } catch (error) {
+      if (!abort.signal.aborted) fill(now, h('p', { class: 'problem', role: 'alert' }, error instanceof Error ? error.message : String(error)));
+    } finally {
+      refresh.disabled = false;
+    }
+  };
+  await load();
+  const element = h('section', { class: 'view health' },
+    h('header', { class: 'view-head' }, h('h1', null, t('nav.health')), h('div', { class: 'view-actions' }, refresh)),
+    h('h2', null, t('health.now')), now, checkpointPart(app, abort.signal),
+    h('h2', null, t('health.unknownTitle')), h('p', { class: 'soft' }, t('health.unknown.sentence')),
+    h('ul', { class: 'unknowns' }, ...['backup', 'checkpoint', 'disk', 'files', 'integrity'].map((name) => h('li', null,
+      h('strong', null, t(`health.${name}`)), ' ', t(`health.${name}.sentence`), ' ', h('code', null, commands[name])))));
+  return { title: t('nav.health'), element, close: () => abort.abort() };
+}
+
+/** @type {Record<string, string>} */
+const commands = {
+  backup: 'photoledger backup FOLDER',
+  checkpoint: 'photoledger verify --checkpoint NOTE',
+  disk: 'df -h LIBRARY',
+  files: 'photoledger resource check --hash',
+  integrity: 'photoledger verify --content',
+};
+
+/**
+ * @param {string} name
+ * @param {string} value
+ * @param {string} [state]
+ */
+const figure = (name, value, state) => [h('dt', null, t(`health.${name}`)), h('dd', { 'data-figure': name, class: state }, value)];
+
+/** @param {Map<string, number>} found */
+function pace(found) {
+  const [count, seconds] = [found.get('photoledger_requests_total') ?? 0, found.get('photoledger_request_seconds_total') ?? 0];
+  return count === 0 ? t('health.unknown') : t('health.milliseconds', { count: Math.round(seconds / count * 1000) });
+}
+
+/**
+ * Whether the store can be read.
+ * @param {App} app
+ * @param {AbortSignal} signal
+ */
+async function store(app, signal) {
+  try {
+    await app.client.ask('GET', '/readyz', { signal });
+    return { isReady: true, problem: '' };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { isReady: false, problem: error.message };
+  }
+}
+
+/**
+ * The checkpoint of the log, made on request.
+ * @param {App} app
+ * @param {AbortSignal} signal
+ */
+function checkpointPart(app, signal) {
+  const place = h('div', { 'aria-live': 'polite' });
+  const button = h('button', { class: 'button', 'data-act': 'checkpoint', onclick: async () => {
+    button.disabled = true;
+    fill(place, h('p', null, t('health.recomputing')));
+    try {
+      const [found, note] = await Promise.all([app.client.ask('GET', '/v1/checkpoint', { signal }),
+        app.client.response('GET', '/v1/checkpoint', { headers: { Accept: 'text/plain' }, signal }).then((answer) => answer.blob())]);
+      const url = URL.createObjectURL(note);
+      fill(place, h('dl', { class: 'figures' }, ...figure('size', number(found.size)), ...figure('head', number(found.commit)),
+        ...figure('root', found.root), ...figure('time', instant(found.time))),
+      h('p', null, t('health.keepNote'), ' ', h('a', { class: 'button', href: url, download: `${found.time.slice(0, 10)}.note` }, t('health.saveNote'))));
+      signal.addEventListener('abort', () => URL.revokeObjectURL(url));
+    } catch (error) {
+      if (!signal.aborted) fill(place, h('p', { class: 'problem', role: 'alert' }, error instanceof Error ? error.message : String(error)));
+    } finally {
+      button.disabled = false;
+    }
+  } }, t('health.recompute'));
+  return h('section', null, h('h2', null, t('health.log')), h('p', { class: 'soft' }, t('health.recompute.sentence')), button, place);
+}

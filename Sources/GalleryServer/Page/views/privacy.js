@@ -1,0 +1,182 @@
+// Privacy: every client of the library, what it may see and do, since when, and how to change that.
+//
+// A client is an app, a person's account or a share link. Decisions about them are commits like any other, so each has its
+// Undo; only keys are outside of the log, and what ends them says so.
+
+import { instant, t } from '../text/text.js';
+import { App } from './app.js';
+import { showDialog } from './dialog.js';
+import { fill, h } from './dom.js';
+import { icon } from './icons.js';
+import { clientDetails } from './privacy-client.js';
+import { requestLine, saidName } from './requests.js';
+import { secretDialog } from './secret.js';
+
+/**
+ * @typedef {object} Client
+ * @property {string} name
+ * @property {'full' | 'limited' | 'addOnly' | 'picked' | 'none'} accessKind
+ * @property {{ readWrite: string, addOnly: string }} authorizationStatus
+ * @property {{ readWrite: string | null, addOnly: string | null }} usageDescription
+ * @property {number} selectionCount
+ * @property {number} pickCount
+ * @property {string} registeredDate
+ */
+
+const accessKinds = ['full', 'limited', 'addOnly', 'picked', 'none'];
+const statuses = ['authorized', 'limited', 'denied', 'restricted', 'notDetermined'];
+
+/**
+ * @param {App} app
+ * @returns {Promise<import('./app.js').View>}
+ */
+export async function open(app) {
+  const view = new PrivacyView(app);
+  await view.load();
+  return { title: t('nav.privacy'), element: view.element, close: () => view.close() };
+}
+
+class PrivacyView {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.abort = new AbortController();
+    this.waiting = h('div', { class: 'privacy-waiting' });
+    this.list = h('div', { class: 'clients' });
+    this.count = h('p', { class: 'count', role: 'status' });
+    /**
+     * The clients whose details are open.
+     * @type {Set<string>}
+     */
+    this.opened = new Set();
+    this.element = h('section', { class: 'view privacy' },
+      h('header', { class: 'view-head' }, h('h1', null, t('nav.privacy')), this.count, h('div', { class: 'view-actions' },
+        h('button', { class: 'button', onclick: () => this.register() }, icon('plus'), t('privacy.register')))),
+      h('p', { class: 'soft' }, t('privacy.sentence')), this.waiting, this.list);
+    this.changed = () => {
+      this.showWaiting();
+      this.reload();
+    };
+    app.requests?.addEventListener('change', this.changed);
+  }
+
+  showWaiting() {
+    const waiting = this.app.requests?.waiting ?? [];
+    fill(this.waiting, waiting.length > 0 && h('h2', null, t('privacy.waiting')),
+      ...waiting.map((request) => requestLine(this.app, request)));
+  }
+
+  async load() {
+    this.showWaiting();
+    const { clients } = await this.app.client.ask('GET', '/v1/clients', { signal: this.abort.signal });
+    this.show(clients);
+  }
+
+  async reload() {
+    try {
+      await this.load();
+    } catch (error) {
+      if (!this.abort.signal.aborted) this.app.notices.fail(error);
+    }
+  }
+
+  /** @param {Client[]} clients */
+  show(clients) {
+    this.count.textContent = t('privacy.count', { count: clients.length });
+    const focused = document.activeElement instanceof HTMLElement && this.list.contains(document.activeElement)
+      ? document.activeElement.dataset.focus : undefined;
+    const groups = accessKinds.map((kind) => /** @type {const} */ ([kind, clients.filter((one) => one.accessKind === kind)]));
+    fill(this.list, ...groups.filter(([, found]) => found.length > 0).map(([kind, found]) => h('section', null,
+      h('h2', null, t(`privacy.kind.${kind}`)), h('ul', { class: 'cards' }, ...found.map((one) => this.card(one))))),
+    clients.length === 0 && h('p', { class: 'empty' }, t('privacy.none')));
+    // Whoever changed something with the keyboard goes on there.
+    if (focused) {
+      for (const one of this.list.querySelectorAll('[data-focus]')) {
+        if (one instanceof HTMLElement && one.dataset.focus === focused) one.focus();
+      }
+    }
+  }
+
+  /** @param {Client} client */
+  card(client) {
+    const { name, authorizationStatus: status, usageDescription: usage } = client;
+    const title = name.startsWith('share#') && usage.readWrite ? t('privacy.share', { title: usage.readWrite }) : saidName(name);
+    const select = h('select', { 'data-focus': `status ${name}`, 'aria-label': t('privacy.mayRead', { name: title }), onchange: async () => {
+      const chosen = select.value;
+      if (!await this.decide(client, 'readWrite', chosen)) select.value = status.readWrite;
+    } }, ...statuses.map((one) => h('option', { value: one, '.selected': one === status.readWrite }, t(`privacy.status.${one}`))));
+    const adds = h('input', { type: 'checkbox', 'data-focus': `adds ${name}`, '.checked': status.addOnly === 'authorized' || mayAdd(status),
+      disabled: mayAdd(status), onchange: async () => {
+        if (!await this.decide(client, 'addOnly', adds.checked ? 'authorized' : 'denied')) adds.checked = !adds.checked;
+      } });
+    const body = h('div', { class: 'client-details' });
+    const details = h('details', { '.open': this.opened.has(name), ontoggle: () => {
+      if (!details.open) this.opened.delete(name);
+      else if (body.childElementCount === 0) {
+        this.opened.add(name);
+        clientDetails(this.app, client, body, this.abort.signal, () => this.reload());
+      }
+    } }, h('summary', { 'data-focus': `details ${name}` }, t('privacy.details')), body);
+    return h('li', { class: 'card client', 'data-client': name },
+      h('h3', { dir: 'auto' }, title), title === name ? null : h('p', { class: 'soft client-name', dir: 'auto' }, name),
+      h('p', null, this.access(client), ' ', h('span', { class: 'soft' }, t('privacy.since', { date: instant(client.registeredDate) }))),
+      usage.readWrite && !name.startsWith('share#') ? h('p', { class: 'usage', dir: 'auto' }, `“${usage.readWrite}”`) : null,
+      usage.addOnly ? h('p', { class: 'usage', dir: 'auto' }, t('privacy.addUsage', { usage: usage.addOnly })) : null,
+      h('div', { class: 'card-actions' }, h('label', { class: 'inline-field' }, t('privacy.may'), select),
+        h('label', { class: 'choice' }, adds, h('span', null, t('privacy.mayAdd'))),
+        h('a', { class: 'button', href: App.href('history', '', { client: name }) }, icon('history'), t('privacy.did'))), details);
+  }
+
+  /** @param {Client} client */
+  access({ accessKind, selectionCount, pickCount }) {
+    const words = [t(`privacy.access.${accessKind}`, { count: selectionCount })];
+    if (accessKind !== 'limited' && selectionCount > 0) words.push(t('privacy.selectionKept', { count: selectionCount }));
+    if (pickCount > 0) words.push(t('privacy.picked', { count: pickCount }));
+    return words.join(' ');
+  }
+
+  /**
+   * Decides what a client may do.
+   * @param {Client} client
+   * @param {'readWrite' | 'addOnly'} level
+   * @param {string} status
+   */
+  async decide({ name }, level, status) {
+    const done = await this.app.commit([{ op: 'client.authorize', client: name, status, level }],
+      t(`privacy.done.${level}`, { name: saidName(name), status: t(`status.${status}`) }), { cause: 'privacy page' });
+    if (done) await this.reload();
+    return done !== null;
+  }
+
+  async register() {
+    const made = await showDialog(t('privacy.register'), (close) => {
+      const name = h('input', { required: true, maxlength: 128, autofocus: true, autocomplete: 'off' });
+      const usage = h('textarea', { required: true, maxlength: 1000, rows: 3 });
+      const problem = h('p', { role: 'alert', class: 'problem' });
+      const submit = h('button', { class: 'button main', type: 'submit' }, t('privacy.register.act'));
+      return [h('form', { onsubmit: async (/** @type {Event} */ event) => {
+        event.preventDefault();
+        submit.disabled = true;
+        try {
+          close(await this.app.client.ask('POST', '/v1/clients', { json: { name: name.value.trim(), usage: usage.value.trim() } }));
+        } catch (error) {
+          problem.textContent = error instanceof Error ? error.message : String(error);
+          submit.disabled = false;
+        }
+      } }, h('p', null, t('privacy.register.sentence')), h('label', { class: 'field' }, t('privacy.register.name'), name),
+      h('label', { class: 'field' }, t('privacy.register.usage'), usage), problem,
+      h('div', { class: 'dialog-actions' }, h('button', { class: 'button', type: 'button', onclick: () => close() }, t('action.cancel')), submit))];
+    });
+    if (!made) return;
+    await secretDialog(t('privacy.registered', { name: made.client }), t('people.key.once'), made.secret);
+    await this.reload();
+  }
+
+  close() {
+    this.abort.abort();
+    this.app.requests?.removeEventListener('change', this.changed);
+  }
+}
+
+/** @param {{ readWrite: string }} status */
+const mayAdd = ({ readWrite }) => readWrite === 'authorized' || readWrite === 'limited';

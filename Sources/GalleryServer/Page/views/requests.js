@@ -1,0 +1,154 @@
+// The prompt: an app asks for access, and the owner answers, wherever in the gallery they are.
+//
+//   GET /v1/requests/events ─▶ banner above the view ─▶ dialog ─▶ allow, selected photos, deny ─▶ a commit
+//
+// A banner and not a dialog of its own accord: who writes or drags something must not be taken out of it by an app. An answer
+// is a change block with the cause of the server's own prompt, so that its notice takes it back; a request for more is kept
+// by the server and not in the log, and only its own route answers it.
+
+import { Watched } from '../client/watched.js';
+import { instant, t } from '../text/text.js';
+import { choosePhotos } from './chooser.js';
+import { showDialog } from './dialog.js';
+import { fill, h } from './dom.js';
+import { icon } from './icons.js';
+
+/** @typedef {import('./app.js').App} App */
+
+/**
+ * @typedef {object} AccessRequest
+ * @property {string} client
+ * @property {'readWrite' | 'addOnly' | 'more'} level
+ * @property {string | null} usage
+ * @property {string} date
+ */
+
+/** How many banners are shown; the privacy page has all. */
+const bannerLimit = 2;
+/** How many photos an answer to a request for more takes. */
+const moreLimit = 10_000;
+
+/**
+ * The name that an app gives of itself, without the letters that the server added.
+ * @param {string} client
+ */
+export const saidName = (client) => client.replace(/#[^#]*$/, '') || client;
+
+/** The requests that wait. Event: `change`. */
+export class Requests extends EventTarget {
+  /** @param {App} app */
+  constructor(app) {
+    super();
+    this.app = app;
+    /** @type {AccessRequest[]} */
+    this.waiting = [];
+    this.element = h('div', { class: 'requests', role: 'region', 'aria-label': t('request.region'), 'aria-live': 'polite' });
+    /** @type {Watched<{ requests: AccessRequest[] }>} */
+    this.watched = new Watched(app.client, '/v1/requests/events');
+    this.watched.addEventListener('state', () => {
+      this.waiting = this.watched.state?.requests ?? [];
+      this.show();
+      this.dispatchEvent(new Event('change'));
+    });
+    this.watched.addEventListener('signedout', () => location.assign('/sign-in'));
+  }
+
+  show() {
+    const rest = this.waiting.length - bannerLimit;
+    fill(this.element, ...this.waiting.slice(0, bannerLimit).map((request) => requestLine(this.app, request)),
+      rest > 0 && h('p', { class: 'request' }, h('a', { href: '#/privacy' }, t('request.rest', { count: rest }))));
+  }
+}
+
+/**
+ * A request in a line, with the button that answers it.
+ * @param {App} app
+ * @param {AccessRequest} request
+ */
+export function requestLine(app, request) {
+  const name = saidName(request.client);
+  return h('div', { class: 'request', 'data-client': request.client }, icon('privacy'),
+    h('p', { dir: 'auto' }, t(`request.asks.${request.level}`, { name })),
+    h('button', { class: 'button main', 'aria-label': t('request.answerTo', { name }), onclick: () => answer(app, request) },
+      t('request.answer')));
+}
+
+/**
+ * Has the owner answer a request.
+ * @param {App} app
+ * @param {AccessRequest} request
+ */
+async function answer(app, request) {
+  const { client, level, usage, date } = request;
+  const name = saidName(client);
+  const choices = { readWrite: ['allow', 'limit', 'deny'], addOnly: ['allow', 'deny'], more: ['more', 'nothing'] }[level];
+  const decision = await showDialog(t(`request.title.${level}`, { name }), (close) => [
+    h('h3', null, t('request.usage')), h('blockquote', { class: 'usage', dir: 'auto' }, usage || t('request.noUsage')),
+    h('p', { class: 'soft' }, t('request.name', { client, date: instant(date) })),
+    h('div', { class: 'request-choices' }, ...choices.map((choice) =>
+      h('button', { class: 'button', 'data-choice': choice, onclick: () => close(choice) },
+        h('strong', null, t(`request.${choice}.${level}`)), h('span', { class: 'soft' }, t(`request.${choice}.${level}.sentence`))))),
+  ], { class: 'dialog' });
+  if (decision === undefined) return;
+  try {
+    if (decision === 'limit' || decision === 'more') await choose(app, request, decision);
+    else if (decision === 'nothing') await giveMore(app, client, []);
+    else {
+      const status = decision === 'allow' ? 'authorized' : 'denied';
+      await app.commit([{ op: 'client.authorize', client, status, level }],
+        t(decision === 'allow' ? 'request.done.allow' : 'request.done.deny', { name }), { cause: 'permission prompt' });
+    }
+  } catch (error) {
+    app.notices.fail(error);
+  }
+}
+
+/**
+ * @param {App} app
+ * @param {AccessRequest} request
+ * @param {'limit' | 'more'} decision
+ */
+async function choose(app, { client, level }, decision) {
+  const name = saidName(client);
+  const ids = await choosePhotos(app, t('request.choose', { name }), t('request.choose.sentence', { name }), t('request.choose.act'));
+  if (!ids) return;
+  if (decision === 'more') {
+    await giveMore(app, client, ids);
+    return;
+  }
+  await app.commit([{ op: 'client.authorize', client, status: 'limited', level }, { op: 'client.grant', client, assets: ids }],
+    t('request.done.limit', { name, count: ids.length }), { cause: 'permission prompt' });
+}
+
+/**
+ * Answers a request for more.
+ * @param {App} app
+ * @param {string} client
+ * @param {string[]} ids
+ */
+async function giveMore(app, client, ids) {
+  const assets = ids.slice(0, moreLimit);
+  await app.client.ask('POST', `/v1/clients/${encodeURIComponent(client)}/answer`, { json: { level: 'more', assets } });
+  const name = saidName(client);
+  if (assets.length === 0) {
+    app.notices.show(t('request.done.nothing', { name }));
+    return;
+  }
+  // The route names no state; what the owner granted last is this, unless nothing of it was new.
+  const query = { client: 'owner', cause: 'limited library picker', kind: 'selection.granted', reverse: true, limit: 1 };
+  const [event] = (await app.client.ask('GET', '/v1/log', { query })).records;
+  const isThis = event?.objects[0] === client && assets.some((id) => event.objects.some((/** @type {string} */ one) => one.startsWith(id)));
+  app.notices.show(t('request.done.more', { name, count: assets.length }),
+    isThis ? { action: t('action.undo'), onAction: () => app.undo(event.token) } : {});
+}
+
+/**
+ * Shows the owner what asks, from now on.
+ * @param {App} app
+ * @param {HTMLElement} place
+ */
+export function start(app, place) {
+  const requests = new Requests(app);
+  app.requests = requests;
+  place.append(requests.element);
+}

@@ -1,0 +1,146 @@
+// What a visitor without full access is told: that they see a selection, that they see nothing yet, or that they may not.
+//
+//   GET /v1/session/events ─▶ limited         banner with "select more", and what became of the request
+//                          ├▶ notDetermined   the view is an explanation, with the request for access
+//                          └▶ denied          the view is an explanation
+//
+// Nothing here asks about anything but the session itself: a visitor's page learns of no photo, count or date outside of
+// what the library shows it.
+
+import { Problem } from '../client/photoledger.js';
+import { Watched } from '../client/watched.js';
+import { t } from '../text/text.js';
+import { showDialog } from './dialog.js';
+import { fill, h } from './dom.js';
+import { icon } from './icons.js';
+
+/** @typedef {import('./app.js').App} App */
+/** @typedef {import('./app.js').Session} Session */
+
+/** Views that work for those who only add. */
+const addingViews = new Set(['upload']);
+
+/** @param {Session} session */
+const mayRead = ({ authorizationStatus: { readWrite } }) => readWrite === 'authorized' || readWrite === 'limited';
+
+/**
+ * Tells a visitor what they may see, from now on.
+ * @param {App} app
+ * @param {HTMLElement} place above the views
+ */
+export function start(app, place) {
+  const banner = h('div', { class: 'visitor', role: 'region', 'aria-label': t('visitor.region'), 'aria-live': 'polite' });
+  place.append(banner);
+  const show = () => fill(banner, ...bannerOf(app));
+  app.barred = (address) => {
+    if (mayRead(app.session)) return null;
+    if (app.session.authorizationStatus.addOnly === 'authorized' && addingViews.has(address.name)) return null;
+    return explanation(app);
+  };
+  app.emptyWords = () => app.session.authorizationStatus.readWrite !== 'limited' ? null
+    : h('div', { class: 'visitor-empty' }, h('h2', null, t('visitor.empty.title')), h('p', null, t('visitor.empty.sentence')));
+  /** @type {Watched<Session>} */
+  const watched = new Watched(app.client, '/v1/session/events');
+  watched.addEventListener('state', () => {
+    const state = watched.state;
+    if (!state) return;
+    const [former, couldRead] = [app.session, mayRead(app.session)];
+    app.session = { ...former, ...state };
+    show();
+    const isOther = ['readWrite', 'addOnly'].some((level) => {
+      const name = /** @type {'readWrite' | 'addOnly'} */ (level);
+      return former.authorizationStatus[name] !== state.authorizationStatus[name];
+    });
+    // A selection becomes everything by an exact change of each list; only what was an explanation, or becomes one, is made anew.
+    if (couldRead !== mayRead(app.session) || (isOther && !couldRead) || former.waiting.join() !== state.waiting.join()) app.renew();
+    const came = former.more?.state === 'waiting' && state.more?.state === 'answered' ? state.more.added.length : null;
+    if (came !== null) app.notices.show(came === 0 ? t('visitor.more.nothing') : t('visitor.more.added', { count: came }));
+  });
+  watched.addEventListener('signedout', () => location.assign('/sign-in'));
+  show();
+}
+
+/**
+ * What stands above a visitor's views.
+ * @param {App} app
+ */
+function bannerOf(app) {
+  const { authorizationStatus: { readWrite }, more } = app.session;
+  if (readWrite !== 'limited') return [];
+  const button = h('button', { class: 'button', onclick: async () => {
+    button.disabled = true;
+    try {
+      const state = await app.client.ask('POST', '/v1/session/more', { json: {} });
+      app.session = { ...app.session, ...state };
+      fill(/** @type {HTMLElement} */ (line.parentElement), ...bannerOf(app));
+    } catch (error) {
+      button.disabled = false;
+      app.notices.fail(error);
+    }
+  } }, t('visitor.more'));
+  const line = h('div', { class: 'visitor-banner' }, icon('privacy'), h('p', null, t('visitor.limited')),
+    more?.state === 'waiting' ? h('p', { class: 'visitor-state' }, t('visitor.more.waiting')) : button);
+  return [line];
+}
+
+/**
+ * What stands in place of a view for somebody who may see nothing.
+ * @param {App} app
+ */
+function explanation(app) {
+  const { authorizationStatus: { readWrite, addOnly }, waiting } = app.session;
+  const isWaiting = waiting.includes('readWrite');
+  const kind = readWrite === 'denied' || readWrite === 'restricted' ? readWrite : isWaiting ? 'waiting' : 'notDetermined';
+  return h('section', { class: 'view visitor-barred', 'aria-labelledby': 'visitor-title' },
+    h('h1', { id: 'visitor-title' }, t(`visitor.${kind}.title`)), h('p', null, t(`visitor.${kind}.sentence`)),
+    addOnly === 'authorized' && app.routes.upload ? h('p', null, h('a', { class: 'button', href: '#/upload' }, t('visitor.add'))) : null,
+    kind === 'notDetermined' ? askButton(app) : null);
+}
+
+/** @param {App} app */
+function askButton(app) {
+  const button = h('button', { class: 'button main', onclick: async () => {
+    button.disabled = true;
+    try {
+      await ask(app);
+    } catch (error) {
+      app.notices.fail(error);
+    } finally {
+      button.disabled = false;
+    }
+  } }, t('visitor.ask'));
+  return button;
+}
+
+/**
+ * Asks the owner for access. A client that has not said why is asked for the reason first, which the owner will read.
+ * @param {App} app
+ */
+async function ask(app) {
+  const request = () => app.client.ask('POST', '/v1/session/requests', { json: { level: 'readWrite' } });
+  let state;
+  try {
+    state = await request();
+  } catch (error) {
+    if (!(error instanceof Problem) || error.type !== 'missing-usage-description') throw error;
+    const why = await askWhy();
+    if (!why) return;
+    await app.client.commit([{ op: 'client.register', client: app.session.client, readWriteUsageDescription: why }]);
+    state = await request();
+  }
+  app.session = { ...app.session, ...state };
+  app.renew();
+}
+
+/** @returns {Promise<string | undefined>} */
+function askWhy() {
+  return showDialog(t('visitor.why'), (close) => {
+    const input = h('textarea', { required: true, maxlength: 1000, rows: 3, autofocus: true });
+    return [h('form', { onsubmit: (/** @type {Event} */ event) => {
+      event.preventDefault();
+      close(input.value.trim());
+    } }, h('label', { class: 'field' }, t('visitor.why.label'), input), h('div', { class: 'dialog-actions' },
+      h('button', { class: 'button', type: 'button', onclick: () => close() }, t('action.cancel')),
+      h('button', { class: 'button main', type: 'submit' }, t('visitor.ask'))))];
+  });
+}
