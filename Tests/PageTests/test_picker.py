@@ -2,14 +2,17 @@
 
 import http.server
 import json
+import os
 import pathlib
+import re
+import subprocess
 import threading
 import unittest
 import urllib.parse
 
 from selenium.webdriver.support.select import Select
 
-from gallery import PageTest, wait
+from gallery import PAGE, ROOT, PageTest, wait
 
 HOSTILE = "<img src=x onerror=\"document.title='XSS'\">"
 SAMPLE = pathlib.Path(__file__).with_name("sample-picker.html")
@@ -248,6 +251,17 @@ class PickerTests(PageTest):
         self.browser.wait_text("finished: 2", "#state")
         wait(lambda: self.browser.js("return [...document.querySelectorAll('#items img')].filter((one) => one.naturalWidth).length") == 2,
              "the app shows what it was given")
+
+    def test_the_examples_of_the_article_run(self):
+        article = (ROOT / "Sources/PhotoLedger/PhotoLedger.docc/BrowserClient.md").read_text()
+        code = "\n".join(re.findall(r"^```js\n(.*?)^```", article, re.S | re.M)).replace("./photoledger/", f"{PAGE}/")
+        before = len(self.gallery.assets())
+        done = subprocess.run(["node", "--input-type=module", "-e", code], capture_output=True, text=True, timeout=60,
+                              env=dict(os.environ, ADDRESS=self.gallery.address, KEY=self.gallery.owner))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("[ [ 0, 1 ] ]", done.stdout)
+        self.assertEqual(len(self.gallery.assets()), before - 1)
+        self.gallery.commit({"op": "asset.restore", "assets": [self.newest[0]]})
 
     def framed(self, adds_origins):
         """Opens the sample app's frame, and goes into it."""
