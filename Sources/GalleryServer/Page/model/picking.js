@@ -1,11 +1,12 @@
 // What a picking session offers, as fetches: its filter, and what a person searches, as predicates.
 //
-// The server refuses to select what the filter leaves out, so a mistake here would show too much to the person who owns the
-// library, and give the app nothing.
+// The server refuses to select what the filter leaves out, so a mistake here would show too much to the person who owns
+// the library, and give the app nothing.
 
+/** The place of each kind's bit in PhotoKit's media subtypes. */
 const bits = /** @type {Record<string, number>} */ ({
-  livePhotos: 3, panoramas: 0, screenshots: 2, screenRecordings: 19, slomoVideos: 17, timelapseVideos: 18, cinematicVideos: 21,
-  depthEffectPhotos: 4, spatialMedia: 10,
+  livePhotos: 3, panoramas: 0, screenshots: 2, screenRecordings: 19, slomoVideos: 17, timelapseVideos: 18,
+  cinematicVideos: 21, depthEffectPhotos: 4, spatialMedia: 10,
 });
 const styles = ['unsupported', 'image', 'imageAnimated', 'livePhoto', 'video', 'videoLooping'];
 
@@ -64,10 +65,16 @@ export function filterCondition(text) {
   return condition;
 }
 
-/** The names of the months in a language, short and long, from January. */
-const monthsOf = (/** @type {string} */ locale) => Array.from({ length: 12 }, (_, month) => ['long', 'short'].map((form) =>
-  new Intl.DateTimeFormat(locale, { month: /** @type {'long' | 'short'} */ (form), timeZone: 'UTC' })
-    .format(Date.UTC(2001, month, 15)).toLocaleLowerCase(locale).replace('.', '')));
+/**
+ * The names of the months in a language, long and short, from January.
+ * @param {string} locale
+ */
+function monthsOf(locale) {
+  const forms = [{ month: 'long', timeZone: 'UTC' }, { month: 'short', timeZone: 'UTC' }]
+    .map((options) => new Intl.DateTimeFormat(locale, /** @type {Intl.DateTimeFormatOptions} */ (options)));
+  return Array.from({ length: 12 }, (_, month) => forms.map((form) =>
+    form.format(Date.UTC(2001, month, 15)).toLocaleLowerCase(locale).replace('.', '')));
+}
 
 /**
  * @param {number} year
@@ -85,8 +92,8 @@ function span(year, month, day) {
 /**
  * What a person searches: years, months, days and kinds.
  * @param {string} text
- * @param {{ kinds: Record<string, string>, locale: string, years: number[] }} words `kinds`: for each kind the words for it; `years`:
- *   those in which a month without a year is looked for
+ * @param {{ kinds: Record<string, string>, locale: string, years: number[] }} words `kinds`: for each kind the words
+ *   for it; `years`: those in which a month without a year is looked for
  * @returns {{ where: string | undefined, rest: string }} `rest`: the words that are none of these
  */
 export function searchCondition(text, { kinds, locale, years }) {

@@ -82,11 +82,12 @@ export default {
   'upload.files': 'Choose files',
   'upload.folder': 'Choose a folder',
   'upload.camera': 'Take photos',
-  'upload.hint': 'Drop photos, films and folders anywhere on this page, or choose them. What the library has already is '
-    + 'not sent again.',
+  'upload.hint': 'Drop photos, films and folders anywhere on this page, or choose them. What the library has already '
+    + 'is not sent again.',
   'upload.drop': 'Drop to upload',
   'upload.album': 'Put them into an album',
   'upload.noAlbum': 'No album',
+  'upload.noAlbums': 'Albums cannot be chosen now: {reason}',
   'upload.newAlbum': 'New album…',
   'upload.albumTitle': 'Title of the album',
   'upload.create': 'Create',
@@ -151,7 +152,8 @@ export default {
   'camera.denied': 'The browser may not use the camera. Allow it in the settings of this page, or use the camera app.',
   'camera.none': 'No camera was found.',
   'camera.busy': 'Another program uses the camera. Close it and try again.',
-  'camera.insecure': 'Browsers give the camera to encrypted pages only. Open this page by https, or use the camera app.',
+  'camera.insecure': 'Browsers give the camera to encrypted pages only. Open this page by https, or use the camera '
+    + 'app.',
   'camera.notReady': 'The camera is not ready yet. Try again.',
   'camera.silent': 'The film is recorded without sound, since the browser may not use the microphone.',
   'camera.notRecorded': 'The film was not recorded.',
@@ -189,8 +191,8 @@ export default {
   'share.downloadSelected': { one: 'Download {count}', other: 'Download {count}' },
   // Picker.
   'pick.title': 'Choose photos for {app}',
-  'pick.note': '{app} gets the photos that you choose, as they are, with the place where they were taken if it is in them. '
-    + 'It sees nothing else of the library. What was given stays given.',
+  'pick.note': '{app} gets the photos that you choose, as they are, with the place where they were taken if it is in '
+    + 'them. It sees nothing else of the library. What was given stays given.',
   'pick.understood': 'Understood',
   'pick.searchHint': 'Year, month, kind, album',
   'pick.collection': 'Where to look',
@@ -201,7 +203,10 @@ export default {
   'pick.remove': 'Take out number {number}',
   'pick.number': 'number {number}',
   'pick.of': { one: '{count} of {limit} selected', other: '{count} of {limit} selected' },
-  'pick.limit': { one: 'Only one photo can be chosen.', other: 'At most {count} photos can be chosen. Take one out first.' },
+  'pick.limit': {
+    one: 'Only one photo can be chosen.',
+    other: 'At most {count} photos can be chosen. Take one out first.',
+  },
   'pick.clear': 'Clear',
   'pick.add': 'Add',
   'pick.addCount': { one: 'Add {count}', other: 'Add {count}' },
@@ -216,8 +221,8 @@ export default {
   'pick.gone': 'The request has ended, or was made before the server started again. The app can ask once more.',
   'pick.signIn': 'Sign in to choose photos',
   'pick.signIn.sentence': 'Only the owner of the library can choose photos for an app.',
-  'pick.signIn.framed': 'The browser does not say who is signed in to pages inside those of another site. Open the picker in '
-    + 'a window of its own.',
+  'pick.signIn.framed': 'The browser does not say who is signed in to pages inside those of another site. Open the '
+    + 'picker in a window of its own.',
   'pick.window': 'Open in a window',
   'pick.denied': 'Photos cannot be chosen with this sign-in',
   'pick.denied.sentence': 'Choosing shows the whole library, so it is for those who see all of it.',

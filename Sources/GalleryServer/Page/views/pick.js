@@ -3,8 +3,8 @@
 //   app ── POST /v1/picking ─▶ /?pick=SESSION#style=…&without=… ─▶ this page, in a window or a frame
 //   person ─ taps ─▶ server ─▶ app: state and items of its session
 //
-// The page is out of the app's process: it has the cookie of the person and asks the server itself. The app names in the
-// fragment how much of the page it wants to have shown; this narrows what is drawn and gives the app nothing.
+// The page is out of the app's process: it has the cookie of the person and asks the server itself. The app names in
+// the fragment how much of the page it wants to have shown; this narrows what is drawn and gives the app nothing.
 
 import { PhotoLedger, Problem } from '../client/photoledger.js';
 import { openEvents } from '../client/events.js';
@@ -28,6 +28,9 @@ const without = new Set((wishes.get('without') ?? '').split(','));
 const isFramed = window.top !== window;
 const path = `/v1/picking/${encodeURIComponent(session)}`;
 
+/** The kinds that the search knows by words. */
+const searchedKinds = ['images', 'videos', 'livePhotos', 'screenshots', 'panoramas', 'favorites', 'slomoVideos',
+  'timelapseVideos', 'bursts'];
 /** In how many years a month is looked for that comes without one; the name of a fetch holds no more. */
 const yearLimit = 10;
 
@@ -68,7 +71,8 @@ class Picker {
   constructor(guest, presentation) {
     this.guest = guest;
     this.name = appName(presentation.client);
-    this.picked = new Picked(guest.client, presentation, (error) => guest.notices.show(reason(error), { isError: true }));
+    this.picked = new Picked(guest.client, presentation,
+      (error) => guest.notices.show(reason(error), { isError: true }));
     this.filter = presentation.filter ? filterCondition(presentation.filter) : undefined;
     /** @type {PickGrid | null} */
     this.grid = null;
@@ -108,10 +112,12 @@ class Picker {
     const title = t('pick.title', { app: this.name });
     document.title = title;
     if (this.has('search')) await this.readYears();
-    const tools = [this.has('search') && this.searchField(), this.has('collectionNavigation') && await this.collectionChoice()];
+    const tools = [this.has('search') && this.searchField(),
+      this.has('collectionNavigation') && await this.collectionChoice()];
     const canLeaveOut = typeof presentation.removeLocation === 'boolean';
     this.guest.show(h('section', { class: `pick pick-${style}`, 'aria-label': title },
-      style === 'presentation' && h('header', { class: 'pick-head' }, cancel, h('h1', null, h('bdi', null, title)), this.add),
+      style === 'presentation' && h('header', { class: 'pick-head' }, cancel, h('h1', null, h('bdi', null, title)),
+        this.add),
       style !== 'compact' && this.note(),
       tools.some(Boolean) && h('div', { class: 'pick-tools' }, ...tools),
       this.place,
@@ -127,7 +133,8 @@ class Picker {
   /** What the app gets, said at its first use. */
   note() {
     if (notes.all().includes(this.name)) return null;
-    const note = h('div', { class: 'pick-note', role: 'note' }, icon('privacy'), h('p', null, t('pick.note', { app: this.name })),
+    const note = h('div', { class: 'pick-note', role: 'note' }, icon('privacy'),
+      h('p', null, t('pick.note', { app: this.name })),
       h('button', { class: 'button', onclick: () => {
         notes.add(this.name);
         note.remove();
@@ -156,7 +163,8 @@ class Picker {
       const { client } = this.guest;
       const { fetch, token, count } = await client.openFetch({ sort: ['creationDate:desc'] });
       if (count === 0) return;
-      this.years = (await client.sections(fetch, token, 'year')).map(({ key }) => Number.parseInt(key, 10)).filter((year) => year > 0);
+      const sections = await client.sections(fetch, token, 'year');
+      this.years = sections.map(({ key }) => Number.parseInt(key, 10)).filter((year) => year > 0);
     } catch (error) {
       this.guest.notices.fail(error);
     }
@@ -172,8 +180,10 @@ class Picker {
     const select = h('select', { 'aria-label': t('pick.collection'), onchange: () => {
       this.collection = select.value;
       this.showGrid();
-    } }, option('all', t('pick.all')), option('recent', t('pick.recent')), option('favorites', t('photos.kind.favorites')),
-    this.albums.length > 0 && h('optgroup', { label: t('nav.albums') }, ...this.albums.map(({ id, title }) => option(id, title))));
+    } }, option('all', t('pick.all')), option('recent', t('pick.recent')),
+      option('favorites', t('photos.kind.favorites')),
+    this.albums.length > 0 && h('optgroup', { label: t('nav.albums') },
+      ...this.albums.map(({ id, title }) => option(id, title))));
     return select;
   }
 
@@ -198,8 +208,7 @@ class Picker {
    * @returns {import('../client/photoledger.js').Question | null} null where the search finds nothing
    */
   question() {
-    const kinds = Object.fromEntries(['images', 'videos', 'livePhotos', 'screenshots', 'panoramas', 'favorites', 'slomoVideos',
-      'timelapseVideos', 'bursts'].map((name) => [name, t(`pick.words.${name}`)]));
+    const kinds = Object.fromEntries(searchedKinds.map((name) => [name, t(`pick.words.${name}`)]));
     const { where, rest } = searchCondition(this.search, { kinds, locale, years: this.years.slice(0, yearLimit) });
     let album = ['all', 'recent', 'favorites'].includes(this.collection) ? undefined : this.collection;
     if (rest !== '') {
@@ -277,7 +286,8 @@ class Picker {
       return row;
     }));
     if (held) {
-      const next = this.tray.querySelector(`[data-id="${CSS.escape(held)}"]`) ?? this.tray.querySelector('button') ?? this.grid?.scroll;
+      const next = this.tray.querySelector(`[data-id="${CSS.escape(held)}"]`) ?? this.tray.querySelector('button')
+        ?? this.grid?.scroll;
       if (next instanceof HTMLElement) next.focus();
     }
   }
@@ -392,8 +402,9 @@ class Picker {
     this.isOver = true;
     this.events?.close();
     this.grid?.close();
-    if (state === 'finished') sayOnly(place, t('pick.finished'), t('pick.finished.sentence', { count, app: this.name }));
-    else sayOnly(place, t('pick.ended'), t('pick.ended.sentence', { app: this.name }));
+    const { name: app } = this;
+    if (state === 'finished') sayOnly(place, t('pick.finished'), t('pick.finished.sentence', { count, app }));
+    else sayOnly(place, t('pick.ended'), t('pick.ended.sentence', { app }));
     // Works where the app's page opened the window, and does nothing elsewhere.
     if (!isFramed && style === 'presentation') window.close();
   }
@@ -412,8 +423,9 @@ async function begin() {
     const status = error instanceof Problem ? error.status : 0;
     if (status === 401) {
       sayOnly(place, t('pick.signIn'), t(isFramed ? 'pick.signIn.framed' : 'pick.signIn.sentence'),
-        h('p', { class: 'upload-buttons' }, h('a', { class: 'button main', href: isFramed ? location.href : '/sign-in', target: '_blank' },
-          t(isFramed ? 'pick.window' : 'upload.signIn')), again));
+        h('p', { class: 'upload-buttons' },
+          h('a', { class: 'button main', href: isFramed ? location.href : '/sign-in', target: '_blank' },
+            t(isFramed ? 'pick.window' : 'upload.signIn')), again));
     } else if (status === 404) sayOnly(place, t('pick.ended'), t('pick.gone'));
     else if (status === 403) sayOnly(place, t('pick.denied'), t('pick.denied.sentence'));
     else sayOnly(place, t('error.title'), reason(error), again);

@@ -1,7 +1,7 @@
 // The selection of a picking session in place of a grid's own: identifiers that the server keeps, in their order.
 //
-// A press is shown at once and sent as a tap, one after the other. What the server then says of the selection counts: the app
-// may deselect and move while the person picks, and other windows may present the same session.
+// A press is shown at once and sent as a tap, one after the other. What the server then says of the selection counts:
+// the app may deselect and move while the person picks, and other windows may present the same session.
 
 import { t } from '../text/text.js';
 import { Grid } from './grid.js';
@@ -143,8 +143,9 @@ export class Picked extends EventTarget {
       try {
         await this.client.ask('POST', path, { json: isIn ? { select: id } : { deselect: id } });
         const { selection } = this.presentation;
-        if (isIn && !selection.includes(id)) this.presentation = { ...this.presentation, selection: [...selection, id] };
-        if (!isIn) this.presentation = { ...this.presentation, selection: selection.filter((one) => one !== id) };
+        const others = selection.filter((one) => one !== id);
+        const isThere = others.length < selection.length;
+        if (isIn !== isThere) this.presentation = { ...this.presentation, selection: isIn ? [...others, id] : others };
       } catch (error) {
         this.fail(error);
       }
