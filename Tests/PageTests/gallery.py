@@ -17,6 +17,7 @@ import urllib.error
 import urllib.request
 
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -39,7 +40,11 @@ def wait(condition, what, limit=LIMIT):
     """The first true value of a condition; fails with what was waited for."""
     end = time.monotonic() + limit
     while True:
-        value = condition()
+        try:
+            value = condition()
+        except StaleElementReferenceException:
+            # The page drew anew while it was looked at.
+            value = None
         if value:
             return value
         if time.monotonic() > end:

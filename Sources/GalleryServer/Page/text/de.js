@@ -874,11 +874,12 @@ export default {
   'upload.files': 'Dateien wählen',
   'upload.folder': 'Ordner wählen',
   'upload.camera': 'Fotos aufnehmen',
-  'upload.hint': 'Fotos, Filme und Ordner irgendwo auf dieser Seite ablegen oder auswählen. Was die Mediathek schon hat, '
-    + 'wird nicht noch einmal gesendet.',
+  'upload.hint': 'Fotos, Filme und Ordner irgendwo auf dieser Seite ablegen oder auswählen. Was die Mediathek schon '
+    + 'hat, wird nicht noch einmal gesendet.',
   'upload.drop': 'Zum Hochladen ablegen',
   'upload.album': 'In ein Album legen',
   'upload.noAlbum': 'Kein Album',
+  'upload.noAlbums': 'Alben lassen sich gerade nicht wählen: {reason}',
   'upload.newAlbum': 'Neues Album …',
   'upload.albumTitle': 'Titel des Albums',
   'upload.create': 'Anlegen',
@@ -917,8 +918,8 @@ export default {
   },
   'upload.goOn': 'Hochladen fortsetzen',
   'upload.forget': 'Verwerfen',
-  'upload.unkept': 'Dieser Browser speichert nichts für diese Seite. Wird die Seite geschlossen, sind die Dateien neu zu '
-    + 'wählen.',
+  'upload.unkept': 'Dieser Browser speichert nichts für diese Seite. Wird die Seite geschlossen, sind die Dateien '
+    + 'neu zu wählen.',
   'upload.state.lost': 'Unterbrochen',
   'upload.state.queued': 'Wartet',
   'upload.state.hashing': 'Wird verglichen',
@@ -967,22 +968,23 @@ export default {
   'camera.keep': 'Behalten',
   'camera.discard': 'Verwerfen',
   'camera.app': 'Kamera-App',
-  'camera.denied': 'Der Browser darf die Kamera nicht nutzen. In den Einstellungen dieser Seite erlauben oder die Kamera-App verwenden.',
+  'camera.denied': 'Der Browser darf die Kamera nicht nutzen. In den Einstellungen dieser Seite erlauben oder die '
+    + 'Kamera-App verwenden.',
   'camera.none': 'Es wurde keine Kamera gefunden.',
   'camera.busy': 'Ein anderes Programm nutzt die Kamera. Dieses schließen und erneut versuchen.',
-  'camera.insecure': 'Browser geben die Kamera nur verschlüsselten Seiten. Diese Seite per https öffnen oder die Kamera-App '
-    + 'verwenden.',
+  'camera.insecure': 'Browser geben die Kamera nur verschlüsselten Seiten. Diese Seite per https öffnen oder die '
+    + 'Kamera-App verwenden.',
   'camera.notReady': 'Die Kamera ist noch nicht bereit. Bitte erneut versuchen.',
   'camera.silent': 'Der Film wird ohne Ton aufgenommen, weil der Browser das Mikrofon nicht nutzen darf.',
   'camera.notRecorded': 'Der Film wurde nicht aufgenommen.',
   'camera.noKey': 'Diese Seite darf keine Fotos hinzufügen',
   'camera.noKey.sentence': 'Anmelden oder den Kamera-Link öffnen, den der Besitzer der Mediathek gemacht hat.',
-  'camera.endedKey': 'Dieser Kamera-Link ist abgelaufen oder wurde zurückgezogen. Der Besitzer der Mediathek kann einen neuen '
-    + 'machen.',
+  'camera.endedKey': 'Dieser Kamera-Link ist abgelaufen oder wurde zurückgezogen. Der Besitzer der Mediathek kann '
+    + 'einen neuen machen.',
   'camera.notAllowed': 'Der Besitzer der Mediathek hat es nicht erlaubt.',
   'camera.link': 'Kamera-Link',
-  'camera.link.sentence': 'Wer diesen Link hat, fügt {count} Tage lang Fotos zur Mediathek hinzu und sieht nichts von ihr. '
-    + 'Er wird nur jetzt gezeigt und lässt sich unter „Personen und Schlüssel“ zurückziehen.',
+  'camera.link.sentence': 'Wer diesen Link hat, fügt {count} Tage lang Fotos zur Mediathek hinzu und sieht nichts '
+    + 'von ihr. Er wird nur jetzt gezeigt und lässt sich unter „Personen und Schlüssel“ zurückziehen.',
   'camera.link.field': 'Link',
   'camera.copy': 'Kopieren',
   'camera.copied': 'Link kopiert',
@@ -1009,6 +1011,52 @@ export default {
   'share.downloadAll': 'Alle herunterladen',
   'share.downloadSelected': { one: '{count} herunterladen', other: '{count} herunterladen' },
   // Picker.
+  'pick.title': 'Fotos für {app} auswählen',
+  'pick.note': '{app} bekommt die ausgewählten Fotos, wie sie sind, mit dem Aufnahmeort, falls er darin steht. Von der '
+    + 'Mediathek ist sonst nichts zu sehen. Was gegeben wurde, bleibt gegeben.',
+  'pick.understood': 'Verstanden',
+  'pick.searchHint': 'Jahr, Monat, Art, Album',
+  'pick.collection': 'Wo gesucht wird',
+  'pick.all': 'Alle Fotos',
+  'pick.recent': 'Zuletzt hinzugefügt',
+  'pick.notFound': 'Nichts gefunden. Die Suche kennt Jahre, Monate, Arten von Fotos und Titel von Alben.',
+  'pick.tray': 'Ausgewählte Fotos',
+  'pick.remove': 'Nummer {number} herausnehmen',
+  'pick.number': 'Nummer {number}',
+  'pick.of': { one: '{count} von {limit} ausgewählt', other: '{count} von {limit} ausgewählt' },
+  'pick.limit': {
+    one: 'Es kann nur ein Foto gewählt werden.',
+    other: 'Es können höchstens {count} Fotos gewählt werden. Erst eines herausnehmen.',
+  },
+  'pick.clear': 'Leeren',
+  'pick.add': 'Hinzufügen',
+  'pick.addCount': { one: '{count} hinzufügen', other: '{count} hinzufügen' },
+  'pick.leaveOut': 'Orte weglassen',
+  'pick.finished': 'Fertig',
+  'pick.finished.sentence': {
+    one: '{app} hat jetzt {count} Foto. Dieses Fenster kann geschlossen werden.',
+    other: '{app} hat jetzt {count} Fotos. Dieses Fenster kann geschlossen werden.',
+  },
+  'pick.ended': 'Es wird nichts mehr gefragt',
+  'pick.ended.sentence': 'Die Anfrage von {app} ist beendet. Dieses Fenster kann geschlossen werden.',
+  'pick.gone': 'Die Anfrage ist beendet oder stammt von vor einem Neustart des Servers. Die App kann noch einmal '
+    + 'fragen.',
+  'pick.signIn': 'Zum Auswählen anmelden',
+  'pick.signIn.sentence': 'Nur der Besitzer der Mediathek kann Fotos für eine App auswählen.',
+  'pick.signIn.framed': 'Der Browser sagt Seiten in denen einer anderen Website nicht, wer angemeldet ist. Die '
+    + 'Auswahl in einem eigenen Fenster öffnen.',
+  'pick.window': 'In einem Fenster öffnen',
+  'pick.denied': 'Mit dieser Anmeldung können keine Fotos gewählt werden',
+  'pick.denied.sentence': 'Die Auswahl zeigt die ganze Mediathek und ist deshalb für die, die alles sehen.',
+  'pick.words.images': 'fotos, bilder',
+  'pick.words.videos': 'videos, filme',
+  'pick.words.livePhotos': 'live, livephotos',
+  'pick.words.screenshots': 'screenshots, bildschirmfotos',
+  'pick.words.panoramas': 'panoramen, panoramas',
+  'pick.words.favorites': 'favoriten, lieblingsfotos',
+  'pick.words.slomoVideos': 'zeitlupe, slomo',
+  'pick.words.timelapseVideos': 'zeitraffer',
+  'pick.words.bursts': 'serien, serienbilder',
   // Sign-in.
   'signIn.title': 'Anmelden',
   'signIn.name': 'Name',
