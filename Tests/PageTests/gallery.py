@@ -41,7 +41,11 @@ def wait(condition, what, limit=LIMIT):
     """The first true value of a condition; fails with what was waited for."""
     end = time.monotonic() + limit
     while True:
-        value = condition()
+        try:
+            value = condition()
+        except StaleElementReferenceException:
+            # The page drew anew while it was looked at.
+            value = None
         if value:
             return value
         if time.monotonic() > end:
@@ -205,11 +209,7 @@ class Browser:
         return self.one(selector).text
 
     def wait_text(self, text, selector="body", limit=LIMIT):
-        def found():
-            # Elements that the page replaces meanwhile are looked for again.
-            with contextlib.suppress(StaleElementReferenceException):
-                return text in " ".join(e.text for e in self.all(selector))
-        wait(found, f"'{text}' in {selector}", limit)
+        wait(lambda: text in " ".join(e.text for e in self.all(selector)), f"'{text}' in {selector}", limit)
 
     def screenshot(self, name):
         folder = ROOT / ".build/screenshots"

@@ -45,7 +45,7 @@ def film(folder, name, megabytes, colour):
 class UploadTests(PageTest):
     photos = 2
     expected_errors = ("net::ERR_CONNECTION_REFUSED", "net::ERR_CONNECTION_RESET", "net::ERR_EMPTY_RESPONSE",
-                       "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "422 (", "never had a user gesture")
+                       "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_SOCKET_NOT_CONNECTED", "422 (", "never had a user gesture")
 
     def setUp(self):
         self.folder = self.gallery.folder / self._testMethodName

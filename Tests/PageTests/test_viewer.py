@@ -9,7 +9,7 @@ from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from gallery import Browser, Gallery, PageTest, wait
+from gallery import Browser, PageTest, wait
 
 HOSTILE = '"><img src=x onerror="window.hit=1"><script>window.hit=1</script>‮'
 
@@ -420,6 +420,244 @@ class ViewerTests(ViewerTest):
         self.assertLessEqual(self.browser.js("const p = document.querySelector('.viewer-panel-body'); return p.scrollWidth - p.clientWidth"), 0)
         self.press(Keys.ESCAPE)
         self.closed()
+
+
+class MediaTests(ViewerTest):
+    """Assets of every kind, made by commits; one a day, so that their order is known."""
+
+    photos = 0
+    expected_errors = ("422 (Unprocessable", "net::ERR_CONNECTION_REFUSED", "net::ERR_INCOMPLETE_CHUNKED_ENCODING")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        gallery = cls.gallery
+        small = [jpeg(gallery, 60, 40, (40 * number, 90, 160)) for number in range(6)]
+        moving = film(gallery, "a.mp4")
+        broken = b"\xff\xd8\xff\xe0" + b"no picture" * 9
+        create = {"op": "asset.create", "mediaType": "image", "pixelWidth": 60, "pixelHeight": 40}
+        made = gallery.commit(
+            {**create, "creationDate": "2024-01-09T12:00:00+02:00", "pixelWidth": 2400, "pixelHeight": 1600,
+             "resources": [file_of("photo", jpeg(gallery, 2400, 1600, (20, 130, 90)), "large.jpg")]},
+            {**create, "creationDate": "2024-01-08T12:00:00+02:00", "mediaType": "video", "playbackStyle": "video", "duration": 2,
+             "pixelWidth": 160, "pixelHeight": 120, "resources": [file_of("video", moving, "film.mp4")]},
+            {**create, "creationDate": "2024-01-07T12:00:00+02:00", "mediaSubtypes": ["photoLive"], "playbackStyle": "livePhoto",
+             "resources": [file_of("photo", small[0], "live.jpg"), file_of("pairedVideo", moving, "live.mov")]},
+            *[{**create, "creationDate": f"2024-01-06T12:00:0{number}+02:00", "burstIdentifier": "it's one",
+               "resources": [file_of("photo", small[1 + number], f"burst{number}.jpg")]} for number in range(3)],
+            {**create, "creationDate": "2024-01-05T12:00:00+02:00", "resources": [file_of("photo", broken, "broken.jpg")]},
+            {**create, "creationDate": "2024-01-04T12:00:00Z", "localCreationDate": "2024-01-04T12:00:00",
+             "resources": [file_of("photo", small[4], "zoneless.jpg")]},
+            {**create, "resources": [file_of("photo", small[5], "undated.jpg")]})["created"]
+        cls.large, cls.film, cls.live, *cls.burst, cls.broken, cls.zoneless, cls.undated = made
+
+    def scale(self):
+        return self.browser.js("return new DOMMatrix(getComputedStyle(document.querySelector('.viewer-frame')).transform).a")
+
+    def open_asset(self, identifier):
+        self.show(f"/#/photos?photo={short(identifier)}")
+        self.wait_shown(identifier)
+
+    def test_zoom_by_keys_button_wheel_and_press_and_the_original_at_full_size(self):
+        self.open_asset(self.large)
+        self.browser.one(".viewer-layer.large.there")
+        self.assertEqual(self.scale(), 1)
+        self.assertEqual(self.browser.all(".viewer-layer.original"), [])
+        self.press("+")
+        wait(lambda: self.scale() == 1.5, "enlarged by a key")
+        left = self.browser.js("return document.querySelector('.viewer-frame').getBoundingClientRect().left")
+        self.press(Keys.ARROW_RIGHT)
+        wait(lambda: self.browser.js("return document.querySelector('.viewer-frame').getBoundingClientRect().left") < left,
+             "panned by a key")
+        self.assertEqual(self.shown(), self.large)
+        self.press("-")
+        wait(lambda: self.scale() == 1, "as it was")
+        picture = self.browser.one(".viewer-picture")
+        ActionChains(self.browser.driver).double_click(picture).perform()
+        wait(lambda: self.scale() > 1.5, "enlarged by pressing twice")
+        self.browser.one(".viewer-layer.original.there")
+        self.assertEqual(self.browser.js("return document.querySelector('.viewer-layer.original').naturalWidth"), 2400)
+        before = self.browser.js("return document.querySelector('.viewer-frame').getBoundingClientRect().left")
+        ActionChains(self.browser.driver, duration=20).move_to_element(picture).click_and_hold().move_by_offset(80, 30).release().perform()
+        after = self.browser.js("return document.querySelector('.viewer-frame').getBoundingClientRect().left")
+        self.assertAlmostEqual(after - before, 80, delta=2)
+        ActionChains(self.browser.driver).double_click(picture).perform()
+        wait(lambda: self.scale() == 1, "fitted by pressing twice")
+        self.browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {
+            "type": "mouseWheel", "x": 640, "y": 400, "deltaX": 0, "deltaY": -200})
+        wait(lambda: self.scale() > 1.2, "enlarged by the wheel")
+        self.browser.click(".viewer-whole")
+        wait(lambda: self.scale() == 1, "fitted by the button")
+
+    def test_a_film_plays(self):
+        self.open_asset(self.film)
+        self.browser.one("video[controls]")
+        wait(lambda: self.browser.js("return document.querySelector('video').readyState >= 1"), "the film's length is known")
+        self.assertIn("/r1/play", self.browser.js("return document.querySelector('video').currentSrc"))
+        # The keys of the film are its own.
+        self.browser.js("document.querySelector('video').focus()")
+        self.press(" ")
+        wait(lambda: self.browser.js("return document.querySelector('video').currentTime > 0"), "it plays")
+        self.press(Keys.ARROW_RIGHT)
+        self.assertEqual(self.shown(), self.film)
+        self.browser.click(".viewer-next")
+        self.wait_shown(self.live)
+        self.assertEqual(self.browser.all("video"), [])
+
+    def test_a_live_photo_plays_while_it_is_pressed(self):
+        self.open_asset(self.live)
+        button = self.browser.one(".viewer-play")
+        for begin, end in [
+                (lambda chain: chain.move_to_element(button).click_and_hold(), lambda chain: chain.release()),
+                (lambda chain: chain.move_to_element(self.browser.one(".viewer-picture")).click_and_hold(), lambda chain: chain.release()),
+                (lambda chain: chain.key_down("l"), lambda chain: chain.key_up("l"))]:
+            begin(ActionChains(self.browser.driver, duration=0)).perform()
+            wait(lambda: self.browser.js("return (document.querySelector('.viewer-live')?.currentTime ?? 0) > 0.35"), "it plays")
+            self.assertEqual(button.get_attribute("aria-pressed"), "true")
+            end(ActionChains(self.browser.driver, duration=0)).perform()
+            wait(lambda: not self.browser.all(".viewer-live"), "it stops when it is let go")
+        # A tap plays it to its end.
+        button.click()
+        self.browser.one(".viewer-live")
+        wait(lambda: not self.browser.all(".viewer-live"), "it ends")
+
+    def test_another_picture_stands_for_its_burst(self):
+        self.show("/")
+        self.browser.wait_text("7 photos", ".count")
+        self.open_asset(self.burst[0])
+        button = self.browser.one(".viewer-burst-button")
+        self.assertEqual(button.get_attribute("aria-label"), "Burst of 3 pictures")
+        button.click()
+        wait(lambda: len(self.browser.all(".viewer-burst-picture")) == 3, "the pictures of the burst")
+        choose = self.browser.one(".viewer-burst .button.main")
+        self.assertFalse(choose.is_enabled())
+        self.browser.all(".viewer-burst-picture")[2].click()
+        wait(lambda: len(self.browser.all('.viewer-burst-picture[aria-pressed="true"]')) == 1, "one is looked at")
+        self.browser.screenshot("viewer-burst")
+        self.browser.click(".viewer-burst .button.main")
+        self.notice("The burst shows another picture now")
+        self.wait_shown(self.burst[2])
+        self.assertTrue(self.browser.js("return document.querySelector('.viewer-message').hidden"))
+        self.assertTrue(self.asset(self.burst[2])["representsBurst"])
+        self.undo()
+        wait(lambda: self.asset(self.burst[0])["representsBurst"], "the first one again")
+
+    def test_a_picture_that_cannot_be_made_says_why_and_offers_its_file(self):
+        self.open_asset(self.broken)
+        self.wait_text("This picture cannot be shown", ".viewer-status")
+        self.wait_text("has no picture to show", ".viewer-status")
+        link = self.browser.one(".viewer-status a")
+        self.assertEqual(link.get_attribute("download"), "broken.jpg")
+        self.assertIn("?download=1", link.get_attribute("href"))
+        self.press(Keys.ARROW_LEFT)
+        self.wait_shown(self.burst[0])
+        self.browser.one(".viewer-layer.large.there")
+
+    def test_a_key_that_may_only_read_changes_nothing(self):
+        self.gallery.command("client", "authorize", "com.example.reader")
+        self.gallery.commit({"op": "album.create", "title": "Read", "as": "$a"},
+                            {"op": "album.add", "album": "$a", "assets": [short(self.large)]})
+        self.browser.driver.get(self.gallery.address + "/healthz")
+        self.browser.driver.delete_all_cookies()
+        self.browser.sign_in(self.gallery, self.gallery.key("com.example.reader", ["read"]), f"/#/photos?photo={short(self.large)}")
+        self.addCleanup(self.browser.sign_in, self.gallery, None, "/healthz")
+        self.wait_shown(self.large)
+        self.panel()
+        self.wait_text("Read", self.section("albums"))
+        self.wait_text("none", self.section("caption"))
+        shown = [one.get_attribute("aria-label") or one.text for one in self.browser.all("dialog.viewer :is(button, a)") if one.is_displayed()]
+        for word in ("Favourite", "Move to trash", "Download", "Hide", "Change the date", "Add", "Take back", "1 star"):
+            self.assertNotIn(word, shown)
+        self.press("5", "f", Keys.DELETE)
+        self.press("+", "+", "+")
+        wait(lambda: self.scale() > 3, "enlarged")
+        self.assertEqual(self.browser.all(".viewer-layer.original"), [])
+        asset = self.asset(self.large)
+        self.assertEqual((asset["rating"], asset["isFavorite"], asset["trashedDate"]), (0, False, None))
+
+    def test_the_dates_of_a_selection_are_shifted_by_one_commit(self):
+        self.browser.one(f'.tile[data-index="0"][data-id="{self.large}"]')
+        before = {one["localIdentifier"]: one["creationDate"] for one in self.newest()}
+        self.browser.one(".grid-scroll").send_keys(Keys.CONTROL, "a")
+        self.browser.click('[data-action="dates"]')
+        self.browser.one("dialog.dialog .dates-preview")
+        days, hours, _ = self.browser.all("dialog.dialog input")
+        days.clear()
+        days.send_keys("1")
+        hours.clear()
+        hours.send_keys("2")
+        self.wait_text("9 Jan 2024, 12:00:00 UTC+02:00", ".dates-before")
+        self.wait_text("10 Jan 2024, 14:00:00 UTC+02:00", ".dates-after")
+        self.wait_text("1 photo without a date", "dialog.dialog")
+        self.browser.one('dialog.dialog select[name="zone"] option[value="-18000"]').click()
+        self.wait_text("10 Jan 2024, 14:00:00 UTC-05:00", ".dates-after")
+        self.browser.one('dialog.dialog select[name="keeps"] option[value="moment"]').click()
+        self.wait_text("10 Jan 2024, 07:00:00 UTC-05:00", ".dates-after")
+        self.browser.screenshot("viewer-dates")
+        self.browser.click("dialog.dialog .button.main")
+        self.notice("The dates of 6 photos were changed")
+        after = {one["localIdentifier"]: one["creationDate"] for one in self.newest()}
+        self.assertEqual(after[self.large], "2024-01-10T07:00:00-05:00")
+        self.assertEqual(after[self.zoneless], "2024-01-05T09:00:00-05:00")
+        self.assertIsNone(after[self.undated])
+        self.undo()
+        wait(lambda: {one["localIdentifier"]: one["creationDate"] for one in self.newest()} == before, "all dates are as before")
+
+    def test_a_phone_swipes_pinches_and_has_the_information_below(self):
+        phone = Browser(width=360, height=740, scale=2, dark=True, phone=True)
+        self.addCleanup(phone.close)
+        phone.sign_in(self.gallery, path=f"/#/photos?photo={short(self.live)}")
+        shown = lambda: phone.js("return document.querySelector('dialog.viewer')?.dataset.id ?? null")
+        wait(lambda: shown() == self.live, "the photo of the address")
+
+        def touch(*steps):
+            for kind, points in steps:
+                phone.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {
+                    "type": kind, "touchPoints": [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]})
+
+        def swipe(start, end):
+            touch(("touchStart", [(start, 400)]), ("touchMove", [((start + end) / 2, 402)]), ("touchMove", [(end, 404)]), ("touchEnd", []))
+
+        swipe(300, 80)
+        wait(lambda: shown() == self.burst[0], "the next photo")
+        swipe(80, 300)
+        wait(lambda: shown() == self.live, "the photo before")
+        swipe(200, 170)
+        self.assertEqual(shown(), self.live)
+        scale = lambda: phone.js("return new DOMMatrix(getComputedStyle(document.querySelector('.viewer-frame')).transform).a")
+        touch(("touchStart", [(160, 400)]), ("touchStart", [(160, 400), (200, 400)]), ("touchMove", [(120, 400), (240, 400)]),
+              ("touchMove", [(100, 400), (260, 400)]), ("touchEnd", []))
+        wait(lambda: scale() > 2, "enlarged by two fingers")
+        swipe(300, 80)
+        self.assertEqual(shown(), self.live, "an enlarged picture is moved")
+        for _ in range(2):
+            touch(("touchStart", [(180, 400)]), ("touchEnd", []))
+        wait(lambda: scale() == 1, "fitted by pressing twice")
+        phone.click(".viewer-info")
+        phone.one(".viewer-panel .viewer-facts")
+        phone.screenshot("viewer-phone-dark")
+        boxes = phone.js("""return ['.viewer-stage', '.viewer-panel'].map((one) => {
+            const box = document.querySelector(one).getBoundingClientRect(); return [box.top, box.bottom, box.width] })""")
+        self.assertLessEqual(boxes[0][1], boxes[1][0] + 1)
+        self.assertEqual([box[2] for box in boxes], [360, 360])
+        small = phone.js("""return [...document.querySelectorAll('dialog.viewer :is(button, a, input, summary)')]
+            .filter((one) => one.checkVisibility()).map((one) => [one.className, one.getBoundingClientRect()])
+            .filter(([, box]) => box.width < 44 || box.height < 44 || box.right > 360.5).map(([name, box]) => [name, box.width, box.height, box.right])""")
+        self.assertEqual(small, [])
+        self.assertEqual([entry["message"] for entry in phone.errors()], [])
+
+    def test_the_server_goes_and_comes_back(self):
+        self.open_asset(self.large)
+        self.browser.one(".viewer-layer.large.there")
+        self.gallery.stop()
+        self.browser.one("dialog.viewer .banner")
+        self.press("f")
+        self.notice("The server was not reached")
+        self.gallery.start()
+        wait(lambda: not [one for one in self.browser.all("dialog.viewer .banner") if one.is_displayed()], "the banner goes")
+        self.gallery.commit({"op": "asset.edit", "assets": [short(self.large)], "isFavorite": True})
+        self.browser.one('.viewer-favorite[aria-pressed="true"]')
+        self.gallery.commit({"op": "asset.edit", "assets": [short(self.large)], "isFavorite": False})
 
 
 if __name__ == "__main__":

@@ -100,6 +100,8 @@
 
     /// How many contents wait to be made.
     var waitingCount: Int { opened.withLock { $0?.2.count ?? 0 } }
+    /// The programs without which some files have no picture or film, and that are not installed.
+    var missingPrograms: [String] { MediaRenderer(searchPath: options.searchPath).missingPrograms }
     /// The bytes of the cache.
     var byteCount: UInt64 { opened.withLock { $0?.0.total ?? 0 } }
 

@@ -1,5 +1,6 @@
 #if Gallery
   import Foundation
+  import Glibc
   import HTTPServing
   import LibraryJSON
   import PhotoLedger
@@ -27,6 +28,28 @@
         ])
         let fields = [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")]
         return HTTPResponse(200, Headers.common + fields, .bytes(Array(text.utf8)))
+      },
+      .reading("GET", "/v1/health", .owner) { call in
+        try call.checkQuery([])
+        let (library, renditions) = (try call.library(), call.server.renditions)
+        var disk = statvfs()
+        let room: JSON? =
+          statvfs(library.url.path, &disk) == 0
+          ? [
+            "freeBytes": .integer(Int64(clamping: UInt64(disk.f_bavail) * UInt64(disk.f_frsize))),
+            "totalBytes": .integer(Int64(clamping: UInt64(disk.f_blocks) * UInt64(disk.f_frsize))),
+          ] : nil
+        let health: JSON = [
+          "statistics": JSON(try library.statistics()),
+          "disk": room ?? .null,
+          "renditions": [
+            "waitingCount": .integer(Int64(renditions.waitingCount)),
+            "byteCount": .integer(Int64(clamping: renditions.byteCount)),
+            "missingPrograms": .list(renditions.missingPrograms.map { .text($0) }),
+          ],
+          "care": JSON(try library.careRecord()),
+        ]
+        return .json(health, [("Cache-Control", "no-store")])
       },
       Route("GET", "/v1/openapi.json", .nothing) { _, _ in
         .answer(

@@ -73,6 +73,11 @@ package final class MediaRenderer: Sendable {
   /// Whether the program that makes pictures is installed.
   package var makesPictures: Bool { programs.find("vipsthumbnail") != nil }
 
+  /// The names of the programs that are not installed, without which some files have no picture or film.
+  package var missingPrograms: [String] {
+    ["vipsthumbnail", "ffmpeg", "exiftool", "bwrap"].filter { programs.find($0) == nil }
+  }
+
   // MARK: What files are
 
   /// What a photo or film says about itself.

@@ -32,6 +32,7 @@ extension Command {
         try library.backup(to: url, resources: way, progress: progress)
       }
       try invocation.print(report)
+      Output.warn(of: { try library.note(report) }, after: "The backup is complete, and nobody will see when it was made")
       return .done
     }
   }

@@ -11,7 +11,8 @@ extension Command {
     try invocation.withLibrary { library in
       let statistics = try library.statistics()
       if invocation.printsJSON {
-        try invocation.output.line(JSON(statistics))
+        try invocation.output.line(
+          JSON(statistics, and: [.init("sandbox", .text(SandboxLayer.active.rawValue))]))
       } else {
         try invocation.output.write(text(statistics, library, invocation.output.terminal))
       }
@@ -48,35 +49,4 @@ private func text(_ statistics: LibraryStatistics, _ library: PhotoLibrary, _ te
     "readers", "\(statistics.readerCount), the oldest \(statistics.oldestReaderLag) transactions behind")
   facts.add("sandbox", SandboxLayer.active.explanation)
   return facts.text
-}
-
-extension JSON {
-  /// The statistics of a library.
-  fileprivate init(_ statistics: LibraryStatistics) {
-    func number(_ value: some BinaryInteger) -> JSON { .integer(Int64(clamping: value)) }
-    self = [
-      "token": .text(statistics.token.description),
-      "assetCounts": .object(
-        MediaType.allCases.map { Member("\($0)", number(statistics.assetCounts[$0] ?? 0)) }),
-      "favoriteCount": number(statistics.favoriteCount),
-      "hiddenCount": number(statistics.hiddenCount),
-      "trashedCount": number(statistics.trashedCount),
-      "albumCount": number(statistics.albumCount),
-      "smartAlbumCount": number(statistics.smartAlbumCount),
-      "folderCount": number(statistics.folderCount),
-      "resourceCount": number(statistics.resourceCount),
-      "resourceBytes": number(statistics.resourceBytes),
-      "eventCount": number(statistics.eventCount),
-      "commitCount": number(statistics.commitCount),
-      "setAsideCount": number(statistics.setAsideCount),
-      "chain": .text(statistics.chain),
-      "durability": .text(statistics.durability),
-      "storeBytes": number(statistics.storeBytes),
-      "storeFreeBytes": number(statistics.storeFreeBytes),
-      "mapBytes": number(statistics.mapBytes),
-      "readerCount": number(statistics.readerCount),
-      "oldestReaderLag": number(statistics.oldestReaderLag),
-      "sandbox": .text(SandboxLayer.active.rawValue),
-    ]
-  }
 }

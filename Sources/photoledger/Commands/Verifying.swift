@@ -54,7 +54,10 @@ extension Command {
     do {
       found = try invocation.withLibrary { library in
         try invocation.showingProgress(interruption) { progress in
-          try library.verify(hashingContent: invocation.has(hashing), against: checkpoints, progress: progress)
+          let found = try library.verify(
+            hashingContent: invocation.has(hashing), against: checkpoints, progress: progress)
+          Output.warn(of: { try library.note(found) }, after: "Nobody will see when the library was verified")
+          return found
         }
       }
     } catch let error as LibraryError where error.code == .corrupted {

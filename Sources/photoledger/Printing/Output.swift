@@ -115,6 +115,11 @@ final class Output: Sendable {
     complain((width.map { text.wrapped(at: $0) } ?? text) + "\n")
   }
 
+  /// Does what is not worth a failure; if it fails, a sentence says what that means and why.
+  static func warn(of body: () throws -> Void, after sentence: String) {
+    do { try body() } catch { tell("\(sentence): \(error)") }
+  }
+
   /// Writes to standard error at once. A failure there has nowhere to be told.
   static func complain(_ text: String) {
     var bytes = Array(text.utf8)[...]

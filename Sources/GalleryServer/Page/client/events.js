@@ -1,7 +1,7 @@
 // Server-sent events for a client with a key: `EventSource` sends cookies and nothing else.
 //
-// It has of EventSource what the streams of this client use: a listener for each kind, `onerror` at the end, `close`. It does
-// not open itself again; who uses it does, from the state that was delivered last.
+// It has of EventSource what the streams of this client use: a listener for each kind, `onerror` at the end, `close`.
+// It does not open itself again; who uses it does, from the state that was delivered last.
 
 /** @typedef {import('./photoledger.js').PhotoLedger} PhotoLedger */
 

@@ -49,6 +49,9 @@ export class Feed extends EventTarget {
       // A page that comes back from the browser's cache has left the hub.
       addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
     }
+    // Browsers keep connections of pages that were left, and have six for a server.
+    addEventListener('pagehide', () => { for (const stream of this.streams) stream.close(); });
+    addEventListener('pageshow', (event) => { if (event.persisted) this.wake(); });
     let hidden = 0;
     document.addEventListener('visibilitychange', () => {
       if (document.hidden) hidden = Date.now();

@@ -1,7 +1,7 @@
 // Pictures and films of the server in `img` and `video`, which send a cookie and cannot send a key.
 //
-// With a cookie the element reads the URL itself. With a key the bytes are read first, and the element shows them from the
-// browser's memory, so that a page with a key never uses the cookie of somebody who is signed in.
+// With a cookie the element reads the URL itself. With a key the bytes are read first, and the element shows them from
+// the browser's memory, so that a page with a key never uses the cookie of somebody who is signed in.
 
 import { Problem } from './photoledger.js';
 
@@ -33,7 +33,10 @@ export function setSource(client, element, url) {
     if (abort.signal.aborted) return;
     const object = URL.createObjectURL(blob);
     loads.set(element, () => URL.revokeObjectURL(object));
-    if (element instanceof HTMLImageElement) element.addEventListener('load', () => URL.revokeObjectURL(object), { once: true });
+    // A film is read on while it plays.
+    if (element instanceof HTMLImageElement) {
+      element.addEventListener('load', () => URL.revokeObjectURL(object), { once: true });
+    }
     element.src = object;
   }, () => { if (!abort.signal.aborted) element.dispatchEvent(new Event('error')); });
 }
@@ -57,7 +60,8 @@ export function clearSource(element) {
 export async function readBytes(client, url, signal) {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const answer = await client.response('GET', url.slice(client.base.length), { headers: { Accept: '*/*' }, signal });
+      const path = url.slice(client.base.length);
+      const answer = await client.response('GET', path, { headers: { Accept: '*/*' }, signal });
       return await answer.blob();
     } catch (error) {
       if (!(error instanceof Problem) || !error.isPassing || attempt === attempts) throw error;

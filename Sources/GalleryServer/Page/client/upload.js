@@ -3,8 +3,9 @@
 //   POST /v1/uploads (nothing yet) ─▶ place ─┬─▶ PATCH part … PATCH last part ─▶ the asset
 //                                            └─ after a cut: GET place ─▶ offset, or the asset
 //
-// The upload is made before its first byte is sent, because browsers do not show the answer that names it meanwhile. What
-// finished an upload is answered the same each time it is asked, so a file becomes one asset, however often it is cut.
+// The upload is made before its first byte is sent, because browsers do not show the answer that names it meanwhile.
+// What finished an upload is answered the same each time it is asked, so a file becomes one asset, however often it is
+// cut.
 //
 // Rejected: one request for a small file. A client that only adds would make a second asset when it sends it again.
 
@@ -52,12 +53,16 @@ export function fileName(name) {
 
 /** @param {string} name */
 function disposition(name) {
-  const spelled = encodeURIComponent(fileName(name)).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
+  const escape = (/** @type {string} */ sign) => `%${sign.charCodeAt(0).toString(16)}`;
+  const spelled = encodeURIComponent(fileName(name)).replace(/['()*]/g, escape);
   return `attachment; filename*=UTF-8''${spelled}`;
 }
 
 /** @param {string} hex */
-const digest = (hex) => `sha-256=:${btoa(String.fromCharCode(...(hex.match(/../g) ?? []).map((two) => parseInt(two, 16))))}:`;
+function digest(hex) {
+  const bytes = (hex.match(/../g) ?? []).map((two) => Number.parseInt(two, 16));
+  return `sha-256=:${btoa(String.fromCharCode(...bytes))}:`;
+}
 
 /**
  * Sends a part, with progress, which `fetch` does not have for what is sent.
@@ -134,7 +139,9 @@ async function standing(client, place, signal) {
  * @throws {Problem} why it is not there; `isPassing` if it makes sense to call again with the `place`
  * @throws {FileGone} if the file cannot be read
  */
-export async function sendFile(client, file, { name, sha256, place, signal, onProgress = () => {}, onPlace = () => {} }) {
+export async function sendFile(client, file, options) {
+  const { name, sha256, signal, onProgress = () => {}, onPlace = () => {} } = options;
+  let { place } = options;
   const begun = place ? await standing(client, place, signal) : null;
   if (begun?.done) return begun.done;
   let offset = begun?.offset ?? 0;

@@ -3,8 +3,9 @@
 //   GET /v1/collections            the top level, and the token of the state
 //   GET …?folder=ID&at=TOKEN       what each folder holds at that same state, level by level
 //
-// The server has a feed for fetches of photos and none for albums. The watch therefore follows an empty fetch, so that a
-// cut is noticed as on any other view, and asks for the token of that fetch: a hundred bytes, while the page is visible.
+// The server has a feed for fetches of photos and none for albums. The watch therefore follows an empty fetch, so that
+// a cut is noticed as on any other view, and asks for the token of that fetch: a hundred bytes, while the page is
+// visible.
 //
 // Invariant: every collection of a tree is as it is at `token`.
 
@@ -84,6 +85,9 @@ export class Collections {
   put(folder, records) {
     const found = records.map((record) => collection(record, folder));
     this.members.set(folder, found);
+    // The server counts the photos of an album, and of a folder nothing.
+    const around = folder === null ? undefined : this.all.get(folder);
+    if (around) around.count = found.length;
     for (const one of found) this.all.set(one.id, one);
     return found.filter((one) => one.kind === 'folder').map((one) => one.id);
   }
@@ -139,7 +143,10 @@ export class Collections {
   }
 }
 
-/** Says when the library is at another state, for what has no feed. Event: `change`, `failed` (its `detail`). */
+/**
+ * Says when the library is at another state, for what has no feed. Events: `change`, `failed` (its `detail`), and
+ * `renditions` (its `detail`: identifiers of photos whose pictures are there).
+ */
 export class Watch extends EventTarget {
   /**
    * @param {import('../views/app.js').App} app
@@ -159,8 +166,13 @@ export class Watch extends EventTarget {
     this.seen = () => this.look();
     document.addEventListener('visibilitychange', this.seen);
     app.feed.addEventListener('connection', this.seen);
-    // Nothing arrives by it but that the server is gone or back.
-    this.end = app.feed.follow(this.name, token, { onChange: this.seen, onState: this.seen });
+    // What arrives by it is that the server is gone or back, and which pictures were made.
+    this.end = app.feed.follow(this.name, token, {
+      onChange: this.seen, onState: this.seen,
+      onRenditions: (renditions) => this.dispatchEvent(new CustomEvent('renditions', {
+        detail: new Set(renditions.map((one) => one.localIdentifier)),
+      })),
+    });
   }
 
   /** Looks whether there is another state. */

@@ -2,7 +2,8 @@
 //
 //   FF D8 │ FF E1 length "Exif\0\0" TIFF │ the rest of the file
 //
-// The TIFF has one directory that names a second one, with the wall time (DateTimeOriginal) and its offset from Greenwich.
+// The TIFF has one directory that names a second one, with the wall time (DateTimeOriginal) and its offset from
+// Greenwich.
 
 /** @param {number} value */
 const two = (value) => String(value).padStart(2, '0');
@@ -28,8 +29,7 @@ export function datedJPEG(jpeg, date) {
   const { exif, offset } = stamps(date);
   const texts = [`${exif}\0`, `${offset}\0`];
   const tiff = new DataView(new ArrayBuffer(56 + texts[0].length + texts[1].length));
-  const entry = (/** @type {number} */ at, /** @type {number} */ tag, /** @type {number} */ type, /** @type {number} */ count,
-    /** @type {number} */ value) => {
+  const entry = (/** @type {[number, number, number, number, number]} */ [at, tag, type, count, value]) => {
     tiff.setUint16(at, tag);
     tiff.setUint16(at + 2, type);
     tiff.setUint32(at + 4, count);
@@ -38,10 +38,10 @@ export function datedJPEG(jpeg, date) {
   tiff.setUint32(0, 0x4d4d002a);
   tiff.setUint32(4, 8);
   tiff.setUint16(8, 1);
-  entry(10, 0x8769, 4, 1, 26);
+  entry([10, 0x8769, 4, 1, 26]);
   tiff.setUint16(26, 2);
-  entry(28, 0x9003, 2, texts[0].length, 56);
-  entry(40, 0x9011, 2, texts[1].length, 56 + texts[0].length);
+  entry([28, 0x9003, 2, texts[0].length, 56]);
+  entry([40, 0x9011, 2, texts[1].length, 56 + texts[0].length]);
   [...texts.join('')].forEach((letter, index) => tiff.setUint8(56 + index, letter.charCodeAt(0)));
   const head = new DataView(new ArrayBuffer(12));
   head.setUint32(0, 0xffd8ffe1);

@@ -1,5 +1,5 @@
-// Photos whose file names, captions or keywords hold some text: a fetch that is narrowed here, since the store's predicates
-// have no keys for these.
+// Photos whose file names, captions or keywords hold some text: a fetch that is narrowed here, since the store's
+// predicates have no keys for these.
 //
 //   base      a fetch of the server, read as whole records from its beginning, as far as `limit`
 //   entries   what was read: index in the base ─▶ its text, and whether it matches
@@ -7,8 +7,9 @@
 //
 //   change of the base ─▶ entries spliced, what came or changed read again ─▶ found compared ─▶ change of the list
 //
-// A grid is given `app`, which is the real one but for the client and the feed: they answer for this list themselves and
-// pass on everything else. So selection, actions, sizes and the viewer work on it as on any list, and it follows commits.
+// A grid is given `app`, which is the real one but for the client and the feed: they answer for this list themselves
+// and pass on everything else. So selection, actions, sizes and the viewer work on it as on any list, and it follows
+// commits.
 //
 // Invariant: `entries[index]` is the asset at `index` of the base at `token`, or null until it is read; every state of
 // `found` that was told is kept for as long as somebody may ask for its windows.
@@ -51,7 +52,8 @@ let names = 0;
 function entryOf(record, test) {
   const files = (record.resources ?? []).map((/** @type {any} */ one) => one.originalFilename ?? '');
   const text = folded([...files, record.caption ?? '', ...record.keywords ?? []].join('\n'));
-  return { id: record.localIdentifier, text, width: record.pixelWidth, height: record.pixelHeight, isMatch: test(text) };
+  const { localIdentifier: id, pixelWidth: width, pixelHeight: height } = record;
+  return { id, text, width, height, isMatch: test(text) };
 }
 
 /**
@@ -135,7 +137,7 @@ export function difference(before, after) {
  */
 export function spliced(entries, isWhole, change) {
   const gone = new Uint8Array(entries.length);
-  for (const [start, count] of change.removed) gone.fill(1, Math.min(start, gone.length), Math.min(start + count, gone.length));
+  for (const [start, count] of change.removed) gone.fill(1, start, start + count);
   for (const [from] of change.moved) if (from < gone.length) gone[from] = 1;
   const rest = entries.filter((_, index) => gone[index] === 0);
   /** @type {Map<number, Entry | null>} */
@@ -173,7 +175,8 @@ export class Found extends EventTarget {
       onRenditions: (renditions) => { for (const one of found.followers) one.onRenditions?.(renditions); },
       onProblem: (problem) => found.fail(problem),
     });
-    found.queue = found.queue.then(() => found.readOn()).catch((error) => found.fail(error));
+    real.feed.addEventListener('connection', found.goOn);
+    found.goOn();
     return found;
   }
 
@@ -204,6 +207,12 @@ export class Found extends EventTarget {
     this.queue = Promise.resolve();
     this.isClosed = false;
     this.end = () => {};
+    /** Reads what is missing: at the beginning, and when a server that was gone is back. */
+    this.goOn = () => {
+      if (!real.feed.isOpen) return;
+      this.queue = this.queue.then(() => this.readMissing()).then(() => this.readOn()).then(() => this.tell())
+        .catch((error) => this.fail(error));
+    };
     /** The question by which a grid opens this list. @type {import('../client/photoledger.js').Question} */
     this.question = {};
     this.app = this.standIn();
@@ -237,7 +246,7 @@ export class Found extends EventTarget {
   /** Reads as many again. */
   readMore() {
     this.limit += firstLimit;
-    this.queue = this.queue.then(() => this.readOn()).catch((error) => this.fail(error));
+    this.goOn();
   }
 
   /** Reads to the limit, and tells what was found after each window. */
@@ -329,7 +338,10 @@ export class Found extends EventTarget {
   change(before, parts) {
     // What came is read as windows, like anything that is not loaded.
     const none = { indexes: [], columns: { localIdentifier: [] }, isComplete: false };
-    return { fetch: this.name, before, after: this.spelled, count: this.found.length, ...parts, items: none, sections: null, cause: null };
+    const { name, spelled, found } = this;
+    return {
+      fetch: name, before, after: spelled, count: found.length, ...parts, items: none, sections: null, cause: null,
+    };
   }
 
   /** @param {unknown} error */
@@ -360,7 +372,8 @@ export class Found extends EventTarget {
     const waits = [];
     for (let from = 0; from < indexes.length;) {
       let to = from + 1;
-      while (to < indexes.length && indexes[to] - indexes[to - 1] <= gapLimit && indexes[to] - indexes[from] < windowSize) to += 1;
+      const isNear = () => indexes[to] - indexes[to - 1] <= gapLimit && indexes[to] - indexes[from] < windowSize;
+      while (to < indexes.length && isNear()) to += 1;
       waits.push([indexes[from], indexes[to - 1] - indexes[from] + 1]);
       from = to;
     }
@@ -396,7 +409,8 @@ export class Found extends EventTarget {
         question === this.question ? this.state() : client.openFetch(question, at),
       window: async (/** @type {string} */ fetch, /** @type {string} */ token, /** @type {number} */ start,
         /** @type {number} */ count, /** @type {AbortSignal} */ signal) =>
-        fetch === this.name ? this.window(token, start, count, signal) : client.window(fetch, token, start, count, signal),
+        fetch === this.name ? this.window(token, start, count, signal)
+          : client.window(fetch, token, start, count, signal),
       response: async (/** @type {string} */ method, /** @type {string} */ asked, /** @type {any} */ options) =>
         asked === `${path}/shapes` ? this.shapes(options.query.token, options.query.start, options.query.count)
           : client.response(method, asked, options),
@@ -424,6 +438,7 @@ export class Found extends EventTarget {
 
   close() {
     this.isClosed = true;
+    this.real.feed.removeEventListener('connection', this.goOn);
     this.end();
     this.followers.clear();
   }
@@ -435,7 +450,7 @@ export class Found extends EventTarget {
  * @returns {Item}
  */
 const bare = ({ id, width, height }) => ({
-  id, mediaType: 1, mediaSubtypes: 0, width, height, duration: 0, date: NaN, offset: null, isFavorite: false, isHidden: false,
-  sha256: null, rendition: null, placeholder: null,
+  id, mediaType: 1, mediaSubtypes: 0, width, height, duration: 0, date: NaN, offset: null, isFavorite: false,
+  isHidden: false, sha256: null, rendition: null, placeholder: null,
 });
 

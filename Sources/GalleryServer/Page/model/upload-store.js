@@ -1,7 +1,7 @@
 // What was begun of uploads, kept by the browser, so that a tab may be closed and opened again.
 //
-// A record has no bytes, but the upload's path and, where the browser gives one, a handle of the file. Each tab holds a lock
-// of its own name while it lives; records of a tab whose lock is gone are those that were left behind.
+// A record has no bytes, but the upload's path and, where the browser gives one, a handle of the file. Each tab holds a
+// lock of its own name while it lives; records of a tab whose lock is gone are those that were left behind.
 
 import { randomName } from '../client/photoledger.js';
 

@@ -6,9 +6,9 @@
 //   lost (tab was closed)            ├─────▶ failed         can be tried again
 //                                    └─────▶ ready          the server is gone: again after a while
 //
-// Hashes are asked in batches before anything is sent, so that a folder that is there already costs its hashes only. When the
-// server is not reached, everything waits together and goes on by itself. What needs a person (a full disk, an ended
-// session) pauses the queue and says why.
+// Hashes are asked in batches before anything is sent, so that a folder that is there already costs its hashes only.
+// When the server is not reached, everything waits together and goes on by itself. What needs a person (a full disk, an
+// ended session) pauses the queue and says why.
 //
 // Events: `change` when anything differs, `idle` when nothing is left to do.
 
@@ -52,8 +52,8 @@ const open = new Set(['queued', 'hashing', 'ready', 'sending']);
 export class Uploads extends EventTarget {
   /**
    * @param {import('../client/photoledger.js').PhotoLedger} client
-   * @param {{ owner?: string, store?: import('./upload-store.js').UploadStore | null, toAlbum?: AlbumCommit }} options `owner`
-   *   names the client in the store
+   * @param {{ owner?: string, store?: import('./upload-store.js').UploadStore | null, toAlbum?: AlbumCommit }} options
+   *   `owner` names the client in the store
    */
   constructor(client, { owner = '', store = null, toAlbum } = {}) {
     super();
@@ -137,7 +137,8 @@ export class Uploads extends EventTarget {
     this.changed();
     for (const entry of this.entries) {
       // A file whose handle still may be read needs no question.
-      if (entry.state === 'lost' && await entry.handle?.queryPermission?.({ mode: 'read' }) === 'granted') await this.reopen(entry);
+      if (entry.state !== 'lost' || !entry.handle?.queryPermission) continue;
+      if (await entry.handle.queryPermission({ mode: 'read' }) === 'granted') await this.reopen(entry);
     }
     this.changed();
     this.pump();
@@ -196,9 +197,13 @@ export class Uploads extends EventTarget {
     this.pump();
   }
 
-  /** Takes out what has ended well. */
+  /** Takes out what has ended. Where an album could not be filled, that is given up. */
   clear() {
-    this.entries = this.entries.filter((entry) => !(['taken', 'there', 'refused'].includes(entry.state) && !this.lacksAlbum(entry)));
+    const gone = this.entries.filter((entry) => ['taken', 'there', 'refused'].includes(entry.state)
+      && (this.isAlbumHeld || !this.lacksAlbum(entry)));
+    this.isAlbumHeld = false;
+    this.entries = this.entries.filter((entry) => !gone.includes(entry));
+    this.store?.remove(gone.map((entry) => entry.id)).catch((error) => this.cannotKeep(error));
     this.changed();
   }
 
@@ -318,7 +323,8 @@ export class Uploads extends EventTarget {
     this.changed();
     try {
       const done = await sendFile(this.client, /** @type {File} */ (entry.file), {
-        name: entry.name, sha256: entry.sha256 ?? undefined, place: entry.place ?? undefined, signal: entry.abort.signal,
+        name: entry.name, sha256: entry.sha256 ?? undefined, place: entry.place ?? undefined,
+        signal: entry.abort.signal,
         onProgress: (bytes) => {
           entry.sent = bytes;
           this.changed();
@@ -400,7 +406,8 @@ export class Uploads extends EventTarget {
   /** Puts what has come into its albums, many at a time. */
   async fillAlbums() {
     if (this.isAlbumBusy || this.isAlbumHeld || !this.toAlbum) return;
-    const waiting = this.entries.filter((entry) => this.lacksAlbum(entry) && (entry.state === 'taken' || entry.state === 'there'));
+    const waiting = this.entries.filter((entry) => this.lacksAlbum(entry)
+      && (entry.state === 'taken' || entry.state === 'there'));
     const { album } = waiting[0] ?? {};
     if (!album) return;
     const own = waiting.filter((entry) => entry.album?.id === album.id).slice(0, albumBatch);

@@ -6,7 +6,7 @@
 //
 // Invariant: what `edited` gives has all three, so that the server has nothing to guess.
 
-/** @typedef {{ instant: number, wall: number, offset: number | null }} When milliseconds, NaN without a date; seconds */
+/** @typedef {{ instant: number, wall: number, offset: number | null }} When milliseconds, NaN if undated; seconds */
 
 /** The first and the last instant that RFC 3339 can write. */
 const earliest = Date.parse('0001-01-01T00:00:00Z');
@@ -67,5 +67,6 @@ export function edited(wall, offset) {
 }
 
 /** The offsets that are in use somewhere, in seconds. */
-export const knownOffsets = [-12, -11, -10, -9.5, -9, -8, -7, -6, -5, -4, -3.5, -3, -2, -1, 0, 1, 2, 3, 3.5, 4, 4.5, 5, 5.5,
+export const knownOffsets = [-12, -11, -10, -9.5, -9, -8, -7, -6, -5, -4, -3.5, -3, -2, -1, 0, 1, 2, 3, 3.5, 4, 4.5,
+  5, 5.5,
   5.75, 6, 6.5, 7, 8, 8.75, 9, 9.5, 10, 10.5, 11, 12, 12.75, 13, 14].map((hours) => hours * 3600);

@@ -3,9 +3,9 @@
 //   favourites november 2023 "may" harbour
 //   └ kind      └ dates       └────┴ text: file names, captions, keywords
 //
-// Every part narrows what is found. A part of kinds or dates becomes a predicate, which the server's store answers; text is
-// looked for by `found.js`, since predicates have no keys for it. No text becomes part of a predicate, so there is nothing
-// to escape: a predicate here is made of numbers and of words of this file.
+// Every part narrows what is found. A part of kinds or dates becomes a predicate, which the server's store answers;
+// text is looked for by `found.js`, since predicates have no keys for it. No text becomes part of a predicate, so there
+// is nothing to escape: a predicate here is made of numbers and of words of this file.
 //
 // Words are compared without case and accents. What stands in quotation marks is always text.
 
@@ -28,7 +28,10 @@ export const folded = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').to
 /** The kinds, with the words that name them in any language of the page. */
 const kinds = [
   { name: 'favorites', where: 'isFavorite == YES', words: 'favorite favorites favourite favourites favorit favoriten' },
-  { name: 'images', where: 'mediaType == 1', words: 'photo photos picture pictures image images foto fotos bild bilder' },
+  {
+    name: 'images', where: 'mediaType == 1',
+    words: 'photo photos picture pictures image images foto fotos bild bilder',
+  },
   { name: 'videos', where: 'mediaType == 2', words: 'video videos film films filme movie movies' },
   { name: 'panoramas', where: '(mediaSubtypes & 1) != 0', words: 'panorama panoramas panoramen' },
   {
@@ -183,20 +186,24 @@ export function understood(text, locale) {
     new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' }).format(date);
   /** @type {Part[]} */
   const parts = [];
-  const add = (/** @type {number} */ from, /** @type {number} */ count, /** @type {Pick<Part, 'kind' | 'shown' | 'where' | 'month'>} */ part) => {
+  /** @type {(from: number, count: number, part: Pick<Part, 'kind' | 'shown' | 'where' | 'month'>) => number} */
+  const add = (from, count, part) => {
     parts.push({ ...part, start: words[from].start, end: words[from + count - 1].end });
     return count;
   };
-  const addDay = (/** @type {number} */ from, /** @type {number} */ count, /** @type {{ year: number, month: number, day: number }} */ { year, month, day }) =>
-    add(from, count, {
-      kind: 'date', where: span(year, month, day, year, month, day + 1), shown: show(Date.UTC(year, month - 1, day), { dateStyle: 'long' }),
-    });
-  const addMonth = (/** @type {number} */ from, /** @type {number} */ count, /** @type {number} */ year, /** @type {number} */ month) =>
-    add(from, count, {
-      kind: 'date', where: monthSpan(year, month), shown: show(Date.UTC(year, month - 1, 1), { month: 'long', year: 'numeric' }),
-    });
+  /** @type {(from: number, count: number, date: { year: number, month: number, day: number }) => number} */
+  const addDay = (from, count, { year, month, day }) => add(from, count, {
+    kind: 'date', where: span(year, month, day, year, month, day + 1),
+    shown: show(Date.UTC(year, month - 1, day), { dateStyle: 'long' }),
+  });
+  /** @type {(from: number, count: number, year: number, month: number) => number} */
+  const addMonth = (from, count, year, month) => add(from, count, {
+    kind: 'date', where: monthSpan(year, month),
+    shown: show(Date.UTC(year, month - 1, 1), { month: 'long', year: 'numeric' }),
+  });
 
-  const plain = (/** @type {number} */ at) => words[at] && !words[at].isQuoted ? folded(words[at].text).replace(/,$/, '') : '';
+  const plain = (/** @type {number} */ at) =>
+    words[at] && !words[at].isQuoted ? folded(words[at].text).replace(/,$/, '') : '';
   const monthAt = (/** @type {number} */ at) => months.get(plain(at).replace(/\.$/, ''));
   const yearAt = (/** @type {number} */ at) => {
     const found = digits(plain(at));
@@ -217,10 +224,12 @@ export function understood(text, locale) {
     else if (dayLater) at += addDay(at, 3, dayLater);
     else if (month !== undefined && yearAfter !== undefined) at += addMonth(at, 2, yearAfter, month);
     else if (date && date.month === undefined && monthAfter !== undefined) at += addMonth(at, 2, date.year, monthAfter);
-    else if (date?.day !== undefined && date.month !== undefined) at += addDay(at, 1, { ...date, month: date.month, day: date.day });
-    else if (date?.month !== undefined) at += addMonth(at, 1, date.year, date.month);
-    else if (date) at += add(at, 1, { kind: 'date', where: span(date.year, 1, 1, date.year + 1, 1, 1), shown: four(date.year) });
-    else if (month !== undefined) {
+    else if (date?.day !== undefined && date.month !== undefined) {
+      at += addDay(at, 1, { year: date.year, month: date.month, day: date.day });
+    } else if (date?.month !== undefined) at += addMonth(at, 1, date.year, date.month);
+    else if (date) {
+      at += add(at, 1, { kind: 'date', where: span(date.year, 1, 1, date.year + 1, 1, 1), shown: four(date.year) });
+    } else if (month !== undefined) {
       at += add(at, 1, { kind: 'date', month, shown: show(Date.UTC(2024, month - 1, 1), { month: 'long' }) });
     } else if (kind) at += add(at, 1, { kind: 'kind', where: kind.where, shown: kind.name });
     else at += add(at, 1, { kind: 'text', shown: words[at].text });
@@ -233,4 +242,5 @@ export function understood(text, locale) {
  * @param {string} text
  * @param {Part} part
  */
-export const without = (text, part) => `${text.slice(0, part.start)} ${text.slice(part.end)}`.replace(/\s+/g, ' ').trim();
+export const without = (text, part) =>
+  `${text.slice(0, part.start)} ${text.slice(part.end)}`.replace(/\s+/g, ' ').trim();

@@ -25,6 +25,11 @@ import { placeholderURL } from './placeholder.js';
 
 /** How many covers are asked for at once. */
 const coversAtOnce = 4;
+/**
+ * Where arrow keys lead.
+ * @type {Record<string, number>}
+ */
+const steps = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
 /** How far the pointer goes before a press becomes a drag, CSS pixels. */
 const slack = 8;
 /** @type {Record<Collection['kind'], string>} */
@@ -90,6 +95,7 @@ export function showCover(app, cover, item, kind) {
   const url = item && item.rendition !== 'failed' ? app.client.renditionURL(item, 'small') : null;
   if (cover.dataset.url === (url ?? kind)) return;
   cover.dataset.url = url ?? kind;
+  cover.dataset.photo = item?.id ?? '';
   const background = item?.placeholder ? placeholderURL(item.placeholder) : null;
   cover.style.backgroundImage = background ? `url(${background})` : '';
   if (!url) {
@@ -105,6 +111,14 @@ export function showCover(app, cover, item, kind) {
   image.src = url;
   fill(cover, image);
 }
+
+/**
+ * Whether a cover lacks the picture of one of some photos.
+ * @param {HTMLElement} cover
+ * @param {Set<string>} ids
+ */
+export const isWaitingFor = (cover, ids) =>
+  ids.has(cover.dataset.photo ?? '') && !cover.querySelector('img')?.naturalWidth;
 
 class Card {
   /**
@@ -160,7 +174,7 @@ class Card {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    const step = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 })[event.key];
+    const step = steps[event.key];
     if (!event.altKey || !step || !this.cards.events) return;
     event.preventDefault();
     const place = this.cards.placeOf(this);
@@ -191,6 +205,14 @@ export class Cards {
         if (entry.isIntersecting && card && !card.isSeen) card.look();
       }
     }, { rootMargin: '200px' });
+  }
+
+  /**
+   * Shows covers whose pictures are made by now.
+   * @param {Set<string>} ids
+   */
+  freshen(ids) {
+    for (const card of this.order) if (card.isSeen && isWaitingFor(card.cover, ids)) card.look();
   }
 
   /** @param {Card} card */

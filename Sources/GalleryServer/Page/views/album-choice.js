@@ -8,6 +8,11 @@ import { showDialog } from './dialog.js';
 import { fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
 
+/**
+ * How far keys go in the list.
+ * @type {Record<string, number>}
+ */
+const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
 /** How many albums the list shows; the field finds the others. */
 const limit = 200;
 
@@ -22,7 +27,9 @@ export async function chooseAlbum(app) {
     one, title: [...tree.path(one), one].map(titleOf).join(' › '), words: folded(one.title),
   }));
   return showDialog(t('choice.title'), (close) => {
-    const list = h('ul', { class: 'options', role: 'listbox', id: uniqueName('albums'), 'aria-label': t('nav.albums') });
+    const list = h('ul', {
+      class: 'options', role: 'listbox', id: uniqueName('albums'), 'aria-label': t('nav.albums'),
+    });
     const field = h('input', {
       type: 'text', role: 'combobox', autocomplete: 'off', maxlength: 1000, autofocus: true, 'aria-expanded': 'true',
       'aria-controls': list.id, 'aria-autocomplete': 'list', placeholder: t('choice.placeholder'),
@@ -40,17 +47,20 @@ export async function chooseAlbum(app) {
       if (option) field.setAttribute('aria-activedescendant', option.element.id);
       else field.removeAttribute('aria-activedescendant');
     };
-    const option = (/** @type {{ id?: string, title: string }} */ value, /** @type {string} */ text, /** @type {string} */ sign) => ({
+    /** @type {(value: { id?: string, title: string }, text: string, sign: string) => typeof options[0]} */
+    const option = (value, text, sign) => ({
       value,
       element: h('li', {
-        role: 'option', id: uniqueName('album'), 'aria-selected': 'false', 'data-album': value.id, onclick: () => close(value),
+        role: 'option', id: uniqueName('album'), 'aria-selected': 'false', 'data-album': value.id,
+        onclick: () => close(value),
       }, icon(sign), h('span', { dir: 'auto' }, text)),
     });
     const show = () => {
       const title = field.value.trim();
       const wanted = folded(title);
       const found = albums.filter((album) => album.words.includes(wanted));
-      options = found.slice(0, limit).map(({ one, title: text }) => option({ id: one.id, title: titleOf(one) }, text, 'album'));
+      options = found.slice(0, limit)
+        .map(({ one, title: text }) => option({ id: one.id, title: titleOf(one) }, text, 'album'));
       // What was typed whole is chosen with Enter; a new one of the same title is still offered.
       if (title !== '') options.push(option({ title }, t('choice.new', { title }), 'plus'));
       fill(list, ...options.map(({ element }) => element));
@@ -60,10 +70,12 @@ export async function chooseAlbum(app) {
     };
     field.addEventListener('input', show);
     field.addEventListener('keydown', (event) => {
-      const steps = /** @type {Record<string, number>} */ ({ ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + 8, PageUp: active - 8 });
-      if (event.key in steps) {
+      // Enter ends what an input method composes.
+      if (event.isComposing) return;
+      const step = steps[event.key];
+      if (step) {
         event.preventDefault();
-        setActive(steps[event.key]);
+        setActive(active + step);
       } else if (event.key === 'Enter') {
         event.preventDefault();
         if (options[active]) close(options[active].value);

@@ -3,14 +3,14 @@
 //   menuOf       the choices for one collection, as a dialog of buttons
 //   newAlbum …   ask for what they need, then commit
 //
-// Indexes of a move count in the order that is shown; the server carries a move out on the order of the moment. So a
-// move is only sent after the list was read again and still has the collection where it was shown.
+// A move is wanted by what is shown, and the server counts its indexes in the order of the moment. So the order is read
+// again before one is sent, and the indexes are those of the same albums in it.
 
 import { Problem } from '../client/photoledger.js';
 import { Collections } from '../model/collections.js';
 import { instant, t } from '../text/text.js';
 import { askText } from './actions.js';
-import { kindIcons, titleOf } from './album-cards.js';
+import { titleOf } from './album-cards.js';
 import { confirmed, showDialog } from './dialog.js';
 import { fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
@@ -85,10 +85,12 @@ export function makeSmartAlbum(app, folder, where = '') {
     const name = uniqueName('predicate');
     const title = h('input', { type: 'text', required: true, maxlength: 1000, autofocus: true });
     const predicate = h('textarea', {
-      rows: 3, spellcheck: 'false', autocapitalize: 'off', '.value': where, dir: 'ltr', class: 'code', 'aria-describedby': name,
+      rows: 3, spellcheck: 'false', autocapitalize: 'off', '.value': where, dir: 'ltr', class: 'code',
+      'aria-describedby': name,
     });
     const problem = h('p', { class: 'problem', id: name, role: 'alert' });
-    const order = h('select', null, ...orders.map((value) => h('option', { value }, t(`albums.order.${value || 'none'}`))));
+    const order = h('select', null,
+      ...orders.map((value) => h('option', { value }, t(`albums.order.${value || 'none'}`))));
     const hidden = h('input', { type: 'checkbox' });
     const button = h('button', { class: 'button main', type: 'submit' }, t('action.create'));
     const refuse = (/** @type {string} */ sentence) => {
@@ -154,8 +156,8 @@ export async function rename(app, one) {
  */
 export async function remove(app, one) {
   const title = titleOf(one);
-  const isSure = await confirmed(t('albums.delete.title', { title }), t(`albums.delete.${one.kind}`), t('action.delete'),
-    { isGrave: true });
+  const isSure = await confirmed(t('albums.delete.title', { title }), t(`albums.delete.${one.kind}`),
+    t('action.delete'), { isGrave: true });
   if (!isSure) return false;
   return await app.commit([{ op: `${one.kind}.delete`, [operations[one.kind].fields]: [one.id] }],
     t('done.deleted', { title })) !== null;
@@ -222,6 +224,13 @@ export async function moveTo(app, one, shown, before) {
 }
 
 /**
+ * A line that says what a smart album shows.
+ * @param {Collection} one
+ */
+export const predicateOf = (one) => one.predicate === null ? null
+  : h('p', { class: 'predicate' }, t('albums.shows'), ' ', h('code', { dir: 'ltr' }, one.predicate));
+
+/**
  * Shows what can be done with a collection, and does what is chosen.
  * @param {App} app
  * @param {Collection} one
@@ -242,10 +251,12 @@ export async function menuOf(app, one, siblings) {
     ['delete', 'trash', true, () => remove(app, one)],
   ] : [];
   if (app.isOwner && one.kind !== 'smartAlbum') choices.push(['blame', 'people', true, () => showBlame(app, one)]);
+  const there = choices.filter(([, , isThere]) => isThere);
   const chosen = await showDialog(titleOf(one), (close) => [
-    one.predicate === null ? '' : h('p', { class: 'predicate' }, t('albums.shows'), ' ', h('code', { dir: 'ltr' }, one.predicate)),
-    h('ul', { class: 'choices' }, ...choices.filter(([, , isThere]) => isThere).map(([name, picture]) => h('li', null,
-      h('button', { class: 'button', 'data-choice': name, onclick: () => close(name) }, icon(picture), t(`albums.do.${name}`)))))]);
+    predicateOf(one) ?? '',
+    h('ul', { class: 'choices' }, ...there.map(([name, picture], at) => h('li', null, h('button', {
+      class: 'button', 'data-choice': name, autofocus: at === 0, onclick: () => close(name),
+    }, icon(picture), t(`albums.do.${name}`)))))]);
   const found = choices.find(([name]) => name === chosen);
   if (!found) return null;
   try {
@@ -295,7 +306,8 @@ export function showBlame(app, one) {
       read();
     };
     begin();
-    return [h('label', { class: 'check' }, former, h('span', null, t('blame.former'))), h('div', { class: 'wide' }, table), state, more];
+    return [h('label', { class: 'check' }, former, h('span', null, t('blame.former'))),
+      h('div', { class: 'wide' }, table), state, more];
   }, { class: 'dialog large' });
 }
 
@@ -308,9 +320,8 @@ function row(record) {
   const act = isPresent ? added : removed ?? added;
   const label = String(record.label ?? record.member).replace(/^'(.*)'$/s, '$1');
   return h('tr', { class: isPresent ? null : 'former' },
-    h('td', null, h('span', { dir: 'auto' }, label), isPresent ? null : h('span', { class: 'soft' }, ` – ${t('blame.removed')}`)),
+    h('td', null, h('span', { dir: 'auto' }, label),
+      isPresent ? null : h('span', { class: 'soft' }, ` – ${t('blame.removed')}`)),
     h('td', { dir: 'auto' }, act?.client ?? ''), h('td', null, act?.date ? instant(act.date) : ''),
     h('td', { dir: 'auto' }, act?.cause ?? ''));
 }
-
-export { kindIcons };

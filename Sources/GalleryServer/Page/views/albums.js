@@ -10,8 +10,8 @@
 import { Collections, Watch } from '../model/collections.js';
 import { t } from '../text/text.js';
 import { timelineActions, gridView } from './photos.js';
-import { Cards, Covers, showCover, titleOf } from './album-cards.js';
-import { makeCollection, makeSmartAlbum, mayChange, menuOf, moveTo, putInto } from './album-edits.js';
+import { Cards, Covers, isWaitingFor, showCover, titleOf } from './album-cards.js';
+import { makeCollection, makeSmartAlbum, mayChange, menuOf, moveTo, predicateOf, putInto } from './album-edits.js';
 import { App } from './app.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
@@ -19,15 +19,17 @@ import { icon } from './icons.js';
 /** @typedef {import('../model/collections.js').Collection} Collection */
 
 /**
- * The library's own smart albums, by PhotoKit's names; what is hidden has a view of its own, and all photos are the timeline.
+ * The library's own smart albums, by PhotoKit's names, with their icons. What is hidden has a view of its own, and all
+ * photos are the timeline.
  * @type {Record<string, string>}
  */
 export const builtIn = {
-  smartAlbumRecentlyAdded: 'clock', smartAlbumFavorites: 'heart', smartAlbumVideos: 'video', smartAlbumSelfPortraits: 'people',
-  smartAlbumLivePhotos: 'live', smartAlbumDepthEffect: 'people', smartAlbumPanoramas: 'photos', smartAlbumTimelapses: 'clock',
-  smartAlbumSlomoVideos: 'video', smartAlbumCinematic: 'video', smartAlbumBursts: 'stack', smartAlbumScreenshots: 'photos',
-  smartAlbumScreenRecordings: 'video', smartAlbumAnimated: 'play', smartAlbumLongExposures: 'photos', smartAlbumSpatial: 'photos',
-  smartAlbumRAW: 'camera',
+  smartAlbumRecentlyAdded: 'clock', smartAlbumFavorites: 'heart', smartAlbumVideos: 'video',
+  smartAlbumSelfPortraits: 'people', smartAlbumLivePhotos: 'live', smartAlbumDepthEffect: 'people',
+  smartAlbumPanoramas: 'photos', smartAlbumTimelapses: 'clock', smartAlbumSlomoVideos: 'video',
+  smartAlbumCinematic: 'video', smartAlbumBursts: 'stack', smartAlbumScreenshots: 'photos',
+  smartAlbumScreenRecordings: 'video', smartAlbumAnimated: 'play', smartAlbumLongExposures: 'photos',
+  smartAlbumSpatial: 'photos', smartAlbumRAW: 'camera',
 };
 
 /** How long the kinds of media wait for their counts after a commit, milliseconds: an import makes many commits. */
@@ -52,7 +54,8 @@ export async function open(app, address) {
 /** What is shown in place of an album that is not there. */
 function gone() {
   const title = t('nav.albums');
-  return { title, element: h('section', { class: 'view' }, h('header', { class: 'view-head' }, h('h1', null, title)), goneSentence()) };
+  const head = h('header', { class: 'view-head' }, h('h1', null, title));
+  return { title, element: h('section', { class: 'view' }, head, goneSentence()) };
 }
 
 const goneSentence = () => h('div', { class: 'empty', role: 'status' }, h('p', null, t('albums.gone')),
@@ -66,7 +69,8 @@ const goneSentence = () => h('div', { class: 'empty', role: 'status' }, h('p', n
 function backLink(tree, one) {
   const folder = one?.parent ? tree.get(one.parent) : undefined;
   const title = folder ? titleOf(folder) : t('nav.albums');
-  return h('a', { class: 'back', href: App.href('albums', folder?.id ?? '') }, icon('back'), h('span', { dir: 'auto' }, title));
+  return h('a', { class: 'back', href: App.href('albums', folder?.id ?? '') }, icon('back'),
+    h('span', { dir: 'auto' }, title));
 }
 
 /**
@@ -87,8 +91,12 @@ async function overview(app, tree, folder) {
       const done = await menuOf(app, one, current.of(id));
       if (done) await refresh();
     },
-    onMove: async (one, before) => { if (isChangeable && await moveTo(app, one, current.of(id), before)) await refresh(); },
-    onInto: async (one, into) => { if (isChangeable && await putInto(app, one, into)) await refresh(); },
+    onMove: async (one, before) => {
+      if (isChangeable && await moveTo(app, one, current.of(id), before)) await refresh();
+    },
+    onInto: async (one, into) => {
+      if (isChangeable && await putInto(app, one, into)) await refresh();
+    },
   } : null);
   const heading = h('h1', { dir: 'auto' });
   const count = h('p', { class: 'count', 'aria-live': 'polite' });
@@ -166,6 +174,11 @@ async function overview(app, tree, folder) {
     fill(stale, t('albums.stale', { reason: error instanceof Error ? error.message : String(error) }));
   };
   watch.addEventListener('change', refresh);
+  watch.addEventListener('renditions', (event) => {
+    const { detail } = /** @type {CustomEvent<Set<string>>} */ (event);
+    cards.freshen(detail);
+    media?.freshen(detail);
+  });
   watch.addEventListener('failed', (event) => isStale(/** @type {CustomEvent} */ (event).detail));
   show();
   media?.read();
@@ -198,8 +211,16 @@ class MediaTypes {
       h('h2', { id: 'media-types' }, t('media.title')), this.problem, this.list);
   }
 
-  read() {
-    for (const { name, picture, cover, count, element } of this.lines) {
+  /**
+   * Shows covers whose pictures are made by now.
+   * @param {Set<string>} ids
+   */
+  freshen(ids) {
+    this.read(this.lines.filter(({ cover }) => isWaitingFor(cover, ids)));
+  }
+
+  read(lines = this.lines) {
+    for (const { name, picture, cover, count, element } of lines) {
       this.covers.read({ smartAlbum: name }, (first, total) => {
         count.textContent = t('photos.count', { count: total });
         element.hidden = total === 0;
@@ -255,13 +276,15 @@ async function album(app, tree, one) {
     if (done === 'delete') app.open('albums', current.parent ?? '');
     else if (done) await refresh();
   } }, icon('more'), h('span', null, t('albums.album')));
-  const shown = one.predicate === null ? [] : [h('p', { class: 'predicate' }, t('albums.shows'), ' ', h('code', { dir: 'ltr' }, one.predicate))];
+  const shown = predicateOf(one);
+  const toTimeline = () => h('p', null,
+    h('a', { class: 'button main', href: App.href('photos') }, t('albums.toTimeline')));
   const view = await gridView(app, {
     title: titleOf(one), question: { album: one.id }, album: one.id, isReorderable: isOwnOrder && isChangeable,
     actions: isOwnOrder ? [...timelineActions, 'removeFromAlbum'] : timelineActions,
-    tools: isChangeable || app.isOwner ? [menu] : [], above: shown,
+    tools: isChangeable || app.isOwner ? [menu] : [], above: shown ? [shown] : [],
     empty: () => h('div', null, h('p', null, t(isOwnOrder ? 'albums.noPhotos' : 'albums.noMatches')),
-      isOwnOrder && isChangeable ? h('p', null, h('a', { class: 'button main', href: App.href('photos') }, t('albums.toTimeline'))) : ''),
+      isOwnOrder && isChangeable && toTimeline()),
   });
   const heading = view.element.querySelector('h1');
   heading?.setAttribute('dir', 'auto');
@@ -319,7 +342,8 @@ async function move(app, grid, id, { indexes, before }) {
   const { fetch, token } = grid.list;
   try {
     // Indexes count in what is shown; the server counts in what there is now.
-    const change = await app.client.ask('GET', `/v1/fetches/${encodeURIComponent(fetch)}/changes`, { query: { after: token } });
+    const path = `/v1/fetches/${encodeURIComponent(fetch)}/changes`;
+    const change = await app.client.ask('GET', path, { query: { after: token } });
     if (change && 'before' in change && changesPlaces(change)) {
       app.notices.show(t('albums.changed'), { isError: true });
       return;

@@ -36,8 +36,10 @@ export async function showCameraLink(app) {
       }
     };
     await showDialog(t('camera.link'), () => [
-      h('p', null, t('camera.link.sentence', { count: days })), h('label', { class: 'field' }, t('camera.link.field'), field),
-      h('div', { class: 'dialog-actions' }, h('button', { class: 'button main', onclick: copy }, icon('link'), t('camera.copy')))]);
+      h('p', null, t('camera.link.sentence', { count: days })),
+      h('label', { class: 'field' }, t('camera.link.field'), field),
+      h('div', { class: 'dialog-actions' },
+        h('button', { class: 'button main', onclick: copy }, icon('link'), t('camera.copy')))]);
   } catch (error) {
     app.notices.fail(error);
   }

@@ -4,8 +4,8 @@
 //            └─ record ──▶      │
 //                               └──────▶ discard
 //
-// The key is that of `/camera#KEY`, which may be good for adding and nothing else, or the cookie of who is signed in. All that
-// the page asks of the server is whether it may add, and to add.
+// The key is that of `/camera#KEY`, which may be good for adding and nothing else, or the cookie of who is signed in.
+// All that the page asks of the server is whether it may add, and to add.
 
 import { PhotoLedger, Problem } from '../client/photoledger.js';
 import { datedJPEG, stamps } from '../model/dated-jpeg.js';
@@ -24,7 +24,8 @@ const client = new PhotoLedger({ key });
 const notices = new Notices();
 
 /** What recorders may write, the form that most players have first. */
-const filmTypes = ['video/mp4;codecs=avc1.42E01E,mp4a.40.2', 'video/mp4;codecs=avc1.42E01E,opus', 'video/mp4', 'video/webm'];
+const filmTypes = ['video/mp4;codecs=avc1.42E01E,mp4a.40.2', 'video/mp4;codecs=avc1.42E01E,opus', 'video/mp4',
+  'video/webm'];
 
 /**
  * Why the camera is not there.
@@ -53,7 +54,8 @@ class Camera {
     this.timer = undefined;
     this.isStarting = false;
     this.hasChosen = false;
-    this.video = h('video', { class: 'camera-live', autoplay: true, playsinline: true, '.muted': true, 'aria-label': t('camera.live') });
+    this.video = h('video', { class: 'camera-live', autoplay: true, playsinline: true, '.muted': true,
+      'aria-label': t('camera.live') });
     this.view = h('div', { class: 'camera-view' });
     this.controls = h('div', { class: 'camera-controls' });
     this.time = h('p', { class: 'camera-time', role: 'timer', hidden: true });
@@ -75,7 +77,8 @@ class Camera {
   open() {
     document.title = `${t('camera.title')} – ${t('app.name')}`;
     fill(place, h('main', { class: 'camera' }, h('h1', { class: 'visually-hidden' }, t('camera.title')),
-      this.view, this.time, this.controls, this.own, h('div', { class: 'camera-list' }, this.panel.element)), notices.element);
+      this.view, this.time, this.controls, this.own, h('div', { class: 'camera-list' }, this.panel.element)),
+        notices.element);
     this.start();
   }
 
@@ -111,7 +114,8 @@ class Camera {
   /** @param {string} sentence */
   fail(sentence) {
     fill(this.view, h('div', { class: 'camera-failure', role: 'alert' }, h('p', null, sentence)));
-    fill(this.controls, h('button', { class: 'button main', onclick: () => this.start() }, t('action.retry')), this.appButton());
+    fill(this.controls, h('button', { class: 'button main', onclick: () => this.start() }, t('action.retry')),
+      this.appButton());
   }
 
   stop() {
@@ -126,8 +130,10 @@ class Camera {
       this.start();
     } }, icon('undo'));
     const shutter = h('button', { class: 'shutter', 'aria-label': t('camera.take'), onclick: () => this.take() });
-    const record = h('button', { class: 'icon-button record', 'aria-label': t('camera.record'), onclick: () => this.record() }, icon('video'));
-    fill(this.controls, turn, shutter, 'MediaRecorder' in globalThis && record, h('span', { class: 'camera-break' }), this.appButton());
+    const record = h('button', { class: 'icon-button record', 'aria-label': t('camera.record'),
+      onclick: () => this.record() }, icon('video'));
+    fill(this.controls, turn, shutter, 'MediaRecorder' in globalThis && record, h('span', { class: 'camera-break' }),
+      this.appButton());
   }
 
   /** Takes a still. */
@@ -185,7 +191,8 @@ class Camera {
     tick();
     this.time.hidden = false;
     this.timer = setInterval(tick, 500);
-    const stop = h('button', { class: 'shutter recording', 'aria-label': t('camera.stop'), onclick: () => this.recorder?.stop() });
+    const stop = h('button', { class: 'shutter recording', 'aria-label': t('camera.stop'),
+      onclick: () => this.recorder?.stop() });
     fill(this.controls, stop);
     stop.focus();
   }

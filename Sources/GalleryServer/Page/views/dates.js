@@ -1,6 +1,7 @@
 // Shifts the dates of photos, or gives them a time zone: a clock that was set wrong, a camera that did not travel.
 //
-// The dates differ, so the block has one edit for each photo. What comes of the first photo is shown before anything is done.
+// The dates differ, so the block has one edit for each photo. What comes of the first photo is shown before anything
+// is done.
 
 import { edited, offsetText, when } from '../model/wall-time.js';
 import { locale, t } from '../text/text.js';
@@ -55,7 +56,7 @@ async function datesOf(app, ids, grid) {
 }
 
 /**
- * The fields of the edit that shifts an asset; null if the date cannot be written, undefined if there is none or it stays.
+ * The fields of the edit that shifts an asset; null if the date cannot be written, undefined if nothing is to be done.
  * @param {Dated} asset
  * @param {Shift} shift
  */
@@ -93,7 +94,8 @@ export async function shiftDates(app, ids, grid) {
     return false;
   }
   /** @type {Shift | undefined} */
-  const shift = await showDialog(t('dates.title', { count: dated.length }), (close) => dialogContent(dated, assets.length, close));
+  const shift = await showDialog(t('dates.title', { count: dated.length }),
+    (close) => dialogContent(dated, assets.length, close));
   if (!shift) return false;
   const operations = dated.flatMap((asset) => {
     const fields = shifted(asset, shift);
@@ -108,10 +110,13 @@ export async function shiftDates(app, ids, grid) {
  * @param {(shift?: Shift) => void} close
  */
 function dialogContent(dated, total, close) {
-  const amount = (/** @type {string} */ name, /** @type {number} */ max, /** @type {boolean} */ isFirst = false) => h('input', {
-    type: 'number', min: 0, max, step: 1, inputmode: 'numeric', name, '.value': '0', autofocus: isFirst, oninput: () => preview(),
-  });
-  const [days, hours, minutes] = [amount('days', 400_000, true), amount('hours', 10_000_000), amount('minutes', 600_000_000)];
+  const amount = (/** @type {string} */ name, /** @type {number} */ max, /** @type {boolean} */ isFirst = false) =>
+    h('input', {
+      type: 'number', min: 0, max, step: 1, inputmode: 'numeric', name, '.value': '0', autofocus: isFirst,
+      oninput: () => preview(),
+    });
+  const [days, hours, minutes] = [amount('days', 400_000, true), amount('hours', 10_000_000),
+    amount('minutes', 600_000_000)];
   const direction = h('select', { name: 'direction', onchange: () => preview() },
     h('option', { value: '1' }, t('dates.later')), h('option', { value: '-1' }, t('dates.earlier')));
   const zone = offsetChoice(null, { name: 'zone', onchange: () => preview() });
@@ -126,7 +131,8 @@ function dialogContent(dated, total, close) {
   const isValid = () => [days, hours, minutes].every((input) => input.value !== '' && input.validity.valid);
   /** @returns {Shift} */
   const read = () => ({
-    by: Number(direction.value) * 60_000 * ((days.valueAsNumber * 24 + hours.valueAsNumber) * 60 + minutes.valueAsNumber),
+    by: Number(direction.value) * 60_000 * ((days.valueAsNumber * 24 + hours.valueAsNumber) * 60
+      + minutes.valueAsNumber),
     offset: zone.value === 'leave' ? undefined : zone.value === '' ? null : Number(zone.value),
     keepsClock: keeps.value === 'clock',
   });
@@ -150,7 +156,8 @@ function dialogContent(dated, total, close) {
     if (!submit.disabled) close(read());
   } },
   h('div', { class: 'dates-amounts' }, h('label', { class: 'field' }, t('dates.days'), days),
-    h('label', { class: 'field' }, t('dates.hours'), hours), h('label', { class: 'field' }, t('dates.minutes'), minutes),
+    h('label', { class: 'field' }, t('dates.hours'), hours),
+    h('label', { class: 'field' }, t('dates.minutes'), minutes),
     h('label', { class: 'field' }, t('dates.direction'), direction)),
   h('label', { class: 'field' }, t('dates.zone'), zone), keepsField,
   h('div', { class: 'dates-preview', role: 'status' }, h('p', { class: 'soft' }, t('dates.first')), before, after),

@@ -61,6 +61,7 @@ export class Dragging {
     this.start = { x: event.clientX, y: event.clientY };
     this.last = this.start;
     this.state = 'press';
+    this.isFar = false;
     if (!found || this.grid.options.isPlain) return;
     const box = found.tile.getBoundingClientRect();
     const isOnMark = event.clientX - box.left < mark && event.clientY - box.top < mark;
@@ -71,6 +72,8 @@ export class Dragging {
       else this.grid.selection.toggle(this.from);
       this.isSelecting = this.grid.selection.has(this.from);
       this.grid.cursor = this.from;
+      // The bar of the selection moves the grid from under the pointer; the release has to arrive all the same.
+      this.grid.scroll.setPointerCapture(event.pointerId);
     } else if (event.pointerType !== 'mouse') {
       this.timer = setTimeout(() => {
         if (this.state !== 'press') return;
@@ -82,6 +85,8 @@ export class Dragging {
   }
 
   isSelecting = true;
+  /** Whether the pointer has left the place where a range began. */
+  isFar = false;
 
   /** @param {PointerEvent} event */
   move(event) {
@@ -106,8 +111,9 @@ export class Dragging {
         this.scrollAtEdges();
       } else if (event.pointerType !== 'mouse') this.state = 'done';
     } else if (this.state === 'range') {
-      if (way > 8 && !this.grid.scroll.hasPointerCapture(event.pointerId)) {
-        this.grid.scroll.setPointerCapture(event.pointerId);
+      if (way <= 8 && !this.isFar) return;
+      if (!this.isFar) {
+        this.isFar = true;
         this.scrollAtEdges();
       }
       this.select();

@@ -5,13 +5,13 @@
 /** @typedef {import('../model/uploads.js').Chosen} Chosen */
 
 /** What systems leave in folders. */
-const litter = /^(\.|~\$)|^(thumbs\.db|desktop\.ini|ehthumbs\.db|icon\r)$/i;
+const litter = /^(\.|~\$)|^(thumbs\.db|desktop\.ini|ehthumbs\.db|icon\r|@eaDir|__MACOSX)$/i;
 
 /**
  * Whether a file is worth looking at.
  * @param {string} path
  */
-export const isWanted = (path) => !path.split('/').some((part) => litter.test(part) || part === '@eaDir' || part === '__MACOSX');
+export const isWanted = (path) => !path.split('/').some((part) => litter.test(part));
 
 /**
  * @param {DataTransfer} transfer

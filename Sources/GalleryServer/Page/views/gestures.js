@@ -7,7 +7,7 @@
 //   two pointers    pinch               enlarges around the point between them
 //   wheel           enlarges at that point
 
-/** How far a pointer may stray and still press, CSS pixels; how long until a press is held, and between two presses, ms. */
+/** How far a pointer may stray and still press, CSS pixels; after how long a press is held, or no longer double, ms. */
 const stray = 10;
 const holdTime = 350;
 const twiceTime = 320;
@@ -41,11 +41,14 @@ export class Gestures {
     this.start = { x: 0, y: 0 };
     this.last = { x: 0, y: 0, time: -Infinity };
     this.spread = 0;
+    this.isOnButton = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     element.addEventListener('pointerdown', (event) => this.down(event));
     element.addEventListener('pointermove', (event) => this.move(event));
     element.addEventListener('pointerup', (event) => this.up(event));
+    // A mouse that presses and leaves before it moved far is not captured.
+    element.addEventListener('pointerleave', (event) => this.cancel(event));
     element.addEventListener('pointercancel', (event) => this.cancel(event));
     element.addEventListener('contextmenu', (event) => { if (this.state === 'held') event.preventDefault(); });
     element.addEventListener('wheel', (event) => {
@@ -67,7 +70,10 @@ export class Gestures {
 
   /** @param {PointerEvent} event */
   down(event) {
-    if (event.button !== 0 || (event.target instanceof Element && event.target.closest('button, a, [controls]'))) return;
+    if (event.button !== 0 || !(event.target instanceof Element) || event.target.closest('a, [controls]')) return;
+    // A finger may begin to swipe on a button; what only presses there is the button's.
+    this.isOnButton = event.target.closest('button') !== null;
+    if (this.isOnButton && event.pointerType === 'mouse') return;
     this.pointers.set(event.pointerId, this.place(event));
     clearTimeout(this.timer);
     if (this.pointers.size === 2) {
@@ -78,9 +84,9 @@ export class Gestures {
       return;
     }
     if (this.pointers.size > 2) return;
-    this.element.setPointerCapture(event.pointerId);
     this.start = this.place(event);
     this.state = 'press';
+    if (this.isOnButton) return;
     this.timer = setTimeout(() => {
       if (this.state === 'press' && this.handlers.hold()) this.state = 'held';
     }, holdTime);
@@ -111,6 +117,7 @@ export class Gestures {
     }
     if (this.state === 'press' && way > stray) {
       clearTimeout(this.timer);
+      this.element.setPointerCapture(event.pointerId);
       this.state = this.handlers.isEnlarged() ? 'pan' : event.pointerType === 'mouse' ? 'done' : 'swipe';
       if (this.state === 'pan') this.handlers.pan(now.x - this.start.x, now.y - this.start.y);
     } else if (this.state === 'pan') {
@@ -122,7 +129,8 @@ export class Gestures {
   /** The point between all pointers. */
   middle() {
     const all = [...this.pointers.values()];
-    return { x: all.reduce((sum, one) => sum + one.x, 0) / all.length, y: all.reduce((sum, one) => sum + one.y, 0) / all.length };
+    return { x: all.reduce((sum, one) => sum + one.x, 0) / all.length,
+      y: all.reduce((sum, one) => sum + one.y, 0) / all.length };
   }
 
   /** @param {PointerEvent} event */
@@ -135,8 +143,9 @@ export class Gestures {
       const [across, along] = [x - this.start.x, Math.abs(y - this.start.y)];
       this.handlers.swipe(Math.abs(across) > swipeWay && Math.abs(across) > along ? -Math.sign(across) : 0);
     }
-    if (this.state === 'press') {
-      const isTwice = event.timeStamp - this.last.time < twiceTime && Math.hypot(x - this.last.x, y - this.last.y) < 4 * stray;
+    if (this.state === 'press' && !this.isOnButton) {
+      const isTwice = event.timeStamp - this.last.time < twiceTime
+        && Math.hypot(x - this.last.x, y - this.last.y) < 4 * stray;
       this.last = { x, y, time: isTwice ? -Infinity : event.timeStamp };
       if (isTwice) this.handlers.twice(x, y);
     }

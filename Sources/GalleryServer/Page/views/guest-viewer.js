@@ -1,7 +1,7 @@
 // One shared picture or film at a time, for visitors: nothing of it but itself.
 //
-// The gallery's viewer knows metadata, albums and history, which a visitor has nothing to do with; and its elements read URLs
-// with the cookie, which this page never uses.
+// The gallery's viewer knows metadata, albums and history, which a visitor has nothing to do with; and its elements
+// read URLs with the cookie, which this page never uses.
 
 import { clearSource, setSource } from '../client/pictures.js';
 import { mapped } from '../model/list.js';
@@ -23,8 +23,9 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
   let id = '';
   const stage = h('div', { class: 'guest-stage' });
   const said = h('p', { class: 'visually-hidden', role: 'status' });
-  const button = (/** @type {string} */ name, /** @type {string} */ label, /** @type {() => void} */ onclick, className = '') =>
-    h('button', { class: `icon-button ${className}`, 'aria-label': t(label), onclick }, icon(name));
+  /** @type {(name: string, label: string, onclick: () => void, place?: string) => HTMLButtonElement} */
+  const button = (name, label, onclick, place = '') =>
+    h('button', { class: `icon-button ${place}`, 'aria-label': t(label), onclick }, icon(name));
   const back = button('back', 'guest.previous', () => go(index - 1), 'guest-back');
   const next = button('forward', 'guest.next', () => go(index + 1), 'guest-next');
   /** @type {HTMLDialogElement} */
@@ -54,7 +55,8 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     const isFilm = item.mediaType === 2;
     const url = client.renditionURL(item, isFilm ? 'play' : 'large');
     const name = spoken(item);
-    const element = isFilm ? h('video', { controls: true, playsinline: true, 'aria-label': name }) : h('img', { alt: name });
+    const element = isFilm ? h('video', { controls: true, playsinline: true, 'aria-label': name })
+      : h('img', { alt: name });
     const state = h('p', { class: 'guest-state', role: 'status' }, t('state.loading'));
     shown = element;
     element.addEventListener(isFilm ? 'loadeddata' : 'load', () => state.remove());

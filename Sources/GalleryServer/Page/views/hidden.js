@@ -2,10 +2,10 @@
 //
 //   locked ──proof──▶ open ──5 minutes without input, tab away for 1 minute, "lock now"──▶ locked
 //
-// This keeps people out who come upon a screen that somebody left open. It is no right of the server: the session may read
-// hidden photos without it, and the page says so. The proof is a sign-in like that at the door, whose key is given back at
-// once: the password of the person who is signed in, or, for an owner who came by a link, the password of somebody who
-// acts as the same client, or a new link.
+// This keeps people out who come upon a screen that somebody left open. It is no right of the server: the session may
+// read hidden photos without it, and the page says so. The proof is a sign-in like that at the door, whose key is given
+// back at once: the password of the person who is signed in, or, for an owner who came by a link, the password of
+// somebody who acts as the same client, or a new link.
 
 import { PhotoLedger } from '../client/photoledger.js';
 import { t } from '../text/text.js';
@@ -74,7 +74,8 @@ async function prove(app, proof) {
   const key = await app.client.ask('POST', '/v1/sessions', { json: { ...proof, label: t('hidden.label') } });
   // Without the browser's cookie: the answer to signing out would take the cookie away.
   const other = new PhotoLedger({
-    base: app.client.base, key: key.secret, fetch: (input, options) => fetch(input, { ...options, credentials: 'omit' }),
+    base: app.client.base, key: key.secret,
+    fetch: (input, options) => fetch(input, { ...options, credentials: 'omit' }),
   });
   await other.ask('DELETE', '/v1/session').catch((error) => app.notices.fail(error));
   if (key.client !== app.session.client) throw new Error(t('hidden.other'));
@@ -119,7 +120,8 @@ export async function open(app) {
       inner = view;
       fill(element, view.element);
     } catch (error) {
-      fill(element, h('p', { class: 'failure', role: 'alert' }, error instanceof Error ? error.message : String(error)));
+      const sentence = error instanceof Error ? error.message : String(error);
+      fill(element, h('p', { class: 'failure', role: 'alert' }, sentence));
     }
   };
   const locked = () => {
@@ -149,13 +151,17 @@ export async function open(app) {
  */
 function optionsOf(place, onPlace) {
   const choice = h('select', { 'aria-label': t('hidden.place'), onchange: () => onPlace(choice.value) },
-    ...['library', 'trash'].map((name) => h('option', { value: name, '.selected': name === place }, t(`hidden.place.${name}`))));
+    ...['library', 'trash'].map((name) =>
+      h('option', { value: name, '.selected': name === place }, t(`hidden.place.${name}`))));
   const lock = h('button', { class: 'button', 'data-tool': 'lock', onclick: () => guard.lock() }, icon('key'),
     h('span', null, t('hidden.lock')));
   const isTrash = place === 'trash';
   return {
     title: t('nav.hidden'), tools: [choice, lock], above: [h('p', { class: 'soft' }, t('hidden.explanation'))],
-    question: { hidden: true, where: 'isHidden == YES', ...isTrash ? { trash: true } : {}, sort: [isTrash ? 'trashedDate:desc' : 'creationDate:desc'] },
+    question: {
+      hidden: true, where: 'isHidden == YES', ...isTrash ? { trash: true } : {},
+      sort: [isTrash ? 'trashedDate:desc' : 'creationDate:desc'],
+    },
     actions: isTrash ? ['restore', 'purge'] : ['unhide', 'favorite', 'album', 'download', 'trash'],
     empty: () => h('p', null, t(isTrash ? 'trash.none' : 'hidden.none')),
   };
@@ -173,15 +179,16 @@ async function lockForm(app, onOpen) {
   const problem = h('p', { class: 'problem', role: 'alert', id: uniqueName('problem') });
   try {
     const { people } = await app.client.ask('GET', '/v1/people');
-    names = /** @type {any[]} */ (people).filter((one) => one.hasPassword && (person === null ? one.client === client : one.name === person))
-      .map((one) => one.name);
+    const known = /** @type {any[]} */ (people).filter((one) => one.hasPassword);
+    names = known.filter((one) => person === null ? one.client === client : one.name === person).map((one) => one.name);
   } catch (error) {
     fill(problem, error instanceof Error ? error.message : String(error));
   }
   const hasPassword = names.length > 0;
   const name = h('select', { autocomplete: 'username' }, ...names.map((one) => h('option', { value: one }, one)));
-  const password = h('input', { type: 'password', autocomplete: 'current-password', required: true, 'aria-describedby': problem.id });
-  const link = h('input', { type: 'text', autocomplete: 'off', spellcheck: 'false', required: true, 'aria-describedby': problem.id });
+  const proven = { required: true, 'aria-describedby': problem.id };
+  const password = h('input', { type: 'password', autocomplete: 'current-password', ...proven });
+  const link = h('input', { type: 'text', autocomplete: 'off', spellcheck: 'false', ...proven });
   const attempt = async (/** @type {Event} */ event, /** @type {() => Parameters<typeof prove>[1]} */ proof) => {
     event.preventDefault();
     const button = /** @type {HTMLFormElement} */ (event.currentTarget).querySelector('button');
@@ -201,14 +208,16 @@ async function lockForm(app, onOpen) {
   const byPassword = h('form', { class: 'lock-form', onsubmit: (/** @type {Event} */ event) =>
     attempt(event, () => ({ name: name.value, password: password.value })) },
   names.length > 1 && h('label', { class: 'field' }, t('hidden.name'), name),
-  h('label', { class: 'field' }, names.length === 1 ? t('hidden.password', { name: names[0] }) : t('hidden.passwordOf'), password),
+  h('label', { class: 'field' },
+    names.length === 1 ? t('hidden.password', { name: names[0] }) : t('hidden.passwordOf'), password),
   h('button', { class: 'button main', type: 'submit' }, t('hidden.show')));
   // A pasted link is the whole address or its last part.
   const secret = () => link.value.trim().replace(/^.*[?&]link=/, '');
-  const byLink = h('form', { class: 'lock-form', onsubmit: (/** @type {Event} */ event) => attempt(event, () => ({ link: secret() })) },
-    h('label', { class: 'field' }, t('hidden.link'), link),
-    h('p', { class: 'soft' }, t('hidden.linkHint')),
-    h('button', { class: hasPassword ? 'button' : 'button main', type: 'submit' }, t('hidden.show')));
+  const byLink = h('form', { class: 'lock-form', onsubmit: (/** @type {Event} */ event) =>
+    attempt(event, () => ({ link: secret() })) },
+  h('label', { class: 'field' }, t('hidden.link'), link),
+  h('p', { class: 'soft' }, t('hidden.linkHint')),
+  h('button', { class: hasPassword ? 'button' : 'button main', type: 'submit' }, t('hidden.show')));
   return h('div', { class: 'view lock' }, h('h1', null, t('nav.hidden')), h('p', null, t('hidden.locked')),
     h('p', { class: 'soft' }, t('hidden.purpose')), problem,
     hasPassword ? byPassword : h('p', null, t(person === null ? 'hidden.noPassword' : 'hidden.noOwnPassword'), ' ',

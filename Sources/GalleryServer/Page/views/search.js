@@ -63,8 +63,8 @@ class Search {
     this.held = new Map();
     const [problem, hint] = [uniqueName('problem'), uniqueName('hint')];
     this.field = h('input', {
-      type: 'search', enterkeyhint: 'search', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', maxlength: 1500,
-      dir: 'auto', 'aria-describedby': `${problem} ${hint}`, oninput: () => this.typed(),
+      type: 'search', enterkeyhint: 'search', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false',
+      maxlength: 1500, dir: 'auto', 'aria-describedby': `${problem} ${hint}`, oninput: () => this.typed(),
     });
     this.word = h('span', null, t('search.field'));
     this.choice = h('input', { type: 'checkbox', role: 'switch', onchange: () => this.switched() });
@@ -81,8 +81,8 @@ class Search {
       h('form', { class: 'search-form', role: 'search', onsubmit: (/** @type {Event} */ event) => {
         event.preventDefault();
         this.settle();
-      } }, h('label', { class: 'field' }, this.word, this.field), h('label', { class: 'check' }, this.choice, h('span', null, t('search.predicate'))),
-      this.save),
+      } }, h('label', { class: 'field' }, this.word, this.field),
+      h('label', { class: 'check' }, this.choice, h('span', null, t('search.predicate'))), this.save),
       this.problem, this.chips, this.hint, this.albums, this.progress, this.results);
     requestAnimationFrame(() => { if (this.text === '' && this.field.isConnected) this.field.focus(); });
   }
@@ -148,12 +148,13 @@ class Search {
     this.field.classList.toggle('code', this.isPredicate);
     this.field.dir = this.isPredicate ? 'ltr' : 'auto';
     fill(this.word, t(this.isPredicate ? 'search.predicateField' : 'search.field'));
-    fill(this.hint, text.trim() !== '' && !this.isPredicate ? '' : t(this.isPredicate ? 'search.predicateHint' : 'search.hint'));
+    fill(this.hint, this.isPredicate ? t('search.predicateHint') : text.trim() === '' && t('search.hint'));
     this.showChips(parts);
     this.showAlbums(round, text);
     this.save.hidden = true;
     try {
-      const asked = text.trim() === '' ? null : this.isPredicate ? { where: text.trim(), texts: [] } : await this.ask(parts);
+      const asked = text.trim() === '' ? null
+        : this.isPredicate ? { where: text.trim(), texts: [] } : await this.ask(parts);
       if (round !== this.round) return;
       if (asked === null) {
         this.clear();
@@ -182,7 +183,8 @@ class Search {
         conditions.push(where);
       } else if (part.where) conditions.push(part.where.includes(' OR ') ? part.where : `(${part.where})`);
     }
-    return { where: conditions.join(' AND '), texts: parts.filter((part) => part.kind === 'text').map((part) => folded(part.shown)) };
+    const texts = parts.filter((part) => part.kind === 'text').map((part) => folded(part.shown));
+    return { where: conditions.join(' AND '), texts };
   }
 
   /**
@@ -222,8 +224,8 @@ class Search {
     this.chips.hidden = parts.length === 0;
     fill(this.chips, ...parts.map((part) => {
       const shown = part.kind === 'kind' ? t(`search.kind.${part.shown}`) : part.shown;
-      return h('li', { class: 'chip', 'data-kind': part.kind }, h('span', { class: 'soft' }, t(`search.part.${part.kind}`)),
-        h('strong', { dir: 'auto' }, shown), h('button', {
+      return h('li', { class: 'chip', 'data-kind': part.kind },
+        h('span', { class: 'soft' }, t(`search.part.${part.kind}`)), h('strong', { dir: 'auto' }, shown), h('button', {
           class: 'icon-button', 'aria-label': t('search.remove', { part: shown }), onclick: () => {
             this.field.value = without(this.field.value, part);
             this.settle();
@@ -250,9 +252,11 @@ class Search {
       if (round !== this.round) return;
       const found = [...tree.walk()].filter((one) => words.every((word) => folded(one.title).includes(word)));
       this.albums.hidden = found.length === 0;
-      fill(this.albums, h('span', { class: 'soft' }, t('search.albums')), ' ', ...found.slice(0, albumLimit).map((one) =>
-        h('a', { class: 'button', dir: 'auto', href: App.href('albums', one.id) }, icon(one.kind === 'folder' ? 'folder' : 'album'),
-          h('span', null, titleOf(one)))), found.length > albumLimit && t('search.moreAlbums', { count: found.length - albumLimit }));
+      const links = found.slice(0, albumLimit).map((one) =>
+        h('a', { class: 'button', dir: 'auto', href: App.href('albums', one.id) },
+          icon(one.kind === 'folder' ? 'folder' : 'album'), h('span', null, titleOf(one))));
+      fill(this.albums, h('span', { class: 'soft' }, t('search.albums')), ' ', ...links,
+        found.length > albumLimit && t('search.moreAlbums', { count: found.length - albumLimit }));
     } catch (error) {
       if (round !== this.round) return;
       this.albums.hidden = false;
@@ -293,7 +297,10 @@ class Search {
     // The view has its heading already.
     const heading = inner.element.querySelector('h1');
     heading?.replaceWith(h('h2', null, heading.textContent));
-    found?.addEventListener('progress', () => this.showProgress());
+    found?.addEventListener('progress', () => {
+      fill(this.problem);
+      this.showProgress();
+    });
     found?.addEventListener('failed', (event) => this.refuse(/** @type {CustomEvent} */ (event).detail));
     fill(this.results, inner.element);
     this.showProgress();
@@ -333,8 +340,9 @@ class Search {
     const isPointed = this.isPredicate && error instanceof Problem && error.status === 400 && column >= 1;
     if (error instanceof Problem && error.status === 400) this.field.setAttribute('aria-invalid', 'true');
     // The field's text is trimmed before it is sent.
-    fill(this.problem, h('p', null, sentence), isPointed && h('pre', { class: 'caret', dir: 'ltr', 'aria-hidden': 'true' },
-      `${this.text.trim()}\n${' '.repeat(column - 1)}^`));
+    const caret = { class: 'caret', dir: 'ltr', 'aria-hidden': 'true' };
+    fill(this.problem, h('p', null, sentence),
+      isPointed && h('pre', caret, `${this.text.trim()}\n${' '.repeat(column - 1)}^`));
   }
 
   /** Keeps the search as a smart album. */

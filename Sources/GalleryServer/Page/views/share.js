@@ -2,9 +2,9 @@
 //
 //   /share#SECRET ─▶ POST /v1/shares:open ─▶ a key of the visit ─▶ grid, viewer, downloads, uploads
 //
-// The key stands for itself and is sent with each request; the page neither reads nor sets the cookie. So somebody who is
-// signed in stays so, and sees here what every visitor sees. The key lies in the tab's own storage, that a reload asks for no
-// password again; it ends with the tab, and with the link.
+// The key stands for itself and is sent with each request; the page neither reads nor sets the cookie. So somebody who
+// is signed in stays so, and sees here what every visitor sees. The key lies in the tab's own storage, that a reload
+// asks for no password again; it ends with the tab, and with the link.
 
 import { PhotoLedger, Problem } from '../client/photoledger.js';
 import { readBytes } from '../client/pictures.js';
@@ -99,7 +99,8 @@ function askPassword(wasWrong) {
     type: 'password', required: true, autocomplete: 'current-password', autofocus: true,
     'aria-describedby': wasWrong ? 'wrong' : null, 'aria-invalid': wasWrong ? 'true' : null,
   });
-  fill(place, h('main', { class: 'saying' }, h('h1', null, title), h('form', { onsubmit: (/** @type {Event} */ event) => {
+  fill(place, h('main', { class: 'saying' }, h('h1', null, title),
+    h('form', { onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
     openLink(input.value);
   } }, h('label', { class: 'field' }, t('share.password'), input),
@@ -182,8 +183,10 @@ async function showShare(visit) {
       guest.notices.fail(error);
     }
   } });
-  const larger = h('button', { class: 'icon-button', 'aria-label': t('grid.larger'), onclick: () => grid.zoom(-1) }, icon('plus'));
-  const smaller = h('button', { class: 'icon-button', 'aria-label': t('grid.smaller'), onclick: () => grid.zoom(1) }, icon('minus'));
+  const larger = h('button', { class: 'icon-button', 'aria-label': t('grid.larger'), onclick: () => grid.zoom(-1) },
+    icon('plus'));
+  const smaller = h('button', { class: 'icon-button', 'aria-label': t('grid.smaller'), onclick: () => grid.zoom(1) },
+    icon('minus'));
   const empty = h('p', { class: 'empty', hidden: true },
     t(visit.scopes.includes('add') ? 'share.emptyUpload' : 'share.empty'));
   const upload = visit.scopes.includes('add') && uploadPart(guest);
@@ -202,7 +205,8 @@ async function showShare(visit) {
   grid.addEventListener('count', draw);
   grid.addEventListener('zoom', draw);
   grid.selection.addEventListener('change', draw);
-  grid.addEventListener('open', (event) => openGuestViewer(grid, /** @type {import('./grid.js').OpenEvent} */ (event).index,
+  grid.addEventListener('open', (event) => openGuestViewer(grid,
+    /** @type {import('./grid.js').OpenEvent} */ (event).index,
     mayDownload ? { onDownload: (id) => download(guest, [id], title) } : {}));
   draw();
   guest.show(h('section', { class: 'view with-grid', 'aria-label': title }, head, upload, empty, grid.element));
@@ -224,7 +228,8 @@ function uploadPart({ client, notices }) {
     add(chosen);
   });
   return h('div', { class: 'share-upload' },
-    h('div', { class: 'upload-buttons' }, h('span', { class: 'share-hint' }, t('share.upload')), ...chooseButtons(add)), list);
+    h('div', { class: 'upload-buttons' }, h('span', { class: 'share-hint' }, t('share.upload')),
+      ...chooseButtons(add)), list);
 }
 
 addEventListener('hashchange', () => location.reload());

@@ -1,7 +1,7 @@
 // The trash: what was moved there lately first, to be restored or deleted for ever.
 //
-// A photo in the trash keeps its places in albums, so restoring is exact. A fetch of the trash holds hidden photos too; they
-// are left out here and lie under the view of hidden photos, behind its second sign-in.
+// A photo in the trash keeps its places in albums, so restoring is exact. A fetch of the trash holds hidden photos too;
+// they are left out here and lie under the view of hidden photos, behind its second sign-in.
 //
 // Deleting for ever removes the files, so a notice of it has no Undo: it could only bring a record without a picture.
 
@@ -21,11 +21,13 @@ const blockLimit = 80_000;
  * @returns {Promise<import('./app.js').View>}
  */
 export async function open(app) {
-  const button = h('button', { class: 'button', 'data-tool': 'empty', onclick: () => emptyTrash(app, view.grid, button) },
-    icon('trash'), h('span', null, t('trash.empty')));
+  const button = h('button', {
+    class: 'button', 'data-tool': 'empty', onclick: () => emptyTrash(app, view.grid, button),
+  }, icon('trash'), h('span', null, t('trash.empty')));
   const view = await gridView(app, {
-    title: t('nav.trash'), question: { trash: true, where: 'isHidden == NO', sort: ['trashedDate:desc'] }, actions: ['restore', 'purge'],
-    tools: mayChange(app) ? [button] : [], above: [h('p', { class: 'soft' }, t('trash.explanation'))],
+    title: t('nav.trash'), question: { trash: true, where: 'isHidden == NO', sort: ['trashedDate:desc'] },
+    actions: ['restore', 'purge'], tools: mayChange(app) ? [button] : [],
+    above: [h('p', { class: 'soft' }, t('trash.explanation'))],
     empty: () => h('p', null, t('trash.none')),
   });
   const show = () => { button.disabled = view.grid.list.count === 0; };
@@ -42,7 +44,8 @@ export async function open(app) {
  * @returns {Promise<boolean>} whether it was done
  */
 export async function purge(app, count, read) {
-  const isSure = await confirmed(t('purge.title', { count }), t('purge.sentence'), t('action.purge'), { isGrave: true });
+  const isSure = await confirmed(t('purge.title', { count }), t('purge.sentence'), t('action.purge'),
+    { isGrave: true });
   if (!isSure) return false;
   let done = 0;
   try {

@@ -1,7 +1,7 @@
 // What is being uploaded, file by file: used by the upload view and by share links that take photos.
 //
-// The panel is drawn at most four times a second, and shows at most 200 files, those that need somebody first. A screen reader
-// hears how far it is every few seconds, and the end at once.
+// The panel is drawn at most four times a second, and shows at most 200 files, those that need somebody first. A screen
+// reader hears how far it is every few seconds, and the end at once.
 
 import { size, t } from '../text/text.js';
 import { fill, h } from './dom.js';
@@ -20,8 +20,8 @@ const sayEvery = 5000;
 const rank = { sending: 0, failed: 1, refused: 2, hashing: 3, ready: 4, queued: 5, lost: 6, taken: 7, there: 8 };
 
 /** Photos and films, and what cameras and programs put beside them. */
-const accepted = 'image/*,video/*,image/heic,image/heif,.heic,.heif,.dng,.cr2,.cr3,.nef,.arw,.raf,.rw2,.orf,.pef,.srw,.raw,.jxl,'
-  + '.avif,.mov,.mp4,.m4v,.avi,.mkv,.mts,.xmp,.aae';
+const accepted = 'image/*,video/*,image/heic,image/heif,.heic,.heif,.avif,.jxl,.dng,.cr2,.cr3,.nef,.arw,.raf,.rw2,.orf,'
+  + '.pef,.srw,.raw,.mov,.mp4,.m4v,.avi,.mkv,.mts,.xmp,.aae';
 
 /**
  * @param {FileList | null} files
@@ -55,7 +55,8 @@ export function chooseButtons(take) {
     try {
       // Handles let the upload go on after the tab was closed.
       const handles = await picker({ multiple: true });
-      take(await Promise.all(handles.map(async (/** @type {any} */ handle) => ({ file: await handle.getFile(), handle }))));
+      const chosenOne = async (/** @type {any} */ handle) => ({ file: await handle.getFile(), handle });
+      take(await Promise.all(handles.map(chosenOne)));
     } catch (error) {
       // The person closed the dialog; or the browser has the function and does not offer it here.
       if (!(error instanceof DOMException && error.name === 'AbortError')) files.click();
@@ -88,17 +89,20 @@ export class UploadPanel {
     this.spoken = h('p', { class: 'visually-hidden', role: 'status' });
     this.trouble = h('div', { class: 'upload-trouble', role: 'alert', hidden: true });
     this.lost = h('div', { class: 'upload-lost', hidden: true });
-    this.pause = h('button', { class: 'button', onclick: () => (uploads.isPaused ? uploads.resume() : uploads.pause()) });
-    this.again = h('button', { class: 'button', onclick: () => uploads.retry(uploads.entries.filter((one) => one.state === 'failed')) },
-      t('upload.retryAll'));
-    this.stop = h('button', { class: 'button', onclick: () => uploads.cancel(uploads.entries.filter((one) =>
-      ['queued', 'hashing', 'ready', 'sending'].includes(one.state))) }, t('upload.cancelAll'));
+    const of = (/** @type {string[]} */ ...states) => uploads.entries.filter((one) => states.includes(one.state));
+    this.of = of;
+    const pause = () => (uploads.isPaused ? uploads.resume() : uploads.pause());
+    this.pause = h('button', { class: 'button', onclick: pause });
+    this.again = h('button', { class: 'button', onclick: () => uploads.retry(of('failed')) }, t('upload.retryAll'));
+    const stop = () => uploads.cancel(of('queued', 'hashing', 'ready', 'sending'));
+    this.stop = h('button', { class: 'button', onclick: stop }, t('upload.cancelAll'));
     this.clear = h('button', { class: 'button', onclick: () => uploads.clear() }, t('upload.clear'));
     this.buttons = h('div', { class: 'upload-buttons' }, this.pause, this.stop, this.again, this.clear);
     this.list = h('ul', { class: 'upload-list', 'aria-label': t('upload.list') });
     this.more = h('p', { class: 'soft', hidden: true });
     this.head = h('div', { class: 'upload-head', hidden: true }, this.sentence, this.bar, this.buttons);
-    this.element = h('div', { class: 'upload-panel' }, this.trouble, this.lost, this.head, this.spoken, this.list, this.more);
+    this.element = h('div', { class: 'upload-panel' }, this.trouble, this.lost, this.head, this.spoken, this.list,
+      this.more);
     this.changed = () => this.drawSoon();
     this.ended = () => this.draw(true);
     this.unkept = () => fill(this.lost, h('p', null, t('upload.unkept')));
@@ -138,7 +142,8 @@ export class UploadPanel {
       count('failed') > 0 && t('upload.sum.failed', { count: count('failed') }),
     ].filter(Boolean).join(' · ');
     this.sentence.textContent = parts;
-    if (live.length > 0 && (isEnd || left === 0 || Date.now() - this.said > sayEvery) && this.spoken.textContent !== parts) {
+    if (live.length > 0 && (isEnd || left === 0 || Date.now() - this.said > sayEvery)
+      && this.spoken.textContent !== parts) {
       this.said = Date.now();
       this.spoken.textContent = parts;
     }
@@ -161,7 +166,8 @@ export class UploadPanel {
     this.trouble.dataset.text = text;
     fill(this.trouble, h('p', null, text),
       isSignedOut && this.onSignIn && h('button', { class: 'button', onclick: this.onSignIn }, t('upload.signIn')),
-      (isPaused || isAlbumHeld) && text !== '' && h('button', { class: 'button main', onclick: () => this.uploads.resume() },
+      (isPaused || isAlbumHeld) && text !== '' && h('button',
+        { class: 'button main', onclick: () => this.uploads.resume() },
         t('upload.resume')));
   }
 
@@ -178,8 +184,7 @@ export class UploadPanel {
     this.lost.dataset.drawn = drawn;
     fill(this.lost, h('p', null, t(uploads.canAsk ? 'upload.lost' : 'upload.lostFiles', { count })),
       uploads.canAsk && h('button', { class: 'button main', onclick: () => uploads.goOn() }, t('upload.goOn')),
-      h('button', { class: 'button', onclick: () => uploads.cancel(uploads.entries.filter((one) => one.state === 'lost')) },
-        t('upload.forget')));
+      h('button', { class: 'button', onclick: () => uploads.cancel(this.of('lost')) }, t('upload.forget')));
   }
 
   drawRows() {
@@ -201,7 +206,7 @@ export class UploadPanel {
     if (order !== this.order) {
       this.order = order;
       const focused = document.activeElement;
-      this.list.append(...shown.map((entry) => /** @type {{ element: HTMLElement }} */ (this.rows.get(entry.id)).element));
+      for (const { id } of shown) this.list.append(this.rows.get(id)?.element ?? '');
       if (focused instanceof HTMLElement && this.list.contains(focused)) focused.focus({ preventScroll: true });
     }
     this.more.hidden = sorted.length <= rowLimit;

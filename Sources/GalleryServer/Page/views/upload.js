@@ -47,16 +47,21 @@ function queueOf(app) {
 }
 
 /**
- * Takes files that were dropped somewhere on the page, and shows the upload view.
+ * Takes files that were dropped somewhere on the page, and shows the upload view. Says if a closed tab left files
+ * behind.
  * @param {App} app
  */
-export function takeDropsOf(app) {
+export async function takeDropsOf(app) {
   takeDrops(t('upload.drop'), async ({ chosen, problems }) => {
     for (const problem of problems.slice(0, 3)) app.notices.show(problem, { isError: true });
     if (app.read().name !== 'upload') app.open('upload');
     const uploads = await queueOf(app);
     await uploads.add(chosen, album);
   });
+  const count = (await queueOf(app)).entries.filter((entry) => entry.state === 'lost').length;
+  if (count === 0 || app.read().name === 'upload') return;
+  app.notices.show(t('upload.lost', { count }), { action: t('nav.upload'), onAction: () => app.open('upload'),
+    seconds: 20 });
 }
 
 /**
@@ -79,7 +84,14 @@ async function albumsOf(app, folder, prefix = '') {
 
 /** @param {App} app */
 async function albumChoice(app) {
-  const albums = await albumsOf(app);
+  /** @type {{ id: string, title: string }[]} */
+  let albums;
+  try {
+    albums = await albumsOf(app);
+  } catch (error) {
+    return h('p', { role: 'alert' }, t('upload.noAlbums',
+      { reason: error instanceof Error ? error.message : String(error) }));
+  }
   if (!albums.some(({ id }) => id === album?.id)) album = null;
   const select = h('select', { class: 'album-choice' });
   const draw = () => {
@@ -94,7 +106,8 @@ async function albumChoice(app) {
       return;
     }
     const title = await askText(t('upload.newAlbum'), t('upload.albumTitle'), t('upload.create'));
-    const receipt = title ? await app.commit([{ op: 'album.create', title }], t('upload.created', { album: title })) : null;
+    const done = t('upload.created', { album: title ?? '' });
+    const receipt = title ? await app.commit([{ op: 'album.create', title }], done) : null;
     if (title && receipt) {
       album = { id: receipt.created[0], title };
       albums.push(album);
@@ -116,10 +129,12 @@ export async function open(app) {
   const panel = new UploadPanel(uploads, { onSignIn: () => window.open('/sign-in', '_blank', 'noopener') });
   const mayChange = app.session.scopes.includes('owner') || app.session.scopes.includes('change');
   const mayRead = app.session.scopes.includes('read') && app.session.authorizationStatus.readWrite !== 'denied';
+  const cameraLink = h('button', { class: 'button', onclick: () => showCameraLink(app) },
+    icon('link'), t('camera.link'));
   const element = h('section', { class: 'view upload', 'aria-label': title },
     h('header', { class: 'view-head' }, h('h1', null, title),
-      h('div', { class: 'view-actions' }, h('a', { class: 'button', href: '/camera' }, icon('camera'), t('upload.camera')),
-        app.isOwner && h('button', { class: 'button', onclick: () => showCameraLink(app) }, icon('link'), t('camera.link')))),
+      h('div', { class: 'view-actions' },
+        h('a', { class: 'button', href: '/camera' }, icon('camera'), t('upload.camera')), app.isOwner && cameraLink)),
     h('div', { class: 'drop-zone' }, h('p', null, t('upload.hint')),
       h('div', { class: 'upload-buttons' }, ...chooseButtons((chosen) => uploads.add(chosen, album)))),
     mayChange && mayRead && await albumChoice(app), panel.element);

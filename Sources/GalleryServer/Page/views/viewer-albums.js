@@ -1,7 +1,7 @@
 // The albums that a photo is in, by their titles.
 //
-// The server says which albums there are, and of an album what it holds, but not which albums hold an asset. For the owner
-// the asset's history says so; for others each album is asked whether it holds the asset, a few at a time.
+// The server says which albums there are, and of an album what it holds, but not which albums hold an asset. For the
+// owner the asset's history says so; for others each album is asked whether it holds the asset, a few at a time.
 
 import { t } from '../text/text.js';
 import { quoted } from './viewing.js';
@@ -52,7 +52,8 @@ export class AlbumTitles {
     /** @type {(string | undefined)[]} */
     const folders = [undefined];
     for (let index = 0; index < folders.length && index < folderLimit; index += 1) {
-      const { collections } = await this.app.client.ask('GET', '/v1/collections', { query: { folder: folders[index], at: this.at }, signal });
+      const { collections } = await this.app.client.ask('GET', '/v1/collections',
+        { query: { folder: folders[index], at: this.at }, signal });
       for (const { localIdentifier, kind, localizedTitle } of collections) {
         if (kind === 'folder') folders.push(localIdentifier);
         else if (kind === 'album') titles.set(localIdentifier, localizedTitle ?? '');

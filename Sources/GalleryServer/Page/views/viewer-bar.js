@@ -121,7 +121,7 @@ export class Bar {
 
   showZoom() {
     const { picture, stage } = this.viewer;
-    for (const one of [this.smaller, this.whole, this.larger]) one.hidden = !picture.isPicture;
+    for (const one of [this.smaller, this.whole, this.larger]) one.hidden = !picture.canZoom;
     // A button that goes out of use takes the focus with it.
     if (!picture.isEnlarged && document.activeElement === this.smaller) this.larger.focus();
     this.smaller.disabled = !picture.isEnlarged;

@@ -1,7 +1,7 @@
 // The pictures of a burst below the one that stands for it, and the choice of another.
 //
-// The list shows one asset of a burst. When another one stands for it, the list loses the first and gains the second; the
-// viewer is told which one to expect, and stays with the burst.
+// The list shows one asset of a burst. When another one stands for it, the list loses the first and gains the second;
+// the viewer is told which one to expect, and stays with the burst.
 
 import { items } from '../client/photoledger.js';
 import { t } from '../text/text.js';
@@ -18,7 +18,8 @@ export class Burst {
   /** @param {import('./viewer.js').Viewer} viewer */
   constructor(viewer) {
     this.viewer = viewer;
-    this.element = h('div', { class: 'viewer-burst', role: 'group', 'aria-label': t('viewer.burst.pictures'), id: uniqueName('burst'), hidden: true });
+    this.element = h('div', { class: 'viewer-burst', role: 'group', 'aria-label': t('viewer.burst.pictures'),
+      id: uniqueName('burst'), hidden: true });
     /** @type {Item[]} */
     this.items = [];
     /**
@@ -54,7 +55,8 @@ export class Burst {
     const { client } = this.viewer.app;
     try {
       const question = {
-        where: `burstIdentifier == ${quoted(asset.burstIdentifier)}`, allBursts: true, hidden: asset.isHidden, sort: ['creationDate'],
+        where: `burstIdentifier == ${quoted(asset.burstIdentifier)}`, allBursts: true, hidden: asset.isHidden,
+          sort: ['creationDate'],
       };
       const { fetch, token, count } = await client.openFetch(question, this.viewer.at);
       const path = `/v1/fetches/${encodeURIComponent(fetch)}/items`;
@@ -88,14 +90,17 @@ export class Burst {
     const shown = this.preview ?? viewer.item;
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.burst;
     const choice = viewer.canChange && h('button', {
-      class: 'button main', type: 'button', disabled: !this.preview, 'data-burst': 'choose', onclick: () => this.represent(),
+      class: 'button main', type: 'button', disabled: !this.preview, 'data-burst': 'choose',
+        onclick: () => this.represent(),
     }, t('viewer.burst.represent'));
     fill(this.element, h('p', { class: 'viewer-burst-count' }, t('viewer.burst', { count: this.items.length })),
       h('div', { class: 'viewer-burst-strip' }, ...this.items.map((item, index) => {
         const url = item.rendition === 'failed' ? null : viewer.app.client.renditionURL(item, 'small');
         return h('button', {
-          class: 'viewer-burst-picture', type: 'button', 'data-burst': item.id, 'aria-pressed': String(item.id === shown?.id),
-          'aria-label': t('viewer.burst.picture', { index: index + 1, count: this.items.length, picture: spoken(item) }),
+          class: 'viewer-burst-picture', type: 'button', 'data-burst': item.id,
+            'aria-pressed': String(item.id === shown?.id),
+          'aria-label': t('viewer.burst.picture', { index: index + 1, count: this.items.length,
+            picture: spoken(item) }),
           onclick: () => this.look(item.id === viewer.item?.id ? null : item),
         }, url && h('img', { alt: '', src: url, draggable: 'false' }));
       })), choice);
@@ -124,7 +129,8 @@ export class Burst {
     if (!preview) return;
     viewer.successor = preview.id;
     this.preview = null;
-    const isDone = await viewer.commit([{ op: 'burst.represent', asset: preview.id.split('/')[0] }], t('viewer.burst.done'));
+    const isDone = await viewer.commit([{ op: 'burst.represent', asset: preview.id.split('/')[0] }],
+      t('viewer.burst.done'));
     if (isDone) return;
     viewer.successor = null;
     this.look(preview);

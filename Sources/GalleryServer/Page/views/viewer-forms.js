@@ -1,6 +1,7 @@
 // The forms of the information panel: date and place of a photo.
 //
-// A form gives the fields of one `asset.edit`, or nothing if it is given up. Escape gives a form up and leaves the viewer.
+// A form gives the fields of one `asset.edit`, or nothing if it is given up. Escape gives a form up and leaves the
+// viewer.
 
 import { edited, knownOffsets, offsetText, stamp, when } from '../model/wall-time.js';
 import { locale, number, t } from '../text/text.js';
@@ -40,7 +41,8 @@ export function placeInWords({ latitude, longitude, altitude }) {
     latitude: degrees.format(Math.abs(latitude)), north: t(latitude < 0 ? 'place.south' : 'place.north'),
     longitude: degrees.format(Math.abs(longitude)), east: t(longitude < 0 ? 'place.west' : 'place.east'),
   });
-  return altitude === null || altitude === undefined ? place : `${place}, ${t('place.altitude', { metres: number(Math.round(altitude)) })}`;
+  return altitude === null || altitude === undefined ? place
+    : `${place}, ${t('place.altitude', { metres: number(Math.round(altitude)) })}`;
 }
 
 /**
@@ -75,7 +77,8 @@ export function dateForm(asset, { save, close }) {
   const { wall, offset } = when(asset);
   const text = Number.isNaN(wall) ? '' : stamp(wall) ?? '';
   const [day = '', time = ''] = text.split('T');
-  const date = h('input', { type: 'date', required: true, min: '0001-01-01', max: '9999-12-31', '.value': day, autofocus: true });
+  const date = h('input', { type: 'date', required: true, min: '0001-01-01', max: '9999-12-31', '.value': day,
+    autofocus: true });
   const clock = h('input', { type: 'time', required: true, step: 1, '.value': time.slice(0, 8) });
   const zone = offsetChoice(offset, {});
   const problem = h('p', { class: 'viewer-problem', role: 'alert' });
@@ -83,7 +86,8 @@ export function dateForm(asset, { save, close }) {
     // Browsers leave seconds out that are zero. A fraction of a second stays if the time was not changed.
     const shown = clock.value.length === 5 ? `${clock.value}:00` : clock.value;
     const isSame = shown.slice(0, 8) === time.slice(0, 8);
-    const fields = edited(Date.parse(`${date.value}T${isSame ? time : shown}Z`), zone.value === '' ? null : Number(zone.value));
+    const fields = edited(Date.parse(`${date.value}T${isSame ? time : shown}Z`), zone.value === '' ? null
+      : Number(zone.value));
     if (!fields) problem.textContent = t('date.invalid');
     else if (await save(fields, t('done.date'))) close();
   };
@@ -111,7 +115,8 @@ export function placeForm(asset, { save, close }) {
   const altitude = input(location?.altitude, {});
   // Maps give both at once: "54.43, 11.19".
   latitude.addEventListener('paste', (event) => {
-    const found = /^\s*(-?\d+(?:\.\d+)?)°?\s*[,;\s]\s*(-?\d+(?:\.\d+)?)°?\s*$/.exec(event.clipboardData?.getData('text') ?? '');
+    const found = /^\s*(-?\d+(?:\.\d+)?)°?\s*[,;\s]\s*(-?\d+(?:\.\d+)?)°?\s*$/.exec(
+      event.clipboardData?.getData('text') ?? '');
     if (!found) return;
     event.preventDefault();
     latitude.value = found[1];
@@ -126,7 +131,8 @@ export function placeForm(asset, { save, close }) {
     if (await save({ location: null }, t('done.placeRemoved'))) close();
   } }, t('place.remove'));
   return form([
-    h('label', { class: 'field' }, t('place.latitude'), latitude), h('label', { class: 'field' }, t('place.longitude'), longitude),
+    h('label', { class: 'field' }, t('place.latitude'), latitude),
+      h('label', { class: 'field' }, t('place.longitude'), longitude),
     h('label', { class: 'field' }, t('place.altitudeMetres'), altitude),
   ], { save: submit, cancel: close, extra: location ? remove : null, label: t('place.edit') });
 }

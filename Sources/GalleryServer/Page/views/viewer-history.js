@@ -81,8 +81,10 @@ function shown(property, value) {
 }
 
 /** Properties with a name of their own in the phrases. */
-const named = new Set(['localCreationDate', 'creationDate', 'timeZoneOffset', 'location', 'rating', 'caption', 'keywords', 'isFavorite',
-  'isHidden', 'trashedDate', 'resources', 'pixelWidth', 'pixelHeight', 'duration', 'mediaType', 'mediaSubtypes', 'existence']);
+const named = new Set(['localCreationDate', 'creationDate', 'timeZoneOffset', 'location', 'rating', 'caption',
+  'keywords', 'isFavorite',
+  'isHidden', 'trashedDate', 'resources', 'pixelWidth', 'pixelHeight', 'duration', 'mediaType', 'mediaSubtypes',
+    'existence']);
 
 /** @param {string} property */
 const nameOf = (property) => named.has(property) ? t(`property.${property}`) : property;
@@ -110,7 +112,8 @@ function sentence({ property, old, new: fresh }, titleOf) {
       return [came.length > 0 && t('event.keywordsAdded', { words: came.join(', ') }),
         left.length > 0 && t('event.keywordsRemoved', { words: left.join(', ') })].filter(Boolean).join(' ');
     }
-    default: return t('event.change', { property: nameOf(property), old: shown(property, old), new: shown(property, fresh) });
+    default: return t('event.change', { property: nameOf(property), old: shown(property, old),
+      new: shown(property, fresh) });
   }
 }
 
@@ -125,7 +128,8 @@ function sentences(group, titleOf) {
   const begun = group.filter((record) => record.type !== 'asset.created');
   const hasLocal = begun.some((record) => record.property === 'localCreationDate');
   const said = begun.filter(({ property }) => !silent.has(property)
-    || ((property === 'creationDate' || property === 'timeZoneOffset') && !hasLocal) || (property === 'timeZoneOffset' && hasLocal));
+    || ((property === 'creationDate' || property === 'timeZoneOffset') && !hasLocal)
+      || (property === 'timeZoneOffset' && hasLocal));
   const found = said.map((record) => sentence(record, titleOf)).filter((one) => one !== '');
   return begun.length < group.length ? [t('event.created'), ...found] : found;
 }
@@ -157,9 +161,11 @@ export function historyList(records, { titleOf, takeBack }) {
     if (said.length === 0) return null;
     return h('li', { class: 'history-entry', 'data-token': token },
       ...said.map((one) => h('p', null, one)),
-      h('p', { class: 'soft' }, t(cause ? 'event.originWhy' : 'event.origin', { date: instant(date), client, cause: cause ?? '' })),
+      h('p', { class: 'soft' }, t(cause ? 'event.originWhy' : 'event.origin',
+        { date: instant(date), client, cause: cause ?? '' })),
       takeBack && h('button', {
-        class: 'button', type: 'button', 'data-keep': `back-${token}`, 'aria-label': t('event.takeBackWhat', { what: said[0] }),
+        class: 'button', type: 'button', 'data-keep': `back-${token}`,
+          'aria-label': t('event.takeBackWhat', { what: said[0] }),
         onclick: () => takeBack(token, said[0]),
       }, t('event.takeBack')));
   });
@@ -178,7 +184,8 @@ function planned(line, titleOf) {
     case 'restoration': return t('event.restored');
     case 'creation': return t('plan.creation');
     case 'purge': return t('plan.purge');
-    case 'membership': return t(line.restored ? 'event.albumAdd' : 'event.albumRemove', { album: titleOf(line.container ?? '') });
+    case 'membership': return t(line.restored ? 'event.albumAdd' : 'event.albumRemove',
+      { album: titleOf(line.container ?? '') });
     default: return sentence({ property: line.property ?? '?', old: line.current, new: line.restored }, titleOf);
   }
 }
@@ -206,11 +213,13 @@ export async function takeBack(app, { id, token, what, titleOf }) {
     ...others.length > 0 ? [h('p', null, t('plan.conflicts')), list(others) || ''] : [],
     h('div', { class: 'dialog-actions' },
       h('button', { class: 'button', type: 'button', onclick: () => close() }, t('action.cancel')),
-      ...conflicts > 0 ? [h('button', { class: 'button grave', type: 'button', onclick: () => close('force') }, t('plan.force'))] : [],
+      ...conflicts > 0 ? [h('button', { class: 'button grave', type: 'button', onclick: () => close('force') },
+        t('plan.force'))] : [],
       ...conflicts > 0 && plan.summary.changeCount > 0
         ? [h('button', { class: 'button', type: 'button', onclick: () => close('skip') }, t('plan.skip'))] : [],
       ...conflicts === 0 && !isNothing
-        ? [h('button', { class: 'button main', type: 'button', autofocus: true, onclick: () => close('refuse') }, t('event.takeBack'))] : []),
+        ? [h('button', { class: 'button main', type: 'button', autofocus: true, onclick: () => close('refuse') },
+          t('event.takeBack'))] : []),
   ]);
   if (!policy) return false;
   const done = await app.client.undo({ ...request, onConflict: policy });

@@ -1,7 +1,8 @@
 // What is known of a photo, with what can be changed about it, beside the picture.
 //
-// Each section is drawn anew only if what it shows is another, and never while a form in it is open, so what is committed
-// elsewhere takes no text away that somebody is writing. The control that had the focus has it again afterwards.
+// Each section is drawn anew only if what it shows is another, and never while a form in it is open, so what is
+// committed elsewhere takes no text away that somebody is writing. The control that had the focus has it again
+// afterwards.
 
 import { Problem } from '../client/photoledger.js';
 import { instant, number, size, t } from '../text/text.js';
@@ -15,11 +16,13 @@ import { dateForm, dateInWords, placeForm, placeInWords } from './viewer-forms.j
 import { accessList, albumsIn, historyList, recordsOf, takeBack } from './viewer-history.js';
 
 /** Types of files and kinds of pictures that have a phrase. */
-const resourceTypes = new Set(['photo', 'video', 'audio', 'alternatePhoto', 'fullSizePhoto', 'fullSizeVideo', 'pairedVideo',
-  'fullSizePairedVideo', 'adjustmentData', 'adjustmentBasePhoto', 'adjustmentBaseVideo', 'adjustmentBasePairedVideo']);
-const subtypes = new Set(['photoPanorama', 'photoHDR', 'photoScreenshot', 'photoLive', 'photoDepthEffect', 'photoAnimation',
-  'videoHighFrameRate', 'videoTimelapse', 'videoScreenRecording', 'videoCinematic']);
-const sectionNames = ['caption', 'rating', 'date', 'place', 'keywords', 'commands', 'albums', 'files', 'details', 'history', 'access'];
+const resourceTypes = new Set(['photo', 'video', 'audio', 'alternatePhoto', 'fullSizePhoto', 'fullSizeVideo',
+  'pairedVideo', 'fullSizePairedVideo', 'adjustmentData', 'adjustmentBasePhoto', 'adjustmentBaseVideo',
+  'adjustmentBasePairedVideo']);
+const subtypes = new Set(['photoPanorama', 'photoHDR', 'photoScreenshot', 'photoLive', 'photoDepthEffect',
+  'photoAnimation', 'videoHighFrameRate', 'videoTimelapse', 'videoScreenRecording', 'videoCinematic']);
+const sectionNames = ['caption', 'rating', 'date', 'place', 'keywords', 'commands', 'albums', 'files', 'details',
+  'history', 'access'];
 const folding = new Set(['history', 'access']);
 const best = 5;
 
@@ -38,11 +41,14 @@ export class Panel {
         ? h('div', { class: 'viewer-section' }) : h('section', { class: 'viewer-section', 'data-section': section });
     }
     const folds = sectionNames.filter((one) => folding.has(one) && this.app.isOwner).map((one) =>
-      h('details', { class: 'viewer-fold', 'data-section': one }, h('summary', null, t(`viewer.${one}`)), this.sections[one]));
+      h('details', { class: 'viewer-fold', 'data-section': one }, h('summary', null, t(`viewer.${one}`)),
+        this.sections[one]));
     this.problem = h('p', { class: 'viewer-problem', role: 'alert', hidden: true });
-    this.element = h('aside', { class: 'viewer-panel', id: name, 'aria-label': t('viewer.info'), hidden: true, tabindex: '-1' },
+    this.element = h('aside', { class: 'viewer-panel', id: name, 'aria-label': t('viewer.info'), hidden: true,
+      tabindex: '-1' },
       h('header', { class: 'viewer-panel-head' }, h('h2', null, t('viewer.info')),
-        h('button', { class: 'icon-button', type: 'button', 'aria-label': t('viewer.closeInfo'), onclick: () => viewer.togglePanel() },
+        h('button', { class: 'icon-button', type: 'button', 'aria-label': t('viewer.closeInfo'),
+          onclick: () => viewer.togglePanel() },
           icon('close'))),
       h('div', { class: 'viewer-panel-body' }, this.problem,
         ...sectionNames.filter((one) => !folding.has(one)).map((one) => this.sections[one]), ...folds));
@@ -95,7 +101,8 @@ export class Panel {
   fail(error) {
     this.problem.hidden = false;
     const isForbidden = error instanceof Problem && error.status === 403;
-    this.problem.textContent = isForbidden ? t('viewer.forbidden') : error instanceof Error ? error.message : String(error);
+    this.problem.textContent = isForbidden ? t('viewer.forbidden') : error instanceof Error ? error.message
+      : String(error);
   }
 
   /**
@@ -129,10 +136,12 @@ export class Panel {
     if (!section || this.drawn[name] === text) return;
     if (this.open.has(name) && this.drawn[name]?.endsWith(',true]')) return;
     this.drawn[name] = text;
-    const focused = section.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.keep : null;
+    const focused = section.contains(document.activeElement)
+      ? /** @type {HTMLElement} */ (document.activeElement).dataset.keep : null;
     fill(section, ...content());
     if (focused === null) return;
-    const again = [...section.querySelectorAll('[data-keep]')].find((one) => /** @type {HTMLElement} */ (one).dataset.keep === focused);
+    const again = [...section.querySelectorAll('[data-keep]')].find((one) =>
+      /** @type {HTMLElement} */ (one).dataset.keep === focused);
     const next = again ?? section.querySelector('button, input, a, textarea') ?? this.element;
     /** @type {HTMLElement} */ (next).focus();
   }
@@ -158,14 +167,16 @@ export class Panel {
   drawCaption(asset) {
     const { field } = this;
     // What is being written stays, whatever was committed meanwhile.
-    if (field && this.fieldOf === asset.localIdentifier && field.isConnected && field.value !== field.defaultValue) return;
+    if (field && this.fieldOf === asset.localIdentifier && field.isConnected
+      && field.value !== field.defaultValue) return;
     this.draw('caption', [asset.caption, asset.localIdentifier], () => {
       this.field = null;
       if (!this.canChange) {
         return [h('h3', null, t('viewer.caption')), h('p', { class: asset.caption ? 'viewer-text' : 'soft' },
           asset.caption || t('value.none'))];
       }
-      const save = h('button', { class: 'button', type: 'button', hidden: true, 'data-keep': 'save' }, t('viewer.save'));
+      const save = h('button', { class: 'button', type: 'button', hidden: true, 'data-keep': 'save' },
+        t('viewer.save'));
       const input = h('textarea', {
         rows: 2, maxlength: 10_000, 'data-keep': 'caption', '.defaultValue': asset.caption ?? '', dir: 'auto',
         oninput: () => { save.hidden = input.value === input.defaultValue; },
@@ -204,7 +215,8 @@ export class Panel {
     if (fieldSave) fieldSave.hidden = true;
     if (caption === before) return;
     const isDone = await this.viewer.commit(
-      [{ op: 'asset.edit', assets: [fieldOf.split('/')[0]], caption: caption === '' ? null : caption }], t('done.caption'));
+      [{ op: 'asset.edit', assets: [fieldOf.split('/')[0]], caption: caption === '' ? null : caption }],
+        t('done.caption'));
     // What was written is still there to be saved again.
     if (!isDone && field.isConnected) {
       field.defaultValue = before;
@@ -219,7 +231,8 @@ export class Panel {
       if (!this.canChange) return [heading, h('p', null, t('rating.of', { count: asset.rating }))];
       const stars = Array.from({ length: best }, (_, index) => h('button', {
         class: 'viewer-star', type: 'button', 'aria-pressed': String(index < asset.rating), 'data-keep': `star${index}`,
-        'aria-label': t('rating.give', { count: index + 1 }), 'aria-keyshortcuts': String(index + 1), title: t('rating.give', { count: index + 1 }),
+        'aria-label': t('rating.give', { count: index + 1 }), 'aria-keyshortcuts': String(index + 1),
+          title: t('rating.give', { count: index + 1 }),
         // The star that says how many there are takes them all away.
         onclick: () => this.rate(index + 1 === asset.rating ? 0 : index + 1),
       }, index < asset.rating ? '★' : '☆'));
@@ -248,7 +261,8 @@ export class Panel {
   /** @param {string} name */
   formOptions(name) {
     return {
-      save: (/** @type {Record<string, unknown>} */ fields, /** @type {string} */ done) => this.viewer.edit(fields, done),
+      save: (/** @type {Record<string, unknown>} */ fields, /** @type {string} */ done) =>
+        this.viewer.edit(fields, done),
       close: () => this.setOpen(name, false),
     };
   }
@@ -259,33 +273,40 @@ export class Panel {
       const words = dateInWords(asset);
       return [this.heading('date', t('viewer.date'), t('date.edit')), ...this.open.has('date')
         ? [dateForm(asset, this.formOptions('date'))]
-        : words ? [h('p', null, words.date), h('p', { class: 'soft' }, words.zone)] : [h('p', { class: 'soft' }, t('tile.undated'))]];
+        : words ? [h('p', null, words.date), h('p', { class: 'soft' }, words.zone)]
+          : [h('p', { class: 'soft' }, t('tile.undated'))]];
     });
   }
 
   /** @param {any} asset */
   drawPlace(asset) {
-    this.draw('place', asset.location, () => [this.heading('place', t('viewer.place'), t('place.edit')), this.open.has('place')
+    this.draw('place', asset.location, () =>
+      [this.heading('place', t('viewer.place'), t('place.edit')), this.open.has('place')
       ? placeForm(asset, this.formOptions('place'))
-      : h('p', { class: asset.location ? null : 'soft' }, asset.location ? placeInWords(asset.location) : t('value.none'))]);
+      : h('p', { class: asset.location ? null : 'soft' }, asset.location ? placeInWords(asset.location)
+        : t('value.none'))]);
   }
 
   /** @param {any} asset */
   drawKeywords(asset) {
     this.draw('keywords', asset.keywords, () => {
-      const input = h('input', { type: 'text', maxlength: 200, required: true, 'data-keep': 'keyword', autocomplete: 'off', dir: 'auto' });
+      const input = h('input', { type: 'text', maxlength: 200, required: true, 'data-keep': 'keyword',
+        autocomplete: 'off', dir: 'auto' });
       const add = async () => {
         const word = input.value.trim();
         if (word === '' || asset.keywords.includes(word)) input.value = '';
         else if (await this.viewer.edit({ addedKeywords: [word] }, t('done.keywordAdded', { word }))) input.value = '';
       };
-      const chips = asset.keywords.map((/** @type {string} */ word) => h('li', { class: 'viewer-chip' }, h('span', { dir: 'auto' }, word),
+      const chips = asset.keywords.map((/** @type {string} */ word) =>
+        h('li', { class: 'viewer-chip' }, h('span', { dir: 'auto' }, word),
         this.canChange && h('button', {
-          class: 'icon-button', type: 'button', 'aria-label': t('keywords.remove', { word }), 'data-keep': `remove-${word}`,
+          class: 'icon-button', type: 'button', 'aria-label': t('keywords.remove', { word }),
+            'data-keep': `remove-${word}`,
           onclick: () => this.viewer.edit({ removedKeywords: [word] }, t('done.keywordRemoved', { word })),
         }, icon('close'))));
       return [h('h3', null, t('viewer.keywords')),
-        chips.length > 0 ? h('ul', { class: 'viewer-chips' }, ...chips) : !this.canChange && h('p', { class: 'soft' }, t('value.none')),
+        chips.length > 0 ? h('ul', { class: 'viewer-chips' }, ...chips) : !this.canChange
+          && h('p', { class: 'soft' }, t('value.none')),
         this.canChange && h('form', { class: 'viewer-row', onsubmit: (/** @type {Event} */ event) => {
           event.preventDefault();
           add();
@@ -309,11 +330,15 @@ export class Panel {
       const isTrashed = asset.trashedDate !== null;
       return [h('div', { class: 'viewer-buttons' },
         asset.isHidden
-          ? button('action.unhide', 'hidden', () => viewer.leave({ op: 'asset.edit', assets, isHidden: false }, t('done.unhide', { count: 1 })))
-          : button('action.hide', 'hidden', () => viewer.leave({ op: 'asset.edit', assets, isHidden: true }, t('done.hide', { count: 1 }))),
-        'album' in actions && !isTrashed && isAllowed(this.app, 'album') && button('action.album', 'album', () => viewer.addToAlbum()),
+          ? button('action.unhide', 'hidden', () =>
+            viewer.leave({ op: 'asset.edit', assets, isHidden: false }, t('done.unhide', { count: 1 })))
+          : button('action.hide', 'hidden', () => viewer.leave({ op: 'asset.edit', assets, isHidden: true },
+            t('done.hide', { count: 1 }))),
+        'album' in actions && !isTrashed && isAllowed(this.app, 'album')
+          && button('action.album', 'album', () => viewer.addToAlbum()),
         isTrashed
-          ? button('action.restore', 'undo', () => viewer.leave({ op: 'asset.restore', assets }, t('done.restore', { count: 1 })))
+          ? button('action.restore', 'undo', () =>
+            viewer.leave({ op: 'asset.restore', assets }, t('done.restore', { count: 1 })))
           : button('action.trash', 'trash', () => viewer.trash()))];
     });
   }
@@ -323,7 +348,8 @@ export class Panel {
     this.draw('files', asset.resources, () => [h('h3', null, t('viewer.files')), h('ul', { class: 'viewer-list' },
       ...asset.resources.map((/** @type {any} */ file) => h('li', null,
         h('p', { class: 'viewer-name', dir: 'auto' }, file.originalFilename || t('file.unnamed')),
-        h('p', { class: 'soft' }, [resourceTypes.has(file.type) ? t(`resource.${file.type}`) : file.type, size(file.dataSize),
+        h('p', { class: 'soft' }, [resourceTypes.has(file.type) ? t(`resource.${file.type}`) : file.type,
+          size(file.dataSize),
           file.uniformTypeIdentifier].filter(Boolean).join(' · ')),
         this.copyable('SHA-256', file.sha256),
         isAllowed(this.app, 'download') && h('a', {
@@ -341,7 +367,8 @@ export class Panel {
   copyable(name, value) {
     const code = h('code', null, value);
     return h('p', { class: 'viewer-copy' }, h('span', { class: 'soft' }, `${name} `), code,
-      h('button', { class: 'button', type: 'button', 'data-keep': `copy-${value}`, 'aria-label': t('value.copyWhat', { name }), onclick: async () => {
+      h('button', { class: 'button', type: 'button', 'data-keep': `copy-${value}`,
+        'aria-label': t('value.copyWhat', { name }), onclick: async () => {
         try {
           await navigator.clipboard.writeText(value);
           this.app.notices.show(t('value.copied', { name }));
@@ -356,9 +383,11 @@ export class Panel {
   /** @param {any} asset */
   drawDetails(asset) {
     this.draw('details', asset, () => {
-      const kinds = asset.mediaSubtypes.map((/** @type {string} */ one) => subtypes.has(one) ? t(`subtype.${one}`) : one);
+      const kinds = asset.mediaSubtypes.map((/** @type {string} */ one) => subtypes.has(one) ? t(`subtype.${one}`)
+        : one);
       const facts = [
-        [t('fact.kind'), [['image', 'video', 'audio'].includes(asset.mediaType) ? t(`media.${asset.mediaType}`) : asset.mediaType,
+        [t('fact.kind'), [['image', 'video', 'audio'].includes(asset.mediaType) ? t(`media.${asset.mediaType}`)
+          : asset.mediaType,
           ...kinds, asset.isRaw && 'RAW'].filter(Boolean).join(', ')],
         asset.pixelWidth > 0 && [t('fact.size'), `${number(asset.pixelWidth)} × ${number(asset.pixelHeight)}`],
         asset.duration > 0 && [t('fact.duration'), clock(asset.duration)],
@@ -416,7 +445,8 @@ export class Panel {
     this.draw('albums', named, () => [h('h3', null, t('viewer.albums')), named.length === 0
       ? h('p', { class: 'soft' }, t('viewer.noAlbums'))
       : h('ul', { class: 'viewer-list' }, ...named.map(({ id, title }) => h('li', null,
-        h('a', { class: 'viewer-album', dir: 'auto', 'data-keep': id, href: App.href('albums', id.split('/')[0]) }, title))))]);
+        h('a', { class: 'viewer-album', dir: 'auto', 'data-keep': id, href: App.href('albums', id.split('/')[0]) },
+          title))))]);
   }
 
   /**

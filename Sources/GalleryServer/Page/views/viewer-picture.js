@@ -2,9 +2,9 @@
 //
 //   placeholder ─▶ small ─▶ large ─▶ original      each lies on the one before and covers it when it is there
 //
-// The frame has the size at which the picture fits. What is enlarged is the frame, by a transform: `scale` is relative to the
-// fitting size, `x` and `y` are where the frame's corner is moved to. The original is asked for when more pixels are
-// shown than the large picture has, if the browser can show its type and the key may read it.
+// The frame has the size at which the picture fits. What is enlarged is the frame, by a transform: `scale` is
+// relative to the fitting size, `x` and `y` are where the frame's corner is moved to. The original is asked for when
+// more pixels are shown than the large picture has, if the browser can show its type and the key may read it.
 //
 // A picture that the server has not made yet is asked for again; one that it cannot make is explained in its words.
 
@@ -65,6 +65,11 @@ export class Picture {
   /** Whether the asset is a picture, which can be enlarged. */
   get isPicture() {
     return this.item !== null && this.item.mediaType === 1 && this.item.sha256 !== null;
+  }
+
+  /** Whether there is something to enlarge. */
+  get canZoom() {
+    return this.isPicture && (this.refused === null || (this.layers.original?.naturalWidth ?? 0) > 0);
   }
 
   /** The file that the asset shows. */
@@ -185,7 +190,8 @@ export class Picture {
     const small = this.app.client.renditionURL(item, 'small');
     if (small && item.rendition === 'ready') this.layer('small', small);
     this.later(patience, () => {
-      if (!this.layers.large?.complete && !this.status.hasChildNodes()) this.say(t('state.loading'));
+      const isSeen = this.layers.small?.complete || this.layers.large?.complete;
+      if (!isSeen && !this.status.hasChildNodes()) this.say(t('state.loading'));
     });
     const image = this.layer('large', large);
     image.onload = () => {
@@ -260,15 +266,21 @@ export class Picture {
     this.refused = problem;
     if (problem.status === 422 && this.isPicture && this.canShowOriginal && !this.layers.original) {
       const image = this.loadOriginal();
-      if (image) image.onload = () => {
-        image.classList.add('there');
-        fill(this.status);
-        this.measure();
-      };
+      if (image) {
+        image.onload = () => {
+          image.classList.add('there');
+          fill(this.status);
+          this.measure();
+        };
+        // What the server said stays.
+        image.onerror = () => image.remove();
+      }
     }
     const sentence = problem.status === 403 ? t('viewer.forbidden') : t('viewer.failed');
     this.say(sentence, h('p', { class: 'viewer-reason' }, problem.message), this.downloadLink(),
-      problem.status !== 422 && h('button', { class: 'button', onclick: () => this.load() }, t('action.retry')));
+      problem.status !== 422 && h('button', { class: 'button', type: 'button', onclick: () => this.load() },
+        t('action.retry')));
+    this.onZoom();
   }
 
   /** A link to the file that the asset shows; null where the key may not read it. */
@@ -276,7 +288,8 @@ export class Picture {
     const { shown, item } = this;
     if (!shown || !item || !this.readsOriginals) return null;
     return h('a', {
-      class: 'button', download: shown.originalFilename || true, href: this.app.client.resourceURL(item.id, shown.sha256, true),
+      class: 'button', download: shown.originalFilename || true,
+        href: this.app.client.resourceURL(item.id, shown.sha256, true),
     }, t('viewer.downloadOriginal'));
   }
 
@@ -295,7 +308,8 @@ export class Picture {
     const { client } = this.app;
     const url = client.renditionURL(item, 'play') ?? '';
     const poster = item.rendition === 'failed' ? null : client.renditionURL(item, 'large');
-    this.playFrom(h('video', { controls: true, playsinline: true, preload: 'metadata', poster, 'aria-label': spoken(item) }), url);
+    this.playFrom(h('video', { controls: true, playsinline: true, preload: 'metadata', poster,
+      'aria-label': spoken(item) }), url);
   }
 
   loadSound() {
@@ -303,7 +317,8 @@ export class Picture {
     const file = shown ?? this.asset?.resources.find((/** @type {any} */ one) => one.type === 'audio');
     if (!item || !this.asset) return;
     if (!file || !this.readsOriginals) this.say(t(file ? 'viewer.forbidden' : 'viewer.nothing'));
-    else this.playFrom(h('audio', { controls: true, 'aria-label': t('viewer.sound') }), this.app.client.resourceURL(item.id, file.sha256));
+    else this.playFrom(h('audio', { controls: true, 'aria-label': t('viewer.sound') }),
+      this.app.client.resourceURL(item.id, file.sha256));
   }
 
   /**
@@ -378,9 +393,11 @@ export class Picture {
   get size() {
     const { item, layers, media } = this;
     if (item && item.width > 0 && item.height > 0) return { width: item.width, height: item.height };
-    const image = layers.large?.naturalWidth ? layers.large : layers.original?.naturalWidth ? layers.original : layers.small;
+    const image = layers.large?.naturalWidth ? layers.large : layers.original?.naturalWidth ? layers.original
+      : layers.small;
     if (image?.naturalWidth) return { width: image.naturalWidth, height: image.naturalHeight };
-    if (media instanceof HTMLVideoElement && media.videoWidth > 0) return { width: media.videoWidth, height: media.videoHeight };
+    if (media instanceof HTMLVideoElement && media.videoWidth > 0) return { width: media.videoWidth,
+      height: media.videoHeight };
     return { width: 4, height: 3 };
   }
 
@@ -428,7 +445,7 @@ export class Picture {
    * @param {number} [y]
    */
   zoomTo(scale, x = this.element.clientWidth / 2, y = this.element.clientHeight / 2) {
-    if (!this.isPicture) return;
+    if (!this.canZoom) return;
     const { view, fit } = this;
     const next = Math.min(Math.max(scale, 1), Math.max(4, 4 * this.wholeScale));
     const factor = next / view.scale;

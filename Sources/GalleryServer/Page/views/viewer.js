@@ -4,11 +4,12 @@
 //     .viewer-stage    the picture, the bar above it, previous and next, a burst's pictures
 //     .viewer-panel    information, beside the stage or below it on a phone
 //
-// The viewer is led along with the list: `index` is where the shown asset stands at the list's state. An asset that leaves the
-// list is followed by its neighbour, and the viewer says so. The address names the asset (`?photo=`), so Back closes the
-// viewer and a link opens it; what is shown changes the address without a new entry of the history.
+// The viewer is led along with the list: `index` is where the shown asset stands at the list's state. An asset that
+// leaves the list is followed by its neighbour, and the viewer says so. The address names the asset (`?photo=`), so
+// Back closes the viewer and a link opens it; what is shown changes the address without a new entry of the history.
 //
-// Invariant: while something is shown, `item` is the asset that stands at `index`, or the one whose item is on its way.
+// Invariant: while something is shown, `item` is the asset that stands at `index`, or the one whose item is on its
+// way.
 
 import { App } from './app.js';
 import { mapped } from '../model/list.js';
@@ -33,7 +34,7 @@ import { loaded } from './viewing.js';
  * @property {HTMLElement} scroll gets the focus back
  */
 
-/** How long a photo must be shown before more than its picture is asked for, and between two such questions, milliseconds. */
+/** How long a photo is shown before more than its picture is asked for, and between such questions, milliseconds. */
 const settleTime = 120;
 const refreshTime = 1200;
 /** How far a key pans, CSS pixels. */
@@ -102,8 +103,9 @@ export class Viewer {
     this.spoken = h('p', { class: 'visually-hidden', role: 'status' });
     this.message = h('p', { class: 'viewer-message', role: 'status', hidden: true });
     this.offline = h('p', { class: 'banner', role: 'status', hidden: app.feed.isOpen }, t('state.offline'));
+    this.middle = h('div', { class: 'viewer-middle' }, this.picture.element, this.bar.previous, this.bar.next);
     this.stage = h('div', { class: 'viewer-stage', tabindex: '-1' }, this.bar.element, this.offline, this.message,
-      h('div', { class: 'viewer-middle' }, this.picture.element, this.bar.previous, this.bar.next),
+      this.middle,
       this.burst.element, this.spoken);
     this.dialog = h('dialog', {
       class: 'viewer', 'aria-label': t('viewer'), onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
@@ -134,7 +136,7 @@ export class Viewer {
 
   followPointers() {
     const { picture } = this;
-    new Gestures(picture.element, {
+    new Gestures(this.middle, {
       isEnlarged: () => picture.isEnlarged,
       pan: (x, y) => { if (picture.isEnlarged) picture.pan(x, y); },
       enlarge: (factor, x, y) => picture.zoomTo(picture.view.scale * factor, x, y),
@@ -189,10 +191,12 @@ export class Viewer {
    */
   arrived(item) {
     this.asset = null;
+    if (this.message.textContent === t('viewer.notLoaded')) this.tell('');
     this.burst.leave();
     this.picture.show(item);
     this.dialog.dataset.id = item.id;
-    this.spoken.textContent = `${t('viewer.position', { index: this.index + 1, count: this.list.count })}. ${spoken(item)}`;
+    this.spoken.textContent = `${t('viewer.position',
+      { index: this.index + 1, count: this.list.count })}. ${spoken(item)}`;
     this.panel.clear();
     this.setAddressSoon();
     clearTimeout(this.settling);
@@ -430,7 +434,8 @@ export class Viewer {
   /** @param {KeyboardEvent} event */
   key(event) {
     const { target } = event;
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !(target instanceof Element)) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey
+      || !(target instanceof Element)) return;
     if (target.closest('dialog') !== this.dialog || target.matches('input, textarea, select, video, audio')) return;
     const { picture } = this;
     const isRating = /^[0-5]$/.test(event.key) && !this.panel.element.hidden;
@@ -442,8 +447,10 @@ export class Viewer {
       ArrowUp: isEnlarged ? pan(0, 1) : undefined, ArrowDown: isEnlarged ? pan(0, -1) : undefined,
       PageUp: () => this.step(-1), PageDown: () => this.step(1),
       Home: () => this.step(-this.index), End: () => this.step(this.list.count - 1 - this.index),
-      '+': () => this.enlarge(this.zoomStep), '=': () => this.enlarge(this.zoomStep), '-': () => this.enlarge(1 / this.zoomStep),
-      z: () => picture.toggle(), i: () => this.togglePanel(), f: this.canChange ? () => this.toggleFavorite() : undefined,
+      '+': () => this.enlarge(this.zoomStep), '=': () => this.enlarge(this.zoomStep),
+        '-': () => this.enlarge(1 / this.zoomStep),
+      z: () => picture.toggle(), i: () => this.togglePanel(), f: this.canChange ? () => this.toggleFavorite()
+        : undefined,
       l: event.repeat ? undefined : () => picture.playLive(), Delete: event.repeat ? undefined : () => this.trash(),
     };
     const isScrolling = this.panel.element.contains(target) && /^(Page|Home|End)/.test(event.key);
@@ -495,9 +502,13 @@ export class Viewer {
     this.dialog.close();
   }
 
-  close() {
+  /** @param {{ keepsAddress?: boolean }} options `keepsAddress`: the address is somebody else's already */
+  close({ keepsAddress = false } = {}) {
+    this.keepsAddress = keepsAddress;
     this.dialog.close();
   }
+
+  keepsAddress = false;
 
   /** Everything ends, and the focus returns to the grid at the photo that was seen last. */
   closed() {
@@ -514,7 +525,7 @@ export class Viewer {
     this.picture.close();
     this.noticesHome?.append(this.app.notices.element);
     this.dialog.remove();
-    if (this.isAtHome && this.app.read().query.get('photo') !== null) {
+    if (!this.keepsAddress && this.isAtHome && this.app.read().query.get('photo') !== null) {
       if (history.state?.photo === mark) history.back();
       else history.replaceState(null, '', this.href(null));
     }

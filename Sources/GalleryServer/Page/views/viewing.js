@@ -2,8 +2,8 @@
 //
 //   #/photos?kind=videos&photo=1B4E28BA-…      the view `#/photos?kind=videos` with a viewer
 //
-// The server has no way from an asset to its index. Where the list is sorted by a date, those that stand before are counted
-// by a fetch of their own; shorter lists are searched. Elsewhere the photo is shown alone.
+// The server has no way from an asset to its index. Where the list is sorted by a date, those that stand before are
+// counted by a fetch of their own; shorter lists are searched. Elsewhere the photo is shown alone.
 
 import { Problem } from '../client/photoledger.js';
 import { List, mapped } from '../model/list.js';
@@ -29,7 +29,8 @@ const pause = 1000;
 export async function loaded(list, start, count) {
   const isThere = () => {
     const { count: all } = list;
-    for (let index = Math.max(0, start); index < Math.min(start + count, all); index += 1) if (!list.item(index)) return false;
+    for (let index = Math.max(0, start); index < Math.min(start + count, all); index += 1) if (
+      !list.item(index)) return false;
     return true;
   };
   for (let attempt = 0; attempt < attempts && list.isOpen; attempt += 1) {
@@ -102,7 +103,7 @@ export class Viewing {
 
   close() {
     this.isClosed = true;
-    this.viewer?.dialog.close();
+    this.viewer?.close({ keepsAddress: true });
   }
 
   /**
@@ -113,7 +114,7 @@ export class Viewing {
     try {
       const { openViewer } = await import('./viewer.js');
       if (this.isClosed) return null;
-      this.viewer?.close();
+      this.viewer?.close({ keepsAddress: true });
       const viewer = openViewer(this.app, place, index, { at: this.at });
       this.viewer = viewer;
       viewer.onClosed = () => { if (this.viewer === viewer) this.viewer = null; };
@@ -152,7 +153,8 @@ export class Viewing {
   async openAlone(asset) {
     const { client, feed } = this.app;
     const question = {
-      where: `localIdentifier == ${quoted(asset.localIdentifier)}`, hidden: true, allBursts: true, trash: asset.trashedDate !== null,
+      where: `localIdentifier == ${quoted(asset.localIdentifier)}`, hidden: true, allBursts: true,
+        trash: asset.trashedDate !== null,
     };
     const list = await List.open(client, question, { feed, at: this.at });
     if (this.isClosed || list.count === 0) {
@@ -211,7 +213,9 @@ export class Viewing {
     const all = [];
     for (let start = 0; start < Math.min(count, searchLimit); start += windowSize) all.push(start);
     const [key, order = 'asc'] = (this.question.sort?.[0] ?? '').split(':');
-    if (!['creationDate', 'addedDate'].includes(key) || this.question.limit || !asset[key]) return all;
+    if (!['creationDate', 'addedDate'].includes(key) || this.question.limit) return all;
+    // What has no date stands at the end of a list that descends.
+    if (!asset[key]) return order === 'desc' ? [Math.max(0, count - windowSize), ...all] : all;
     const sign = order === 'desc' ? '>' : '<';
     const date = `${key} ${sign} ${quoted(new Date(asset[key]).toISOString())}`;
     // In an ascending list what has no date stands before everything else.

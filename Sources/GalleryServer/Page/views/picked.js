@@ -1,0 +1,203 @@
+// The selection of a picking session in place of a grid's own: identifiers that the server keeps, in their order.
+//
+// A press is shown at once and sent as a tap, one after the other. What the server then says of the selection counts:
+// the app may deselect and move while the person picks, and other windows may present the same session.
+
+import { t } from '../text/text.js';
+import { Grid } from './grid.js';
+import { spoken } from './tile.js';
+
+/** @typedef {import('../client/photoledger.js').Item} Item */
+
+/**
+ * @typedef {object} Presentation
+ * @property {string} session
+ * @property {string} client
+ * @property {string | null} filter
+ * @property {boolean} ordered
+ * @property {boolean} continuous
+ * @property {'open' | 'finished' | 'cancelled'} state
+ * @property {number} limit 0: any number
+ * @property {string[]} selection
+ * @property {boolean} [removeLocation] whether places are left out, where the server lets the person say
+ */
+
+export class Picked extends EventTarget {
+  /**
+   * @param {import('../client/photoledger.js').PhotoLedger} client
+   * @param {Presentation} presentation
+   * @param {(error: unknown) => void} fail
+   */
+  constructor(client, presentation, fail) {
+    super();
+    this.client = client;
+    this.presentation = presentation;
+    this.fail = fail;
+    /** @type {Map<string, boolean>} what was pressed and is not confirmed */
+    this.wanted = new Map();
+    /** @type {Promise<void>} */
+    this.last = Promise.resolve();
+    /** @type {import('../model/list.js').List | null} */
+    this.list = null;
+    /** @type {Map<string, Item>} */
+    this.items = new Map();
+    /** Grids of the gallery keep ranges here; a session has none. @type {[number, number][]} */
+    this.ranges = [];
+    /** @type {number | null} */
+    this.anchor = null;
+  }
+
+  /** The selected identifiers as the person sees them, in the order of the session. */
+  get ids() {
+    const { selection } = this.presentation;
+    const kept = selection.filter((id) => this.wanted.get(id) !== false);
+    return [...kept, ...[...this.wanted].filter(([id, isIn]) => isIn && !selection.includes(id)).map(([id]) => id)];
+  }
+
+  get count() {
+    return this.ids.length;
+  }
+
+  /** @param {string} id */
+  isIn(id) {
+    return this.wanted.get(id) ?? this.presentation.selection.includes(id);
+  }
+
+  /** @param {number} index */
+  has(index) {
+    const item = this.list?.item(index);
+    return item ? this.isIn(item.id) : false;
+  }
+
+  /** @param {number} index */
+  toggle(index) {
+    this.anchor = index;
+    this.set(index, index + 1, !this.has(index));
+  }
+
+  /** @param {number} index */
+  extend(index) {
+    const anchor = this.anchor ?? index;
+    this.set(Math.min(anchor, index), Math.max(anchor, index) + 1, true);
+    this.anchor = anchor;
+  }
+
+  /**
+   * @param {number} first
+   * @param {number} end
+   * @param {boolean} isIn
+   */
+  async set(first, end, isIn) {
+    const { list } = this;
+    if (!list) return;
+    const { limit } = this.presentation;
+    // With a limit there is no sense in looking at more than may be picked.
+    const last = isIn && limit > 0 ? Math.min(end, first + limit + this.count) : Math.min(end, list.count);
+    try {
+      await list.load(first, last - first);
+    } catch (error) {
+      this.fail(error);
+      return;
+    }
+    for (let index = first; index < last; index += 1) {
+      const item = list.item(index);
+      if (!item || this.isIn(item.id) === isIn) continue;
+      this.items.set(item.id, item);
+      if (isIn && limit > 0 && this.count >= limit) {
+        if (limit > 1 || this.count > 1) {
+          this.fail(new Error(t('pick.limit', { count: limit })));
+          break;
+        }
+        // Of one that may be picked, another press means another one.
+        for (const other of this.ids) this.tap(other, false);
+      }
+      this.tap(item.id, isIn);
+    }
+    this.dispatchEvent(new Event('change'));
+  }
+
+  /** Takes everything out. */
+  clear() {
+    for (const id of this.ids) this.tap(id, false);
+    this.dispatchEvent(new Event('change'));
+  }
+
+  /** The grid's list went on; identifiers stay what they are. */
+  apply() {
+    this.anchor = null;
+  }
+
+  * [Symbol.iterator]() {
+    yield* /** @type {number[]} */ ([]);
+  }
+
+  /**
+   * Sends a press to the server, after those before it.
+   * @param {string} id
+   * @param {boolean} isIn
+   */
+  tap(id, isIn) {
+    this.wanted.set(id, isIn);
+    const path = `/v1/picking/${encodeURIComponent(this.presentation.session)}/taps`;
+    this.last = this.last.then(async () => {
+      try {
+        await this.client.ask('POST', path, { json: isIn ? { select: id } : { deselect: id } });
+        const { selection } = this.presentation;
+        const others = selection.filter((one) => one !== id);
+        const isThere = others.length < selection.length;
+        if (isIn !== isThere) this.presentation = { ...this.presentation, selection: isIn ? [...others, id] : others };
+      } catch (error) {
+        this.fail(error);
+      }
+      if (this.wanted.get(id) === isIn) this.wanted.delete(id);
+      this.dispatchEvent(new Event('change'));
+    });
+  }
+
+  /**
+   * What the server says of the session.
+   * @param {Presentation} presentation
+   */
+  take(presentation) {
+    this.presentation = presentation;
+    this.dispatchEvent(new Event('change'));
+  }
+}
+
+/** A grid whose selection is a session's, with numbers where the order counts. */
+export class PickGrid extends Grid {
+  /**
+   * @param {import('./app.js').App} app
+   * @param {import('../model/list.js').List} list
+   * @param {import('./grid.js').GridOptions} options
+   * @param {Picked} picked
+   */
+  constructor(app, list, options, picked) {
+    super(app, list, options);
+    this.picked = picked;
+    picked.list = list;
+    this.selection = /** @type {any} */ (picked);
+    this.redraw = () => this.drawSoon();
+    picked.addEventListener('change', this.redraw);
+    this.addEventListener('open', (event) => picked.toggle(/** @type {import('./grid.js').OpenEvent} */ (event).index));
+  }
+
+  draw() {
+    super.draw();
+    if (!this.picked) return;
+    const { ids, presentation: { ordered } } = this.picked;
+    for (const { element, item } of this.tiles.values()) {
+      const number = ordered && item ? ids.indexOf(item.id) + 1 : 0;
+      const text = number > 0 ? String(number) : '';
+      if ((element.dataset.number ?? '') === text) continue;
+      if (text) element.dataset.number = text;
+      else delete element.dataset.number;
+      if (item) element.setAttribute('aria-label', spoken(item) + (text ? `, ${t('pick.number', { number })}` : ''));
+    }
+  }
+
+  close() {
+    this.picked.removeEventListener('change', this.redraw);
+    super.close();
+  }
+}

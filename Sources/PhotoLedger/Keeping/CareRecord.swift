@@ -1,0 +1,109 @@
+public import Foundation
+
+// What was last done to keep a library safe, for those who ask later whether anybody looks after it.
+//
+//     LIBRARY/care/backup.json          the last backup that was finished
+//                  verification.json    the last verification that found nothing wrong
+//                  checkpoint.json      the last that compared the log with a checkpoint kept elsewhere
+//
+// Notes beside the log, not events of it: a library that is only read can be backed up and verified, and what a program
+// says it did proves nothing, so nothing is derived from it. Whoever can write the directory can write them.
+//
+// Each kind has a file of its own, which is replaced as a whole, so that two programs that note at once lose nothing.
+
+/// What was last done to keep a library safe.
+public struct CareRecord: Sendable, Hashable {
+  /// What can be noted.
+  public enum Kind: String, Sendable, CaseIterable {
+    /// A backup was finished.
+    case backup
+    /// A verification found nothing wrong.
+    case verification
+    /// A verification found that the log begins with every checkpoint that it was compared with.
+    case checkpoint
+  }
+
+  /// When something was done, and how far the log reached then.
+  public struct Entry: Sendable, Hashable, Codable {
+    /// When it was done.
+    public let date: Date
+    /// How many events the log had.
+    public let eventCount: UInt64
+    /// The chain hash at that end of the log, in hexadecimal digits.
+    public let chain: String
+  }
+
+  /// The last backup; nil if none was noted.
+  public internal(set) var backup: Entry?
+  /// The last verification that found nothing wrong; nil if none was noted.
+  public internal(set) var verification: Entry?
+  /// The last that compared the log with a checkpoint; nil if none was noted.
+  public internal(set) var checkpoint: Entry?
+
+  fileprivate static let folder = "care"
+  /// A longer file was not written by this program.
+  fileprivate static let byteLimit: Int64 = 4096
+}
+
+extension PhotoLibrary {
+  /// Reads what was last done to keep the library safe.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.corrupted` for a note that cannot be
+  ///   read, `.storage`.
+  /// - Complexity: O(1).
+  public func careRecord() throws -> CareRecord {
+    try checkIsOwner("ask who looks after the library")
+    return try store.folder.withPath { library in
+      func entry(_ kind: CareRecord.Kind) throws -> CareRecord.Entry? {
+        let path = "\(library)/\(CareRecord.folder)/\(kind.rawValue).json"
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        guard let count = LibraryCopy.byteCount(ofFile: path), count <= CareRecord.byteLimit,
+          let bytes = FileManager.default.contents(atPath: path)
+        else { throw LibraryError(.corrupted, "\(path) cannot be read; remove it, it is only a note.") }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        do {
+          return try decoder.decode(CareRecord.Entry.self, from: bytes)
+        } catch {
+          throw LibraryError(.corrupted, "\(path) is no note of this program; remove it, it is only a note.")
+        }
+      }
+      return CareRecord(
+        backup: try entry(.backup), verification: try entry(.verification), checkpoint: try entry(.checkpoint))
+    }
+  }
+
+  /// Notes that a backup was finished.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.storage` where the directory cannot
+  ///   be written.
+  /// - Complexity: O(1).
+  public func note(_ report: BackupReport) throws {
+    try note(.backup, report.eventCount, report.chain)
+  }
+
+  /// Notes that a verification found nothing wrong; one that found a defect is not noted.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.storage` where the directory cannot
+  ///   be written.
+  /// - Complexity: O(1).
+  public func note(_ found: Verification) throws {
+    guard found.isSound else { return }
+    try note(.verification, found.eventCount, found.chain)
+    if found.checkpointCount > 0 { try note(.checkpoint, found.eventCount, found.chain) }
+  }
+
+  private func note(_ kind: CareRecord.Kind, _ eventCount: UInt64, _ chain: String) throws {
+    try checkIsOwner("note what was done for the library")
+    let entry = CareRecord.Entry(date: store.core.surroundings.date(), eventCount: eventCount, chain: chain)
+    try store.folder.withPath { library in
+      let folder = URL(filePath: "\(library)/\(CareRecord.folder)", directoryHint: .isDirectory)
+      let encoder = JSONEncoder()
+      encoder.dateEncodingStrategy = .iso8601
+      encoder.outputFormatting = [.sortedKeys]
+      do {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try encoder.encode(entry).write(to: folder.appending(path: "\(kind.rawValue).json"), options: .atomic)
+      } catch {
+        throw LibraryError(.storage, "\(folder.path) cannot be written: \(error.localizedDescription)")
+      }
+    }
+  }
+}

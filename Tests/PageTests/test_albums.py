@@ -1,0 +1,415 @@
+"""Albums, folders, smart albums, the trash and hidden photos: made, changed, ordered and taken back as people do it."""
+
+import unittest
+
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from gallery import PageTest, wait
+
+
+class CollectionTest(PageTest):
+    """Steps that the tests of this file share; each test begins signed in, at the top level, with albums of its own."""
+
+    def setUp(self):
+        self.clear()
+        self.browser.sign_in(self.gallery, path="/#/albums")
+
+    def clear(self):
+        """Brings the library back to its photos: shown, in no album, not in the trash."""
+        changes = []
+        for one in self.collections():
+            field = {"album": "albums", "smartAlbum": "smartAlbums", "folder": "folders"}[one["kind"]]
+            changes.append({"op": f"{one['kind']}.delete", field: [one["localIdentifier"]]})
+        trashed = [one["localIdentifier"] for one in self.gallery.assets("--trash", "--hidden")]
+        if trashed:
+            changes.append({"op": "asset.restore", "assets": trashed})
+        ids = [one["localIdentifier"] for one in self.gallery.assets("--hidden")] + trashed
+        changes.append({"op": "asset.edit", "assets": ids, "isHidden": False, "isFavorite": False})
+        self.gallery.commit(*changes)
+
+    def collections(self, folder=None):
+        query = f"?folder={folder.split('/')[0]}" if folder else ""
+        return self.gallery.ask("GET", "/v1/collections" + query).json.get("collections", [])
+
+    def titles(self, folder=None):
+        return [one["localizedTitle"] for one in self.collections(folder)]
+
+    def make_album(self, title, assets=()):
+        """An album of the library, made by another client than the page."""
+        receipt = self.gallery.commit({"op": "album.create", "title": title, "as": "$a"},
+                                      {"op": "album.add", "album": "$a", "assets": list(assets)})
+        return receipt["created"][0]
+
+    def members(self, album):
+        return [one["localIdentifier"] for one in self.gallery.assets("--album", album)]
+
+    def newest(self):
+        return [one["localIdentifier"] for one in self.gallery.assets("--sort", "creationDate:desc")]
+
+    def go(self, address):
+        self.browser.js("location.hash = arguments[0]", address)
+
+    def shown(self):
+        """The identifiers of the tiles on the screen, in their order."""
+        return self.browser.js("""return [...document.querySelectorAll('.tile[data-id]')].filter((tile) => !tile.hidden)
+            .sort((one, other) => one.dataset.index - other.dataset.index).map((tile) => tile.dataset.id)""")
+
+    def cards(self):
+        return self.browser.js("""return [...document.querySelectorAll('.collections > div > .cards .card-title')]
+            .map((title) => title.textContent)""")
+
+    def says(self, text, selector="body"):
+        """Waits for a text, also while the elements around it are made anew."""
+        wait(lambda: self.browser.js("""return [...document.querySelectorAll(arguments[1])]
+            .some((element) => element.checkVisibility() && element.innerText.includes(arguments[0]))""", text, selector),
+             f"'{text}' in {selector}")
+
+    def card(self, title):
+        return wait(lambda: self.browser.js("""return [...document.querySelectorAll('.cards .card')]
+            .find((card) => !card.hidden && card.querySelector('.card-title').textContent === arguments[0])""", title), f"the card '{title}'")
+
+    def choose(self, title, choice):
+        """Chooses from the menu of a card."""
+        self.card(title).find_element(By.CSS_SELECTOR, ".card-menu").click()
+        self.browser.click(f'dialog [data-choice="{choice}"]')
+
+    def fill(self, selector, text):
+        field = self.browser.one(selector)
+        field.clear()
+        field.send_keys(text)
+        return field
+
+    def undo(self, said):
+        """Takes back what a notice says."""
+        def button():
+            for notice in self.browser.all(".notice"):
+                if said in notice.text:
+                    return notice.find_element(By.CSS_SELECTOR, ".notice-action")
+            return None
+        wait(button, f"the notice '{said}'").click()
+
+    def select(self, *ids):
+        """Selects tiles by their marks."""
+        for one in ids:
+            tile = self.browser.one(f'.tile[data-id="{one}"]')
+            box = tile.rect
+            ActionChains(self.browser.driver).move_to_element_with_offset(
+                tile, int(14 - box["width"] / 2), int(14 - box["height"] / 2)).click().perform()
+            try:
+                wait(lambda: tile.get_attribute("aria-selected") == "true", f"{one} is selected", 5)
+            except AssertionError:
+                self.browser.screenshot("select-failed"); raise
+
+
+class AlbumTests(CollectionTest):
+    def test_an_album_is_created_renamed_deleted_and_each_is_taken_back(self):
+        self.says("No albums yet")
+        self.browser.click('[data-new="album"]')
+        self.fill("dialog input", "Sea").send_keys(Keys.ENTER)
+        wait(lambda: self.cards() == ["Sea"], "the card is there")
+        self.assertEqual(self.titles(), ["Sea"])
+        self.undo("Created")
+        wait(lambda: self.titles() == [] and self.cards() == [], "the album is gone")
+
+        self.make_album("Coast")
+        wait(lambda: self.cards() == ["Coast"], "what another client made is shown")
+        self.choose("Coast", "rename")
+        self.fill("dialog input", "The coast").send_keys(Keys.ENTER)
+        self.card("The coast")
+        self.assertEqual(self.titles(), ["The coast"])
+        self.undo("Renamed")
+        self.card("Coast")
+
+        self.choose("Coast", "delete")
+        self.browser.click("dialog .grave")
+        wait(lambda: self.titles() == [] and self.cards() == [], "the album is deleted")
+        self.undo("Deleted")
+        self.card("Coast")
+        self.assertEqual(self.titles(), ["Coast"])
+
+    def test_folders_hold_albums_by_menu_and_by_drag(self):
+        album = self.make_album("Rome", self.newest()[:2])
+        self.browser.click('[data-new="folder"]')
+        self.fill("dialog input", "Italy").send_keys(Keys.ENTER)
+        self.card("Italy")
+        folder = next(one for one in self.collections() if one["kind"] == "folder")["localIdentifier"]
+        self.choose("Rome", "into")
+        wait(lambda: next((one for one in self.browser.all("dialog .choices button") if one.text == "Italy"), None),
+             "the folder is offered").click()
+        wait(lambda: self.cards() == ["Italy"], "the album left the top level")
+        self.assertEqual(self.titles(folder), ["Rome"])
+        self.undo("Moved")
+        wait(lambda: sorted(self.cards()) == ["Italy", "Rome"], "it is back")
+
+        ActionChains(self.browser.driver).drag_and_drop(self.card("Rome"), self.card("Italy")).perform()
+        wait(lambda: self.titles(folder) == ["Rome"], "it was dropped into the folder")
+        wait(lambda: self.cards() == ["Italy"], "the card left")
+        self.card("Italy").find_element(By.CSS_SELECTOR, ".card-link").click()
+        wait(lambda: self.browser.text("h1") == "Italy" and self.cards() == ["Rome"], "the folder shows the album")
+        self.browser.click('[data-new="album"]')
+        self.fill("dialog input", "Naples").send_keys(Keys.ENTER)
+        wait(lambda: self.titles(folder) == ["Rome", "Naples"], "a new album is made where one is")
+        self.card("Rome").find_element(By.CSS_SELECTOR, ".card-link").click()
+        self.says("2 photos", ".count")
+        self.assertEqual(self.browser.text(".back"), "Italy")
+
+        self.go("#/albums")
+        self.choose("Italy", "delete")
+        self.browser.click("dialog .grave")
+        wait(lambda: self.titles() == [], "the folder went with what was in it")
+        self.undo("Deleted")
+        wait(lambda: self.titles(folder) == ["Rome", "Naples"], "all of it is back")
+        self.assertEqual(len(self.members(album)), 2)
+
+    def test_the_order_of_albums_changes_by_drag_by_keys_and_by_menu(self):
+        for title in ["One", "Two", "Three"]:
+            self.make_album(title)
+        wait(lambda: self.cards() == ["One", "Two", "Three"], "three cards")
+        target = self.card("One")
+        (ActionChains(self.browser.driver).click_and_hold(self.card("Three"))
+         .move_to_element_with_offset(target, int(-target.rect["width"] / 2) + 10, 0).release().perform())
+        wait(lambda: self.titles() == ["Three", "One", "Two"], "dropped before the first")
+        wait(lambda: self.cards() == ["Three", "One", "Two"], "the cards follow")
+        link = self.card("Three").find_element(By.CSS_SELECTOR, ".card-link")
+        self.browser.js("arguments[0].focus()", link)
+        ActionChains(self.browser.driver).key_down(Keys.ALT).send_keys(Keys.ARROW_RIGHT).key_up(Keys.ALT).perform()
+        wait(lambda: self.titles() == ["One", "Three", "Two"], "one place on by keys")
+        wait(lambda: self.cards() == ["One", "Three", "Two"], "the cards follow")
+        self.assertEqual(self.browser.js("return document.activeElement.textContent.includes('Three')"), True)
+        self.choose("One", "last")
+        wait(lambda: self.titles() == ["Three", "Two", "One"], "to the end by the menu")
+
+    def test_a_smart_album_shows_what_its_predicate_finds_and_says_what_is_wrong_with_it(self):
+        favorite = self.newest()[3]
+        self.gallery.commit({"op": "asset.edit", "assets": [favorite], "isFavorite": True})
+        self.browser.click('[data-new="smartAlbum"]')
+        self.fill(".smart-album input[type=text]", "Best")
+        self.fill(".smart-album textarea", "colour == 1")
+        self.browser.click(".smart-album button[type=submit]")
+        self.says("Unknown key 'colour'", ".smart-album .problem")
+        self.assertEqual(self.browser.one(".smart-album textarea").get_attribute("aria-invalid"), "true")
+        self.assertEqual(self.titles(), [])
+        self.fill(".smart-album textarea", "isFavorite == YES")
+        self.browser.click(".smart-album button[type=submit]")
+        self.card("Best").find_element(By.CSS_SELECTOR, ".card-link").click()
+        wait(lambda: self.shown() == [favorite], "the favourite is in it")
+        self.says("isFavorite == TRUE", ".predicate")
+        self.browser.click('[data-tool="menu"]')
+        self.browser.click('dialog [data-choice="rename"]')
+        self.fill("dialog input", "The best").send_keys(Keys.ENTER)
+        wait(lambda: self.browser.text("h1") == "The best" and self.titles() == ["The best"], "renamed")
+        self.browser.click('[data-tool="menu"]')
+        self.browser.click('dialog [data-choice="delete"]')
+        self.browser.click("dialog .grave")
+        wait(lambda: self.titles() == [] and self.cards() == [], "deleted, and back at the albums")
+        self.undo("Deleted")
+        wait(lambda: self.titles() == ["The best"], "it is back")
+
+    expected_errors = ("/v1/fetches", "/v1/sessions")
+
+    def test_media_types_have_counts_and_those_without_photos_are_not_shown(self):
+        self.gallery.commit({"op": "asset.edit", "assets": self.newest()[:3], "isFavorite": True})
+        card = self.card("Favourites")
+        wait(lambda: "3 photos" in card.text, "the count of favourites")
+        # A cover is the picture itself, also where it was made after the page was opened.
+        wait(lambda: self.browser.js("return arguments[0].querySelector('.cover img')?.naturalWidth > 0", card), "the cover")
+        self.assertFalse(self.browser.one(".media-types").find_element(By.CSS_SELECTOR, '[data-smart="smartAlbumVideos"]').is_displayed())
+        card.find_element(By.CSS_SELECTOR, ".card-link").click()
+        wait(lambda: self.shown() == self.newest()[:3], "the favourites, newest first")
+
+    def test_a_selection_goes_into_an_album_that_is_there_and_into_a_new_one(self):
+        album = self.make_album("Trip")
+        newest = self.newest()
+        self.go("#/photos")
+        self.select(newest[0], newest[2])
+        self.browser.click('[data-action="album"]')
+        self.browser.one("dialog input").send_keys("tri")
+        wait(lambda: [one.text for one in self.browser.all("dialog [role=option]")] == ["Trip", "New album “tri”"], "the list is narrowed")
+        ActionChains(self.browser.driver).send_keys(Keys.ARROW_DOWN).send_keys(Keys.ARROW_UP).send_keys(Keys.ENTER).perform()
+        wait(lambda: self.members(album) == [newest[0], newest[2]], "both are in the album")
+        self.undo("in “Trip”")
+        wait(lambda: self.members(album) == [], "neither is")
+
+        self.select(newest[1])
+        self.browser.click('[data-action="album"]')
+        self.browser.one("dialog input").send_keys("Walk", Keys.ENTER)
+        wait(lambda: self.titles() == ["Trip", "Walk"], "a new album")
+        walk = self.collections()[1]["localIdentifier"]
+        self.assertEqual(self.members(walk), [newest[1]])
+        self.go("#/albums/" + walk.split("/")[0])
+        self.says("1 photo", ".count")
+        self.select(newest[1])
+        self.browser.click('[data-action="removeFromAlbum"]')
+        wait(lambda: self.members(walk) == [], "it left the album")
+        self.assertIn(newest[1], self.newest())
+        self.says("Go to the timeline", ".empty")
+
+    def test_photos_of_an_album_are_ordered_by_drag_and_by_keys_as_the_library_then_has_them(self):
+        ids = self.newest()[:6]
+        album = self.make_album("Order", ids)
+        self.go("#/albums/" + album.split("/")[0])
+        wait(lambda: self.shown() == ids, "the album's own order")
+        # The fifth and the second, selected, are dragged before the first.
+        self.select(ids[1], ids[4])
+        first = self.browser.one(f'.tile[data-id="{ids[0]}"]')
+        (ActionChains(self.browser.driver).click_and_hold(self.browser.one(f'.tile[data-id="{ids[4]}"]'))
+         .move_to_element_with_offset(first, int(-first.rect["width"] / 2) + 6, 0).release().perform())
+        wanted = [ids[1], ids[4], ids[0], ids[2], ids[3], ids[5]]
+        wait(lambda: self.members(album) == wanted, "the library has the new order")
+        wait(lambda: self.shown() == wanted, "the grid follows")
+        ActionChains(self.browser.driver).send_keys(Keys.ESCAPE).perform()
+
+        self.browser.js("document.querySelector('.grid-scroll').focus()")
+        ActionChains(self.browser.driver).send_keys(Keys.HOME).perform()
+        for place in (1, 2):
+            ActionChains(self.browser.driver).key_down(Keys.ALT).send_keys(Keys.ARROW_RIGHT).key_up(Keys.ALT).perform()
+            wait(lambda: self.shown().index(ids[1]) == place, f"the first is at place {place}")
+        wanted = [ids[4], ids[0], ids[1], ids[2], ids[3], ids[5]]
+        self.assertEqual(self.members(album), wanted)
+        ActionChains(self.browser.driver).key_down(Keys.ALT).send_keys(Keys.ARROW_LEFT).key_up(Keys.ALT).perform()
+        wanted = [ids[4], ids[1], ids[0], ids[2], ids[3], ids[5]]
+        wait(lambda: self.shown() == wanted and self.members(album) == wanted, "and one place back")
+        self.assertEqual(self.browser.js("return location.hash"), "#/albums/" + album.split("/")[0])
+
+    def test_who_added_what(self):
+        ids = self.newest()
+        album = self.make_album("Ours", ids[:1])
+        self.gallery.run("client", "authorize", "cousin", "--library", str(self.gallery.library))
+        self.gallery.run("album", "add", album, ids[1], "--as", "cousin", "--library", str(self.gallery.library))
+        self.gallery.commit({"op": "album.remove", "album": album, "assets": [ids[0]]})
+        self.choose("Ours", "blame")
+        wait(lambda: len(self.browser.all(".blame tbody tr")) == 1, "the one that is there")
+        self.assertIn("cousin", self.browser.text(".blame tbody"))
+        self.browser.click("dialog .check input")
+        wait(lambda: len(self.browser.all(".blame tbody tr")) == 2, "also the one that was taken out")
+        self.says("taken out", ".blame .former")
+
+    def test_titles_are_text_whatever_they_hold(self):
+        hostile = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>'
+        album = self.make_album(hostile, self.newest()[:1])
+        self.make_album("\u202eevil " + "very long " * 60)
+        self.make_album("")
+        self.card(hostile)
+        self.card("Without a title")
+        self.choose(hostile, "delete")
+        self.says("<img src=x", "dialog h2")
+        self.browser.one("dialog .dialog-actions button").click()
+        self.go("#/albums/" + album.split("/")[0])
+        wait(lambda: self.browser.text("h1") == hostile, "the title as it is")
+        self.go("#/photos")
+        self.select(self.newest()[0])
+        self.browser.click('[data-action="album"]')
+        self.says("<img src=x", "dialog [role=option]")
+        ActionChains(self.browser.driver).send_keys(Keys.ESCAPE).perform()
+        self.assertIsNone(self.browser.js("return window.pwned ?? null"))
+        self.assertLessEqual(self.browser.js("return document.documentElement.scrollWidth"), 1280)
+
+    def test_an_album_that_is_deleted_elsewhere_says_so(self):
+        album = self.make_album("Gone", self.newest()[:1])
+        self.go("#/albums/" + album.split("/")[0])
+        self.says("1 photo", ".count")
+        self.gallery.commit({"op": "album.delete", "albums": [album]})
+        self.says("not there any more", ".empty")
+
+    # Trash
+
+    def test_restoring_gives_back_the_album_and_the_place_in_it(self):
+        ids = self.newest()[:4]
+        album = self.make_album("Kept", ids)
+        self.gallery.commit({"op": "asset.trash", "assets": [ids[1], ids[2]]})
+        self.assertEqual(self.members(album), [ids[0], ids[3]])
+        self.go("#/trash")
+        wait(lambda: sorted(self.shown()) == sorted([ids[1], ids[2]]), "the trash shows both")
+        self.select(ids[1])
+        self.browser.click('[data-action="restore"]')
+        wait(lambda: self.members(album) == [ids[0], ids[1], ids[3]], "its place in the album")
+        wait(lambda: self.shown() == [ids[2]], "it left the trash")
+
+    # Hidden photos
+
+    def test_hidden_photos_are_shown_after_a_password_and_are_locked_again(self):
+        ids = self.newest()
+        self.gallery.commit({"op": "asset.edit", "assets": [ids[0]], "isHidden": True})
+        people = self.gallery.ask("GET", "/v1/people").json["people"]
+        if not people:
+            made = self.gallery.ask("POST", "/v1/people", {"name": "ada", "client": "owner", "password": "correct horse"})
+            self.assertEqual(made.status, 201, made.body)
+        keys = len(self.gallery.ask("GET", "/v1/keys").json["keys"])
+        self.go("#/hidden")
+        self.says("signing in once more", ".lock")
+        self.assertEqual(self.shown(), [])
+        self.browser.one(".lock input[type=password]").send_keys("wrong", Keys.ENTER)
+        self.says("password is wrong", ".lock .problem")
+        self.browser.one(".lock input[type=password]").send_keys("correct horse", Keys.ENTER)
+        wait(lambda: self.shown() == [ids[0]], "the hidden photo")
+        self.assertEqual(len(self.gallery.ask("GET", "/v1/keys").json["keys"]), keys, "the key of the proof is given back")
+
+        # Time passes without input.
+        self.browser.js("const real = Date.now; Date.now = () => real() + 301_000;")
+        self.says("signing in once more", ".lock")
+        self.assertEqual(self.shown(), [])
+        self.browser.one(".lock input[type=password]").send_keys("correct horse", Keys.ENTER)
+        wait(lambda: self.shown() == [ids[0]], "the hidden photo again")
+        # The tab is away for a minute.
+        self.browser.js("""Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+            document.dispatchEvent(new Event('visibilitychange'));
+            const real = Date.now; Date.now = () => real() + 61_000;""")
+        self.says("signing in once more", ".lock")
+        self.browser.js("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
+        self.browser.one(".lock input[type=password]").send_keys("correct horse", Keys.ENTER)
+        self.select(ids[0])
+        self.browser.click('[data-action="unhide"]')
+        wait(lambda: not any(one["isHidden"] for one in self.gallery.assets("--hidden")), "shown again")
+        self.says("No photos are hidden", ".empty")
+        # The session is still that of before.
+        self.go("#/photos")
+        self.says("12 photos", ".count")
+
+    def test_hidden_photos_in_the_trash_are_not_in_the_trash_of_everybody(self):
+        ids = self.newest()
+        self.gallery.commit({"op": "asset.edit", "assets": [ids[0]], "isHidden": True}, {"op": "asset.trash", "assets": ids[:2]})
+        self.go("#/trash")
+        wait(lambda: self.shown() == [ids[1]], "only the one that is not hidden")
+
+
+class LastTests(CollectionTest):
+    photos = 4
+    expected_errors = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "503")
+
+    def test_the_list_of_albums_goes_on_after_the_server_was_away(self):
+        self.make_album("Before")
+        self.card("Before")
+        self.gallery.stop()
+        self.says("cannot be reached", ".banner")
+        self.gallery.command("album", "create", "Meanwhile")
+        self.gallery.start()
+        self.card("Meanwhile")
+        wait(lambda: not self.browser.one(".stage").find_element(By.CSS_SELECTOR, ".banner").is_displayed(), "the banner is gone")
+
+    def test_emptying_the_trash_asks_first_and_spares_what_is_not_in_it(self):
+        ids = self.newest()
+        self.gallery.commit({"op": "asset.trash", "assets": ids[:3]})
+        self.go("#/trash")
+        self.says("3 photos", ".count")
+        self.browser.click('[data-tool="empty"]')
+        self.says("cannot be undone", "dialog")
+        self.browser.one("dialog .dialog-actions button:not(.grave)").click()
+        wait(lambda: not self.browser.all("dialog"), "the question is gone")
+        self.assertEqual(len(self.gallery.assets("--trash")), 3)
+        # One is deleted by the bar, the others with the trash.
+        self.select(ids[0])
+        self.browser.click('[data-action="purge"]')
+        self.browser.click("dialog .grave")
+        wait(lambda: len(self.gallery.assets("--trash")) == 2, "one is gone")
+        self.says("2 photos", ".count")
+        self.browser.click('[data-tool="empty"]')
+        self.browser.click("dialog .grave")
+        wait(lambda: self.gallery.assets("--trash") == [], "the trash is empty")
+        self.says("The trash is empty", ".empty")
+        self.assertEqual(self.newest(), [ids[3]])
+
+
+if __name__ == "__main__":
+    unittest.main()
