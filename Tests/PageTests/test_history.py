@@ -111,6 +111,21 @@ class HistoryTests(HistoryTest):
         self.assertFalse(self.asset(self.ids[0])["isHidden"])
         self.assertIsNone(self.asset(self.ids[1])["trashedDate"])
 
+    def test_everything_of_some_days_is_undone_at_once(self):
+        self.commit({"op": "asset.edit", "assets": [self.ids[4]], "isFavorite": True})
+        self.show("#/history?from=2001-01-01&to=2001-12-31")
+        self.browser.click('[data-undo="all"]')
+        self.browser.wait_text("No commit matches.", "dialog")
+        self.browser.click("dialog .dialog-head button")
+        today = self.browser.js("return new Intl.DateTimeFormat('sv').format(new Date())")
+        self.show(f"#/history?from={today}&to={today}&client=owner")
+        self.browser.click('[data-undo="all"]')
+        # Everything since the library was made: the photos would go, and the rest with them.
+        self.browser.wait_text("6 × taken out of the library", "dialog")
+        self.assertIn("owner", self.texts(".commit-who")[0])
+        self.browser.click("dialog .dialog-head button")
+        self.assertEqual(len(self.gallery.assets()), 6, "a plan changes nothing")
+
     def test_filters_narrow_by_kind_object_and_day_and_stand_in_the_address(self):
         album = self.commit({"op": "album.create", "title": "Narrow"})["created"][0]
         self.commit({"op": "album.rename", "album": album, "title": "Wide"})

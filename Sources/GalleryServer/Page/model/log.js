@@ -3,11 +3,11 @@
 //   more()   older events: one page of the log, grouped by the commit that made them
 //   newer()  what was committed since; one small question if that is nothing
 //
-// An import is one commit with an event for each photo. Of a commit with more events than `eventLimit` the first ones are
-// read and the others are counted: the log is asked where the commit begins, and reading goes on before it.
+// An import is one commit with an event for each photo. Of a commit with more events than `eventLimit` the last ones
+// are read and the others are counted: the log is asked where the commit begins, and reading goes on before it.
 //
-// Invariant: `commits` is in the order of the log without gaps from the newest that matches to the last that was read, and
-// no commit is in it twice.
+// Invariant: `commits` is in the order of the log without gaps from the newest that matches to the last that was read,
+// and no commit is in it twice.
 
 /**
  * @typedef {object} LogEvent An event as `photoledger log --json` prints it.
@@ -55,7 +55,8 @@ const isCollection = (/** @type {string} */ id) => /\/L0\/0[24]0$/.test(id);
  * @returns {Commit}
  */
 const commitOf = ({ token, date, client, process, cause, causation }) =>
-  ({ token, date, client, process, cause, isUndo: causation?.startsWith('undo:') ?? false, events: [], furtherCount: 0 });
+  ({ token, date, client, process, cause, isUndo: causation?.startsWith('undo:') ?? false, events: [],
+    furtherCount: 0 });
 
 export class LogReader {
   /**
@@ -179,8 +180,8 @@ export class LogReader {
  * @property {string} date
  * @property {string | null} client null for another's
  * @property {string | null} cause
- * @property {Record<'asset' | 'assetCollection' | 'collectionList', Record<string, string[]>> | null} changeDetails null if
- *   the client came to see another part of the library
+ * @property {Record<'asset' | 'assetCollection' | 'collectionList', Record<string, string[]>> | null} changeDetails
+ *   null if the client came to see another part of the library
  */
 
 /**

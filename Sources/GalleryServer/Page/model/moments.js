@@ -17,7 +17,7 @@ import { sightings } from './log.js';
  *
  * @typedef {object} Moments
  * @property {number} count
- * @property {(index: number, signal?: AbortSignal) => Promise<Moment | null>} read null for a state before the first commit
+ * @property {(index: number, signal?: AbortSignal) => Promise<Moment | null>} read null before the first commit
  * @property {(at: string, signal?: AbortSignal) => Promise<Moment | null>} find by a token or an instant
  * @property {(moment: Moment, signal?: AbortSignal) => Promise<number>} before the index before a commit's first event
  */
@@ -42,7 +42,8 @@ async function logMoments(client) {
    * @param {AbortSignal} [signal]
    * @returns {Promise<import('./log.js').LogEvent | null>}
    */
-  const event = async (query, signal) => (await client.ask('GET', '/v1/log', { query: { ...query, limit: 1 }, signal })).records[0] ?? null;
+  const event = async (query, signal) => (await client.ask('GET', '/v1/log',
+    { query: { ...query, limit: 1 }, signal })).records[0] ?? null;
   const last = async (/** @type {Record<string, any>} */ query, /** @type {AbortSignal | undefined} */ signal) => {
     const found = await event({ ...query, reverse: true }, signal);
     if (!found) return null;

@@ -20,5 +20,6 @@ export function account(app) {
     }
   } }, t('account.signOut'));
   return h('div', { class: 'account' },
-    h('p', null, h('span', { class: 'visually-hidden' }, t('account.who')), ' ', h('bdi', null, person ?? client)), button);
+    h('p', null, h('span', { class: 'visually-hidden' }, t('account.who')), ' ', h('bdi', null, person ?? client)),
+      button);
 }

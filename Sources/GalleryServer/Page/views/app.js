@@ -93,9 +93,11 @@ export class App {
    * @param {HTMLElement} place
    */
   async start(place) {
-    const links = Object.entries(this.routes).filter(([, route]) => route.label && (route.isFor?.(this.session) ?? true));
+    const links = Object.entries(this.routes).filter(([, route]) => route.label
+      && (route.isFor?.(this.session) ?? true));
     fill(this.nav, h('ul', null, ...links.map(([name, route]) => h('li', null,
-      h('a', { href: `#/${name}`, 'data-route': name }, icon(route.icon ?? 'photos'), h('span', null, t(route.label ?? '')))))), account(this));
+      h('a', { href: `#/${name}`, 'data-route': name }, icon(route.icon ?? 'photos'),
+        h('span', null, t(route.label ?? '')))))), account(this));
     fill(place,
       h('a', { class: 'skip', href: '#main', onclick: (/** @type {Event} */ event) => {
         event.preventDefault();

@@ -4,6 +4,7 @@ import { t } from '../text/text.js';
 import { showDialog } from './dialog.js';
 import { h } from './dom.js';
 import { Grid } from './grid.js';
+import { messageOf } from './notice.js';
 
 /** How many photos an answer takes. */
 const limit = 10_000;
@@ -30,7 +31,7 @@ export async function choosePhotos(app, title, sentence, action) {
           close((await grid.selectedIdentifiers()).map((id) => id.split('/')[0]));
         } catch (error) {
           // A notice would lie below the dialog.
-          count.textContent = error instanceof Error ? error.message : String(error);
+          count.textContent = messageOf(error);
           done.disabled = false;
         }
       } }, action);
@@ -42,7 +43,8 @@ export async function choosePhotos(app, title, sentence, action) {
       });
       const empty = grid.list.count === 0 ? h('p', { class: 'empty' }, t('photos.none')) : null;
       return [h('p', { class: 'chooser-sentence' }, sentence), empty ?? grid.element,
-        h('div', { class: 'dialog-actions' }, count, h('button', { class: 'button', onclick: () => close() }, t('action.cancel')), done)];
+        h('div', { class: 'dialog-actions' }, count, h('button', { class: 'button', onclick: () => close() },
+          t('action.cancel')), done)];
     }, { class: 'dialog chooser' }) ?? null;
   } finally {
     grid.close();

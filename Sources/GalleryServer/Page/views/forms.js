@@ -3,6 +3,7 @@
 import { t } from '../text/text.js';
 import { showDialog } from './dialog.js';
 import { h } from './dom.js';
+import { messageOf } from './notice.js';
 
 /**
  * A dialog with a form whose request can fail.
@@ -23,7 +24,7 @@ export function formDialog(title, action, fields, send) {
       try {
         close(await send());
       } catch (error) {
-        problem.textContent = error instanceof Error ? error.message : String(error);
+        problem.textContent = messageOf(error);
         submit.disabled = false;
       }
     } }, ...fields, problem, h('div', { class: 'dialog-actions' },

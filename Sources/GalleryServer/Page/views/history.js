@@ -14,6 +14,7 @@ import { App } from './app.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
 import { causeWords, commitWords, kinds } from './log-words.js';
+import { messageOf } from './notice.js';
 import { undoDialog } from './undo.js';
 
 /** @typedef {import('../model/log.js').Commit} Commit */
@@ -85,19 +86,43 @@ class HistoryView {
     this.trouble = h('p', { class: 'problem', role: 'status', hidden: true });
     const isNarrowed = Object.keys(this.filter).length > 0;
     this.element = h('section', { class: 'view history-view' },
-      h('header', { class: 'view-head' }, h('h1', null, t('nav.history')), h('div', { class: 'view-actions' }, this.undoButton())),
+      h('header', { class: 'view-head' }, h('h1', null, t('nav.history')),
+        h('div', { class: 'view-actions' }, this.undoButton())),
       this.form(isNarrowed), this.news, this.trouble, this.list, this.foot);
-    this.observer = new IntersectionObserver((entries) => { if (entries.some((one) => one.isIntersecting)) this.more(); },
-      { rootMargin: '600px' });
+    this.observer = new IntersectionObserver((entries) => {
+      if (entries.some((one) => one.isIntersecting)) this.more();
+    }, { rootMargin: '600px' });
   }
 
   /** What takes back everything that the filter chooses, where an undo can be asked for that. */
   undoButton() {
-    const { client, cause, object, kind, from, to } = this.filter;
-    if ((!client && !cause && !object) || kind || from || to) return null;
-    const request = { client, cause, objects: object ? [object] : undefined };
-    return h('button', { class: 'button', 'data-undo': 'all', onclick: () => undoDialog(this.app, t('undo.title'),
-      [{ label: t('history.undoAll.scope'), request }]) }, icon('undo'), t('history.undoAll'));
+    const { kind, ...chosen } = this.filter;
+    if (kind || Object.keys(chosen).length === 0) return null;
+    return h('button', { class: 'button', 'data-undo': 'all', onclick: () => this.undoAll() }, icon('undo'),
+      t('history.undoAll'));
+  }
+
+  async undoAll() {
+    const { client, cause, object, from, to } = this.filter;
+    try {
+      // An undo takes states and no dates: those before the first and after the last of the days.
+      const request = {
+        client, cause, objects: object ? [object] : undefined,
+        from: from ? await this.stateBefore(from) : undefined, to: to ? await this.stateBefore(to) : undefined,
+      };
+      if (await undoDialog(this.app, t('undo.title'), [{ label: t('history.undoAll.scope'), request }])) this.ask();
+    } catch (error) {
+      if (!this.abort.signal.aborted) this.app.notices.fail(error);
+    }
+  }
+
+  /**
+   * The state at an instant: that of the last commit before it, or of no commit at all.
+   * @param {string} at
+   * @returns {Promise<string>}
+   */
+  async stateBefore(at) {
+    return (await this.app.client.openFetch({ limit: 0 }, new Date(Date.parse(at) - 1).toISOString())).token;
   }
 
   /** @param {boolean} isNarrowed */
@@ -107,22 +132,27 @@ class HistoryView {
       h('label', { class: 'field' }, t(`history.filter.${name}`), input);
     const clients = h('datalist', { id: 'history-clients' }, h('option', { value: 'owner' }));
     const kind = h('select', { name: 'kind' }, h('option', { value: '' }, t('history.kind.all')),
-      ...kinds.map((name) => h('option', { value: name, '.selected': name === value('kind') }, t(`history.kind.${name}`))));
+      ...kinds.map((name) => h('option', { value: name, '.selected': name === value('kind') },
+        t(`history.kind.${name}`))));
     const form = h('form', { class: 'filters', onsubmit: (/** @type {Event} */ event) => {
       event.preventDefault();
       /** @type {Record<string, string>} */
       const query = {};
-      for (const [name, entry] of new FormData(form)) if (typeof entry === 'string' && entry.trim() !== '') query[name] = entry.trim();
+      for (const [name, entry] of new FormData(form)) {
+        if (typeof entry === 'string' && entry.trim() !== '') query[name] = entry.trim();
+      }
       this.app.open('history', '', query);
     } },
-    field('client', h('input', { name: 'client', list: 'history-clients', maxlength: 256, '.value': value('client') })), clients,
+    field('client', h('input', { name: 'client', list: 'history-clients', maxlength: 256,
+      '.value': value('client') })), clients,
     field('cause', h('input', { name: 'cause', maxlength: 256, '.value': value('cause') })), field('kind', kind),
     field('from', h('input', { name: 'from', type: 'date', '.value': value('from') })),
     field('to', h('input', { name: 'to', type: 'date', '.value': value('to') })),
     value('object') === '' ? null : field('object', h('input', { name: 'object', '.value': value('object') })),
     h('div', { class: 'filter-actions' }, h('button', { class: 'button', type: 'submit' }, t('history.filter.act')),
       isNarrowed ? h('a', { class: 'button', href: App.href('history') }, t('history.filter.clear')) : null));
-    const box = h('details', { class: 'filter-box', '.open': isNarrowed, ontoggle: () => { if (box.open) this.suggest(clients); } },
+    const box = h('details', { class: 'filter-box', '.open': isNarrowed,
+      ontoggle: () => { if (box.open) this.suggest(clients); } },
       h('summary', null, t('history.filter')), form);
     return box;
   }
@@ -197,7 +227,7 @@ class HistoryView {
     } catch (error) {
       // The next question follows in seconds, so this stands there only as long as it holds.
       if (this.abort.signal.aborted) return;
-      this.trouble.textContent = t('history.trouble', { problem: error instanceof Error ? error.message : String(error) });
+      this.trouble.textContent = t('history.trouble', { problem: messageOf(error) });
       this.trouble.hidden = false;
     } finally {
       this.isAsking = false;
@@ -221,7 +251,8 @@ class HistoryView {
     const last = /** @type {HTMLElement | null} */ (isNew ? this.list.firstElementChild : this.list.lastElementChild);
     let section = last?.dataset.day === name ? last : null;
     if (!section) {
-      section = h('section', { class: 'history-day', 'data-day': name }, h('h2', null, name), h('ol', { class: 'commits' }));
+      section = h('section', { class: 'history-day', 'data-day': name }, h('h2', null, name),
+        h('ol', { class: 'commits' }));
       if (isNew) this.list.prepend(section);
       else this.list.append(section);
     }
@@ -240,19 +271,25 @@ class HistoryView {
       : h('p', { class: 'soft' }, Number.isNaN(commit.furtherCount) ? t('history.furtherUnknown')
         : t('history.further', { count: commit.furtherCount }));
     return h('li', { class: 'commit', 'data-token': commit.token },
-      h('p', { class: 'commit-what', dir: 'auto' }, commit.isUndo ? h('span', { class: 'badge' }, t('history.isUndo')) : null, words.join(', ')),
-      h('p', { class: 'commit-who soft' }, h('time', { datetime: commit.date, title: instant(commit.date, { dateStyle: 'full', timeStyle: 'medium' }) },
+      h('p', { class: 'commit-what', dir: 'auto' },
+        commit.isUndo ? h('span', { class: 'badge' }, t('history.isUndo')) : null, words.join(', ')),
+      h('p', { class: 'commit-who soft' }, h('time', { datetime: commit.date,
+        title: instant(commit.date, { dateStyle: 'full', timeStyle: 'medium' }) },
         instant(commit.date, { timeStyle: 'short' })), ' · ', t('history.by'), ' ',
-      h('a', { href: App.href('history', '', { client: commit.client }), dir: 'auto', title: commit.process }, commit.client),
+      h('a', { href: App.href('history', '', { client: commit.client }), dir: 'auto', title: commit.process },
+        commit.client),
       commit.cause ? [' · ', t('history.because'), ' '].join('') : null,
-      commit.cause ? h('a', { href: App.href('history', '', { cause: commit.cause }), dir: 'auto' }, causeWords(commit.cause)) : null),
+      commit.cause ? h('a', { href: App.href('history', '', { cause: commit.cause }), dir: 'auto' },
+        causeWords(commit.cause)) : null),
       h('ul', { class: 'sentences soft', lang: 'en' }, ...first), further,
       rest.length === 0 ? null : h('details', null, h('summary', null, t('history.rest', { count: rest.length })),
         h('ul', { class: 'sentences soft', lang: 'en' }, ...rest)),
       h('div', { class: 'commit-actions' },
-        isOwn ? h('button', { class: 'button', 'data-undo': 'commit', 'aria-label': t('history.undo.of', { what: words[0] ?? '' }),
+        isOwn ? h('button', {
+          class: 'button', 'data-undo': 'commit', 'aria-label': t('history.undo.of', { what: words[0] ?? '' }),
           onclick: () => this.undo(commit, words) }, icon('undo'), t('history.undo')) : null,
-        h('a', { class: 'button', href: App.href('moment', '', { at: commit.token }) }, icon('clock'), t('history.then'))));
+        h('a', { class: 'button', href: App.href('moment', '', { at: commit.token }) }, icon('clock'),
+          t('history.then'))));
   }
 
   /**
@@ -262,7 +299,8 @@ class HistoryView {
   async undo(commit, words) {
     const { token, cause, client } = commit;
     const choices = [{ label: t('undo.scope.commit', { what: words.join(', ') }), request: { commit: token } }];
-    if (cause) choices.push({ label: t('undo.scope.cause', { cause: causeWords(cause) }), request: /** @type {any} */ ({ cause }) });
+    if (cause) choices.push({ label: t('undo.scope.cause', { cause: causeWords(cause) }),
+      request: /** @type {any} */ ({ cause }) });
     choices.push({ label: t('undo.scope.client', { client }), request: /** @type {any} */ ({ client }) });
     if (this.reader.headToken !== token) {
       choices.push({ label: t('undo.scope.since'), request: /** @type {any} */ ({ from: token }) });
@@ -302,7 +340,8 @@ async function openOwn(app) {
       const name = instant(record.date, { dateStyle: 'full' });
       let section = /** @type {HTMLElement | null} */ (list.lastElementChild);
       if (section?.dataset.day !== name) {
-        section = h('section', { class: 'history-day', 'data-day': name }, h('h2', null, name), h('ol', { class: 'commits' }));
+        section = h('section', { class: 'history-day', 'data-day': name }, h('h2', null, name),
+          h('ol', { class: 'commits' }));
         list.append(section);
       }
       section.lastElementChild?.append(ownCard(record));
@@ -311,15 +350,18 @@ async function openOwn(app) {
     button.hidden = shown >= records.length;
   };
   more();
-  const element = h('section', { class: 'view history-view' }, h('header', { class: 'view-head' }, h('h1', null, t('nav.history'))),
-    h('p', { class: 'soft' }, t('history.own')), list, records.length === 0 ? h('p', { class: 'empty' }, t('history.none')) : null,
+  const element = h('section', { class: 'view history-view' },
+    h('header', { class: 'view-head' }, h('h1', null, t('nav.history'))),
+    h('p', { class: 'soft' }, t('history.own')), list,
+    records.length === 0 ? h('p', { class: 'empty' }, t('history.none')) : null,
     h('p', { class: 'history-foot' }, button));
   return { title: t('nav.history'), element };
 }
 
 /** @param {import('../model/log.js').Sighting} record */
 function ownCard({ token, date, client, cause, changeDetails }) {
-  const words = changeDetails === null ? [t('history.own.view')] : objects.flatMap((about) => outcomes.map((outcome) => {
+  const words = changeDetails === null ? [t('history.own.view')] : objects.flatMap((about) =>
+    outcomes.map((outcome) => {
     const count = changeDetails[about]?.[`${outcome}LocalIdentifiers`]?.length ?? 0;
     return count === 0 ? '' : t(`history.own.${about}.${outcome}`, { count });
   })).filter((one) => one !== '');

@@ -7,7 +7,8 @@ import { t } from '../text/text.js';
 
 /** The kinds of events that a history can be narrowed to, as the server spells them. */
 export const kinds = [
-  'asset.created', 'assets.edited', 'assets.trashed', 'assets.restored', 'asset.purged', 'asset.erased', 'asset.returned',
+  'asset.created', 'assets.edited', 'assets.trashed', 'assets.restored', 'asset.purged', 'asset.erased',
+  'asset.returned',
   'asset.unmade', 'collection.created', 'collection.edited', 'content.inserted', 'content.removed', 'content.moved',
   'content.replaced', 'client.registered', 'client.edited', 'selection.granted', 'selection.withdrawn', 'pick.recorded',
   'selection.picked', 'history.shortened', 'library.created', 'library.forked', 'nothing.changed',
@@ -16,8 +17,8 @@ export const kinds = [
 /** Kinds with a phrase of their own. */
 const known = new Set([...kinds, 'content.spread']);
 /** The causes that the library and its server give of themselves. */
-const causes = new Set(['undo', 'permission prompt', 'limited library picker', 'client withdrawn', 'registration over HTTP',
-  'request for access', 'share link opened']);
+const causes = new Set(['undo', 'permission prompt', 'limited library picker', 'client withdrawn',
+  'registration over HTTP', 'request for access', 'share link opened']);
 
 /**
  * Why a commit was made, as the reader says it.
@@ -69,7 +70,8 @@ function phrase({ type, objects, details }, count) {
   const client = objects[0] ?? '';
   if (type === 'client.edited') {
     const status = details?.readWrite?.new ?? details?.addOnly?.new;
-    if (status) return t(details.readWrite ? 'log.client.readWrite' : 'log.client.addOnly', { client, status: statusWords(status) });
+    if (status) return t(details.readWrite ? 'log.client.readWrite' : 'log.client.addOnly',
+      { client, status: statusWords(status) });
     if (details?.requested) return t('log.client.asked', { client });
   }
   return t(`log.${type}`, { count, client });

@@ -26,7 +26,8 @@ const routes = /** @type {Record<string, import('./app.js').RouteEntry>} */ ({
   },
   moment: { label: 'nav.moment', icon: 'clock', open: async (app, to) => (await import('./moment.js')).open(app, to) },
   privacy: {
-    label: 'nav.privacy', icon: 'privacy', isFor: isOwner, open: async (app) => (await import('./privacy.js')).open(app),
+    label: 'nav.privacy', icon: 'privacy', isFor: isOwner,
+    open: async (app) => (await import('./privacy.js')).open(app),
   },
   people: {
     label: 'nav.people', icon: 'people', isFor: isOwner, open: async (app) => (await import('./people.js')).open(app),

@@ -1,8 +1,9 @@
 // What changed since a moment: photos that left, came or look different, albums, each with its way back.
 //
-// Positions are the server's, from the one difference between the state and now; what is shown of them is read as windows,
-// of before for what left, of now for everything else. What left lies in the trash, is hidden or was deleted for ever: only
-// the first can be restored as such; everything else goes back by an undo of the object, whose plan is shown.
+// Positions are the server's, from the one difference between the state and now; what is shown of them is read as
+// windows, of before for what left, of now for everything else. What left lies in the trash, is hidden or was deleted
+// for ever: only the first can be restored as such; everything else goes back by an undo of the object, whose plan is
+// shown.
 
 import { t } from '../text/text.js';
 import { fill, h } from './dom.js';
@@ -64,8 +65,8 @@ class Changes {
 
   /** @param {string[]} objects */
   undo(objects) {
-    return undoDialog(this.app, t('undo.title'), [{ label: t('moment.undo.scope', { count: objects.length }), request: { objects, from: this.token } }])
-      .then((isDone) => { if (isDone) this.reload(); });
+    const label = t('moment.undo.scope', { count: objects.length });
+    return this.take({ label, request: { objects, from: this.token } });
   }
 
   async reload() {
@@ -85,7 +86,8 @@ class Changes {
       client.ask('GET', '/v1/collections:diff', { query: { from: this.token }, signal }),
     ]);
     const [left, came, changed] = [sum(photos.removed), sum(photos.inserted), sum(photos.changed)];
-    fill(this.element, h('p', { class: 'moment-counts', role: 'status' }, t('moment.commits', { count: photos.commits }), ' ',
+    fill(this.element, h('p', { class: 'moment-counts', role: 'status' },
+      t('moment.commits', { count: photos.commits }), ' ',
       t('moment.counts', { left, came, changed })),
     photos.commits > 0 && this.app.session.authorizationStatus.readWrite === 'authorized'
       ? h('button', { class: 'button', onclick: () => this.undoAll() }, t('moment.undoAll')) : null);
@@ -95,11 +97,21 @@ class Changes {
       came > 0 && await this.section('came', fetch, photos.after, photos.inserted), this.albums(albums),
     ];
     for (const one of parts) if (one) this.element.append(one);
-    if (left + came + changed === 0 && parts[3] === null) this.element.append(h('p', { class: 'empty' }, t('moment.same')));
+    if (left + came + changed === 0 && parts[3] === null) {
+      this.element.append(h('p', { class: 'empty' }, t('moment.same')));
+    }
   }
 
-  async undoAll() {
-    if (await undoDialog(this.app, t('undo.title'), [{ label: t('undo.scope.since'), request: { from: this.token } }])) await this.reload();
+  undoAll() {
+    return this.take({ label: t('undo.scope.since'), request: { from: this.token } });
+  }
+
+  /**
+   * Takes something back after its plan was shown.
+   * @param {import('./undo.js').Choice} choice
+   */
+  async take(choice) {
+    if (await undoDialog(this.app, t('undo.title'), [choice])) await this.reload();
   }
 
   /**
@@ -111,7 +123,8 @@ class Changes {
    */
   async section(kind, fetch, token, ranges) {
     const count = sum(ranges);
-    const act = h('button', { class: 'button main', disabled: true, 'data-act': kind, onclick: () => this.act(kind, [...choice.chosen]) },
+    const act = h('button', { class: 'button main', disabled: true, 'data-act': kind,
+      onclick: () => this.act(kind, [...choice.chosen]) },
       t(kind === 'left' ? 'action.restore' : 'moment.takeBack'));
     const chosenCount = h('span', { class: 'count', role: 'status' });
     const choice = thumbChoice(this.app, t(`moment.${kind}`, { count }), (chosen) => {
@@ -160,7 +173,8 @@ class Changes {
   otherWay(item) {
     if (this.app.session.authorizationStatus.readWrite !== 'authorized') return t('moment.notInTrash');
     return h('span', null, t('moment.notInTrash'), ' ', h('button', {
-      class: 'button', 'aria-label': t('moment.takeBackOf', { title: spoken(item) }), onclick: () => this.undo([item.id]),
+      class: 'button', 'aria-label': t('moment.takeBackOf', { title: spoken(item) }),
+      onclick: () => this.undo([item.id]),
     }, t('moment.takeBack')));
   }
 
@@ -175,18 +189,22 @@ class Changes {
       await this.undo(ids);
       return;
     }
-    if (await this.app.commit([{ op: 'asset.restore', assets: names }], t('done.restore', { count: ids.length }))) await this.reload();
+    const done = t('done.restore', { count: ids.length });
+    if (await this.app.commit([{ op: 'asset.restore', assets: names }], done)) await this.reload();
   }
 
   /** @param {any} difference */
   albums(difference) {
     const line = (/** @type {any} */ one, /** @type {string} */ kind) => h('li', { 'data-album': one.localIdentifier },
-      h('bdi', null, one.localizedTitle || t('moment.untitled')), ' ', h('span', { class: 'soft' }, t(`moment.album.${kind}`)), ' ',
+      h('bdi', null, one.localizedTitle || t('moment.untitled')), ' ', h('span', { class: 'soft' },
+        t(`moment.album.${kind}`)), ' ',
       kind === 'came' || this.app.session.authorizationStatus.readWrite !== 'authorized' ? null
-        : h('button', { class: 'button', 'aria-label': t('moment.takeBackOf', { title: one.localizedTitle || t('moment.untitled') }),
+        : h('button', {
+          class: 'button', 'aria-label': t('moment.takeBackOf', { title: one.localizedTitle || t('moment.untitled') }),
           onclick: () => this.undo([one.localIdentifier]) }, t('moment.takeBack')));
     /** Those of an object by position, in ranges. */
-    const of = (/** @type {Record<string, any>} */ items, /** @type {Ranges} */ ranges) => ranges.flatMap(([start, length]) =>
+    const of = (/** @type {Record<string, any>} */ items, /** @type {Ranges} */ ranges) =>
+      ranges.flatMap(([start, length]) =>
       Array.from({ length }, (_, index) => items[String(start + index)])).filter((one) => one !== undefined);
     const lines = [
       ...of(difference.removedItems, difference.removed).map((one) => line(one, 'left')),

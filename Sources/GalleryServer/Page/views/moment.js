@@ -3,8 +3,8 @@
 //   slider, date, buttons ─▶ index ─▶ what was committed there ─▶ token, in the address ─▶ the photos of then
 //                                                                                      └─▶ what changed since
 //
-// A slider that is moved asks for the commit under it after a short pause, and one question at a time; the photos follow when
-// it rests. What was asked before is aborted, so moving it costs the server no more than resting it.
+// A slider that is moved asks for the commit under it after a short pause, and one question at a time; the photos
+// follow when it rests. What was asked before is aborted, so moving it costs the server no more than resting it.
 
 import { openMoments } from '../model/moments.js';
 import { instant, t } from '../text/text.js';
@@ -12,6 +12,7 @@ import { App } from './app.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
 import { causeWords } from './log-words.js';
+import { messageOf } from './notice.js';
 import { gridView } from './photos.js';
 
 /** @typedef {import('../model/moments.js').Moment} Moment */
@@ -57,7 +58,8 @@ class TimeMachine {
     this.isClosed = false;
     this.isShowing = false;
     this.slider = h('input', {
-      type: 'range', class: 'moment-slider', min: 1, max: Math.max(1, moments.count), step: 1, 'aria-label': t('moment.slider'),
+      type: 'range', class: 'moment-slider', min: 1, max: Math.max(1, moments.count), step: 1,
+      'aria-label': t('moment.slider'),
       oninput: () => this.slide(Number(this.slider.value)),
     });
     this.date = h('input', {
@@ -68,10 +70,14 @@ class TimeMachine {
       },
     });
     this.label = h('div', { class: 'moment-label', role: 'status' });
-    this.earlier = h('button', { class: 'icon-button', 'aria-label': t('moment.earlier'), onclick: () => this.step(-1) }, icon('back'));
-    this.later = h('button', { class: 'icon-button', 'aria-label': t('moment.later'), onclick: () => this.step(1) }, icon('forward'));
-    this.photos = h('button', { class: 'button', 'aria-pressed': 'true', onclick: () => this.setMode('photos') }, t('moment.photos'));
-    this.changes = h('button', { class: 'button', 'aria-pressed': 'false', onclick: () => this.setMode('changes') }, t('moment.changes'));
+    this.earlier = h('button', { class: 'icon-button', 'aria-label': t('moment.earlier'),
+      onclick: () => this.step(-1) }, icon('back'));
+    this.later = h('button', { class: 'icon-button', 'aria-label': t('moment.later'), onclick: () => this.step(1) },
+      icon('forward'));
+    this.photos = h('button', { class: 'button', 'aria-pressed': 'true', onclick: () => this.setMode('photos') },
+      t('moment.photos'));
+    this.changes = h('button', { class: 'button', 'aria-pressed': 'false', onclick: () => this.setMode('changes') },
+      t('moment.changes'));
     this.place = h('div', { class: 'moment-place' });
     this.element = h('section', { class: 'view moment', 'aria-label': t('nav.moment') },
       h('header', { class: 'view-head' }, h('h1', null, t('nav.moment')),
@@ -177,7 +183,8 @@ class TimeMachine {
     this.date.value = local.toISOString().slice(0, 16);
     this.earlier.disabled = moment.index <= 1;
     this.later.disabled = moment.index >= this.moments.count;
-    fill(this.label, h('strong', null, when), ' ', moment.client === null ? null : h('bdi', { class: 'soft' }, moment.client),
+    fill(this.label, h('strong', null, when), ' ',
+      moment.client === null ? null : h('bdi', { class: 'soft' }, moment.client),
       moment.cause ? h('bdi', { class: 'soft' }, ` · ${causeWords(moment.cause)}`) : null,
       moment.sentence ? h('span', { class: 'moment-sentence soft', lang: 'en', dir: 'auto' }, moment.sentence) : null);
     if (!isInAddress || this.app.read().query.get('at') === moment.token) return;
@@ -216,7 +223,7 @@ class TimeMachine {
       }
     } catch (error) {
       if (this.isClosed) return;
-      if (!this.view) fill(this.place, h('p', { class: 'problem', role: 'alert' }, error instanceof Error ? error.message : String(error)));
+      if (!this.view) fill(this.place, h('p', { class: 'problem', role: 'alert' }, messageOf(error)));
       this.app.notices.fail(error);
     } finally {
       this.isShowing = false;

@@ -4,6 +4,12 @@ import { t } from '../text/text.js';
 import { h } from './dom.js';
 import { icon } from './icons.js';
 
+/**
+ * What a failure says.
+ * @param {unknown} error
+ */
+export const messageOf = (error) => error instanceof Error ? error.message : String(error);
+
 /** The notices of a page, at its lower edge. */
 export class Notices {
   constructor() {
@@ -45,6 +51,6 @@ export class Notices {
    * @param {unknown} error
    */
   fail(error) {
-    this.show(error instanceof Error ? error.message : String(error), { isError: true });
+    this.show(messageOf(error), { isError: true });
   }
 }

@@ -22,7 +22,8 @@ export async function open(app) {
   const body = h('div');
   const load = async () => {
     const ask = (/** @type {string} */ path) => app.client.ask('GET', path, { signal: abort.signal });
-    const [{ people }, { keys }, { shares }] = await Promise.all([ask('/v1/people'), ask('/v1/keys'), ask('/v1/shares')]);
+    const [{ people }, { keys }, { shares }] = await Promise.all([ask('/v1/people'), ask('/v1/keys'),
+      ask('/v1/shares')]);
     fill(body, peoplePart(app, people, reload), keysPart(app, keys, reload), sharesPart(app, shares, reload));
   };
   const reload = async () => {
@@ -33,7 +34,8 @@ export async function open(app) {
     }
   };
   await load();
-  const element = h('section', { class: 'view people' }, h('header', { class: 'view-head' }, h('h1', null, t('nav.people'))), body);
+  const element = h('section', { class: 'view people' }, h('header', { class: 'view-head' },
+    h('h1', null, t('nav.people'))), body);
   return { title: t('nav.people'), element, close: () => abort.abort() };
 }
 
@@ -52,8 +54,10 @@ function peoplePart(app, people, changed) {
     const client = h('input', { required: true, maxlength: 256, autocomplete: 'off', '.value': 'family' });
     const password = passwordInput(false);
     const made = await formDialog(t('people.add'), t('people.add.act'), [field(t('people.name'), name),
-      field(t('people.client'), client, t('people.client.hint')), field(t('people.password'), password, t('people.password.hint'))], async () => {
-      const json = { name: name.value.trim(), client: client.value.trim(), ...(password.value === '' ? {} : { password: password.value }) };
+      field(t('people.client'), client, t('people.client.hint')), field(t('people.password'), password,
+        t('people.password.hint'))], async () => {
+      const json = { name: name.value.trim(), client: client.value.trim(),
+        ...(password.value === '' ? {} : { password: password.value }) };
       return app.client.ask('POST', '/v1/people', { json });
     });
     if (!made) return;
@@ -73,19 +77,26 @@ function peoplePart(app, people, changed) {
     await changed();
   };
   const remove = async (/** @type {any} */ person) => {
-    const isSure = await confirmed(t('people.remove.title', { name: person.name }), t('people.remove.sentence'), t('people.remove'), { isGrave: true });
-    if (isSure) await end(app, `/v1/people/${encodeURIComponent(person.name)}`, t('people.removed', { name: person.name }), changed);
+    const isSure = await confirmed(t('people.remove.title', { name: person.name }), t('people.remove.sentence'),
+      t('people.remove'), { isGrave: true });
+    if (isSure) await end(app, `/v1/people/${encodeURIComponent(person.name)}`,
+      t('people.removed', { name: person.name }), changed);
   };
-  return h('section', { 'data-part': 'people' }, h('header', { class: 'view-head' }, h('h2', null, t('people.people')), h('div', { class: 'view-actions' },
+  return h('section', { 'data-part': 'people' }, h('header', { class: 'view-head' },
+    h('h2', null, t('people.people')), h('div', { class: 'view-actions' },
     h('button', { class: 'button', onclick: add }, icon('plus'), t('people.add')))),
-  people.length === 0 ? h('p', { class: 'soft' }, t('people.none')) : h('ul', { class: 'cards' }, ...people.map((person) =>
+  people.length === 0 ? h('p', { class: 'soft' }, t('people.none')) : h('ul', { class: 'cards' },
+    ...people.map((person) =>
     h('li', { class: 'card', 'data-person': person.name }, h('h3', { dir: 'auto' }, person.name),
       h('p', { class: 'soft', dir: 'auto' }, t('people.actsAs', { client: person.client }), ' ',
-        t(person.hasPassword ? 'people.hasPassword' : 'people.noPassword'), ' ', t('people.since', { date: instant(person.created) })),
+        t(person.hasPassword ? 'people.hasPassword' : 'people.noPassword'), ' ',
+          t('people.since', { date: instant(person.created) })),
       h('div', { class: 'card-actions' },
-        h('button', { class: 'button', 'aria-label': t('people.setPassword.title', { name: person.name }), onclick: () => setPassword(person) },
+        h('button', { class: 'button', 'aria-label': t('people.setPassword.title', { name: person.name }),
+          onclick: () => setPassword(person) },
           t('people.setPassword')),
-        h('button', { class: 'button', 'aria-label': t('people.remove.title', { name: person.name }), onclick: () => remove(person) },
+        h('button', { class: 'button', 'aria-label': t('people.remove.title', { name: person.name }),
+          onclick: () => remove(person) },
           t('people.remove')))))));
 }
 
@@ -99,8 +110,10 @@ function keysPart(app, keys, changed) {
     const client = h('input', { required: true, maxlength: 256, autocomplete: 'off', autofocus: true });
     const label = h('input', { maxlength: 200, autocomplete: 'off' });
     const days = h('input', { type: 'number', min: 1, max: 3650, required: true, '.value': '30' });
-    const boxes = scopes.map((scope) => h('input', { type: 'checkbox', value: scope, '.checked': firstScopes.has(scope) }));
-    const made = await formDialog(t('people.key.add'), t('people.key.add.act'), [field(t('people.client'), client, t('people.client.hint')),
+    const boxes = scopes.map((scope) => h('input', { type: 'checkbox', value: scope,
+      '.checked': firstScopes.has(scope) }));
+    const made = await formDialog(t('people.key.add'), t('people.key.add.act'),
+      [field(t('people.client'), client, t('people.client.hint')),
       field(t('people.key.label'), label),
       h('fieldset', { class: 'choices' }, h('legend', null, t('people.key.scopes')), ...boxes.map((box) =>
         h('label', { class: 'choice' }, box, h('span', null, t(`scope.${box.value}`))))),
@@ -118,21 +131,29 @@ function keysPart(app, keys, changed) {
   const sessions = keys.filter((key) => key.person !== null);
   const line = (/** @type {any} */ key) => {
     const name = key.label || key.client;
-    return h('li', { class: 'card', 'data-key': key.name }, h('h3', { dir: 'auto' }, key.person ? t('people.key.session', { person: key.person }) : name),
+    return h('li', { class: 'card', 'data-key': key.name }, h('h3', { dir: 'auto' }, key.person
+      ? t('people.key.session', { person: key.person }) : name),
       h('p', { class: 'soft', dir: 'auto' }, t('people.actsAs', { client: key.client }), ' ',
-        key.scopes.map((/** @type {string} */ scope) => scopes.includes(scope) ? t(`scope.${scope}`) : scope).join(', ')),
-      h('p', { class: 'soft' }, t('people.key.dates', { created: instant(key.created), expires: instant(key.expires) })),
-      h('div', { class: 'card-actions' }, h('button', { class: 'button', 'aria-label': t('people.key.withdrawOf', { name }), onclick: () => withdraw(key) },
+        key.scopes.map((/** @type {string} */ scope) => scopes.includes(scope) ? t(`scope.${scope}`)
+          : scope).join(', ')),
+      h('p', { class: 'soft' }, t('people.key.dates', { created: instant(key.created),
+        expires: instant(key.expires) })),
+      h('div', { class: 'card-actions' }, h('button', { class: 'button',
+        'aria-label': t('people.key.withdrawOf', { name }), onclick: () => withdraw(key) },
         t('people.withdraw'))));
   };
   const withdraw = async (/** @type {any} */ key) => {
-    const isSure = await confirmed(t('people.key.withdrawOf', { name: key.label || key.client }), t('people.key.withdraw.sentence'),
+    const isSure = await confirmed(t('people.key.withdrawOf', { name: key.label || key.client }),
+      t('people.key.withdraw.sentence'),
       t('people.withdraw'), { isGrave: true });
     if (isSure) await end(app, `/v1/keys/${encodeURIComponent(key.name)}`, t('people.key.withdrawn'), changed);
   };
-  return h('section', { 'data-part': 'keys' }, h('header', { class: 'view-head' }, h('h2', null, t('people.keys')), h('div', { class: 'view-actions' },
-    h('button', { class: 'button', onclick: add }, icon('key'), t('people.key.add')))), h('p', { class: 'soft' }, t('people.keys.sentence')),
-  h('ul', { class: 'cards' }, ...programs.map(line)), sessions.length === 0 ? null : h('h3', null, t('people.sessions')),
+  return h('section', { 'data-part': 'keys' }, h('header', { class: 'view-head' }, h('h2', null, t('people.keys')),
+    h('div', { class: 'view-actions' },
+    h('button', { class: 'button', onclick: add }, icon('key'), t('people.key.add')))),
+      h('p', { class: 'soft' }, t('people.keys.sentence')),
+  h('ul', { class: 'cards' }, ...programs.map(line)), sessions.length === 0 ? null : h('h3', null,
+    t('people.sessions')),
   sessions.length === 0 ? null : h('ul', { class: 'cards' }, ...sessions.map(line)));
 }
 
@@ -143,14 +164,20 @@ function keysPart(app, keys, changed) {
  */
 function sharesPart(app, shares, changed) {
   return h('section', { 'data-part': 'shares' }, h('h2', null, t('people.shares')),
-    shares.length === 0 ? h('p', { class: 'soft' }, t('people.shares.none')) : h('ul', { class: 'cards' }, ...shares.map((share) =>
+    shares.length === 0 ? h('p', { class: 'soft' }, t('people.shares.none')) : h('ul', { class: 'cards' },
+      ...shares.map((share) =>
       h('li', { class: 'card', 'data-share': share.name }, h('h3', { dir: 'auto' }, share.title),
-        h('p', { class: 'soft' }, [share.hasPassword && t('people.share.password'), share.upload && t('people.share.upload'),
+        h('p', { class: 'soft' }, [share.hasPassword && t('people.share.password'), share.upload
+          && t('people.share.upload'),
           share.originals && t('people.share.originals'),
-          share.expires ? t('people.share.until', { date: instant(share.expires) }) : t('people.share.forever')].filter(Boolean).join(' · ')),
-        h('div', { class: 'card-actions' }, h('button', { class: 'button', 'aria-label': t('people.share.endOf', { title: share.title }),
+          share.expires ? t('people.share.until', { date: instant(share.expires) })
+            : t('people.share.forever')].filter(Boolean).join(' · ')),
+        h('div', { class: 'card-actions' }, h('button', { class: 'button',
+          'aria-label': t('people.share.endOf', { title: share.title }),
           onclick: async () => {
-            const isSure = await confirmed(t('people.share.endOf', { title: share.title }), t('people.share.end.sentence'), t('people.share.end'), { isGrave: true });
-            if (isSure) await end(app, `/v1/shares/${encodeURIComponent(share.name)}`, t('people.share.ended'), changed);
+            const isSure = await confirmed(t('people.share.endOf', { title: share.title }),
+              t('people.share.end.sentence'), t('people.share.end'), { isGrave: true });
+            if (isSure) await end(app, `/v1/shares/${encodeURIComponent(share.name)}`, t('people.share.ended'),
+              changed);
           } }, t('people.share.end')))))));
 }

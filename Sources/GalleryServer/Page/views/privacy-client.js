@@ -4,6 +4,7 @@ import { instant, t } from '../text/text.js';
 import { choosePhotos } from './chooser.js';
 import { confirmed } from './dialog.js';
 import { fill, h } from './dom.js';
+import { messageOf } from './notice.js';
 import { saidName } from './requests.js';
 import { itemsOf, thumbChoice } from './thumbs.js';
 
@@ -62,11 +63,13 @@ export async function clientDetails(app, client, place, signal, changed) {
       ...keysPart(app, keys.filter((/** @type {any} */ key) => key.client === client.name), changed),
       ...sharesPart(app, shares.filter((/** @type {any} */ share) => share.client === client.name), changed),
       h('h4', null, t('privacy.end')), h('p', { class: 'soft' }, t('privacy.withdraw.sentence')),
-      h('button', { class: 'button grave', 'data-act': 'withdraw', onclick: () => withdraw(app, client.name, changed) }, t('privacy.withdraw')));
+      h('button', { class: 'button grave', 'data-act': 'withdraw', onclick: () => withdraw(app, client.name, changed) },
+        t('privacy.withdraw')));
   } catch (error) {
     if (signal.aborted) return;
-    fill(place, h('p', { class: 'problem', role: 'alert' }, error instanceof Error ? error.message : String(error)),
-      h('button', { class: 'button', onclick: () => clientDetails(app, client, place, signal, changed) }, t('action.retry')));
+    fill(place, h('p', { class: 'problem', role: 'alert' }, messageOf(error)),
+      h('button', { class: 'button', onclick: () => clientDetails(app, client, place, signal, changed) },
+        t('action.retry')));
   }
 }
 
@@ -86,15 +89,18 @@ async function selectionPart(app, client, intervals, signal, changed) {
   const act = h('button', { class: 'button', disabled: true, 'data-act': 'narrow', onclick: async () => {
     const assets = [...choice.chosen].map((id) => id.split('/')[0]);
     if (await app.commit([{ op: 'client.withdraw', client: name, assets }],
-      t('privacy.done.narrow', { count: assets.length, name: saidName(name) }), { cause: 'privacy page' })) await changed();
+      t('privacy.done.narrow', { count: assets.length, name: saidName(name) }),
+        { cause: 'privacy page' })) await changed();
   } }, t('privacy.narrow'));
   const choice = thumbChoice(app, t('privacy.selection'), (chosen) => { act.disabled = chosen.size === 0; });
   const add = h('button', { class: 'button', 'data-act': 'widen', onclick: async () => {
     add.disabled = true;
     try {
-      const assets = await choosePhotos(app, t('request.choose', { name: saidName(name) }), t('privacy.widen.sentence'), t('request.choose.act'));
+      const assets = await choosePhotos(app, t('request.choose', { name: saidName(name) }),
+        t('privacy.widen.sentence'), t('request.choose.act'));
       if (assets && await app.commit([{ op: 'client.grant', client: name, assets }],
-        t('privacy.done.widen', { count: assets.length, name: saidName(name) }), { cause: 'privacy page' })) await changed();
+        t('privacy.done.widen', { count: assets.length, name: saidName(name) }),
+          { cause: 'privacy page' })) await changed();
     } catch (error) {
       app.notices.fail(error);
     } finally {
@@ -126,7 +132,8 @@ async function selectionPart(app, client, intervals, signal, changed) {
   const button = h('button', { class: 'button', onclick: more }, t('history.more'));
   await more();
   return [h('h4', null, t('privacy.selection')),
-    h('p', { class: 'soft' }, t(client.authorizationStatus.readWrite === 'limited' ? 'privacy.selection.sentence' : 'privacy.selection.unused')),
+    h('p', { class: 'soft' }, t(client.authorizationStatus.readWrite === 'limited' ? 'privacy.selection.sentence'
+      : 'privacy.selection.unused')),
     choice.element, gone, h('div', { class: 'card-actions' }, button, add, ids.length > 0 ? act : null)];
 }
 
@@ -149,7 +156,8 @@ function accessPart({ intervals, isComplete }) {
   return [h('h4', null, t('privacy.saw')), shown.length === 0 ? h('p', { class: 'soft' }, t('privacy.saw.nothing'))
     : h('ul', { class: 'intervals' }, ...shown.slice(0, 200).map(({ one: { ground, from, to }, count }) => h('li', null,
       h('strong', null, t(`privacy.ground.${ground}`, { count })), ' ',
-      to ? t('privacy.fromTo', { from: instant(from.date), to: instant(to.date) }) : t('privacy.fromNow', { from: instant(from.date) })))),
+      to ? t('privacy.fromTo', { from: instant(from.date), to: instant(to.date) })
+        : t('privacy.fromNow', { from: instant(from.date) })))),
   isComplete && shown.length <= 200 ? null : h('p', { class: 'soft' }, t('undo.notAll'))];
 }
 
@@ -161,10 +169,14 @@ function accessPart({ intervals, isComplete }) {
 function keysPart(app, keys, changed) {
   return [h('h4', null, t('privacy.keys')), keys.length === 0 ? h('p', { class: 'soft' }, t('privacy.keys.none'))
     : h('ul', { class: 'lines' }, ...keys.map((key) => h('li', null,
-      h('span', { dir: 'auto' }, key.person ? t('people.key.session', { person: key.person }) : key.label || key.name), ' ',
-      h('span', { class: 'soft' }, t('people.key.dates', { created: instant(key.created), expires: instant(key.expires) })), ' ',
-      h('button', { class: 'button', 'aria-label': t('people.key.withdrawOf', { name: key.label || key.person || key.name }),
-        onclick: () => end(app, `/v1/keys/${encodeURIComponent(key.name)}`, t('people.key.withdrawn'), changed) }, t('people.withdraw')))))];
+      h('span', { dir: 'auto' }, key.person ? t('people.key.session', { person: key.person })
+        : key.label || key.name), ' ',
+      h('span', { class: 'soft' }, t('people.key.dates', { created: instant(key.created),
+        expires: instant(key.expires) })), ' ',
+      h('button', {
+        class: 'button', 'aria-label': t('people.key.withdrawOf', { name: key.label || key.person || key.name }),
+        onclick: () => end(app, `/v1/keys/${encodeURIComponent(key.name)}`, t('people.key.withdrawn'), changed),
+      }, t('people.withdraw')))))];
 }
 
 /**
@@ -174,9 +186,12 @@ function keysPart(app, keys, changed) {
  */
 function sharesPart(app, shares, changed) {
   if (shares.length === 0) return [];
-  return [h('h4', null, t('people.shares')), h('ul', { class: 'lines' }, ...shares.map((share) => h('li', null, h('bdi', null, share.title), ' ',
-    h('span', { class: 'soft' }, share.expires ? t('people.share.until', { date: instant(share.expires) }) : t('people.share.forever')), ' ',
-    h('button', { class: 'button', onclick: () => end(app, `/v1/shares/${encodeURIComponent(share.name)}`, t('people.share.ended'), changed) },
+  return [h('h4', null, t('people.shares')), h('ul', { class: 'lines' },
+    ...shares.map((share) => h('li', null, h('bdi', null, share.title), ' ',
+    h('span', { class: 'soft' }, share.expires ? t('people.share.until', { date: instant(share.expires) })
+      : t('people.share.forever')), ' ',
+    h('button', { class: 'button', onclick: () => end(app, `/v1/shares/${encodeURIComponent(share.name)}`,
+      t('people.share.ended'), changed) },
       t('people.share.end')))))];
 }
 
@@ -203,7 +218,8 @@ export async function end(app, path, done, changed) {
  * @param {() => Promise<void>} changed
  */
 async function withdraw(app, name, changed) {
-  const isSure = await confirmed(t('privacy.withdraw.title', { name: saidName(name) }), t('privacy.withdraw.sure'), t('privacy.withdraw'),
+  const isSure = await confirmed(t('privacy.withdraw.title', { name: saidName(name) }), t('privacy.withdraw.sure'),
+    t('privacy.withdraw'),
     { isGrave: true });
   if (!isSure) return;
   await end(app, `/v1/clients/${encodeURIComponent(name)}`, t('privacy.withdrawn', { name: saidName(name) }), changed);

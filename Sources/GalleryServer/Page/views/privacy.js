@@ -1,7 +1,7 @@
 // Privacy: every client of the library, what it may see and do, since when, and how to change that.
 //
-// A client is an app, a person's account or a share link. Decisions about them are commits like any other, so each has its
-// Undo; only keys are outside of the log, and what ends them says so.
+// A client is an app, a person's account or a share link. Decisions about them are commits like any other, so each has
+// its Undo; only keys are outside of the log, and what ends them says so.
 
 import { instant, t } from '../text/text.js';
 import { App } from './app.js';
@@ -50,7 +50,8 @@ class PrivacyView {
      */
     this.opened = new Set();
     this.element = h('section', { class: 'view privacy' },
-      h('header', { class: 'view-head' }, h('h1', null, t('nav.privacy')), this.count, h('div', { class: 'view-actions' },
+      h('header', { class: 'view-head' }, h('h1', null, t('nav.privacy')), this.count,
+        h('div', { class: 'view-actions' },
         h('button', { class: 'button', onclick: () => this.register() }, icon('plus'), t('privacy.register')))),
       h('p', { class: 'soft' }, t('privacy.sentence')), this.waiting, this.list);
     this.changed = () => {
@@ -85,7 +86,8 @@ class PrivacyView {
     this.count.textContent = t('privacy.count', { count: clients.length });
     const focused = document.activeElement instanceof HTMLElement && this.list.contains(document.activeElement)
       ? document.activeElement.dataset.focus : undefined;
-    const groups = accessKinds.map((kind) => /** @type {const} */ ([kind, clients.filter((one) => one.accessKind === kind)]));
+    const groups = accessKinds.map((kind) =>
+      /** @type {const} */ ([kind, clients.filter((one) => one.accessKind === kind)]));
     fill(this.list, ...groups.filter(([, found]) => found.length > 0).map(([kind, found]) => h('section', null,
       h('h2', null, t(`privacy.kind.${kind}`)), h('ul', { class: 'cards' }, ...found.map((one) => this.card(one))))),
     clients.length === 0 && h('p', { class: 'empty' }, t('privacy.none')));
@@ -100,12 +102,16 @@ class PrivacyView {
   /** @param {Client} client */
   card(client) {
     const { name, authorizationStatus: status, usageDescription: usage } = client;
-    const title = name.startsWith('share#') && usage.readWrite ? t('privacy.share', { title: usage.readWrite }) : saidName(name);
-    const select = h('select', { 'data-focus': `status ${name}`, 'aria-label': t('privacy.mayRead', { name: title }), onchange: async () => {
+    const title = name.startsWith('share#') && usage.readWrite ? t('privacy.share', { title: usage.readWrite })
+      : saidName(name);
+    const select = h('select', { 'data-focus': `status ${name}`, 'aria-label': t('privacy.mayRead', { name: title }),
+      onchange: async () => {
       const chosen = select.value;
       if (!await this.decide(client, 'readWrite', chosen)) select.value = status.readWrite;
-    } }, ...statuses.map((one) => h('option', { value: one, '.selected': one === status.readWrite }, t(`privacy.status.${one}`))));
-    const adds = h('input', { type: 'checkbox', 'data-focus': `adds ${name}`, '.checked': status.addOnly === 'authorized' || mayAdd(status),
+    } }, ...statuses.map((one) => h('option', { value: one, '.selected': one === status.readWrite },
+      t(`privacy.status.${one}`))));
+    const adds = h('input', { type: 'checkbox', 'data-focus': `adds ${name}`,
+      '.checked': status.addOnly === 'authorized' || mayAdd(status),
       disabled: mayAdd(status), onchange: async () => {
         if (!await this.decide(client, 'addOnly', adds.checked ? 'authorized' : 'denied')) adds.checked = !adds.checked;
       } });
@@ -119,18 +125,23 @@ class PrivacyView {
     } }, h('summary', { 'data-focus': `details ${name}` }, t('privacy.details')), body);
     return h('li', { class: 'card client', 'data-client': name },
       h('h3', { dir: 'auto' }, title), title === name ? null : h('p', { class: 'soft client-name', dir: 'auto' }, name),
-      h('p', null, this.access(client), ' ', h('span', { class: 'soft' }, t('privacy.since', { date: instant(client.registeredDate) }))),
-      usage.readWrite && !name.startsWith('share#') ? h('p', { class: 'usage', dir: 'auto' }, `“${usage.readWrite}”`) : null,
+      h('p', null, this.access(client), ' ', h('span', { class: 'soft' },
+        t('privacy.since', { date: instant(client.registeredDate) }))),
+      usage.readWrite && !name.startsWith('share#') ? h('p', { class: 'usage', dir: 'auto' }, `“${usage.readWrite}”`)
+        : null,
       usage.addOnly ? h('p', { class: 'usage', dir: 'auto' }, t('privacy.addUsage', { usage: usage.addOnly })) : null,
       h('div', { class: 'card-actions' }, h('label', { class: 'inline-field' }, t('privacy.may'), select),
         h('label', { class: 'choice' }, adds, h('span', null, t('privacy.mayAdd'))),
-        h('a', { class: 'button', href: App.href('history', '', { client: name }) }, icon('history'), t('privacy.did'))), details);
+        h('a', { class: 'button', href: App.href('history', '', { client: name }) }, icon('history'),
+          t('privacy.did'))), details);
   }
 
   /** @param {Client} client */
   access({ accessKind, selectionCount, pickCount }) {
     const words = [t(`privacy.access.${accessKind}`, { count: selectionCount })];
-    if (accessKind !== 'limited' && selectionCount > 0) words.push(t('privacy.selectionKept', { count: selectionCount }));
+    if (accessKind !== 'limited' && selectionCount > 0) {
+      words.push(t('privacy.selectionKept', { count: selectionCount }));
+    }
     if (pickCount > 0) words.push(t('privacy.picked', { count: pickCount }));
     return words.join(' ');
   }
@@ -154,7 +165,8 @@ class PrivacyView {
     const made = await formDialog(t('privacy.register'), t('privacy.register.act'), [
       h('p', null, t('privacy.register.sentence')), field(t('privacy.register.name'), name),
       field(t('privacy.register.usage'), usage),
-    ], () => this.app.client.ask('POST', '/v1/clients', { json: { name: name.value.trim(), usage: usage.value.trim() } }));
+    ], () => this.app.client.ask('POST', '/v1/clients',
+      { json: { name: name.value.trim(), usage: usage.value.trim() } }));
     if (!made) return;
     await secretDialog(t('privacy.registered', { name: made.client }), t('people.key.once'), made.secret);
     await this.reload();

@@ -2,9 +2,9 @@
 //
 //   GET /v1/requests/events ─▶ banner above the view ─▶ dialog ─▶ allow, selected photos, deny ─▶ a commit
 //
-// A banner and not a dialog of its own accord: who writes or drags something must not be taken out of it by an app. An answer
-// is a change block with the cause of the server's own prompt, so that its notice takes it back; a request for more is kept
-// by the server and not in the log, and only its own route answers it.
+// A banner and not a dialog of its own accord: who writes or drags something must not be taken out of it by an app. An
+// answer is a change block with the cause of the server's own prompt, so that its notice takes it back; a request for
+// more is kept by the server and not in the log, and only its own route answers it.
 
 import { Watched } from '../client/watched.js';
 import { instant, t } from '../text/text.js';
@@ -42,7 +42,8 @@ export class Requests extends EventTarget {
     this.app = app;
     /** @type {AccessRequest[]} */
     this.waiting = [];
-    this.element = h('div', { class: 'requests', role: 'region', 'aria-label': t('request.region'), 'aria-live': 'polite' });
+    this.element = h('div', { class: 'requests', role: 'region', 'aria-label': t('request.region'),
+      'aria-live': 'polite' });
     /** @type {Watched<{ requests: AccessRequest[] }>} */
     this.watched = new Watched(app.client, '/v1/requests/events');
     this.watched.addEventListener('state', () => {
@@ -69,7 +70,8 @@ export function requestLine(app, request) {
   const name = saidName(request.client);
   return h('div', { class: 'request', 'data-client': request.client }, icon('privacy'),
     h('p', { dir: 'auto' }, t(`request.asks.${request.level}`, { name })),
-    h('button', { class: 'button main', 'aria-label': t('request.answerTo', { name }), onclick: () => answer(app, request) },
+    h('button', { class: 'button main', 'aria-label': t('request.answerTo', { name }),
+      onclick: () => answer(app, request) },
       t('request.answer')));
 }
 
@@ -81,13 +83,15 @@ export function requestLine(app, request) {
 async function answer(app, request) {
   const { client, level, usage, date } = request;
   const name = saidName(client);
-  const choices = { readWrite: ['allow', 'limit', 'deny'], addOnly: ['allow', 'deny'], more: ['more', 'nothing'] }[level];
+  const choices = { readWrite: ['allow', 'limit', 'deny'], addOnly: ['allow', 'deny'],
+    more: ['more', 'nothing'] }[level];
   const decision = await showDialog(t(`request.title.${level}`, { name }), (close) => [
     h('h3', null, t('request.usage')), h('blockquote', { class: 'usage', dir: 'auto' }, usage || t('request.noUsage')),
     h('p', { class: 'soft' }, t('request.name', { client, date: instant(date) })),
     h('div', { class: 'request-choices' }, ...choices.map((choice) =>
       h('button', { class: 'button', 'data-choice': choice, onclick: () => close(choice) },
-        h('strong', null, t(`request.${choice}.${level}`)), h('span', { class: 'soft' }, t(`request.${choice}.${level}.sentence`))))),
+        h('strong', null, t(`request.${choice}.${level}`)), h('span', { class: 'soft' },
+          t(`request.${choice}.${level}.sentence`))))),
   ], { class: 'dialog' });
   if (decision === undefined) return;
   try {
@@ -110,13 +114,15 @@ async function answer(app, request) {
  */
 async function choose(app, { client, level }, decision) {
   const name = saidName(client);
-  const ids = await choosePhotos(app, t('request.choose', { name }), t('request.choose.sentence', { name }), t('request.choose.act'));
+  const ids = await choosePhotos(app, t('request.choose', { name }), t('request.choose.sentence', { name }),
+    t('request.choose.act'));
   if (!ids) return;
   if (decision === 'more') {
     await giveMore(app, client, ids);
     return;
   }
-  await app.commit([{ op: 'client.authorize', client, status: 'limited', level }, { op: 'client.grant', client, assets: ids }],
+  await app.commit([{ op: 'client.authorize', client, status: 'limited', level },
+    { op: 'client.grant', client, assets: ids }],
     t('request.done.limit', { name, count: ids.length }), { cause: 'permission prompt' });
 }
 
@@ -135,9 +141,11 @@ async function giveMore(app, client, ids) {
     return;
   }
   // The route names no state; what the owner granted last is this, unless nothing of it was new.
-  const query = { client: 'owner', cause: 'limited library picker', kind: 'selection.granted', reverse: true, limit: 1 };
+  const query = { client: 'owner', cause: 'limited library picker', kind: 'selection.granted', reverse: true,
+    limit: 1 };
   const [event] = (await app.client.ask('GET', '/v1/log', { query })).records;
-  const isThis = event?.objects[0] === client && assets.some((id) => event.objects.some((/** @type {string} */ one) => one.startsWith(id)));
+  const isThis = event?.objects[0] === client && assets.some((id) => event.objects.some((/** @type {string} */ one) =>
+    one.startsWith(id)));
   app.notices.show(t('request.done.more', { name, count: assets.length }),
     isThis ? { action: t('action.undo'), onAction: () => app.undo(event.token) } : {});
 }

@@ -12,11 +12,13 @@ import { h, uniqueName } from './dom.js';
 export function secretDialog(title, sentence, secret) {
   return showDialog(title, (close) => {
     const name = uniqueName('secret');
-    const field = h('input', { class: 'secret', readonly: true, '.value': secret, 'aria-describedby': name, 'aria-label': title,
+    const field = h('input', { class: 'secret', readonly: true, '.value': secret, 'aria-describedby': name,
+      'aria-label': title,
       onfocus: () => field.select() });
     const state = h('p', { role: 'status', class: 'soft' });
     return [h('p', { id: name }, sentence), field, state, h('div', { class: 'dialog-actions' },
-      h('button', { class: 'button', onclick: async () => { state.textContent = await copied(field); } }, t('secret.copy')),
+      h('button', { class: 'button', onclick: async () => { state.textContent = await copied(field); } },
+        t('secret.copy')),
       h('button', { class: 'button main', onclick: () => close() }, t('secret.done')))];
   });
 }

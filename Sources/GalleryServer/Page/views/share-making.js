@@ -25,10 +25,12 @@ export async function makeShare(app, ids) {
     h('label', { class: 'choice' }, upload, h('span', null, t('sharing.upload'))),
   ], () => app.client.ask('POST', '/v1/shares', { json: {
     title: title.value.trim(), assets, upload: upload.checked, originals: originals.checked,
-    ...(password.value === '' ? {} : { password: password.value }), ...(days.value === '' ? {} : { days: Number(days.value) }),
+    ...(password.value === '' ? {} : { password: password.value }), ...(days.value === '' ? {}
+      : { days: Number(days.value) }),
   } }));
   if (!share) return false;
-  await secretDialog(t('sharing.made', { title: share.title }), t('sharing.once'), new URL(share.link, location.href).href);
+  await secretDialog(t('sharing.made', { title: share.title }), t('sharing.once'),
+    new URL(share.link, location.href).href);
   app.notices.show(t('sharing.done', { count: ids.length }), { action: t('sharing.end'), onAction: async () => {
     try {
       await app.client.ask('DELETE', `/v1/shares/${encodeURIComponent(share.name)}`);

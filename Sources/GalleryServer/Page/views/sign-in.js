@@ -3,15 +3,18 @@
 import { PhotoLedger, Problem } from '../client/photoledger.js';
 import { language, t } from '../text/text.js';
 import { fill, h } from './dom.js';
+import { messageOf } from './notice.js';
 
 const client = new PhotoLedger();
 const place = /** @type {HTMLElement} */ (document.getElementById('app'));
 document.documentElement.lang = language;
 document.title = `${t('signIn.title')} – ${t('app.name')}`;
 
-const name = h('input', { name: 'name', autocomplete: 'username', autocapitalize: 'none', spellcheck: 'false', required: true, maxlength: 64,
+const name = h('input', { name: 'name', autocomplete: 'username', autocapitalize: 'none', spellcheck: 'false',
+  required: true, maxlength: 64,
   autofocus: true });
-const password = h('input', { name: 'password', type: 'password', autocomplete: 'current-password', required: true, maxlength: 256 });
+const password = h('input', { name: 'password', type: 'password', autocomplete: 'current-password', required: true,
+  maxlength: 256 });
 const problem = h('p', { class: 'problem', role: 'alert' });
 const submit = h('button', { class: 'button main', type: 'submit' }, t('signIn.act'));
 
@@ -20,7 +23,7 @@ const submit = h('button', { class: 'button main', type: 'submit' }, t('signIn.a
  * @param {unknown} error
  */
 function words(error) {
-  if (!(error instanceof Problem)) return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Problem)) return messageOf(error);
   if (error.status === 401) return t('signIn.wrong');
   if (error.status === 429) return t('signIn.tooMany', { count: Math.max(1, error.retryAfter) });
   if (error.status === 0) return t('signIn.offline');
@@ -33,7 +36,8 @@ async function signIn(event) {
   submit.disabled = true;
   problem.textContent = '';
   try {
-    await client.ask('POST', '/v1/sessions', { json: { name: name.value.trim(), password: password.value, cookie: true, label: navigator.userAgent.slice(0, 200) } });
+    await client.ask('POST', '/v1/sessions', { json: { name: name.value.trim(), password: password.value,
+      cookie: true, label: navigator.userAgent.slice(0, 200) } });
     location.replace('/');
   } catch (error) {
     problem.textContent = words(error);
@@ -43,6 +47,7 @@ async function signIn(event) {
 }
 
 fill(place, h('main', { class: 'sign-in' }, h('h1', null, t('app.name')), h('form', { onsubmit: signIn },
-  h('label', { class: 'field' }, t('signIn.name'), name), h('label', { class: 'field' }, t('signIn.password'), password), problem, submit),
+  h('label', { class: 'field' }, t('signIn.name'), name), h('label', { class: 'field' }, t('signIn.password'),
+    password), problem, submit),
 h('p', { class: 'soft' }, t('signIn.link')), h('p', { class: 'soft' }, h('code', null, 'photoledger serve'))));
 name.focus();

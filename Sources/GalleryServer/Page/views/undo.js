@@ -10,6 +10,7 @@ import { t } from '../text/text.js';
 import { showDialog } from './dialog.js';
 import { fill, h, uniqueName } from './dom.js';
 import { statusWords } from './log-words.js';
+import { messageOf } from './notice.js';
 
 /** @typedef {import('./app.js').App} App */
 
@@ -43,7 +44,8 @@ const lineLimit = 50;
 const nameLimit = 24;
 const kinds = new Set(['property', 'trash', 'restoration', 'creation', 'purge', 'membership', 'permission', 'history']);
 /** Properties with a phrase of their own. */
-const properties = new Set(['isFavorite', 'isHidden', 'rating', 'caption', 'keywords', 'creationDate', 'localCreationDate', 'location',
+const properties = new Set(['isFavorite', 'isHidden', 'rating', 'caption', 'keywords', 'creationDate',
+  'localCreationDate', 'location',
   'timeZoneOffset', 'localizedTitle', 'resources']);
 const stars = ['unset', 'one', 'two', 'three', 'four', 'five'];
 
@@ -77,7 +79,7 @@ export async function undoDialog(app, title, choices) {
         fill(plan, ...planLines(found, names));
         names.load(found, abort.signal);
       } catch (error) {
-        if (number === asked) fill(plan, h('p', { role: 'alert', class: 'problem' }, sentence(error)));
+        if (number === asked) fill(plan, h('p', { role: 'alert', class: 'problem' }, messageOf(error)));
       } finally {
         if (number === asked) plan.removeAttribute('aria-busy');
       }
@@ -90,12 +92,13 @@ export async function undoDialog(app, title, choices) {
       } catch (error) {
         if (error instanceof Problem && error.status === 409) await show();
         else act.disabled = false;
-        plan.prepend(h('p', { role: 'alert', class: 'problem' }, sentence(error)));
+        plan.prepend(h('p', { role: 'alert', class: 'problem' }, messageOf(error)));
       }
     });
     const radio = (/** @type {string} */ group, /** @type {string} */ label, /** @type {boolean} */ checked,
       /** @type {() => void} */ onchange) =>
-      h('label', { class: 'choice' }, h('input', { type: 'radio', name: `${groups}-${group}`, '.checked': checked, onchange }), h('span', null, label));
+      h('label', { class: 'choice' }, h('input', { type: 'radio', name: `${groups}-${group}`, '.checked': checked,
+        onchange }), h('span', null, label));
     for (const name of ['refuse', 'skip', 'force']) {
       policies.append(radio('policy', t(`undo.${name}`), name === 'refuse', () => {
         policy = name;
@@ -109,7 +112,8 @@ export async function undoDialog(app, title, choices) {
         show();
       })));
     show();
-    return [scope ?? h('p', { class: 'undo-scope', dir: 'auto' }, chosen.label), plan, policies, h('div', { class: 'dialog-actions' },
+    return [scope ?? h('p', { class: 'undo-scope', dir: 'auto' }, chosen.label), plan, policies,
+      h('div', { class: 'dialog-actions' },
       h('button', { class: 'button', onclick: () => close() }, t('action.cancel')), act)];
   });
   abort.abort();
@@ -118,9 +122,6 @@ export async function undoDialog(app, title, choices) {
   app.notices.show(t(token === '' ? 'undo.nothing' : 'notice.undone'), options);
   return token !== '';
 }
-
-/** @param {unknown} error */
-const sentence = (error) => error instanceof Error ? error.message : String(error);
 
 /**
  * A plan for people.
@@ -137,9 +138,11 @@ function planLines({ records, isComplete, summary }, names) {
   }
   if (summary.changeCount > 0) {
     lines.push(h('h3', null, t('undo.changes', { count: summary.changeCount })),
-      h('ul', { class: 'plan-changes' }, ...grouped(changes).map(([words, count]) => h('li', null, t('undo.times', { count, words })))),
+      h('ul', { class: 'plan-changes' }, ...grouped(changes).map(([words, count]) => h('li', null,
+        t('undo.times', { count, words })))),
       h('details', null, h('summary', null, t('undo.details')),
-        h('ul', null, ...changes.slice(0, lineLimit).map((one) => h('li', null, names.of(one.object), ': ', changeWords(one),
+        h('ul', null, ...changes.slice(0, lineLimit).map((one) => h('li', null, names.of(one.object), ': ',
+          changeWords(one),
           one.container ? ' – ' : '', one.container ? names.of(one.container) : '', values(one)))),
         changes.length > lineLimit || !isComplete ? h('p', { class: 'soft' }, t('undo.notAll')) : null));
   }
@@ -150,7 +153,8 @@ function planLines({ records, isComplete, summary }, names) {
         h('strong', null, t(`undo.outcome.${one.outcome}`))))));
     if (summary.isRefused) lines.push(h('p', { class: 'problem' }, t('undo.refused')));
   }
-  if (summary.alreadyCount > 0) lines.push(h('p', { class: 'soft' }, t('undo.already', { count: summary.alreadyCount })));
+  if (summary.alreadyCount > 0) lines.push(h('p', { class: 'soft' }, t('undo.already',
+    { count: summary.alreadyCount })));
   if (kept.length > 0) {
     lines.push(h('h3', null, t('undo.kept')),
       h('ul', { lang: 'en' }, ...kept.slice(0, lineLimit).map((one) => h('li', { dir: 'auto' }, one.sentence))));
@@ -178,7 +182,8 @@ function changeWords({ kind = '', property = '', object, restored }) {
   if (!kinds.has(kind)) return kind;
   const isCollection = /\/L0\/0[24]0$/.test(object ?? '');
   if (kind === 'membership') return t(restored === null ? 'undo.kind.removed' : 'undo.kind.membership');
-  return t(isCollection && (kind === 'restoration' || kind === 'creation') ? `undo.kind.${kind}.collection` : `undo.kind.${kind}`);
+  return t(isCollection && (kind === 'restoration' || kind === 'creation') ? `undo.kind.${kind}.collection`
+    : `undo.kind.${kind}`);
 }
 
 /**
@@ -277,7 +282,8 @@ function nameIn(events, id) {
     if (details?.asset !== id && details?.collection !== id) continue;
     const title = details.localizedTitle?.new ?? details.localizedTitle;
     if (typeof title === 'string') return title;
-    const file = Array.isArray(details.resources) ? details.resources.find((/** @type {any} */ one) => one?.originalFilename) : null;
+    const file = Array.isArray(details.resources) ? details.resources.find((/** @type {any} */ one) =>
+      one?.originalFilename) : null;
     if (file) return String(file.originalFilename);
   }
   return null;

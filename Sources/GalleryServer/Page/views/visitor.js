@@ -1,11 +1,11 @@
-// What a visitor without full access is told: that they see a selection, that they see nothing yet, or that they may not.
+// What a visitor without full access is told: that they see a selection, that they see nothing yet, or may not.
 //
 //   GET /v1/session/events ─▶ limited         banner with "select more", and what became of the request
 //                          ├▶ notDetermined   the view is an explanation, with the request for access
 //                          └▶ denied          the view is an explanation
 //
-// Nothing here asks about anything but the session itself: a visitor's page learns of no photo, count or date outside of
-// what the library shows it.
+// Nothing here asks about anything but the session itself: a visitor's page learns of no photo, count or date outside
+// of what the library shows it.
 
 import { Problem } from '../client/photoledger.js';
 import { Watched } from '../client/watched.js';
@@ -19,6 +19,8 @@ import { field, formDialog } from './forms.js';
 
 /** Views that work for those who only add. */
 const addingViews = new Set(['upload']);
+/** Views that are others for those who see everything. */
+const accessViews = new Set(['history', 'moment']);
 
 /** @param {Session} session */
 const mayRead = ({ authorizationStatus: { readWrite } }) => readWrite === 'authorized' || readWrite === 'limited';
@@ -29,7 +31,8 @@ const mayRead = ({ authorizationStatus: { readWrite } }) => readWrite === 'autho
  * @param {HTMLElement} place above the views
  */
 export function start(app, place) {
-  const banner = h('div', { class: 'visitor', role: 'region', 'aria-label': t('visitor.region'), 'aria-live': 'polite' });
+  const banner = h('div', { class: 'visitor', role: 'region', 'aria-label': t('visitor.region'),
+    'aria-live': 'polite' });
   place.append(banner);
   const show = () => fill(banner, ...bannerOf(app));
   app.barred = (address) => {
@@ -38,7 +41,8 @@ export function start(app, place) {
     return explanation(app);
   };
   app.emptyWords = () => app.session.authorizationStatus.readWrite !== 'limited' ? null
-    : h('div', { class: 'visitor-empty' }, h('h2', null, t('visitor.empty.title')), h('p', null, t('visitor.empty.sentence')));
+    : h('div', { class: 'visitor-empty' }, h('h2', null, t('visitor.empty.title')),
+      h('p', null, t('visitor.empty.sentence')));
   /** @type {Watched<Session>} */
   const watched = new Watched(app.client, '/v1/session/events');
   watched.addEventListener('state', () => {
@@ -51,10 +55,14 @@ export function start(app, place) {
       const name = /** @type {'readWrite' | 'addOnly'} */ (level);
       return former.authorizationStatus[name] !== state.authorizationStatus[name];
     });
-    // A selection becomes everything by an exact change of each list; only what was an explanation, or becomes one, is made anew.
-    if (couldRead !== mayRead(app.session) || (isOther && !couldRead) || former.waiting.join() !== state.waiting.join()) app.renew();
+    const isExplained = !couldRead || !mayRead(app.session);
+    // A selection becomes everything by an exact change of each list; an explanation is another view.
+    const isAnew = isOther ? isExplained || accessViews.has(app.address?.name ?? '')
+      : isExplained && former.waiting.join() !== state.waiting.join();
+    if (isAnew) app.renew();
     const came = former.more?.state === 'waiting' && state.more?.state === 'answered' ? state.more.added.length : null;
-    if (came !== null) app.notices.show(came === 0 ? t('visitor.more.nothing') : t('visitor.more.added', { count: came }));
+    if (came !== null) app.notices.show(came === 0 ? t('visitor.more.nothing') : t('visitor.more.added',
+      { count: came }));
   });
   watched.addEventListener('signedout', () => location.assign('/sign-in'));
   show();
@@ -90,10 +98,12 @@ function bannerOf(app) {
 function explanation(app) {
   const { authorizationStatus: { readWrite, addOnly }, waiting } = app.session;
   const isWaiting = waiting.includes('readWrite');
-  const kind = readWrite === 'denied' || readWrite === 'restricted' ? readWrite : isWaiting ? 'waiting' : 'notDetermined';
+  const kind = readWrite === 'denied' || readWrite === 'restricted' ? readWrite : isWaiting ? 'waiting'
+    : 'notDetermined';
   return h('section', { class: 'view visitor-barred', 'aria-labelledby': 'visitor-title' },
     h('h1', { id: 'visitor-title' }, t(`visitor.${kind}.title`)), h('p', null, t(`visitor.${kind}.sentence`)),
-    addOnly === 'authorized' && app.routes.upload ? h('p', null, h('a', { class: 'button', href: '#/upload' }, t('visitor.add'))) : null,
+    addOnly === 'authorized' && app.routes.upload ? h('p', null, h('a', { class: 'button', href: '#/upload' },
+      t('visitor.add'))) : null,
     kind === 'notDetermined' ? askButton(app) : null);
 }
 
