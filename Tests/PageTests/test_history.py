@@ -213,7 +213,8 @@ class MomentTests(HistoryTest):
         self.browser.click(f'[data-kind="changed"] input[value="{self.ids[4]}"]')
         self.press("Take back…", '[data-kind="changed"]')
         self.press("Undo", "dialog")
-        wait(lambda: self.asset(self.ids[4])["rating"] == 0, "the rating of before")
+        self.browser.wait_text("as it was then", '[data-kind="changed"]')
+        self.assertEqual(self.asset(self.ids[4])["rating"], 0)
 
     def test_a_slider_that_is_moved_asks_little_and_ends_where_it_rests(self):
         for number in range(30):

@@ -628,6 +628,7 @@ export default {
   'moment.untitled': 'ohne Titel',
   'moment.same': 'Alles sieht aus wie jetzt.',
   'moment.notInTrash': 'Seither ausgeblendet oder gelöscht.',
+  'moment.asThen': 'wie damals',
   'moment.takeBack': 'Zurückholen …',
   'moment.takeBackOf': 'Zurückholen: {title}',
   'moment.undo.scope': { one: 'Was seither damit geschah', other: 'Was seither mit diesen {count} geschah' },

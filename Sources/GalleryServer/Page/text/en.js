@@ -618,6 +618,7 @@ export default {
   'moment.untitled': 'without a title',
   'moment.same': 'Nothing looks different from now.',
   'moment.notInTrash': 'Hidden or deleted since.',
+  'moment.asThen': 'as it was then',
   'moment.takeBack': 'Take back…',
   'moment.takeBackOf': 'Take back: {title}',
   'moment.undo.scope': { one: 'What happened to it since then', other: 'What happened to these {count} since then' },

@@ -16,6 +16,8 @@ import { undoDialog } from './undo.js';
 
 /** How many photos are shown at once. */
 const pageSize = 32;
+/** How many objects an undo is asked about; its request has room for 64 KiB. */
+const objectLimit = 1000;
 
 /** @param {Ranges} ranges */
 const sum = (ranges) => ranges.reduce((count, [, length]) => count + length, 0);
@@ -63,6 +65,21 @@ class Changes {
     this.element = h('div', { class: 'moment-changes' });
   }
 
+  /**
+   * Which of some objects an undo would change. One that was taken back has another modification date than then, so the
+   * server lists it as changed though it is as it was.
+   * @param {string[]} objects
+   * @returns {Promise<Set<string>>}
+   */
+  async differing(objects) {
+    // The undo of anybody but the owner takes back only what they did themselves, and would say too little here.
+    if (!this.app.isOwner || objects.length === 0 || objects.length > objectLimit) return new Set(objects);
+    /** @type {import('./undo.js').Plan} */
+    const plan = await this.app.client.undo({ objects, from: this.token, onConflict: 'skip', plan: true });
+    if (!plan.isComplete) return new Set(objects);
+    return new Set(plan.records.flatMap((one) => [one.object ?? '', one.container ?? '']));
+  }
+
   /** @param {string[]} objects */
   undo(objects) {
     const label = t('moment.undo.scope', { count: objects.length });
@@ -86,16 +103,16 @@ class Changes {
       client.ask('GET', '/v1/collections:diff', { query: { from: this.token }, signal }),
     ]);
     const [left, came, changed] = [sum(photos.removed), sum(photos.inserted), sum(photos.changed)];
+    const parts = [
+      left > 0 && await this.section('left', fetch, photos.before, photos.removed),
+      changed > 0 && await this.section('changed', fetch, photos.after, photos.changed),
+      came > 0 && await this.section('came', fetch, photos.after, photos.inserted), await this.albums(albums),
+    ];
     fill(this.element, h('p', { class: 'moment-counts', role: 'status' },
       t('moment.commits', { count: photos.commits }), ' ',
       t('moment.counts', { left, came, changed })),
     photos.commits > 0 && this.app.session.authorizationStatus.readWrite === 'authorized'
       ? h('button', { class: 'button', onclick: () => this.undoAll() }, t('moment.undoAll')) : null);
-    const parts = [
-      left > 0 && await this.section('left', fetch, photos.before, photos.removed),
-      changed > 0 && await this.section('changed', fetch, photos.after, photos.changed),
-      came > 0 && await this.section('came', fetch, photos.after, photos.inserted), this.albums(albums),
-    ];
     for (const one of parts) if (one) this.element.append(one);
     if (left + came + changed === 0 && parts[3] === null) {
       this.element.append(h('p', { class: 'empty' }, t('moment.same')));
@@ -145,10 +162,14 @@ class Changes {
         const ids = items.map((item) => item.id);
         const trash = kind !== 'left' ? null
           : await itemsOf(this.app.client, ids, { question: { trash: true, hidden: true }, signal: this.abort.signal });
+        const differing = kind === 'changed' ? await this.differing(ids) : null;
         for (const item of items) {
-          const isFixed = trash !== null && !trash.has(item.id);
+          const isElsewhere = trash !== null && !trash.has(item.id);
+          const isAsThen = differing !== null && !differing.has(item.id);
+          const isFixed = isElsewhere || isAsThen || kind === 'came';
           if (!isFixed) choosable += 1;
-          choice.add(item, { isFixed: isFixed || kind === 'came', note: isFixed ? this.otherWay(item) : undefined });
+          choice.add(item, { isFixed,
+            note: isElsewhere ? this.otherWay(item) : isAsThen ? t('moment.asThen') : undefined });
         }
         shown += pageSize;
         button.hidden = shown >= count;
@@ -194,7 +215,7 @@ class Changes {
   }
 
   /** @param {any} difference */
-  albums(difference) {
+  async albums(difference) {
     const line = (/** @type {any} */ one, /** @type {string} */ kind) => h('li', { 'data-album': one.localIdentifier },
       h('bdi', null, one.localizedTitle || t('moment.untitled')), ' ', h('span', { class: 'soft' },
         t(`moment.album.${kind}`)), ' ',
@@ -206,9 +227,11 @@ class Changes {
     const of = (/** @type {Record<string, any>} */ items, /** @type {Ranges} */ ranges) =>
       ranges.flatMap(([start, length]) =>
       Array.from({ length }, (_, index) => items[String(start + index)])).filter((one) => one !== undefined);
+    const changed = of(difference.items, difference.changed);
+    const differing = await this.differing(changed.map((one) => one.localIdentifier));
     const lines = [
       ...of(difference.removedItems, difference.removed).map((one) => line(one, 'left')),
-      ...of(difference.items, difference.changed).map((one) => line(one, 'changed')),
+      ...changed.filter((one) => differing.has(one.localIdentifier)).map((one) => line(one, 'changed')),
       ...of(difference.items, difference.inserted).map((one) => line(one, 'came')),
     ];
     if (lines.length === 0) return null;
