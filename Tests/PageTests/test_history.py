@@ -158,7 +158,9 @@ class HistoryTests(HistoryTest):
         wait(at_end, "the end of the history")
         commits = self.texts(".commit")
         self.assertEqual(len(commits), total)
-        self.assertRegex(next(text for text in commits if "many at once" in text), r"and 1\d\d further events")
+        large = next(text for text in commits if "many at once" in text)
+        self.assertRegex(large, r"^3\d\d albums and folders created\n")
+        self.assertRegex(large, r"and 1\d\d further events")
         self.assertIn("Library created", commits[-1])
 
 

@@ -492,8 +492,9 @@ export default {
   'log.asset.erased': { one: '{count} Foto aus dem Verlauf getilgt', other: '{count} Fotos aus dem Verlauf getilgt' },
   'log.asset.returned': { one: '{count} Foto zurückgeholt', other: '{count} Fotos zurückgeholt' },
   'log.asset.unmade': { one: '{count} Foto wieder herausgenommen', other: '{count} Fotos wieder herausgenommen' },
-  'log.collection.created': 'Album oder Ordner angelegt',
-  'log.collection.edited': 'Album oder Ordner bearbeitet',
+  'log.collection.created': { one: '{count} Album oder Ordner angelegt', other: '{count} Alben und Ordner angelegt' },
+  'log.collection.edited': { one: '{count} Album oder Ordner bearbeitet', other: '{count} Alben und Ordner bearbeitet' },
+  'log.and': { one: '{count} weitere Sache', other: '{count} weitere Dinge' },
   'log.content.inserted': {
     one: '{count} in ein Album oder einen Ordner gelegt',
     other: '{count} in ein Album oder einen Ordner gelegt',

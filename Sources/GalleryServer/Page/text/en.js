@@ -489,8 +489,9 @@ export default {
   'log.asset.erased': { one: '{count} photo erased from the history', other: '{count} photos erased from the history' },
   'log.asset.returned': { one: '{count} photo brought back', other: '{count} photos brought back' },
   'log.asset.unmade': { one: '{count} photo taken out again', other: '{count} photos taken out again' },
-  'log.collection.created': 'Album or folder created',
-  'log.collection.edited': 'Album or folder edited',
+  'log.collection.created': { one: '{count} album or folder created', other: '{count} albums and folders created' },
+  'log.collection.edited': { one: '{count} album or folder edited', other: '{count} albums and folders edited' },
+  'log.and': { one: '{count} more thing', other: '{count} more things' },
   'log.content.inserted': { one: '{count} put into an album or folder', other: '{count} put into an album or folder' },
   'log.content.removed': {
     one: '{count} removed from an album or folder',

@@ -67,6 +67,8 @@ export class App {
      * @type {import('./requests.js').Requests | null}
      */
     this.requests = null;
+    /** Until what stands above the views is there. */
+    this.starting = Promise.resolve();
     /**
      * What stands in place of a view that the session may not see.
      * @type {(address: Address) => HTMLElement | null}
@@ -104,8 +106,11 @@ export class App {
         this.main.focus();
       } }, t('main.skip')),
       this.nav, h('div', { class: 'stage' }, this.banner, this.above, this.main), this.notices.element);
-    const { start } = await import(this.isOwner ? './requests.js' : './visitor.js');
-    start(this, this.above);
+    this.starting = import(this.isOwner ? './requests.js' : './visitor.js')
+      .then(({ start }) => start(this, this.above));
+    // A visitor's page must know what it may show before it shows it. The owner's photos need not wait.
+    if (this.isOwner) this.starting.catch((error) => this.notices.fail(error));
+    else await this.starting;
     return this.go();
   }
 

@@ -32,6 +32,8 @@ export const causeWords = (cause) => causes.has(cause) ? t(`cause.${cause}`) : c
  */
 function countOf({ type, objects }) {
   const hasContainer = type.startsWith('content.') || type.startsWith('selection.');
+  // Of an album the log names the folder that holds it, too.
+  if (type.startsWith('collection.')) return 1;
   return Math.max(1, objects.length - (hasContainer ? 1 : 0));
 }
 
@@ -40,7 +42,7 @@ function countOf({ type, objects }) {
  * @param {LogEvent} event
  */
 function keyOf({ type, objects }) {
-  const isTold = /^(content|selection|client|collection)\./.test(type);
+  const isTold = /^(content|selection|client)\./.test(type);
   return isTold ? `${type} ${objects[0] ?? ''}` : type;
 }
 
@@ -58,7 +60,9 @@ export function commitWords(commit) {
     if (group) group.count += countOf(event);
     else groups.set(key, { event, count: countOf(event) });
   }
-  return [...groups.values()].map(({ event, count }) => phrase(event, count));
+  const phrases = [...groups.values()].map(({ event, count }) => phrase(event, count));
+  if (phrases.length <= phraseLimit) return phrases;
+  return [...phrases.slice(0, phraseLimit - 1), t('log.and', { count: phrases.length - phraseLimit + 1 })];
 }
 
 /**
@@ -77,6 +81,8 @@ function phrase({ type, objects, details }, count) {
   return t(`log.${type}`, { count, client });
 }
 
+/** How many phrases a commit is told by. */
+const phraseLimit = 5;
 const statuses = new Set(['notDetermined', 'restricted', 'denied', 'authorized', 'limited']);
 
 /**

@@ -85,13 +85,13 @@ function peoplePart(app, people, changed) {
   return h('section', { 'data-part': 'people' }, h('header', { class: 'view-head' },
     h('h2', null, t('people.people')), h('div', { class: 'view-actions' },
     h('button', { class: 'button', onclick: add }, icon('plus'), t('people.add')))),
-  people.length === 0 ? h('p', { class: 'soft' }, t('people.none')) : h('ul', { class: 'cards' },
+  people.length === 0 ? h('p', { class: 'soft' }, t('people.none')) : h('ul', { class: 'entries' },
     ...people.map((person) =>
-    h('li', { class: 'card', 'data-person': person.name }, h('h3', { dir: 'auto' }, person.name),
+    h('li', { class: 'entry', 'data-person': person.name }, h('h3', { dir: 'auto' }, person.name),
       h('p', { class: 'soft', dir: 'auto' }, t('people.actsAs', { client: person.client }), ' ',
         t(person.hasPassword ? 'people.hasPassword' : 'people.noPassword'), ' ',
           t('people.since', { date: instant(person.created) })),
-      h('div', { class: 'card-actions' },
+      h('div', { class: 'entry-actions' },
         h('button', { class: 'button', 'aria-label': t('people.setPassword.title', { name: person.name }),
           onclick: () => setPassword(person) },
           t('people.setPassword')),
@@ -115,7 +115,7 @@ function keysPart(app, keys, changed) {
     const made = await formDialog(t('people.key.add'), t('people.key.add.act'),
       [field(t('people.client'), client, t('people.client.hint')),
       field(t('people.key.label'), label),
-      h('fieldset', { class: 'choices' }, h('legend', null, t('people.key.scopes')), ...boxes.map((box) =>
+      h('fieldset', { class: 'option-set' }, h('legend', null, t('people.key.scopes')), ...boxes.map((box) =>
         h('label', { class: 'choice' }, box, h('span', null, t(`scope.${box.value}`))))),
       field(t('people.key.days'), days)], async () => {
       const chosen = boxes.filter((box) => box.checked).map((box) => box.value);
@@ -131,14 +131,14 @@ function keysPart(app, keys, changed) {
   const sessions = keys.filter((key) => key.person !== null);
   const line = (/** @type {any} */ key) => {
     const name = key.label || key.client;
-    return h('li', { class: 'card', 'data-key': key.name }, h('h3', { dir: 'auto' }, key.person
+    return h('li', { class: 'entry', 'data-key': key.name }, h('h3', { dir: 'auto' }, key.person
       ? t('people.key.session', { person: key.person }) : name),
       h('p', { class: 'soft', dir: 'auto' }, t('people.actsAs', { client: key.client }), ' ',
         key.scopes.map((/** @type {string} */ scope) => scopes.includes(scope) ? t(`scope.${scope}`)
           : scope).join(', ')),
       h('p', { class: 'soft' }, t('people.key.dates', { created: instant(key.created),
         expires: instant(key.expires) })),
-      h('div', { class: 'card-actions' }, h('button', { class: 'button',
+      h('div', { class: 'entry-actions' }, h('button', { class: 'button',
         'aria-label': t('people.key.withdrawOf', { name }), onclick: () => withdraw(key) },
         t('people.withdraw'))));
   };
@@ -152,9 +152,9 @@ function keysPart(app, keys, changed) {
     h('div', { class: 'view-actions' },
     h('button', { class: 'button', onclick: add }, icon('key'), t('people.key.add')))),
       h('p', { class: 'soft' }, t('people.keys.sentence')),
-  h('ul', { class: 'cards' }, ...programs.map(line)), sessions.length === 0 ? null : h('h3', null,
+  h('ul', { class: 'entries' }, ...programs.map(line)), sessions.length === 0 ? null : h('h3', null,
     t('people.sessions')),
-  sessions.length === 0 ? null : h('ul', { class: 'cards' }, ...sessions.map(line)));
+  sessions.length === 0 ? null : h('ul', { class: 'entries' }, ...sessions.map(line)));
 }
 
 /**
@@ -164,15 +164,15 @@ function keysPart(app, keys, changed) {
  */
 function sharesPart(app, shares, changed) {
   return h('section', { 'data-part': 'shares' }, h('h2', null, t('people.shares')),
-    shares.length === 0 ? h('p', { class: 'soft' }, t('people.shares.none')) : h('ul', { class: 'cards' },
+    shares.length === 0 ? h('p', { class: 'soft' }, t('people.shares.none')) : h('ul', { class: 'entries' },
       ...shares.map((share) =>
-      h('li', { class: 'card', 'data-share': share.name }, h('h3', { dir: 'auto' }, share.title),
+      h('li', { class: 'entry', 'data-share': share.name }, h('h3', { dir: 'auto' }, share.title),
         h('p', { class: 'soft' }, [share.hasPassword && t('people.share.password'), share.upload
           && t('people.share.upload'),
           share.originals && t('people.share.originals'),
           share.expires ? t('people.share.until', { date: instant(share.expires) })
             : t('people.share.forever')].filter(Boolean).join(' · ')),
-        h('div', { class: 'card-actions' }, h('button', { class: 'button',
+        h('div', { class: 'entry-actions' }, h('button', { class: 'button',
           'aria-label': t('people.share.endOf', { title: share.title }),
           onclick: async () => {
             const isSure = await confirmed(t('people.share.endOf', { title: share.title }),

@@ -134,7 +134,7 @@ async function selectionPart(app, client, intervals, signal, changed) {
   return [h('h4', null, t('privacy.selection')),
     h('p', { class: 'soft' }, t(client.authorizationStatus.readWrite === 'limited' ? 'privacy.selection.sentence'
       : 'privacy.selection.unused')),
-    choice.element, gone, h('div', { class: 'card-actions' }, button, add, ids.length > 0 ? act : null)];
+    choice.element, gone, h('div', { class: 'entry-actions' }, button, add, ids.length > 0 ? act : null)];
 }
 
 /**

@@ -31,6 +31,7 @@ const statuses = ['authorized', 'limited', 'denied', 'restricted', 'notDetermine
  * @returns {Promise<import('./app.js').View>}
  */
 export async function open(app) {
+  await app.starting;
   const view = new PrivacyView(app);
   await view.load();
   return { title: t('nav.privacy'), element: view.element, close: () => view.close() };
@@ -89,7 +90,7 @@ class PrivacyView {
     const groups = accessKinds.map((kind) =>
       /** @type {const} */ ([kind, clients.filter((one) => one.accessKind === kind)]));
     fill(this.list, ...groups.filter(([, found]) => found.length > 0).map(([kind, found]) => h('section', null,
-      h('h2', null, t(`privacy.kind.${kind}`)), h('ul', { class: 'cards' }, ...found.map((one) => this.card(one))))),
+      h('h2', null, t(`privacy.kind.${kind}`)), h('ul', { class: 'entries' }, ...found.map((one) => this.entry(one))))),
     clients.length === 0 && h('p', { class: 'empty' }, t('privacy.none')));
     // Whoever changed something with the keyboard goes on there.
     if (focused) {
@@ -123,14 +124,14 @@ class PrivacyView {
         clientDetails(this.app, client, body, this.abort.signal, () => this.reload());
       }
     } }, h('summary', { 'data-focus': `details ${name}` }, t('privacy.details')), body);
-    return h('li', { class: 'card client', 'data-client': name },
+    return h('li', { class: 'entry client', 'data-client': name },
       h('h3', { dir: 'auto' }, title), title === name ? null : h('p', { class: 'soft client-name', dir: 'auto' }, name),
       h('p', null, this.access(client), ' ', h('span', { class: 'soft' },
         t('privacy.since', { date: instant(client.registeredDate) }))),
       usage.readWrite && !name.startsWith('share#') ? h('p', { class: 'usage', dir: 'auto' }, `“${usage.readWrite}”`)
         : null,
       usage.addOnly ? h('p', { class: 'usage', dir: 'auto' }, t('privacy.addUsage', { usage: usage.addOnly })) : null,
-      h('div', { class: 'card-actions' }, h('label', { class: 'inline-field' }, t('privacy.may'), select),
+      h('div', { class: 'entry-actions' }, h('label', { class: 'inline-field' }, t('privacy.may'), select),
         h('label', { class: 'choice' }, adds, h('span', null, t('privacy.mayAdd'))),
         h('a', { class: 'button', href: App.href('history', '', { client: name }) }, icon('history'),
           t('privacy.did'))), details);

@@ -60,8 +60,8 @@ export async function undoDialog(app, title, choices) {
   const names = new Names(app);
   const abort = new AbortController();
   const token = await showDialog(title, (close) => {
-    const plan = h('div', { class: 'plan', 'aria-live': 'polite' });
-    const policies = h('fieldset', { class: 'choices', hidden: true }, h('legend', null, t('undo.policy')));
+    const plan = h('div', { class: 'undo-plan', 'aria-live': 'polite' });
+    const policies = h('fieldset', { class: 'option-set', hidden: true }, h('legend', null, t('undo.policy')));
     const act = h('button', { class: 'button main', disabled: true }, t('undo.act'));
     const groups = uniqueName('undo');
     let [chosen, policy, asked] = [choices[0], 'refuse', 0];
@@ -105,8 +105,8 @@ export async function undoDialog(app, title, choices) {
         show();
       }));
     }
-    const scope = choices.length < 2 ? null : h('fieldset', { class: 'choices' }, h('legend', null, t('undo.scope')),
-      ...choices.map((one) => radio('scope', one.label, one === chosen, () => {
+    const scope = choices.length < 2 ? null : h('fieldset', { class: 'option-set' }, h('legend', null, t('undo.scope')),
+      ...option-set.map((one) => radio('scope', one.label, one === chosen, () => {
         chosen = one;
         plan.replaceChildren();
         show();
