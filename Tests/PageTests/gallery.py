@@ -4,6 +4,7 @@ Needs Debian's chromium, chromium-driver and python3-selenium. The program is th
 the package with the trait Gallery. Tests wait for conditions and never for a time to pass.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -17,7 +18,7 @@ import urllib.error
 import urllib.request
 
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -162,7 +163,8 @@ class Gallery:
 class Browser:
     """Headless Chromium with what the page reported."""
 
-    def __init__(self, width=1280, height=800, scale=1, language="en-GB", dark=False, phone=False):
+    def __init__(self, width=1280, height=800, scale=1, language="en-GB", dark=False, phone=False,
+                 network=False):
         options = Options()
         options.binary_location = shutil.which("chromium") or "/usr/bin/chromium"
         for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", f"--lang={language}",
@@ -170,7 +172,7 @@ class Browser:
                          "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]:
             options.add_argument(argument)
         options.add_experimental_option("prefs", {"intl.accept_languages": language})
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", **({"performance": "ALL"} if network else {})})
         service = Service(shutil.which("chromedriver") or "/usr/bin/chromedriver")
         self.driver = webdriver.Chrome(options=options, service=service)
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
@@ -213,6 +215,20 @@ class Browser:
         folder = ROOT / ".build/screenshots"
         folder.mkdir(parents=True, exist_ok=True)
         self.driver.save_screenshot(str(folder / f"{name}.png"))
+
+    def responses(self):
+        """The URL and text of every answer since the last call; needs `network`. Bytes and streams have no text."""
+        found = []
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] != "Network.responseReceived":
+                continue
+            body = {}
+            with contextlib.suppress(WebDriverException):
+                body = self.driver.execute_cdp_cmd("Network.getResponseBody", {"requestId": message["params"]["requestId"]})
+            text = "" if body.get("base64Encoded", True) else body["body"]
+            found.append((message["params"]["response"]["url"], text))
+        return found
 
     def errors(self):
         """What the console holds of errors: scripts that failed, policies that were broken."""

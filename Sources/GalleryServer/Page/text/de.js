@@ -957,6 +957,7 @@ export default {
   'visitor.ask': 'Um Zugriff bitten',
   'visitor.why': 'Wozu sollen die Fotos zu sehen sein?',
   'visitor.why.label': 'Dieser Text wird mit der Bitte gezeigt.',
+  'visitor.why.missing': 'Bitte einen Grund angeben; er wird mit der Bitte gezeigt.',
   'camera.title': 'Kamera',
   'camera.live': 'Was die Kamera sieht',
   'camera.taken': 'Was aufgenommen wurde',

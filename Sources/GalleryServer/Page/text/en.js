@@ -933,6 +933,7 @@ export default {
   'visitor.ask': 'Ask for access',
   'visitor.why': 'Why would you like to see the photos?',
   'visitor.why.label': 'The owner reads this with the request.',
+  'visitor.why.missing': 'Please give a reason; the owner will read it.',
   'camera.title': 'Camera',
   'camera.live': 'What the camera sees',
   'camera.taken': 'What was taken',

@@ -1,8 +1,9 @@
 // People who sign in, keys of programs, and share links. None of them is in the log: a password and a key are secrets.
 
 import { instant, t } from '../text/text.js';
-import { confirmed, showDialog } from './dialog.js';
+import { confirmed } from './dialog.js';
 import { fill, h } from './dom.js';
+import { field, formDialog } from './forms.js';
 import { icon } from './icons.js';
 import { end } from './privacy-client.js';
 import { secretDialog } from './secret.js';
@@ -35,42 +36,6 @@ export async function open(app) {
   const element = h('section', { class: 'view people' }, h('header', { class: 'view-head' }, h('h1', null, t('nav.people'))), body);
   return { title: t('nav.people'), element, close: () => abort.abort() };
 }
-
-/**
- * A dialog with a form whose request can fail.
- * @param {string} title
- * @param {string} action
- * @param {(Node | null)[]} fields
- * @param {() => Promise<any>} send gives what the dialog is closed with
- * @returns {Promise<any>} undefined if it was dismissed
- */
-export function formDialog(title, action, fields, send) {
-  return showDialog(title, (close) => {
-    const problem = h('p', { role: 'alert', class: 'problem' });
-    const submit = h('button', { class: 'button main', type: 'submit' }, action);
-    return [h('form', { onsubmit: async (/** @type {Event} */ event) => {
-      event.preventDefault();
-      submit.disabled = true;
-      problem.textContent = '';
-      try {
-        close(await send());
-      } catch (error) {
-        problem.textContent = error instanceof Error ? error.message : String(error);
-        submit.disabled = false;
-      }
-    } }, ...fields, problem, h('div', { class: 'dialog-actions' },
-      h('button', { class: 'button', type: 'button', onclick: () => close() }, t('action.cancel')), submit))];
-  });
-}
-
-/**
- * A labelled field of a form.
- * @param {string} label
- * @param {HTMLElement} input
- * @param {string} [hint]
- */
-export const field = (label, input, hint) =>
-  h('label', { class: 'field' }, label, input, hint === undefined ? null : h('span', { class: 'soft' }, hint));
 
 /** @param {boolean} isRequired */
 const passwordInput = (isRequired) =>

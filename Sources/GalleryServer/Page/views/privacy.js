@@ -5,8 +5,8 @@
 
 import { instant, t } from '../text/text.js';
 import { App } from './app.js';
-import { showDialog } from './dialog.js';
 import { fill, h } from './dom.js';
+import { field, formDialog } from './forms.js';
 import { icon } from './icons.js';
 import { clientDetails } from './privacy-client.js';
 import { requestLine, saidName } from './requests.js';
@@ -149,24 +149,12 @@ class PrivacyView {
   }
 
   async register() {
-    const made = await showDialog(t('privacy.register'), (close) => {
-      const name = h('input', { required: true, maxlength: 128, autofocus: true, autocomplete: 'off' });
-      const usage = h('textarea', { required: true, maxlength: 1000, rows: 3 });
-      const problem = h('p', { role: 'alert', class: 'problem' });
-      const submit = h('button', { class: 'button main', type: 'submit' }, t('privacy.register.act'));
-      return [h('form', { onsubmit: async (/** @type {Event} */ event) => {
-        event.preventDefault();
-        submit.disabled = true;
-        try {
-          close(await this.app.client.ask('POST', '/v1/clients', { json: { name: name.value.trim(), usage: usage.value.trim() } }));
-        } catch (error) {
-          problem.textContent = error instanceof Error ? error.message : String(error);
-          submit.disabled = false;
-        }
-      } }, h('p', null, t('privacy.register.sentence')), h('label', { class: 'field' }, t('privacy.register.name'), name),
-      h('label', { class: 'field' }, t('privacy.register.usage'), usage), problem,
-      h('div', { class: 'dialog-actions' }, h('button', { class: 'button', type: 'button', onclick: () => close() }, t('action.cancel')), submit))];
-    });
+    const name = h('input', { required: true, maxlength: 128, autofocus: true, autocomplete: 'off' });
+    const usage = h('textarea', { required: true, maxlength: 1000, rows: 3 });
+    const made = await formDialog(t('privacy.register'), t('privacy.register.act'), [
+      h('p', null, t('privacy.register.sentence')), field(t('privacy.register.name'), name),
+      field(t('privacy.register.usage'), usage),
+    ], () => this.app.client.ask('POST', '/v1/clients', { json: { name: name.value.trim(), usage: usage.value.trim() } }));
     if (!made) return;
     await secretDialog(t('privacy.registered', { name: made.client }), t('people.key.once'), made.secret);
     await this.reload();

@@ -2,7 +2,7 @@
 
 import { t } from '../text/text.js';
 import { h } from './dom.js';
-import { field, formDialog } from './people.js';
+import { field, formDialog } from './forms.js';
 import { secretDialog } from './secret.js';
 
 /**

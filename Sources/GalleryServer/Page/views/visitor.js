@@ -10,9 +10,9 @@
 import { Problem } from '../client/photoledger.js';
 import { Watched } from '../client/watched.js';
 import { t } from '../text/text.js';
-import { showDialog } from './dialog.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
+import { field, formDialog } from './forms.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./app.js').Session} Session */
@@ -99,48 +99,31 @@ function explanation(app) {
 
 /** @param {App} app */
 function askButton(app) {
-  const button = h('button', { class: 'button main', onclick: async () => {
-    button.disabled = true;
-    try {
-      await ask(app);
-    } catch (error) {
-      app.notices.fail(error);
-    } finally {
-      button.disabled = false;
-    }
+  return h('button', { class: 'button main', onclick: async () => {
+    const state = await askWhy(app);
+    if (!state) return;
+    app.session = { ...app.session, ...state };
+    app.renew();
   } }, t('visitor.ask'));
-  return button;
 }
 
 /**
- * Asks the owner for access. A client that has not said why is asked for the reason first, which the owner will read.
+ * Asks the owner for access, with the reason that the owner will read. A client that gave one before may leave it out.
  * @param {App} app
+ * @returns {Promise<Session | undefined>}
  */
-async function ask(app) {
-  const request = () => app.client.ask('POST', '/v1/session/requests', { json: { level: 'readWrite' } });
-  let state;
-  try {
-    state = await request();
-  } catch (error) {
-    if (!(error instanceof Problem) || error.type !== 'missing-usage-description') throw error;
-    const why = await askWhy();
-    if (!why) return;
-    await app.client.commit([{ op: 'client.register', client: app.session.client, readWriteUsageDescription: why }]);
-    state = await request();
-  }
-  app.session = { ...app.session, ...state };
-  app.renew();
-}
-
-/** @returns {Promise<string | undefined>} */
-function askWhy() {
-  return showDialog(t('visitor.why'), (close) => {
-    const input = h('textarea', { required: true, maxlength: 1000, rows: 3, autofocus: true });
-    return [h('form', { onsubmit: (/** @type {Event} */ event) => {
-      event.preventDefault();
-      close(input.value.trim());
-    } }, h('label', { class: 'field' }, t('visitor.why.label'), input), h('div', { class: 'dialog-actions' },
-      h('button', { class: 'button', type: 'button', onclick: () => close() }, t('action.cancel')),
-      h('button', { class: 'button main', type: 'submit' }, t('visitor.ask'))))];
+function askWhy(app) {
+  const reason = h('textarea', { maxlength: 1000, rows: 3, autofocus: true });
+  return formDialog(t('visitor.why'), t('visitor.ask'), [field(t('visitor.why.label'), reason)], async () => {
+    const why = reason.value.trim();
+    if (why !== '') {
+      await app.client.commit([{ op: 'client.register', client: app.session.client, readWriteUsageDescription: why }]);
+    }
+    try {
+      return await app.client.ask('POST', '/v1/session/requests', { json: { level: 'readWrite' } });
+    } catch (error) {
+      const isMissing = error instanceof Problem && error.type === 'missing-usage-description';
+      throw isMissing ? new Error(t('visitor.why.missing')) : error;
+    }
   });
 }

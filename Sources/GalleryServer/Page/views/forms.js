@@ -1,0 +1,41 @@
+// Forms in dialogs, whose request can fail: the sentence of the failure stands in the dialog, which stays.
+
+import { t } from '../text/text.js';
+import { showDialog } from './dialog.js';
+import { h } from './dom.js';
+
+/**
+ * A dialog with a form whose request can fail.
+ * @param {string} title
+ * @param {string} action
+ * @param {(Node | null)[]} fields
+ * @param {() => Promise<any>} send gives what the dialog is closed with
+ * @returns {Promise<any>} undefined if it was dismissed
+ */
+export function formDialog(title, action, fields, send) {
+  return showDialog(title, (close) => {
+    const problem = h('p', { role: 'alert', class: 'problem' });
+    const submit = h('button', { class: 'button main', type: 'submit' }, action);
+    return [h('form', { onsubmit: async (/** @type {Event} */ event) => {
+      event.preventDefault();
+      submit.disabled = true;
+      problem.textContent = '';
+      try {
+        close(await send());
+      } catch (error) {
+        problem.textContent = error instanceof Error ? error.message : String(error);
+        submit.disabled = false;
+      }
+    } }, ...fields, problem, h('div', { class: 'dialog-actions' },
+      h('button', { class: 'button', type: 'button', onclick: () => close() }, t('action.cancel')), submit))];
+  });
+}
+
+/**
+ * A labelled field of a form.
+ * @param {string} label
+ * @param {HTMLElement} input
+ * @param {string} [hint]
+ */
+export const field = (label, input, hint) =>
+  h('label', { class: 'field' }, label, input, hint === undefined ? null : h('span', { class: 'soft' }, hint));
