@@ -7,7 +7,7 @@
 
   @Suite("Where things stand, over HTTP")
   struct StateRouteTests {
-    @Test("the owner sees the figures of the store, the disk and the renditions, and when the library was last cared for")
+    @Test("the owner sees how store, disk and renditions stand, and when the library was last cared for")
     func health() async throws {
       try await TestGallery.serving { gallery in
         try await gallery.makeAssets(3)

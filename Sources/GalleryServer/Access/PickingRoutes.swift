@@ -88,7 +88,9 @@
       let origins = try origins(json.texts("origins") ?? [])
       let server = call.server
       let session = try library.beginPicking(configuration)
-      try server.picking.add(session, seconds: Double(seconds), origins: origins) { [weak server] in server?.watch.wake() }
+      try server.picking.add(session, seconds: Double(seconds), origins: origins) { [weak server] in
+        server?.watch.wake()
+      }
       server.watch.wake()
       guard let entry = server.picking.entry(session.id) else { throw Problem.notFound }
       return .json(

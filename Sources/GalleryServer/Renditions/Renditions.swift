@@ -218,8 +218,8 @@
       }
     }
 
-    /// Why a file has no picture. The store cuts the first two digits of a hash off as the folder's name; a person needs
-    /// all of them to find the file.
+    /// Why a file has no picture. The first two digits of its hash are the name of its folder; a person needs all of
+    /// them to find the file.
     private static func reason(_ error: any Error, _ file: URL) -> String {
       let name = file.lastPathComponent
       return "\(error)".replacing(name, with: file.deletingLastPathComponent().lastPathComponent + name)
