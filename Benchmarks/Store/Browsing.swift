@@ -3,8 +3,9 @@ import PhotoLedger
 
 /// S36: the gallery's page in headless Chromium, on the invented library with 200 pictures more.
 ///
-/// [measure.py](../Page/measure.py) drives the browser and reads its own figures: tasks of the main thread, the heap, what
-/// the document holds. The last photo has to be reached at one and at two device pixels for a CSS pixel, or the run ends.
+/// [measure.py](../Page/measure.py) drives the browser and reads its own figures: tasks of the main thread, the heap,
+/// what the document holds. The last photo has to be reached at one and at two device pixels for a CSS pixel, or the
+/// run ends.
 enum Browsing {
   private static let first = "S36 page, load to the first pictures"
   private static let task = "S36 page, longest task while scrolling"
@@ -33,7 +34,7 @@ enum Browsing {
       let tools = ["/usr/bin/chromium", "/usr/bin/chromedriver", "/usr/bin/vips"]
       guard tools.allSatisfy(FileManager.default.isExecutableFile) else {
         return print(
-          "S36 is left out: it needs chromium, chromium-driver, python3-selenium and libvips-tools; apt-get brings them.")
+          "S36 is left out: apt-get install chromium chromium-driver python3-selenium libvips-tools brings its tools.")
       }
       guard let program = try ChildProcess.program(beside: "photoledger") else {
         return print("S36 is left out: build with `swift build -c release --traits Gallery`.")

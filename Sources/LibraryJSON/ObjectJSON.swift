@@ -13,6 +13,18 @@ extension PhotoLibrary {
     return .written(bytes.text())
   }
 
+  /// An asset with its files, the words about it, and the identifiers of the albums that hold it.
+  package func shownJSON(of asset: Asset) throws -> JSON {
+    let albums = try fetchCollections(containing: asset)
+    let identifiers = try albums.objects(at: 0..<albums.count).map { JSON.text($0.localIdentifier) }
+    var bytes = JSONBytes()
+    try write(asset, to: &bytes) { bytes in
+      bytes.key("albums")
+      JSON.list(identifiers).write(to: &bytes)
+    }
+    return .written(bytes.text())
+  }
+
   /// Writes an asset with its files and the words about it.
   /// - Parameter members: writes what else the object has, behind all of that.
   package func write(

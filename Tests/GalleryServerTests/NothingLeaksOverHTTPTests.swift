@@ -287,6 +287,8 @@
         case "/v1/feed": return fetches.map { ("?fetch=\($0)", nil) } + [("", nil)]
         case "/v1/fetches/{fetch}/items": return [("", nil), ("?form=columns&start=1&count=2", nil)]
         case "/v1/fetches/{fetch}/shapes": return [("", nil), ("?start=1&count=2", nil)]
+        case "/v1/fetches/{fetch}/index":
+          return (probe.assets.prefix(3) + ["none"]).map { ("?asset=\($0)", nil) } + [("", nil)]
         case "/v1/fetches/{fetch}/changes": return [("?after=x", nil), ("", nil)]
         default: return [("", nil)]
         }

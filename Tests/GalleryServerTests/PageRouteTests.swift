@@ -104,5 +104,32 @@
         }
       }
     }
+
+    @Test("only the origins that a picking session names may show its page in a frame, and only that page")
+    func framed() async throws {
+      try await TestGallery.serving(page: try PageFiles.ofProgram()) { gallery in
+        func ancestors(_ path: String) throws -> String {
+          let policy = try #require(try gallery.ask("GET", path, key: nil).fields["content-security-policy"])
+          return try #require(policy.firstMatch(of: #/frame-ancestors (.*)/#)).output.1.description
+        }
+        let app = try gallery.register(asks: nil)
+        let origins = ["https://app.example", "http://localhost:3000"]
+        let made = try gallery.ask("POST", "/v1/picking", json: ["origins": origins], key: app.key).json()
+        #expect(made["origins"] as? [String] == origins)
+        let session = try #require(made["session"] as? String)
+        #expect(try ancestors("/?pick=\(session)") == "https://app.example http://localhost:3000")
+        for path in ["/", "/?pick=other", "/share", "/camera"] { #expect(try ancestors(path) == "'none'") }
+        let bad = [
+          "https://a.example/path", "*", "https://*.example", "'self'", "https://a.example; script-src *", "https://",
+          "HTTPS://a.example", "https://a.example\r\nX: y", "javascript:alert(1)", "https://a.example:123456",
+        ]
+        for origin in bad {
+          let answer = try gallery.ask("POST", "/v1/picking", json: ["origins": [origin]], key: app.key)
+          #expect(answer.status == 400, "\(origin)")
+        }
+        let many = Array(repeating: "https://a.example", count: 9)
+        #expect(try gallery.ask("POST", "/v1/picking", json: ["origins": many], key: app.key).status == 400)
+      }
+    }
   }
 #endif

@@ -1,5 +1,6 @@
 """Albums, folders, smart albums, the trash and hidden photos: made, changed, ordered and taken back as people do it."""
 
+import types
 import unittest
 
 from selenium.webdriver.common.action_chains import ActionChains
@@ -409,6 +410,36 @@ class LastTests(CollectionTest):
         wait(lambda: self.gallery.assets("--trash") == [], "the trash is empty")
         self.says("The trash is empty", ".empty")
         self.assertEqual(self.newest(), [ids[3]])
+
+
+class LinkTests(CollectionTest):
+    photos = 2
+    expected_errors = ("/v1/sessions",)
+
+    def setUp(self):
+        """Opens no page: the test starts the server anew first."""
+
+    def test_an_owner_without_a_password_shows_hidden_photos_by_a_new_link(self):
+        one = self.newest()[0]
+        self.gallery.commit({"op": "asset.edit", "assets": [one], "isHidden": True})
+        self.gallery.stop()
+        # The link of this start is left for the page; the key of before goes on being good.
+        owner = self.gallery.owner
+        self.gallery.ask = lambda *_, **__: types.SimpleNamespace(json={"secret": owner})
+        self.gallery.start()
+        del self.gallery.ask
+        self.browser.sign_in(self.gallery, path="/#/hidden")
+        self.says("nobody who acts as the owner has a password", ".lock")
+        self.fill(".lock input", "no such link")
+        self.browser.click(".lock button")
+        wait(lambda: self.browser.js("return document.querySelector('.lock .problem')?.textContent"), "the server's sentence")
+        self.assertEqual(self.shown(), [])
+        self.fill(".lock input", self.gallery.link)
+        self.browser.click(".lock button")
+        wait(lambda: self.shown() == [one], "the hidden photo")
+        self.browser.click('[data-tool="lock"]')
+        self.says("nobody who acts as the owner has a password", ".lock")
+        self.assertEqual(self.shown(), [])
 
 
 if __name__ == "__main__":

@@ -101,6 +101,18 @@ class SearchTests(PageTest):
         self.ask('"favourites"')
         self.says("No photo was found", ".search-results")
 
+    def test_a_month_of_more_years_than_a_predicate_can_name(self):
+        dated = self.ids[6:12]
+        receipt = self.gallery.commit(*[
+            {"op": "asset.edit", "assets": [one], "creationDate": f"200{at}-03-31T23:30:00-05:00"} for at, one in enumerate(dated)])
+        try:
+            self.ask("march")
+            self.finds([self.ids[5], *dated], "March of seven years, by the camera's clock")
+            self.ask("march img_0009")
+            self.finds([self.names["IMG_0009.jpg"]], "one of them by its name")
+        finally:
+            self.assertEqual(self.gallery.ask("POST", "/v1/undo", {"commit": receipt["token"]}).status, 200)
+
     def test_signs_of_the_predicate_language_are_text(self):
         for text in ["5\"", "\\", "'a'", "\"disk \\\"", "OR TRUEPREDICATE'"]:
             with self.subTest(text=text):

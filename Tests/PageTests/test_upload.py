@@ -131,7 +131,7 @@ class UploadTests(PageTest):
             const file = new File([new Uint8Array(arguments[0])], 'dropped.jpg', { lastModified: 1 });
             const leaf = { isFile: true, name: 'dropped.jpg', file: (done) => done(file) };
             let given = false;
-            const reader = { readEntries: (done) => { done(given ? [] : [leaf]); given = true; } };
+            const reader = { readEntries: (done) => { done(given ? [] : [leaf, { ...leaf, name: 'Thumbs.db' }]); given = true; } };
             const folder = { isFile: false, name: 'trip', createReader: () => reader };
             const item = { kind: 'file', getAsFile: () => null, webkitGetAsEntry: () => folder };
             const event = (name) => Object.defineProperty(new Event(name, { bubbles: true, cancelable: true }), 'dataTransfer',

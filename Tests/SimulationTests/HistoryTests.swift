@@ -9,9 +9,9 @@ enum Seeds {
     ProcessInfo.processInfo.environment["PHOTOLEDGER_SIMULATION_SEED"]?.split(separator: ",").compactMap { UInt64($0) }
   }
 
-  /// PHOTOLEDGER_SIMULATION_COMMITS: commits of one history.
+  /// PHOTOLEDGER_SIMULATION_COMMITS: commits of one history; the soaks take 2,600 and more.
   static var commits: Int {
-    ProcessInfo.processInfo.environment["PHOTOLEDGER_SIMULATION_COMMITS"].flatMap { Int($0) } ?? 2_600
+    ProcessInfo.processInfo.environment["PHOTOLEDGER_SIMULATION_COMMITS"].flatMap { Int($0) } ?? 1_300
   }
 
   /// PHOTOLEDGER_SIMULATION_MOMENTS: about so many moments of one history are looked back at; 200 take a quarter of an

@@ -41,6 +41,7 @@ enum TwinQuestions {
   /// Declarations that answer nothing about the library, each with the reason.
   static let others: [String: String] = [
     "client": "is what the caller passed in",
+    "note(_:)": "takes what only the owner is given, and answers nothing",
     "owner": "is a constant",
     "create(at:environment:)": "makes another library",
     "as(_:)": "is how the client came to its view",
@@ -304,6 +305,7 @@ enum TwinQuestions {
   }
 
   private static let forOwners: [TwinQuestion] = [
+    TwinQuestion("careRecord()") { twin in "\(try twin.view.careRecord())" },
     TwinQuestion("setPermissionPrompt(_:)") { twin in
       try twin.view.setPermissionPrompt(nil)
       return "done"

@@ -62,7 +62,7 @@
     private static func begin(_ call: Call, _ json: JSON) throws -> HTTPResponse {
       try json.checkKeys([
         "filter", "limit", "ordered", "continuous", "preselected", "namesAssets", "representation", "removeLocation",
-        "removeCaptions", "seconds",
+        "removeCaptions", "seconds", "origins",
       ])
       let library = try call.library()
       let preselected = try json.texts("preselected") ?? []
@@ -85,14 +85,29 @@
       if try json.flag("removeLocation") { configuration.metadataOptions.insert(.removeLocation) }
       if try json.flag("removeCaptions") { configuration.metadataOptions.insert(.removeCaptions) }
       let seconds = try json.whole("seconds", in: 1...86_400) ?? 3_600
+      let origins = try origins(json.texts("origins") ?? [])
       let server = call.server
       let session = try library.beginPicking(configuration)
-      try server.picking.add(session, seconds: Double(seconds)) { [weak server] in server?.watch.wake() }
+      try server.picking.add(session, seconds: Double(seconds), origins: origins) { [weak server] in
+        server?.watch.wake()
+      }
       server.watch.wake()
       guard let entry = server.picking.entry(session.id) else { throw Problem.notFound }
       return .json(
         describe(entry), status: 201,
         [("Location", "/v1/picking/\(session.id)"), ("Cache-Control", "no-store")])
+    }
+
+    /// Origins as a header may name them: a scheme, a host, and a port. Anything else could say more in that header.
+    private static func origins(_ texts: [String]) throws(Problem) -> [String] {
+      guard texts.count <= 8 else {
+        throw .malformed("'origins' has \(texts.count) entries; pass at most 8.")
+      }
+      let form = #/https?://[a-z0-9](?:[a-z0-9.\-]*[a-z0-9])?(?::[0-9]{1,5})?/#
+      for text in texts where text.utf8.count > 300 || text.wholeMatch(of: form) == nil {
+        throw .malformed("'\(text.prefix(80))' is no origin; pass such as https://app.example.")
+      }
+      return texts
     }
 
     private static func representation(_ text: String?) throws(Problem) -> AssetRepresentation {
@@ -123,7 +138,7 @@
       return [
         "session": .text(entry.session.id), "pickerUri": .text("/?pick=\(entry.session.id)"),
         "state": .text(entry.state.rawValue), "expires": .text(DateText.instant(entry.expires)),
-        "items": .list(items),
+        "origins": .list(entry.origins.map { .text($0) }), "items": .list(items),
       ]
     }
 

@@ -13,6 +13,8 @@
     struct Entry: Sendable {
       let session: PickingSession
       let expires: Date
+      /// Who may show the session's page in a frame.
+      let origins: [String]
       /// The last result.
       var items: [PickedItem] = []
       /// Whether all results have come.
@@ -34,14 +36,19 @@
     init(environment: GalleryEnvironment) { now = environment.now }
 
     /// Keeps a session, and follows its results.
-    /// - Parameter changed: called after each result.
+    /// - Parameters:
+    ///   - origins: who may show its page in a frame.
+    ///   - changed: called after each result.
     /// - Throws: ``Problem`` 429 if there are too many; the session is cancelled then.
-    func add(_ session: PickingSession, seconds: Double, changed: @escaping @Sendable () -> Void) throws(Problem) {
+    func add(
+      _ session: PickingSession, seconds: Double, origins: [String] = [], changed: @escaping @Sendable () -> Void
+    ) throws(Problem) {
       let date = now()
       let isFull = entries.withLock { entries in
         let own = entries.values.count { $0.session.client == session.client }
         guard entries.count < Self.limit, own < Self.limitOfClient else { return true }
-        entries[session.id] = Entry(session: session, expires: date.addingTimeInterval(seconds))
+        entries[session.id] = Entry(
+          session: session, expires: date.addingTimeInterval(seconds), origins: origins)
         return false
       }
       guard !isFull else {

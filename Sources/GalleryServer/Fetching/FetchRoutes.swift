@@ -70,11 +70,24 @@
         }
         return .json(["token": .text(result.token.description), "sections": .list(sections)], fields)
       },
+      .reading("GET", "/v1/fetches/{fetch}/index") { call in
+        try call.checkQuery(["token", "at", "asset"])
+        guard let identifier = try call.query("asset") else {
+          throw Problem.malformed("The query names no 'asset', whose index is wanted.")
+        }
+        let (_, result) = try held(call)
+        // What the client cannot see, or could not see then, is in no fetch of it.
+        let asset = try call.library().at(result.token).asset(identifier)
+        let index = try asset.flatMap { try result.index(ofObject: $0) }
+        return .json(
+          ["token": .text(result.token.description), "index": index.map { .integer(Int64($0)) } ?? .null],
+          [("Cache-Control", "no-store")])
+      },
       .reading("GET", "/v1/assets/{asset}") { call in
         try call.checkQuery(["at"])
         let library = try call.view()
         guard let asset = try library.asset(call.parameters[0]) else { throw Problem.notFound }
-        return .json(try library.json(of: asset), [("Cache-Control", "no-store")])
+        return .json(try library.shownJSON(of: asset), [("Cache-Control", "no-store")])
       },
       .reading("GET", "/v1/collections") { call in
         try call.checkQuery(["folder", "at"])

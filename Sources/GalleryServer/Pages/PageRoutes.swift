@@ -7,7 +7,9 @@
     static let all: [Route] = [
       .reading("GET", "/", .nothing) { call in
         try call.checkQuery(["pick"])
-        return try document(call, try call.query("pick") == nil ? "index.html" : "pick.html")
+        guard let session = try call.query("pick") else { return try document(call, "index.html") }
+        let origins = call.server.picking.entry(session)?.origins ?? []
+        return try document(call, "pick.html", framedBy: origins)
       },
       .reading("GET", "/share", .nothing) { call in try document(call, "share.html") },
       .reading("GET", "/camera", .nothing) { call in try document(call, "camera.html") },
@@ -40,7 +42,10 @@
     }
 
     private static func headers(framedBy ancestors: [String] = []) -> [(name: String, value: String)] {
-      Headers.common.map { $0.name == "Content-Security-Policy" ? ($0.name, policy(framedBy: ancestors)) : $0 }
+      // Who shows the page in a frame is the policy's to say; without this field it may be another site.
+      let isFramed = !ancestors.isEmpty
+      let common = Headers.common.filter { !isFramed || $0.name != "Cross-Origin-Resource-Policy" }
+      return common.map { $0.name == "Content-Security-Policy" ? ($0.name, policy(framedBy: ancestors)) : $0 }
         + [("Permissions-Policy", "camera=(self), microphone=(self), geolocation=()")]
     }
 

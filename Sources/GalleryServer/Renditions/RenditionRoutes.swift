@@ -35,10 +35,11 @@
     private static func wish(_ call: Call) throws -> (Asset, AssetResource, RenditionCache.Kind) {
       let library = try call.library()
       try Fetches.checkMayRead(library)
-      guard let asset = try library.asset(call.parameters[0]),
-        let resource = try Renditions.shown(asset, in: library), resource.sha256Hex == call.parameters[1],
-        call.parameters[2] == RenditionRecipe.revision,
-        let kind = RenditionCache.Kind(rawValue: call.parameters[3]), kind != .play || asset.mediaType == .video
+      guard let asset = try library.asset(call.parameters[0]), call.parameters[2] == RenditionRecipe.revision,
+        let kind = RenditionCache.Kind(rawValue: call.parameters[3]),
+        let resource = kind == .play
+          ? try Renditions.played(asset, in: library) : try Renditions.shown(asset, in: library),
+        resource.sha256Hex == call.parameters[1]
       else { throw Problem.notFound }
       return (asset, resource, kind)
     }

@@ -95,6 +95,13 @@
       return resources.first { $0.type == rendered } ?? resources.original(asset.originalResourceChoice)
     }
 
+    /// The resource that moves: a film, or the film of a Live Photo; nil where nothing does.
+    static func played(_ asset: Asset, in library: PhotoLibrary) throws -> AssetResource? {
+      guard asset.mediaType == .image else { return asset.mediaType == .video ? try shown(asset, in: library) : nil }
+      let resources = try library.resources(of: asset)
+      return resources.first { $0.type == .fullSizePairedVideo } ?? resources.first { $0.type == .pairedVideo }
+    }
+
     /// What there is of a content.
     func record(_ hash: [UInt8]) -> RenditionRecord { (try? parts())?.cache.record(hash) ?? RenditionRecord() }
 
@@ -182,7 +189,7 @@
         let outcomes = renderer.renditions(of: found.map(\.file), isCancelled: isCancelled)
         for ((job, file), outcome) in zip(found, outcomes) {
           if case .failure = outcome, !Self.isThere(file) { continue }
-          keep(outcome, of: job.name.hash, cache, isCancelled)
+          keep(outcome, of: job.name.hash, file, cache, isCancelled)
         }
       }
       let isDone = !isCancelled() || jobs.allSatisfy { settled($0.name, cache) != nil }
@@ -193,7 +200,7 @@
     static func isThere(_ file: URL) -> Bool { FileManager.default.isReadableFile(atPath: file.path) }
 
     private func keep(
-      _ outcome: Result<RenditionSet, any Error>, of hash: [UInt8], _ cache: RenditionCache,
+      _ outcome: Result<RenditionSet, any Error>, of hash: [UInt8], _ file: URL, _ cache: RenditionCache,
       _ isCancelled: () -> Bool
     ) {
       switch outcome {
@@ -207,8 +214,15 @@
         }
       case .failure(let error):
         guard !isCancelled(), cache.mayBlame(error) else { return }
-        cache.fail("\(error)", hash, isPlay: false, programs: programs)
+        cache.fail(Self.reason(error, file), hash, isPlay: false, programs: programs)
       }
+    }
+
+    /// Why a file has no picture. The first two digits of its hash are the name of its folder; a person needs all of
+    /// them to find the file.
+    private static func reason(_ error: any Error, _ file: URL) -> String {
+      let name = file.lastPathComponent
+      return "\(error)".replacing(name, with: file.deletingLastPathComponent().lastPathComponent + name)
     }
 
     private func makeFilm(
@@ -226,7 +240,7 @@
         cache.keep(.made, size: size, of: hash)
       } catch {
         if !isCancelled(), cache.mayBlame(error), Self.isThere(file) {
-          cache.fail("\(error)", hash, isPlay: true, programs: programs)
+          cache.fail(Self.reason(error, file), hash, isPlay: true, programs: programs)
         }
       }
     }

@@ -47,8 +47,8 @@ public struct CareRecord: Sendable, Hashable {
 
 extension PhotoLibrary {
   /// Reads what was last done to keep the library safe.
-  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.corrupted` for a note that cannot be
-  ///   read, `.storage`.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.corrupted` for a note that cannot
+  ///   be read, `.storage`.
   /// - Complexity: O(1).
   public func careRecord() throws -> CareRecord {
     try checkIsOwner("ask who looks after the library")

@@ -32,7 +32,7 @@ extension Command {
         try library.backup(to: url, resources: way, progress: progress)
       }
       try invocation.print(report)
-      Output.warn(of: { try library.note(report) }, after: "The backup is complete, and nobody will see when it was made")
+      Output.warn(of: { try library.note(report) }, after: "The backup is complete; when, is not noted")
       return .done
     }
   }

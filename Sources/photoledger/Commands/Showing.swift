@@ -26,17 +26,10 @@ extension Command {
 }
 
 private func describe(_ asset: Asset, _ library: PhotoLibrary, _ invocation: Invocation) throws {
+  if invocation.printsJSON { return try invocation.output.line(try library.shownJSON(of: asset)) }
   let resources = try library.resources(of: asset)
   let containing = try library.fetchCollections(containing: asset)
   let albums = try containing.objects(at: 0..<containing.count)
-  if invocation.printsJSON {
-    return try invocation.output.line { bytes in
-      try library.write(asset, to: &bytes) { bytes in
-        bytes.key("albums")
-        JSON.list(albums.map { .text($0.localIdentifier) }).write(to: &bytes)
-      }
-    }
-  }
   var facts = Facts(terminal: invocation.output.terminal)
   facts.add("identifier", asset.localIdentifier)
   facts.add("kind", ([("\(asset.mediaType)")] + asset.mediaSubtypes.names).joined(separator: ", "))

@@ -1,5 +1,5 @@
-// Photos whose file names, captions or keywords hold some text: a fetch that is narrowed here, since the store's
-// predicates have no keys for these.
+// Photos whose file names, captions or keywords hold some text, or that are of a month of any year: a fetch that is
+// narrowed here, since the store's predicates have no keys for these.
 //
 //   base      a fetch of the server, read as whole records from its beginning, as far as `limit`
 //   entries   what was read: index in the base ─▶ its text, and whether it matches
@@ -28,10 +28,13 @@ import { folded } from './words.js';
  * @typedef {object} Entry
  * @property {string} id
  * @property {string} text what is looked through, folded
+ * @property {number} month of the wall time, or of the reader's time where the camera wrote none; 0 without a date
  * @property {number} width
  * @property {number} height
  * @property {boolean} isMatch
  */
+
+/** @typedef {(entry: Pick<Entry, 'text' | 'month'>) => boolean} Test */
 
 /** How many records are read at once. */
 const windowSize = 1000;
@@ -46,14 +49,16 @@ let names = 0;
 
 /**
  * @param {any} record an asset as the server gives it whole
- * @param {(text: string) => boolean} test
+ * @param {Test} test
  * @returns {Entry}
  */
 function entryOf(record, test) {
   const files = (record.resources ?? []).map((/** @type {any} */ one) => one.originalFilename ?? '');
   const text = folded([...files, record.caption ?? '', ...record.keywords ?? []].join('\n'));
   const { localIdentifier: id, pixelWidth: width, pixelHeight: height } = record;
-  return { id, text, width, height, isMatch: test(text) };
+  const { creationDate: date, localCreationDate: wall } = record;
+  const month = wall ? Number(wall.slice(5, 7)) : date ? new Date(date).getMonth() + 1 : 0;
+  return { id, text, month, width, height, isMatch: test({ text, month }) };
 }
 
 /**
@@ -165,7 +170,7 @@ export class Found extends EventTarget {
   /**
    * @param {import('../views/app.js').App} real
    * @param {import('../client/photoledger.js').Question} base
-   * @param {(text: string) => boolean} test
+   * @param {Test} test
    */
   static async open(real, base, test) {
     const state = await real.client.openFetch(base);
@@ -183,7 +188,7 @@ export class Found extends EventTarget {
   /**
    * @param {import('../views/app.js').App} real
    * @param {FetchState} state
-   * @param {(text: string) => boolean} test
+   * @param {Test} test
    */
   constructor(real, state, test) {
     super();
@@ -234,12 +239,12 @@ export class Found extends EventTarget {
   }
 
   /**
-   * Looks for another text in what was read.
-   * @param {(text: string) => boolean} test
+   * Looks for something else in what was read.
+   * @param {Test} test
    */
   look(test) {
     this.test = test;
-    for (const entry of this.entries) if (entry) entry.isMatch = test(entry.text);
+    for (const entry of this.entries) if (entry) entry.isMatch = test(entry);
     this.tell();
   }
 

@@ -4,7 +4,7 @@
 //   └ kind      └ dates       └────┴ text: file names, captions, keywords
 //
 // Every part narrows what is found. A part of kinds or dates becomes a predicate, which the server's store answers;
-// text is looked for by `found.js`, since predicates have no keys for it. No text becomes part of a predicate, so there
+// text is looked for by `found.js`, since predicates have no keys for it, and so is a month of many years. No text becomes part of a predicate, so there
 // is nothing to escape: a predicate here is made of numbers and of words of this file.
 //
 // Words are compared without case and accents. What stands in quotation marks is always text.
@@ -100,25 +100,17 @@ function span(year, month, day, endYear, endMonth, endDay) {
 
 const monthSpan = (/** @type {number} */ year, /** @type {number} */ month) => span(year, month, 1, year, month + 1, 1);
 
-/** How many years a month of any year can name; the address of a fetch is short. */
-const yearLimit = 16;
+/** How many years a month of any year can name as a predicate; the address of a fetch is short. */
+const yearLimit = 5;
 
 /**
- * The predicate of a month of any year.
+ * The predicate of a month of any year; null if there are too many, and the records have to be looked through.
  * @param {number} month
- * @param {number[]} years those that have the month, the newest first
- * @returns {{ where: string, isWhole: boolean }}
+ * @param {number[]} years those that have the month
  */
 export function whereMonth(month, years) {
-  if (years.length === 0) return { where: 'FALSEPREDICATE', isWhole: true };
-  const some = years.slice(0, yearLimit);
-  // The short form leaves out photos without a wall time.
-  const parts = some.length <= 5 ? some.map((year) => monthSpan(year, month)) : some.map((year) => {
-    const next = new Date(Date.UTC(year, month, 1));
-    const end = `${four(next.getUTCFullYear())}-${two(next.getUTCMonth() + 1)}`;
-    return `localCreationDate >= '${four(year)}-${two(month)}-01' AND localCreationDate < '${end}-01'`;
-  });
-  return { where: `(${parts.join(' OR ')})`, isWhole: some.length === years.length };
+  if (years.length === 0) return 'FALSEPREDICATE';
+  return years.length > yearLimit ? null : `(${years.map((year) => monthSpan(year, month)).join(' OR ')})`;
 }
 
 /**

@@ -385,7 +385,6 @@ export default {
   'search.predicate': 'Prädikatsprache',
   'search.hint': 'Zum Beispiel: Favoriten November 2023, 2023-11-14, Bildschirmfotos oder ein Wort aus Dateiname, Beschreibung oder Stichwort. Alle Wörter müssen zutreffen; in Anführungszeichen ist ein Wort nur Text. Nach Kamera, Objektiv, Ortsnamen und Bildinhalt lässt sich nicht suchen.',
   'search.predicateHint': 'Zum Beispiel: mediaType == 2 AND duration > 60. Für Namen, Beschreibungen und Stichwörter haben Prädikate keine Schlüssel.',
-  'search.years': 'Für „{month}“ gibt es zu viele Jahre; die neuesten 16 werden gezeigt.',
   'search.understood': 'Verstanden als',
   'search.part.kind': 'Art',
   'search.part.date': 'Datum',
@@ -411,7 +410,7 @@ export default {
   'search.moreAlbums': { one: 'und {count} weiteres', other: 'und {count} weitere' },
   'search.results': 'Gefunden',
   'search.none': 'Kein Foto gefunden.',
-  'search.progress': { one: 'Namen, Beschreibungen und Stichwörter: {read} von {count} Foto durchgesehen', other: 'Namen, Beschreibungen und Stichwörter: {read} von {count} Fotos durchgesehen' },
+  'search.progress': { one: '{read} von {count} Foto durchgesehen', other: '{read} von {count} Fotos durchgesehen' },
   'search.more': 'Weitere durchsehen',
   'search.save': 'Als intelligentes Album behalten',
   // History.

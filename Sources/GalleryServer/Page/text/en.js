@@ -385,7 +385,6 @@ export default {
   'search.predicate': 'Predicate language',
   'search.hint': 'For example: favourites November 2023, 2023-11-14, screenshots, or a word of a file name, caption or keyword. All words have to match; quotation marks keep a word as text. Camera, lens, the names of places and what a picture shows cannot be searched for.',
   'search.predicateHint': 'For example: mediaType == 2 AND duration > 60. Names, captions and keywords have no keys in predicates.',
-  'search.years': 'There are too many years for “{month}”; the newest 16 are shown.',
   'search.understood': 'Understood as',
   'search.part.kind': 'Kind',
   'search.part.date': 'Date',
@@ -411,7 +410,7 @@ export default {
   'search.moreAlbums': { one: 'and {count} more', other: 'and {count} more' },
   'search.results': 'Found',
   'search.none': 'No photo was found.',
-  'search.progress': { one: 'Names, captions and keywords: {read} of {count} photo looked through', other: 'Names, captions and keywords: {read} of {count} photos looked through' },
+  'search.progress': { one: '{read} of {count} photo looked through', other: '{read} of {count} photos looked through' },
   'search.more': 'Look through more',
   'search.save': 'Keep as smart album',
   // History.

@@ -44,7 +44,8 @@ export class Guest {
  */
 export function sayOnly(place, title, sentence, ...rest) {
   document.title = `${title} – ${t('app.name')}`;
-  fill(place, h('main', { class: 'saying', role: 'alert' }, h('h1', null, title), h('p', null, sentence), ...rest));
+  fill(place, h('main', { class: 'saying' }, h('div', { role: 'alert' }, h('h1', null, title), h('p', null, sentence)),
+    ...rest));
 }
 
 /**

@@ -326,8 +326,13 @@ class Picker {
     const events = openEvents(this.guest.client, `${path}/presentation/events`);
     this.events = events;
     events.addEventListener('state', (event) => this.take(JSON.parse(/** @type {MessageEvent} */ (event).data)));
-    events.addEventListener('problem', () => this.look());
-    events.onerror = () => this.look();
+    // Not at once: a server that ends each stream is not to be asked without a pause.
+    const lost = () => {
+      events.close();
+      setTimeout(() => { if (this.events === events) this.look(); }, 500);
+    };
+    events.addEventListener('problem', lost);
+    events.onerror = lost;
   }
 
   /** @param {Presentation} presentation */

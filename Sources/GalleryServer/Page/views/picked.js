@@ -22,6 +22,9 @@ import { spoken } from './tile.js';
  * @property {boolean} [removeLocation] whether places are left out, where the server lets the person say
  */
 
+/** How many photos one gesture takes. */
+const gestureLimit = 500;
+
 export class Picked extends EventTarget {
   /**
    * @param {import('../client/photoledger.js').PhotoLedger} client
@@ -91,6 +94,11 @@ export class Picked extends EventTarget {
     const { list } = this;
     if (!list) return;
     const { limit } = this.presentation;
+    // Each press is a request, so a whole library is not taken by one key.
+    if (end - first > gestureLimit) {
+      this.fail(new Error(t('action.tooMany', { count: gestureLimit })));
+      return;
+    }
     // With a limit there is no sense in looking at more than may be picked.
     const last = isIn && limit > 0 ? Math.min(end, first + limit + this.count) : Math.min(end, list.count);
     try {

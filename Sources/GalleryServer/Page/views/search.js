@@ -154,15 +154,20 @@ class Search {
     this.save.hidden = true;
     try {
       const asked = text.trim() === '' ? null
-        : this.isPredicate ? { where: text.trim(), texts: [] } : await this.ask(parts);
+        : this.isPredicate ? { where: text.trim(), texts: [], months: [] } : await this.ask(parts);
       if (round !== this.round) return;
       if (asked === null) {
         this.clear();
         return;
       }
       this.lastWhere = asked.where;
-      await this.show(round, { ...asked.where === '' ? {} : { where: asked.where }, sort: newestFirst }, asked.texts);
-      if (round === this.round) this.save.hidden = asked.texts.length > 0 || asked.where === '' || !mayChange(this.app);
+      const { where, texts, months } = asked;
+      const isRead = texts.length + months.length > 0;
+      /** @type {import('../model/found.js').Test} */
+      const test = ({ text, month }) =>
+        texts.every((part) => text.includes(part)) && months.every((one) => one === month);
+      await this.show(round, { ...where === '' ? {} : { where }, sort: newestFirst }, isRead ? test : null);
+      if (round === this.round) this.save.hidden = isRead || where === '' || !mayChange(this.app);
     } catch (error) {
       if (round !== this.round) return;
       this.clear();
@@ -171,20 +176,22 @@ class Search {
   }
 
   /**
-   * What is asked for some parts: a predicate, and the text that is looked for.
+   * What is asked for some parts: a predicate, and the texts and months that are looked for in records.
    * @param {Part[]} parts
    */
   async ask(parts) {
     const conditions = [];
+    /** @type {number[]} */
+    const months = [];
     for (const part of parts) {
       if (part.month !== undefined) {
-        const { where, isWhole } = whereMonth(part.month, await this.yearsOf(part.month));
-        if (!isWhole) fill(this.hint, t('search.years', { month: part.shown }));
-        conditions.push(where);
+        const where = whereMonth(part.month, await this.yearsOf(part.month));
+        if (where === null) months.push(part.month);
+        else conditions.push(where);
       } else if (part.where) conditions.push(part.where.includes(' OR ') ? part.where : `(${part.where})`);
     }
     const texts = parts.filter((part) => part.kind === 'text').map((part) => folded(part.shown));
-    return { where: conditions.join(' AND '), texts };
+    return { where: conditions.join(' AND '), texts, months };
   }
 
   /**
@@ -208,10 +215,14 @@ class Search {
    * @param {number} month
    */
   async yearsOf(month) {
-    const sections = await this.hold('months', async () => {
-      const state = await this.app.client.openFetch({ sort: newestFirst });
-      return this.app.client.sections(state.fetch, state.token, 'month', timeZone);
-    });
+    const { client } = this.app;
+    // By the camera's clock, and by the reader's for photos without one.
+    const sections = await this.hold('months', async () => (await Promise.all([
+      client.openFetch({ sort: ['localCreationDate:desc'] })
+        .then((state) => client.sections(state.fetch, state.token, 'month')),
+      client.openFetch({ where: 'localCreationDate == NULL', sort: newestFirst })
+        .then((state) => client.sections(state.fetch, state.token, 'month', timeZone)),
+    ])).flat());
     const years = sections.flatMap(({ key }) => {
       const found = /^(\d{4})-(\d{2})$/.exec(key);
       return found && Number(found[2]) === month ? [Number(found[1])] : [];
@@ -265,21 +276,19 @@ class Search {
   }
 
   /**
-   * Shows the photos of a question, those alone whose names and words hold some texts.
+   * Shows the photos of a question, or those of them that pass a test.
    * @param {number} round
    * @param {Question} question
-   * @param {string[]} texts
+   * @param {import('../model/found.js').Test | null} test
    */
-  async show(round, question, texts) {
-    const test = (/** @type {string} */ text) => texts.every((part) => text.includes(part));
-    const isRead = texts.length > 0;
-    const by = JSON.stringify([question, isRead]);
+  async show(round, question, test) {
+    const by = JSON.stringify([question, test !== null]);
     if (by === this.shownBy) {
-      this.found?.look(test);
+      if (test) this.found?.look(test);
       this.showProgress();
       return;
     }
-    const found = isRead ? await Found.open(this.app, question, test) : null;
+    const found = test ? await Found.open(this.app, question, test) : null;
     const inner = await gridView(found?.app ?? this.app, {
       title: t('search.results'), question: found?.question ?? question,
       empty: () => h('p', null, t('search.none')),

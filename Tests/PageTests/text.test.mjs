@@ -1,0 +1,41 @@
+// The page's words: every language has every phrase, with the same values, and each phrase is used.
+
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import test from 'node:test';
+
+const page = new URL('../../Sources/GalleryServer/Page/', import.meta.url);
+const read = (path) => readFileSync(new URL(path, page), 'utf8');
+const english = (await import(new URL('text/en.js', page))).default;
+const german = (await import(new URL('text/de.js', page))).default;
+const forms = (phrase) => typeof phrase === 'string' ? [phrase] : [phrase.one, phrase.other];
+const values = (phrase) => [...new Set(forms(phrase).join(' ').match(/\{\w+\}/g) ?? [])].sort();
+
+test('no phrase is written twice', () => {
+  for (const file of ['text/en.js', 'text/de.js']) {
+    const names = [...read(file).matchAll(/^ {2}'([^']+)':/gm)].map((match) => match[1]);
+    assert.deepEqual(names.filter((name, index) => names.indexOf(name) !== index), [], file);
+  }
+});
+
+test('German has the phrases of English, and each takes the same values', () => {
+  assert.deepEqual(Object.keys(german).sort(), Object.keys(english).sort());
+  for (const name of Object.keys(english)) {
+    assert.deepEqual(values(german[name]), values(english[name]), name);
+    assert.equal(typeof german[name], typeof english[name], name);
+    for (const form of [...forms(english[name]), ...forms(german[name])]) assert.ok(form.trim() !== '', name);
+  }
+});
+
+test('each phrase is used, and each that is used is there', () => {
+  const code = ['client', 'model', 'layout', 'views'].flatMap((folder) =>
+    readdirSync(new URL(`${folder}/`, page)).map((file) => read(`${folder}/${file}`))).join('\n');
+  const named = new Set([...code.matchAll(/'([a-z][A-Za-z-]*(?:\.[A-Za-z0-9-]+)+)'/g)].map((match) => match[1]));
+  const begun = [...code.matchAll(/`([a-z][A-Za-z-]*(?:\.[A-Za-z0-9-]+)*\.)\$\{/g)].map((match) => match[1]);
+  for (const [, name] of code.matchAll(/\bt\('([^']+)'/g)) named.add(name);
+  const unused = Object.keys(english).filter((name) => !named.has(name) && !begun.some((start) => name.startsWith(start))
+    && !code.includes(`\`${name}`));
+  assert.deepEqual(unused, []);
+  const direct = [...code.matchAll(/\bt\('([^']+)'/g)].map((match) => match[1]);
+  assert.deepEqual(direct.filter((name) => !(name in english)), []);
+});

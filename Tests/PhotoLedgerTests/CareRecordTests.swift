@@ -1,0 +1,52 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@Suite("What was last done to keep a library safe")
+struct CareRecordTests {
+  @Test("a backup, a sound verification and one against a checkpoint are noted, each with the end of the log then")
+  func notes() throws {
+    let made = try TemporaryLibrary(.seeded(1))
+    let library = made.library
+    #expect(try library.careRecord().backup == nil)
+    try library.performChangesAndWait { $0.createAlbum(title: "One") }
+    let backup = try library.backup(to: made.folder.url.appending(path: "copy"))
+    try library.note(backup)
+    #expect(try library.careRecord().backup?.chain == backup.chain)
+    #expect(try library.careRecord().backup?.eventCount == backup.eventCount)
+    try library.note(library.verify(scratch: made.folder.url))
+    #expect(try library.careRecord().verification?.chain == backup.chain)
+    #expect(try library.careRecord().checkpoint == nil)
+    let checkpoint = try library.checkpoint()
+    try library.performChangesAndWait { $0.createAlbum(title: "Two") }
+    let found = try library.verify(scratch: made.folder.url, against: [checkpoint])
+    try library.note(found)
+    #expect(try library.careRecord().checkpoint?.chain == found.chain)
+    #expect(try library.careRecord().checkpoint?.eventCount == found.eventCount)
+    #expect(try library.careRecord().backup?.chain == backup.chain)
+  }
+
+  @Test(
+    "a note that this program did not write is an error that names the file",
+    arguments: ["", "{}", "[1]", String(repeating: "x", count: 5000)])
+  func damaged(content: String) throws {
+    let made = try TemporaryLibrary(.seeded(1))
+    try made.library.note(made.library.verify(scratch: made.folder.url))
+    let file = made.url.appending(path: "care/verification.json")
+    try Data(content.utf8).write(to: file)
+    let error = #expect(throws: LibraryError.self) { try made.library.careRecord() }
+    #expect(error?.code == .corrupted && error?.description.contains(file.path) == true)
+  }
+
+  @Test("only the owner asks and notes")
+  func owner() throws {
+    let made = try TemporaryLibrary(.seeded(1))
+    let found = try made.library.verify(scratch: made.folder.url)
+    try made.library.performChangesAndWait { $0.setAuthorizationStatus(.authorized, of: "app") }
+    let app = made.library.as("app")
+    #expect(throws: LibraryError.self) { try app.careRecord() }
+    #expect(throws: LibraryError.self) { try app.note(found) }
+    #expect(try made.library.careRecord().verification == nil)
+  }
+}
