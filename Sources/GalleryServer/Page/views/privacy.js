@@ -90,7 +90,7 @@ class PrivacyView {
     const groups = accessKinds.map((kind) =>
       /** @type {const} */ ([kind, clients.filter((one) => one.accessKind === kind)]));
     fill(this.list, ...groups.filter(([, found]) => found.length > 0).map(([kind, found]) => h('section', null,
-      h('h2', null, t(`privacy.kind.${kind}`)), h('ul', { class: 'entries' }, ...found.map((one) => this.entry(one))))),
+      h('h2', null, t(`privacy.kind.${kind}`)), h('ul', { class: 'entries' }, ...found.map((one) => this.card(one))))),
     clients.length === 0 && h('p', { class: 'empty' }, t('privacy.none')));
     // Whoever changed something with the keyboard goes on there.
     if (focused) {

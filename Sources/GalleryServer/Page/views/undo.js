@@ -106,7 +106,7 @@ export async function undoDialog(app, title, choices) {
       }));
     }
     const scope = choices.length < 2 ? null : h('fieldset', { class: 'option-set' }, h('legend', null, t('undo.scope')),
-      ...option-set.map((one) => radio('scope', one.label, one === chosen, () => {
+      ...choices.map((one) => radio('scope', one.label, one === chosen, () => {
         chosen = one;
         plan.replaceChildren();
         show();
