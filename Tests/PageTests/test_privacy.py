@@ -1,4 +1,4 @@
-"""Who may see what: the prompt, the privacy page, people and keys, signing in, and what a limited visitor's page knows."""
+"""Who may see what: the prompt, the privacy page, people and keys, signing in, what a limited visitor's page knows."""
 
 import datetime
 import re
@@ -39,9 +39,9 @@ class PrivacyTest(PageTest):
     def client(self, name):
         return next(one for one in self.ask("GET", "/v1/clients")["clients"] if one["name"] == name)
 
-    def app(self, name, asks="readWrite", usage="It shows photos on the wall."):
+    def app(self, name, asks="readWrite", *, usage="It shows photos on the wall."):
         """An app that registers itself, as its key and its client."""
-        made = self.ask("POST", "/v1/clients", {"name": name, "usage": usage, **({"asks": asks} if asks else {})}, key=None)
+        made = self.ask("POST", "/v1/clients", {"name": name, "usage": usage, "asks": asks}, key=None)
         return made["secret"], made["client"]
 
     def limited(self, name, ids):
@@ -193,7 +193,8 @@ class PromptTests(PrivacyTest):
 
 class PeopleTests(PrivacyTest):
     #: Wrong passwords, and a server of before it reported its health.
-    expected_errors = ("the server responded with a status of 401", "the server responded with a status of 429", "/v1/health ")
+    expected_errors = ("the server responded with a status of 401", "the server responded with a status of 429",
+                       "/v1/health ")
 
     def field(self, label):
         path = f"//dialog//label[starts-with(normalize-space(.), '{label}')]/*[self::input or self::textarea]"
@@ -246,7 +247,8 @@ class PeopleTests(PrivacyTest):
         self.browser.driver.delete_all_cookies()
         self.browser.driver.get(f"{self.gallery.address}/sign-in")
         for attempt in range(30):
-            if self.gallery.ask("POST", "/v1/sessions", {"name": "nobody", "password": "12345678"}, key=None).status == 429:
+            sign_in = {"name": "nobody", "password": "12345678"}
+            if self.gallery.ask("POST", "/v1/sessions", sign_in, key=None).status == 429:
                 break
         self.browser.one("input[name=name]").send_keys("nobody")
         self.browser.one("input[name=password]").send_keys("12345678")
@@ -301,8 +303,8 @@ class PeopleTests(PrivacyTest):
             const tile = document.querySelector(`.tile[data-id="${arguments[0]}"]`);
             const { left, top } = tile.getBoundingClientRect();
             for (const kind of ['pointerdown', 'pointerup']) {
-              tile.dispatchEvent(new PointerEvent(kind, { bubbles: true, clientX: left + 12, clientY: top + 12, pointerId: 1,
-                pointerType: 'mouse', button: 0 }));
+              tile.dispatchEvent(new PointerEvent(kind, { bubbles: true, clientX: left + 12, clientY: top + 12,
+                pointerId: 1, pointerType: 'mouse', button: 0 }));
             }""", identifier)
 
     def test_health_says_what_is_known_and_reads_the_log_when_asked(self):
@@ -352,9 +354,11 @@ class LimitedTests(PrivacyTest):
         secret = self.limited("guest", seen)
         album = self.gallery.commit({"op": "album.create", "title": "Unseen-Album", "as": "$a"},
                                     {"op": "album.add", "album": "$a", "assets": self.ids[:6]})["created"][0]
-        self.gallery.ask("POST", "/v1/blocks", {"cause": "Unseen-Cause", "changes": [{"op": "asset.trash", "assets": [self.ids[7]]}]})
+        trash = {"op": "asset.trash", "assets": [self.ids[7]]}
+        self.ask("POST", "/v1/blocks", {"cause": "Unseen-Cause", "changes": [trash]})
         own = self.gallery.commit({"op": "album.create", "title": "Mine", "as": "$m"},
-                                  {"op": "album.add", "album": "$m", "assets": [short(seen[0])]}, key=secret)["created"][0]
+                                  {"op": "album.add", "album": "$m", "assets": [short(seen[0])]},
+                                  key=secret)["created"][0]
         foreign = [self.gallery.ask("GET", "/v1/assets/" + short(one)).json for one in others]
         unseen = [*(short(one) for one in others), short(album), "Unseen-Album", "Unseen-Cause"]
         days = [datetime.datetime.fromisoformat(one["creationDate"]) for one in foreign]
@@ -364,7 +368,8 @@ class LimitedTests(PrivacyTest):
         self.show("", key=secret)
         heard = []
         for route in ["#/photos", "#/albums", f"#/albums/{short(own)}", "#/search", "#/trash", "#/history", "#/moment",
-                      "#/privacy", "#/people", "#/health", f"#/history?object={urllib.parse.quote(others[0])}", "#/photos"]:
+                      "#/privacy", "#/people", "#/health", f"#/history?object={urllib.parse.quote(others[0])}",
+                      "#/photos"]:
             self.browser.js("location.hash = arguments[0]", route)
             wait(lambda: not self.browser.all("main .loading"), f"{route} is loaded")
             heard += self.browser.responses()
