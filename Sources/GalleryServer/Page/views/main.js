@@ -48,7 +48,9 @@ try {
   const session = await client.ask('GET', '/v1/session');
   app = new App(client, session, routes);
   await app.start(place);
-  if (adds(session)) (await import('./upload.js')).takeDropsOf(app);
+  const { notices } = app;
+  // A server that goes away meanwhile takes nothing from what is on the screen.
+  if (adds(session)) import('./upload.js').then((module) => app && module.takeDropsOf(app), (error) => notices.fail(error));
 } catch (error) {
   if (error instanceof Problem && error.status === 401) location.assign('/sign-in');
   else fill(place, h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')),
