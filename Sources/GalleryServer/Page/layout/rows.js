@@ -42,11 +42,11 @@ export function broken(shapes, first, end, metrics) {
   const rows = [];
   let [passed, begun] = [0, first];
   for (let index = first; index < end; index += 1) {
-    const one = ratio(shapes[index]);
-    passed += one;
+    passed += ratio(shapes[index]);
+    const next = index + 1 < end ? ratio(shapes[index + 1]) : 0;
     const left = count - rows.length - 1;
     // A row ends where the next item would lie more beyond its part than within, and leaves an item for each to come.
-    if (left > 0 && (passed + one / 2 >= part * (rows.length + 1) || end - index - 1 === left)) {
+    if (left > 0 && (passed + next / 2 >= part * (rows.length + 1) || end - index - 1 === left)) {
       rows.push(index + 1 - begun);
       begun = index + 1;
     }

@@ -1,0 +1,132 @@
+"""Every view in light and dark, on a desktop and on a phone: axe-core finds nothing, each control is reached by the
+keyboard and has a name, nothing is wider than the screen, and a picture of it lies in .build/screenshots.
+
+axe-core comes from PyPI (axe-core-python); without it that part says so and is left out.
+"""
+
+import pathlib
+import sys
+import unittest
+
+from selenium.webdriver.common.keys import Keys
+
+from gallery import ROOT, Browser, Gallery, wait
+
+sys.path.append(str(ROOT / ".build/python"))
+try:
+    import axe_core_python
+    AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
+except ImportError:
+    AXE = None
+
+#: Name of the picture, address, and what is there once the view is complete.
+VIEWS = [
+    ("photos", "/#/photos", ".tile img.there"),
+    ("viewer", "/#/photos?photo={asset}", "dialog.viewer"),
+    ("search", "/#/search?q=2023", ".tile[data-id]"),
+    ("albums", "/#/albums", ".card"),
+    ("album", "/#/albums/{album}", ".tile[data-id]"),
+    ("trash", "/#/trash", ".tile[data-id]"),
+    ("hidden", "/#/hidden", ".lock"),
+    ("history", "/#/history", "main h2"),
+    ("moment", "/#/moment", "main input[type=range]"),
+    ("privacy", "/#/privacy", "main h2"),
+    ("people", "/#/people", "main h2"),
+    ("health", "/#/health", "main h2"),
+    ("upload", "/#/upload", "main input, main button"),
+    ("sign-in", "/sign-in", "input[type=password]"),
+    ("share", "/share#{share}", ".tile[data-id]"),
+    ("camera", "/camera#{camera}", "button"),
+    ("picker", "/?pick={session}", ".tile[data-id]"),
+]
+
+CHECK = """
+    const done = arguments[arguments.length - 1];
+    axe.run(document.querySelector('dialog[open]:modal') ?? document, { resultTypes: ['violations'] }).then((found) => done(found.violations.map((one) =>
+      `${one.id}: ${one.help}: ` + one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | '))),
+      (error) => done([String(error)]));
+"""
+
+#: What can be worked with, is shown, and was not reached; the tiles of a grid are one control.
+CONTROLS = """
+    const root = document.querySelector('dialog[open]:modal') ?? document.body;
+    return [...root.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+      .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled && one.tabIndex >= 0
+        && !(one.type === 'radio' && !one.checked) && !window.reached.has(one)).map((one) => one.outerHTML.slice(0, 120));
+"""
+
+
+class ViewTests(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.gallery = Gallery(12)
+        cls.addClassCleanup(cls.gallery.close)
+        ids = [asset["localIdentifier"].split("/")[0] for asset in cls.gallery.assets()]
+        created = cls.gallery.commit(
+            {"op": "album.create", "title": "Shore", "as": "$a"}, {"op": "album.add", "album": "$a", "assets": ids[:6]},
+            {"op": "asset.edit", "assets": ids[:2], "isFavorite": True}, {"op": "asset.trash", "assets": ids[10:]},
+            {"op": "asset.edit", "assets": ids[9:10], "isHidden": True})["created"]
+        share = cls.gallery.ask("POST", "/v1/shares", {"title": "For the club", "assets": ids[:4], "originals": True}).json
+        cls.gallery.ask("POST", "/v1/clients", {"name": "frames", "usage": "It hangs on the wall.", "asks": "readWrite"}, key=None)
+        app = cls.gallery.ask("POST", "/v1/clients", {"name": "letters", "usage": "It prints letters."}, key=None).json
+        session = cls.gallery.ask("POST", "/v1/picking", {"limit": 3, "ordered": True}, key=app["secret"]).json
+        cls.values = {"asset": ids[0], "album": created[0].split("/")[0], "share": share["secret"], "session": session["session"],
+                      "camera": cls.gallery.key("camera", ["add"])}
+
+    def look(self, browser, mode):
+        """Opens each view, checks it, and takes its picture."""
+        wrong = []
+        browser.sign_in(self.gallery, path="/healthz")
+        for name, address, sign in VIEWS:
+            browser.driver.get("about:blank")
+            browser.driver.get(self.gallery.address + address.format(**self.values))
+            browser.one(sign)
+            wait(lambda: not browser.js("return document.querySelector('.loading')?.checkVisibility()"), f"{name} is complete")
+            wait(lambda: browser.js("return [...document.images].every((one) => one.complete)"), f"the pictures of {name}")
+            browser.screenshot(f"{name}-{mode}")
+            over = browser.js("return document.documentElement.scrollWidth - innerWidth")
+            if over > 0:
+                wrong.append(f"{name}: {over} px wider than the screen")
+            if AXE:
+                browser.driver.execute_script(AXE)
+                wrong += [f"{name}: {one}" for one in browser.driver.execute_async_script(CHECK)]
+        wrong += [f"{mode}: {one['message']}" for one in browser.errors()]
+        self.assertEqual(wrong, [])
+
+    def test_in_light_on_a_desktop(self):
+        browser = Browser()
+        self.addCleanup(browser.close)
+        self.look(browser, "light")
+
+    def test_in_dark_on_a_phone(self):
+        browser = Browser(width=360, height=780, scale=2, dark=True, phone=True)
+        self.addCleanup(browser.close)
+        self.look(browser, "dark-phone")
+
+    def test_in_german_in_dark_on_a_desktop(self):
+        browser = Browser(language="de-DE", dark=True)
+        self.addCleanup(browser.close)
+        self.look(browser, "german-dark")
+
+    def test_every_control_is_reached_by_the_keyboard(self):
+        browser = Browser()
+        self.addCleanup(browser.close)
+        browser.sign_in(self.gallery, path="/healthz")
+        for name, address, sign in VIEWS:
+            with self.subTest(view=name):
+                browser.driver.get("about:blank")
+                browser.driver.get(self.gallery.address + address.format(**self.values))
+                browser.one(sign)
+                wait(lambda: not browser.js("return document.querySelector('.loading')?.checkVisibility()"), f"{name} is complete")
+                browser.js("window.reached = new Set(); document.addEventListener('focusin', (event) => window.reached.add(event.target))")
+                # Around once, from wherever the focus is, and what was not there yet.
+                for _ in range(2 * len(browser.js(CONTROLS)) + 10):
+                    browser.driver.switch_to.active_element.send_keys(Keys.TAB)
+                    missed = browser.js(CONTROLS)
+                    if not missed:
+                        break
+                self.assertEqual(missed, [], f"{name}: not reached by Tab")
+
+
+if __name__ == "__main__":
+    unittest.main()
