@@ -16,5 +16,22 @@ class FrameTests(PageTest):
         self.browser.wait_text("11 photos", ".count")
 
 
+class OnRequestTests(PageTest):
+    """A server that makes pictures only when they are asked for."""
+    options = ("--on-request",)
+
+    def all_pictures(self):
+        wait(lambda: self.browser.js("""return [...document.querySelectorAll('.tile[data-id]')].filter((tile) => !tile.hidden)
+            .every((tile) => tile.querySelector('img.there'))"""), "every tile has its picture")
+
+    def test_every_tile_gets_its_picture_now_and_when_looking_back(self):
+        self.browser.sign_in(self.gallery, path="/#/moment")
+        self.browser.one(".tile[data-id]")
+        self.all_pictures()
+        self.browser.driver.get(self.gallery.address + "/#/photos")
+        self.browser.wait_text("12 photos", ".count")
+        self.all_pictures()
+
+
 if __name__ == "__main__":
     unittest.main()

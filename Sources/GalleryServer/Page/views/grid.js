@@ -352,7 +352,7 @@ export class Grid extends EventTarget {
 
   /** @param {Cell} cell */
   tileFor(cell) {
-    const tile = this.free.pop() ?? new Tile(this.app, this.name);
+    const tile = this.free.pop() ?? new Tile(this.app, this.name, () => this.drawSoon());
     if (!tile.element.isConnected) this.layer.append(tile.element);
     this.tiles.set(cell, tile);
     return tile;

@@ -40,9 +40,11 @@ export class Tile {
   /**
    * @param {import('./app.js').App} app
    * @param {string} group
+   * @param {() => void} again called when a picture that was waited for is there or failed, and the next can be asked for
    */
-  constructor(app, group) {
+  constructor(app, group, again) {
     this.app = app;
+    this.again = again;
     /** @type {Item | null} */
     this.item = null;
     this.index = -1;
@@ -111,8 +113,10 @@ export class Tile {
     const { image } = this;
     const wasWaiting = this.isWaiting;
     const done = () => {
-      if (wasWaiting) waiting -= 1;
+      if (!wasWaiting) return;
+      waiting -= 1;
       this.isWaiting = false;
+      this.again();
     };
     image.onload = () => {
       done();
