@@ -313,7 +313,7 @@ class ExactnessTests(unittest.TestCase):
             self.assertEqual(indexes, list(range(indexes[0], indexes[-1] + 1)), "the tiles follow one another")
         places = sorted((round(one[3]), round(one[2]), one[0]) for one in tiles)
         self.assertEqual([one[2] for one in places], indexes, "the tiles stand in the order of the list")
-        self.assertEqual(sum(count for _, count in found["parts"]), len(order), "months")
+        self.assertEqual(sum(part[1] for part in found["parts"]), len(order), "months")
 
     def check_all(self, message):
         """Compares the whole order, once the page has come to the library's state."""
@@ -394,6 +394,12 @@ class ExactnessTests(unittest.TestCase):
         self.begin(client="app")
         self.soak()
         self.check_all("the whole order equals what the client may see")
+        self.assertEqual(self.browser.errors(), [])
+
+    def test_in_an_album_with_an_order_of_its_own(self):
+        self.begin(album=True)
+        self.soak()
+        self.check_all("the whole order equals the album's")
         self.assertEqual(self.browser.errors(), [])
 
 
