@@ -51,8 +51,8 @@ enum Browsing {
       let milliseconds = { (times: [Double]) in Sample(times.map { $0 * 1e6 }) }
       report.add(
         first, size: stage.size, caches: .warm, milliseconds(figures.firstTiles), goal: .microseconds(1_000_000))
-      report.add(
-        task, size: stage.size, caches: .warm, milliseconds([figures.longestTask]), goal: .microseconds(50_000))
+      // The browser tells of tasks of 50 ms and more; 0 says that there was none.
+      report.add(task, size: stage.size, amount: figures.longestTask, unit: "ms", goal: .amount(50))
       report.add(shown, size: stage.size, caches: .warm, milliseconds(figures.shown), goal: .microseconds(100_000))
       report.add(heap, size: stage.size, bytes: Int(figures.heap), goal: .bytes(80 << 20))
       report.add(nodes, size: stage.size, amount: figures.nodes, unit: "elements", goal: .amount(500))
