@@ -3,22 +3,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { random } from './random.mjs';
 import { broken, ratio, spliced } from '../../Sources/GalleryServer/Page/layout/rows.js';
 import { Blocks, Cell } from '../../Sources/GalleryServer/Page/model/blocks.js';
 import { mapped } from '../../Sources/GalleryServer/Page/model/list.js';
 import { Selection } from '../../Sources/GalleryServer/Page/model/selection.js';
 import { Sums } from '../../Sources/GalleryServer/Page/model/sums.js';
-
-/** Numbers that a seed repeats (mulberry32). */
-function random(seed) {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor(((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296 * below);
-  };
-}
 
 /** Ranges of ascending indexes. */
 function ranges(indexes) {

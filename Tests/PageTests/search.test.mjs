@@ -3,19 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { random } from './random.mjs';
 import { difference, ranges, spliced } from '../../Sources/GalleryServer/Page/model/found.js';
 import { folded, understood, whereMonth, without } from '../../Sources/GalleryServer/Page/model/words.js';
-
-/** Numbers that a seed repeats (mulberry32). */
-function random(seed) {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor(((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296 * below);
-  };
-}
 
 /** What a list is after a change, as the feed's readers apply it. */
 function applied(list, change, fresh) {
