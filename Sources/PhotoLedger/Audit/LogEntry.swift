@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 // An event as readers of the log see it: who, when, why, which objects, and a sentence; and the whole payload as a
 // value that turns into JSON. Objects are named by their identifiers, which an event that names only numbers gets
@@ -33,39 +33,6 @@ public struct LogEntry: Sendable {
   /// The whole event; worked out when it is asked for.
   /// - Complexity: O(k) in the objects of the event.
   public var details: LogValue { event?.details(names) ?? .null }
-}
-
-/// A value of an event's payload: what JSON can say.
-public indirect enum LogValue: Sendable, Hashable {
-  /// Nothing.
-  case null
-  /// True or false.
-  case bool(Bool)
-  /// A whole number.
-  case integer(Int64)
-  /// A number.
-  case double(Double)
-  /// Text.
-  case text(String)
-  /// An instant.
-  case date(Date)
-  /// A list.
-  case list([LogValue])
-  /// Named values in their order.
-  case object([Field])
-
-  /// A named value.
-  public struct Field: Sendable, Hashable {
-    /// The name.
-    public let name: String
-    /// The value.
-    public let value: LogValue
-
-    init(_ name: String, _ value: LogValue) {
-      self.name = name
-      self.value = value
-    }
-  }
 }
 
 extension Event {

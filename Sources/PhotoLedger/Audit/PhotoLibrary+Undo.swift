@@ -80,7 +80,7 @@ extension PhotoLibrary {
   ) throws -> (Submission, UndoOrder) {
     let composition = try composition(of: selection)
     var order = UndoOrder(composition: composition, policy: policy)
-    let isConfirmed = store.confirmation.withLock { $0 != nil }
+    let isConfirmed = store.installed((any ChangeConfirmation).self).current != nil
     if isConfirmed { order.preview = try judged(composition, policy) }
     var submission = Submission(
       store: store, requests: [.undo(order)], client: client, cause: cause, key: key, caller: blocks)

@@ -186,7 +186,7 @@ private struct DifferenceTeller {
   // MARK: Collections
 
   private mutating func collection(
-    _ number: ObjectNumber, _ places: [(key: Delta.Member, value: Delta.Placing)], _ t: borrowing StoreReading
+    _ number: ObjectNumber, _ places: [(key: ContainerMember, value: Delta.Placing)], _ t: borrowing StoreReading
   ) throws -> ObjectDifference? {
     // Selections and picks are containers too, and no objects; a collection keeps its row when it is deleted.
     guard let row = try store.core.projections.collection(number, in: t) else { return nil }

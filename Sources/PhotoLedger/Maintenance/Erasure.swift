@@ -91,7 +91,7 @@ extension PhotoLibrary {
   @discardableResult
   public func eraseAssets(_ assets: [LocalIdentifier], cause: String? = nil) throws -> ErasureReport {
     let preview = try erasurePreview(of: assets)
-    let confirmation = store.confirmation.withLock { $0 }
+    let confirmation = store.installed((any ChangeConfirmation).self).current
     let proposal = ChangeProposal(erasing: preview.map(\.id), client: client, cause: cause)
     guard confirmation?.confirm(proposal) ?? true else {
       throw LibraryError(.userCancelled, "The erasure was refused by who was asked to confirm it; nothing was changed.")

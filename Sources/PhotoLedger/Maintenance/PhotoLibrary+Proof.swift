@@ -124,3 +124,13 @@ extension LibraryStore {
     return (try core.record(at: rootFolder, t).hexadecimal, hashes.map(\.description))
   }
 }
+
+extension LogTree: StorePart {
+  package static var closing: ClosingStage { .followers }
+  package func close() {}
+}
+
+extension LibraryStore {
+  /// The Merkle tree over the log, for proofs.
+  var tree: LogTree { part { LogTree(of: $0.core.log) } }
+}

@@ -16,6 +16,9 @@ public struct Client: Sendable, Hashable {
     case none
   }
 
+  /// The name of the library's owner, which is not registered and sees everything.
+  package static let ownerName = "owner"
+
   package let row: ClientRow
 
   package init(row: ClientRow) { self.row = row }

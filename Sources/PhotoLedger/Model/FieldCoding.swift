@@ -236,3 +236,8 @@ extension Location {
     guard isOnEarth else { throw EventCodingError(sentence: "a location is not on Earth.") }
   }
 }
+
+/// Why the bytes of a payload make no event.
+struct EventCodingError: Error {
+  var sentence: String
+}

@@ -175,6 +175,10 @@ extension LibraryStore {
     }
     let resources = try ResourceStore(in: folder, isReadOnly: core.environment.isOnReadOnlyFileSystem)
     self.init(url: url, core: core, resources: resources, signal: signal)
+    // An opened library writes and follows from the beginning: an idle writer frees the slots of readers that died.
+    _ = writer
+    installed((any SharedResults).self).install(observation)
+    installed((any AccessAsking).self).install(prompting)
   }
 
   /// Makes a folder and those above it, naming the one that cannot be made; the names of new ones are durable.

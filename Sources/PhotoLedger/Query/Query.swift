@@ -65,9 +65,4 @@ package struct Window: Hashable, Sendable {
     self.offset = offset
     self.limit = limit
   }
-
-  /// The positions of the whole order that are shown.
-  package func range(in count: Int) -> Range<Int> {
-    TouchedPositions.window(offset: offset, limit: limit, count: count)
-  }
 }

@@ -76,3 +76,10 @@ extension SortedPositions {
     return lower.map(freePlace) + (upper..<ordinals.upperBound).map(freePlace)
   }
 }
+
+extension Window {
+  /// The positions of the whole order that are shown.
+  package func range(in count: Int) -> Range<Int> {
+    TouchedPositions.window(offset: offset, limit: limit, count: count)
+  }
+}

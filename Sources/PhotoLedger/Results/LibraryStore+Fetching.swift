@@ -27,7 +27,7 @@ extension LibraryStore {
     _ t: borrowing StoreReading
   ) throws -> ResultCore {
     let head = try core.log.head(t)
-    if let shared = observation.shared(query, at: head.commit) {
+    if let shared = sharedResult(query, at: head.commit) {
       return shared.shown(in: window, wantsIncrementalChanges: wantsIncrementalChanges, as: client)
     }
     let plan = QueryPlan(query)

@@ -99,3 +99,16 @@ package struct ResultCore: Sendable {
     return changes.isEmpty ? nil : changes
   }
 }
+
+/// What holds the trees of live results, so that equal fetches of one commit share one.
+protocol SharedResults: Sendable {
+  /// The result of a query at a commit, if it is at hand.
+  func shared(_ query: Query, at commit: UInt64) -> ResultCore?
+}
+
+extension LibraryStore {
+  /// The result of a query at a commit, if something follows it already.
+  func sharedResult(_ query: Query, at commit: UInt64) -> ResultCore? {
+    installed((any SharedResults).self).current?.shared(query, at: commit)
+  }
+}

@@ -7,48 +7,6 @@ package import CountedTree
 // tree flat and free of reference counts; several sort terms, or a title, need bytes. Both trees run through the same
 // generic code; the switch between them is taken once a batch, never once a key.
 
-/// What a result is ordered by: comparable, and ending in the object's number.
-package protocol ResultKey: Comparable, Hashable, Sendable {
-  var number: ObjectNumber { get }
-}
-
-/// The key of a result that is sorted by one number, date or place, or not at all.
-package struct NarrowKey: ResultKey {
-  package let word: UInt64
-  package let number: ObjectNumber
-
-  @inlinable
-  package init(word: UInt64, number: ObjectNumber) {
-    self.word = word
-    self.number = number
-  }
-
-  @inlinable
-  package static func < (one: NarrowKey, other: NarrowKey) -> Bool {
-    one.word != other.word ? one.word < other.word : one.number < other.number
-  }
-}
-
-/// The key of a result that is sorted by several terms, or by a text.
-package struct WideKey: ResultKey {
-  package let bytes: [UInt8]
-  package let number: ObjectNumber
-
-  package init(bytes: [UInt8], number: ObjectNumber) {
-    self.bytes = bytes
-    self.number = number
-  }
-
-  package static func < (one: WideKey, other: WideKey) -> Bool {
-    let shared = min(one.bytes.count, other.bytes.count)
-    for index in 0..<shared where one.bytes[index] != other.bytes[index] {
-      return one.bytes[index] < other.bytes[index]
-    }
-    if one.bytes.count != other.bytes.count { return one.bytes.count < other.bytes.count }
-    return one.number < other.number
-  }
-}
-
 /// The keys of a result in order.
 package enum ResultOrder: Sendable {
   case narrow(CountedTree<NarrowKey>)

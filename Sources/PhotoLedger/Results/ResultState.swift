@@ -169,7 +169,7 @@ extension LibraryStore {
     guard window.offset == 0, let stored = StoredOrder.answering(query) else { return nil }
     let head = try core.log.head(t)
     let count = try t.count(of: core.projections.orders[stored.index])
-    guard count > BegunResult.firstCount, observation.shared(query, at: head.commit) == nil else { return nil }
+    guard count > BegunResult.firstCount, sharedResult(query, at: head.commit) == nil else { return nil }
     let wanted = min(count, max(BegunResult.firstCount, min(window.limit ?? 0, BegunResult.mostCount)))
     let keys = try core.projections.keys(
       wanted, ofOrder: stored.index, stored.way, rowLimit: 16 * wanted + BegunResult.firstCount, in: t)

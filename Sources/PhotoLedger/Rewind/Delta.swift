@@ -41,12 +41,6 @@ package struct Delta: Sendable {
     }
   }
 
-  /// A member of a container.
-  package struct Member: Hashable, Sendable {
-    package var container: ObjectNumber
-    package var child: ObjectNumber
-  }
-
   /// A place before and after; nil where there was none.
   package struct Placing: Sendable {
     package var before: OrderKey?
@@ -61,7 +55,7 @@ package struct Delta: Sendable {
   package var lastSequence: UInt64
   package var assets: [ObjectNumber: Touch<AssetRow>] = [:]
   package var collections: [ObjectNumber: Touch<CollectionRow>] = [:]
-  package var places: [Member: Placing] = [:]
+  package var places: [ContainerMember: Placing] = [:]
   package var context: [ObjectNumber: [ContainerPlace]] = [:]
   /// The clients whose permission to read was changed, or who came to be known.
   package var clients: [ObjectNumber: Replacement<AuthorizationStatus>] = [:]
@@ -130,7 +124,7 @@ package struct Delta: Sendable {
 
   /// The place of a child in a container before and after, whether or not the delta rearranged it.
   func placing(of child: ObjectNumber, in container: ObjectNumber) -> Placing {
-    if let placing = places[Member(container: container, child: child)] { return placing }
+    if let placing = places[ContainerMember(container: container, child: child)] { return placing }
     let key = context[child]?.first { $0.container == container }?.key
     return Placing(before: key, after: key)
   }

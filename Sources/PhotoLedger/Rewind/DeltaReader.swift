@@ -411,7 +411,7 @@ struct DeltaReader {
   private func note(
     _ child: ObjectNumber, in container: ObjectNumber, from old: OrderKey?, to new: OrderKey?, _ delta: inout Delta
   ) {
-    let member = Delta.Member(container: container, child: child)
+    let member = ContainerMember(container: container, child: child)
     delta.places[member] = Delta.Placing(before: old, after: delta.places[member].map(\.after) ?? new)
   }
 

@@ -120,7 +120,7 @@ struct UndoComposition: Sendable {
   private(set) var departures: [ObjectNumber: AssetExistence] = [:]
   private(set) var collections: [ObjectNumber: CollectionNet] = [:]
   /// Places of assets, in albums and in selections.
-  private(set) var places: [Delta.Member: PlaceNet<OrderKey>] = [:]
+  private(set) var places: [ContainerMember: PlaceNet<OrderKey>] = [:]
   private(set) var clients: [ObjectNumber: ClientNet] = [:]
   private(set) var firstTold: Net<UInt64>?
   /// The picks and the clients that were recorded; neither is taken back.
@@ -283,7 +283,7 @@ struct UndoComposition: Sendable {
   private mutating func add<T: TransactionReading & ~Copyable>(
     _ place: Arranged.Place, in container: ObjectNumber, _ sequence: UInt64, _ spreads: inout Spreads, _ t: borrowing T
   ) throws {
-    let member = Delta.Member(container: container, child: place.child)
+    let member = ContainerMember(container: container, child: place.child)
     guard var known = places[member] else {
       places[member] = PlaceNet(base: place.old, given: place.new, found: sequence, last: sequence)
       return

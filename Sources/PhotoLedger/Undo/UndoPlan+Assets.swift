@@ -69,7 +69,7 @@ extension UndoJudge {
     }
     if try projections.details(row.number, in: t) != arrival.details { return "Its files or words were changed" }
     for place in try projections.places(of: row.number, in: t) {
-      let member = Delta.Member(container: place.container, child: row.number)
+      let member = ContainerMember(container: place.container, child: row.number)
       let isOwn =
         composition.places[member]?.given != nil || composition.picks.contains { $0.number == place.container }
       if isOwn { continue }

@@ -72,7 +72,7 @@ extension UndoJudge {
       if row.kind == .folder {
         let isLive = try projections.collection(child, in: t)?.deletedDate == nil
         if isLive, composition.collections[child]?.place?.given?.container != row.number { found.append(child) }
-      } else if composition.places[Delta.Member(container: row.number, child: child)]?.given == nil {
+      } else if composition.places[ContainerMember(container: row.number, child: child)]?.given == nil {
         found.append(child)
       }
       return true
@@ -242,7 +242,7 @@ extension UndoJudge {
   }
 
   private mutating func judge<T: TransactionReading & ~Copyable>(
-    _ net: UndoComposition.PlaceNet<OrderKey>, of member: Delta.Member, _ identifier: LocalIdentifier?, _ t: borrowing T
+    _ net: UndoComposition.PlaceNet<OrderKey>, of member: ContainerMember, _ identifier: LocalIdentifier?, _ t: borrowing T
   ) throws {
     let current = try projections.key(of: member.child, in: member.container, t)
     let target = try net.base.map {

@@ -14,8 +14,8 @@ public final class ChangeBlock {
 
   package private(set) var requests: [ChangeRequest] = []
   package private(set) var created: [LocalIdentifier] = []
-  /// Requests about upload jobs, which another store keeps; a block has these or the others.
-  package private(set) var uploads: [UploadRequest] = []
+  /// Requests about what lies beside the log, such as upload jobs; a block has these or the others.
+  package private(set) var errands: [any BlockErrand] = []
   private let makeIdentifier: () -> LocalIdentifier
   private var isOpen = true
 
@@ -31,9 +31,9 @@ public final class ChangeBlock {
     requests.append(request)
   }
 
-  package func add(_ request: UploadRequest) {
+  package func add(_ errand: some BlockErrand) {
     precondition(isOpen, "A change block was used after performChanges had returned; ask inside the block (CB-02).")
-    uploads.append(request)
+    errands.append(errand)
   }
 
   private func newIdentifier() -> LocalIdentifier {
@@ -272,5 +272,30 @@ public struct ContentEditor {
   /// As ``move(at:to:)``, with numbers that come from outside.
   package func move(at indexes: [Int], to destination: Int) {
     block.add(.moveAt(indexes, container, to: destination))
+  }
+}
+
+/// A request of a change block about something that lies beside the log.
+package protocol BlockErrand: Sendable {
+  /// Executes the errands of one block, which are all of one kind: all of them or none.
+  static func execute(_ errands: [Self], for library: PhotoLibrary) throws
+}
+
+extension BlockErrand {
+  fileprivate static func execute(_ errands: [any BlockErrand], for library: PhotoLibrary) throws {
+    let own = errands.compactMap { $0 as? Self }
+    guard own.count == errands.count else {
+      throw LibraryError(
+        .changeNotSupported, "A change block has requests of two kinds that are kept apart; make two blocks of it.")
+    }
+    try execute(own, for: library)
+  }
+}
+
+extension ChangeBlock {
+  /// Executes the errands of the block, all or none.
+  func executeErrands(for library: PhotoLibrary) throws {
+    guard let first = errands.first else { return }
+    try type(of: first).execute(errands, for: library)
   }
 }

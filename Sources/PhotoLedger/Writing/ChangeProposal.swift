@@ -101,6 +101,6 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
   public func setChangeConfirmation(_ confirmation: (any ChangeConfirmation)?) throws {
     try checkIsOwner("decide about changes")
-    store.confirmation.withLock { $0 = confirmation }
+    store.installed((any ChangeConfirmation).self).install(confirmation)
   }
 }

@@ -129,7 +129,7 @@ extension Decider {
   /// - Returns: those places.
   private mutating func bringBack(
     _ returns: [AssetExistence], _ placements: [ObjectNumber: [UndoPlan.Placement]], _ t: inout WriteTransaction
-  ) throws -> Set<Delta.Member> {
+  ) throws -> Set<ContainerMember> {
     guard !returns.isEmpty else { return [] }
     var wanted: [ObjectNumber: [ContainerPlace]] = [:]
     for (container, placements) in placements {
@@ -138,7 +138,7 @@ extension Decider {
         wanted[placement.child, default: []].append(ContainerPlace(container: container, key: key))
       }
     }
-    var placed: Set<Delta.Member> = []
+    var placed: Set<ContainerMember> = []
     for var existence in returns {
       let number = existence.row.number
       let places = (wanted[number] ?? []).sorted { $0.container < $1.container }

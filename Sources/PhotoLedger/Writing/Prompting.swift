@@ -39,7 +39,10 @@ public enum PermissionDecision: Sendable, Hashable {
 /// Asks the installed prompt.
 ///
 /// `prompt` and `reminded` are guarded by their lock; `asking` is held while a person decides.
-final class Prompting: Sendable {
+final class Prompting: StorePart, AccessAsking {
+  static var closing: ClosingStage { .senders }
+  func close() {}
+
   private struct State {
     var prompt: (any PermissionPrompt)?
     /// The limited clients that have been offered more since the library was opened.
@@ -129,6 +132,9 @@ final class Prompting: Sendable {
 }
 
 extension LibraryStore {
+  /// What asks about a client that has to be decided about.
+  var prompting: Prompting { part { _ in Prompting() } }
+
   /// Carries out requests of the owner's, blocking the calling thread.
   package func perform(
     _ requests: [ChangeRequest], as client: String = PhotoLibrary.owner, cause: String?, isConfirmed: Bool = false

@@ -82,7 +82,8 @@ struct Submission: Sendable {
 
   private func enqueue(_ job: Writer.Job?, at place: UInt64?) {
     if let caller, let place {
-      caller.fill(place, with: job) { store.enqueue($0) }
+      guard let job else { return caller.fill(place, with: nil) }
+      caller.fill(place) { [store] in store.enqueue(job) }
     } else if let job {
       store.enqueue(job)
     }
@@ -95,7 +96,7 @@ struct Submission: Sendable {
     let permission = try store.reading { t in try store.core.projections.permission(of: client, in: t) }
     guard permission.mayAdd else { throw permission.refusal(client, "change the library") }
     if permission.access != .full { try checkBytesAreKnown(to: permission.access) }
-    guard !isConfirmed, let confirmation = store.confirmation.withLock({ $0 }) else { return }
+    guard !isConfirmed, let confirmation = store.installed((any ChangeConfirmation).self).current else { return }
     guard confirmation.confirm(ChangeProposal(requests, client: client, cause: cause)) else {
       throw LibraryError(.userCancelled, "The change was refused by who was asked to confirm it; nothing was changed.")
     }

@@ -15,7 +15,7 @@ import LMDB
 // carrying them out (a second description of every rule).
 
 /// Queues change blocks and carries them out on a thread of its own.
-final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isClosing, isFinished, thread
+final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`: queue, isClosing, isFinished, thread
   struct Job: Sendable {
     var requests: [ChangeRequest]
     var client: String
@@ -33,6 +33,8 @@ final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isC
     /// Called when nothing more can be written, for this reason.
     var giveUp: @Sendable (LibraryError) -> Void
   }
+
+  static var closing: ClosingStage { .writer }
 
   private let condition = NSCondition()
   private var queue: [Job] = []
@@ -218,4 +220,21 @@ final class Writer: @unchecked Sendable {  // guarded by `condition`: queue, isC
     let receipt = CommitReceipt(token: token, created: created, isRepetition: false)
     return Outcome(receipt: receipt, orphans: orphans)
   }
+}
+
+extension LibraryStore {
+  /// The thread that writes.
+  var writer: Writer {
+    part { store in
+      let (core, resources, signal, availability) = (store.core, store.resources, store.signal, store.availability)
+      return Writer(
+        core: core, resources: resources,
+        aftermath: Writer.Aftermath(
+          publish: { signal.notify() }, discard: { core.discard($0, from: resources) },
+          giveUp: { availability.end($0) }))
+    }
+  }
+
+  /// Queues a block whose resources have been stored.
+  func enqueue(_ job: Writer.Job) { writer.enqueue(job) }
 }

@@ -21,7 +21,7 @@ final class CallerQueue: Sendable {
     var next: UInt64 = 0
     var first: UInt64 = 0
     /// What became of later places; nil stands for a block that was given up.
-    var ready: [UInt64: Writer.Job?] = [:]
+    var ready: [UInt64: (@Sendable () -> Void)?] = [:]
   }
 
   private let state = Mutex(State())
@@ -40,15 +40,14 @@ final class CallerQueue: Sendable {
   /// answers at once; no answer comes back here.
   /// - Parameters:
   ///   - place: a place that was taken.
-  ///   - job: the block; nil if it does not come.
-  ///   - send: queues a block.
+  ///   - send: queues the block; nil if it does not come.
   /// - Complexity: O(1) for each block, taken over all calls.
-  func fill(_ place: UInt64, with job: Writer.Job?, _ send: (Writer.Job) -> Void) {
+  func fill(_ place: UInt64, with send: (@Sendable () -> Void)?) {
     state.withLock { state in
-      guard place == state.first else { return state.ready[place] = .some(job) }
-      var found: Writer.Job?? = .some(job)
-      while let job = found {
-        if let job { send(job) }
+      guard place == state.first else { return state.ready[place] = .some(send) }
+      var found: (@Sendable () -> Void)?? = .some(send)
+      while let send = found {
+        send?()
         state.first += 1
         found = state.ready.isEmpty ? nil : state.ready.removeValue(forKey: state.first)
       }
