@@ -319,3 +319,33 @@ private struct AccessBook {
     }
   }
 }
+
+extension PhotoLibrary {
+  /// Who could see an asset at a state of the library, the owner aside.
+  /// - Parameters:
+  ///   - identifier: the asset, in any spelling.
+  ///   - token: the state; nil: now, or the moment that the view shows.
+  /// - Returns: clients in the order of their registration; one that was also given the asset by picking is listed by
+  ///   its permission.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` for what never was an asset, `.accessUserDenied` for any client
+  ///   but the owner; what the store throws.
+  /// - Complexity: O(c log n) for c clients, and one read for each later event that touched one of them or the asset.
+  public func access(toAsset identifier: String, at token: Token? = nil) throws -> [AssetAccess] {
+    try checkIsOwner("see what others may see")
+    let isAsset = try store.reading { t in
+      try LocalIdentifier(identifier).map { try store.core.assetNumber($0, t) != nil } ?? false
+    }
+    guard isAsset else {
+      throw LibraryError(.identifierNotFound, "The library never had an asset with the identifier \(identifier).")
+    }
+    return try access(to: identifier, at: token).map { access in
+      let kind: Client.AccessKind =
+        switch access.ground {
+        case .everything: .full
+        case .selection, .ownCollection: .limited
+        case .pick: .picked
+        }
+      return AssetAccess(client: access.client, kind: kind)
+    }
+  }
+}

@@ -135,6 +135,12 @@ package struct AssetEdit: Equatable, Sendable {
     self.number = number
     self.changes = changes
   }
+
+  /// Whether the edit concerns the files of the asset or the words about it.
+  var changesDetails: Bool { details != nil }
+
+  /// Whether the edit concerns the files of the asset (CD-21).
+  var changesContent: Bool { details.map { !$0.old.hasSameContent(as: $0.new) } ?? false }
 }
 
 /// One property of an asset, before and after.

@@ -107,3 +107,12 @@ package struct AssetDetails: Equatable, Sendable {
 extension AssetDetails.Unedited {
   init(_ row: AssetRow) { self.init(pixelWidth: row.pixelWidth, pixelHeight: row.pixelHeight, duration: row.duration) }
 }
+
+extension [AssetResource] {
+  /// The original that an asset shows (AS-16).
+  package func original(_ choice: OriginalResourceChoice) -> AssetResource? {
+    let primaries = filter { [.photo, .video, .audio].contains($0.type) }
+    guard isRawPair else { return primaries.first }
+    return first { $0.isOriginal && $0.type != .pairedVideo && $0.isRaw == (choice == .raw) } ?? primaries.first
+  }
+}

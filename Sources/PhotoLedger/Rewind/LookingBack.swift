@@ -99,6 +99,20 @@ extension PhotoLibrary {
       .changeNotSupported, "The library is shown as it was, and nobody can \(what) there; use the library of now.")
   }
 
+  func checkIsOwner(_ what: String) throws {
+    guard client != Self.owner else { return }
+    throw LibraryError(
+      .accessUserDenied, "The client '\(client)' may not \(what); only the library's owner may.")
+  }
+
+  /// - Throws: ``LibraryError`` `.accessUserDenied` or `.accessRestricted` for a client that does not see everything:
+  ///   the same one whatever the library holds (AU-01).
+  func checkSeesEverything(_ what: String, _ t: borrowing StoreReading) throws {
+    let permission = try permission(t)
+    guard permission.access != .full else { return }
+    throw permission.refusal(client, what)
+  }
+
   /// What this client may see and do at the view's moment.
   func permission(_ t: borrowing StoreReading) throws -> Permission { try store.permission(of: client, at: moment, t) }
 

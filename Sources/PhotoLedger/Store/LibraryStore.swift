@@ -94,8 +94,8 @@ package final class LibraryStore: Sendable {
       defer { parts.isClosed = true }
       return parts.isClosed ? [] : Array(parts.known.values)
     }
-    for stage in ClosingStage.allCases {
-      for part in open where type(of: part).closing == stage { part.close() }
+    for turn in ClosingStage.allCases {
+      for part in open where type(of: part).closing == turn { part.close() }
     }
     availability.end(LibraryError(.closed, "The library was closed; open it again."))
   }

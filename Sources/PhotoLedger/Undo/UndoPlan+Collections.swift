@@ -242,7 +242,8 @@ extension UndoJudge {
   }
 
   private mutating func judge<T: TransactionReading & ~Copyable>(
-    _ net: UndoComposition.PlaceNet<OrderKey>, of member: ContainerMember, _ identifier: LocalIdentifier?, _ t: borrowing T
+    _ net: UndoComposition.PlaceNet<OrderKey>, of member: ContainerMember, _ identifier: LocalIdentifier?,
+    _ t: borrowing T
   ) throws {
     let current = try projections.key(of: member.child, in: member.container, t)
     let target = try net.base.map {

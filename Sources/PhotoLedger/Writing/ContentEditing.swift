@@ -167,13 +167,6 @@ extension [AssetResource] {
     if !kept.isEmpty { return kept }
     return [original(choice)].compactMap(\.self) + filter { $0.type == .pairedVideo }
   }
-
-  /// The original that an asset shows (AS-16).
-  package func original(_ choice: OriginalResourceChoice) -> AssetResource? {
-    let primaries = filter { [.photo, .video, .audio].contains($0.type) }
-    guard isRawPair else { return primaries.first }
-    return first { $0.isOriginal && $0.type != .pairedVideo && $0.isRaw == (choice == .raw) } ?? primaries.first
-  }
 }
 
 extension ResourceType {
