@@ -27,7 +27,7 @@ let libcrypt: Target.Dependency = .target(name: "CCrypt", condition: .when(trait
 let package = Package(
   name: "PhotoLedger",
   products: [
-    .library(name: "PhotoLedger", targets: ["PhotoLedger"]),
+    .library(name: "PhotoLedger", targets: ["PhotoLedger", "LibraryMaintenance"]),
     .library(name: "Photos", targets: ["Photos", "PhotosUI", "ExtensionFoundation"]),
     // Apple's names of modules for source that imports them. Apart from `Photos`: a package that asks
     // `canImport(AVFoundation)` finds them only where they are depended upon.
@@ -62,6 +62,10 @@ let package = Package(
       name: "PhotoLedger", dependencies: ["EventLog", "CountedTree", "StoreMigrations", "LMDB", "CSystem"],
       swiftSettings: checked + borrowed),
 
+    .target(
+      name: "LibraryMaintenance", dependencies: ["PhotoLedger", "EventLog", "StoreMigrations", "LMDB", "CSystem"],
+      swiftSettings: checked + borrowed),
+
     // What is built on it.
     .target(name: "ExtensionFoundation", swiftSettings: strict),
     .target(
@@ -80,21 +84,25 @@ let package = Package(
     .target(
       name: "HTTPServing", dependencies: [libmicrohttpd],
       swiftSettings: strict),
-    .target(name: "LibraryJSON", dependencies: ["PhotoLedger"], swiftSettings: strict),
+    .target(name: "LibraryJSON", dependencies: ["PhotoLedger", "LibraryMaintenance"], swiftSettings: strict),
     .target(
       name: "GalleryServer",
-      dependencies: ["PhotoLedger", "LibraryJSON", "MediaImport", "HTTPServing", "CSystem", libcrypt],
+      dependencies: [
+        "PhotoLedger", "LibraryMaintenance", "LibraryJSON", "MediaImport", "HTTPServing", "CSystem", libcrypt,
+      ],
       resources: [.embedInCode("Service/openapi.json"), .copy("Page")], swiftSettings: strict),
     .executableTarget(
       name: "PhotoLedgerCommand",
-      dependencies: ["PhotoLedger", "LibraryJSON", "MediaImport", "GalleryServer", "HTTPServing", "CSystem"],
+      dependencies: [
+        "PhotoLedger", "LibraryMaintenance", "LibraryJSON", "MediaImport", "GalleryServer", "HTTPServing", "CSystem",
+      ],
       swiftSettings: strict),
     .systemLibrary(
       name: "CSQLite", path: "Benchmarks/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .executableTarget(
       name: "benchmarks",
       dependencies: [
-        "PhotoLedger", "CountedTree", "Photos", "EventLog", "LMDB", "CLMDB", "MediaImport",
+        "PhotoLedger", "LibraryMaintenance", "CountedTree", "Photos", "EventLog", "LMDB", "CLMDB", "MediaImport",
         .target(name: "CSQLite", condition: .when(traits: ["PeerBenchmarks"])),
       ],
       path: "Benchmarks",
@@ -106,7 +114,8 @@ let package = Package(
 
     // Proof.
     .target(
-      name: "TestSupport", dependencies: ["PhotoLedger", "CountedTree", "EventLog", "LMDB", "MediaImport"],
+      name: "TestSupport",
+      dependencies: ["PhotoLedger", "LibraryMaintenance", "CountedTree", "EventLog", "LMDB", "MediaImport"],
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(
@@ -117,10 +126,13 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "PhotoLedgerTests",
-      dependencies: ["PhotoLedger", "EventLog", "StoreMigrations", "LMDB", "Photos", "TestSupport"],
+      dependencies: [
+        "PhotoLedger", "LibraryMaintenance", "EventLog", "StoreMigrations", "LMDB", "Photos", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
-      name: "SimulationTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport", "PhotoLedgerCommand"],
+      name: "SimulationTests",
+      dependencies: ["PhotoLedger", "LibraryMaintenance", "EventLog", "LMDB", "TestSupport", "PhotoLedgerCommand"],
       swiftSettings: strict),
     .testTarget(
       name: "PhotosUITests",
@@ -128,9 +140,12 @@ let package = Package(
         "PhotosUI", "Photos", "PhotoLedger", "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6", "TestSupport",
       ],
       swiftSettings: strict),
-    .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "CommandTests", dependencies: ["PhotoLedgerCommand", "LibraryJSON", "EventLog", "LMDB", "TestSupport"],
+      name: "MediaImportTests", dependencies: ["MediaImport", "LibraryMaintenance", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CommandTests",
+      dependencies: ["PhotoLedgerCommand", "LibraryMaintenance", "LibraryJSON", "EventLog", "LMDB", "TestSupport"],
       swiftSettings: strict),
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
     .target(
@@ -151,13 +166,15 @@ let package = Package(
     .testTarget(
       name: "PhotosTests",
       dependencies: [
-        "Photos", "PhotosUI", "PhotoLedger", "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6", "TestSupport",
+        "Photos", "PhotosUI", "PhotoLedger", "LibraryMaintenance", "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "GalleryServerTests",
       dependencies: [
-        "GalleryServer", "HTTPServing", "LibraryJSON", "MediaImport", "PhotoLedger", "Photos", "TestSupport",
+        "GalleryServer", "HTTPServing", "LibraryJSON", "LibraryMaintenance", "MediaImport", "PhotoLedger", "Photos",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

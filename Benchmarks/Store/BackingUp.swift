@@ -1,5 +1,6 @@
 import Foundation
 import MediaImport
+import LibraryMaintenance
 import PhotoLedger
 
 /// S20: a backup of a library in use, beside what `cp` takes for the same directory.

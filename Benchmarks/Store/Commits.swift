@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+import LibraryMaintenance
 import PhotoLedger
 
 /// S1 … S4: what a commit costs over what LMDB and the disk cost anyhow.

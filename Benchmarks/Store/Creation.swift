@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+import LibraryMaintenance
 import PhotoLedger
 
 /// S10, S11: making a library, making its projections again, and proving its log.

@@ -1,3 +1,4 @@
+import LibraryMaintenance
 import PhotoLedger
 
 /// Checkpoints and proofs of the library that the store's rows are measured in.

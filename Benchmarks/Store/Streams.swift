@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import MediaImport
+import LibraryMaintenance
 import PhotoLedger
 
 /// S21, S22: the first screen in the order of addition, and the commands that print all there is.

@@ -3,6 +3,7 @@
   @testable import GalleryServer
   import HTTPServing
   import LibraryJSON
+  import LibraryMaintenance
   import PhotoLedger
   import TestSupport
   import Testing

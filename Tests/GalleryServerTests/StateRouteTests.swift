@@ -1,6 +1,7 @@
 #if Gallery
   import Foundation
   @testable import GalleryServer
+  import LibraryMaintenance
   import PhotoLedger
   import TestSupport
   import Testing

@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import LibraryMaintenance
 @testable import PhotoLedger
 
 @Suite("catching up: work in proportion to what lies behind")

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import LibraryMaintenance
 @testable import PhotoLedger
 
 /// Keeps the change that it is told.

@@ -2,6 +2,7 @@ import EventLog
 import Foundation
 import Glibc
 import LMDB
+import LibraryMaintenance
 import PhotoLedger
 import Synchronization
 import TestSupport

@@ -1,4 +1,5 @@
 import Foundation
+import LibraryMaintenance
 import PhotoLedger
 
 // The second library of the fixtures of store format 3: what the one of format 1 (FormatLibrary.swift) cannot hold,

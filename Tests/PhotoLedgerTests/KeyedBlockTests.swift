@@ -3,6 +3,7 @@ import LMDB
 import TestSupport
 import Testing
 
+@testable import LibraryMaintenance
 @testable import PhotoLedger
 
 @Suite("Blocks under a key")

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+import LibraryMaintenance
 import PhotoLedger
 import TestSupport
 import Testing

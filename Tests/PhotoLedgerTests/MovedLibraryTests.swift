@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import LibraryMaintenance
 @testable import PhotoLedger
 
 @Suite("a library whose directory is moved while it is open")

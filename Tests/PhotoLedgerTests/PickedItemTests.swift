@@ -3,6 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import LibraryMaintenance
 @testable import PhotoLedger
 
 @Suite("Loading picked items", .timeLimit(.minutes(60)))

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import LibraryMaintenance
 @testable import PhotoLedger
 
 @Suite("bytes that come with a change block")

@@ -3,6 +3,7 @@ import LMDB
 import TestSupport
 import Testing
 
+@testable import LibraryMaintenance
 @testable import PhotoLedger
 
 // A fetch that the store keeps in order is compared with the same fetch under a second sort term that decides nothing:

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import LibraryMaintenance
 @testable import PhotoLedger
 
 // The model of an undo is the past itself: a library that takes back everything since a moment must be what it was at

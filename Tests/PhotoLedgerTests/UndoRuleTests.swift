@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import LibraryMaintenance
 @testable import PhotoLedger
 
 // What an undo does with each kind of thing, and what it does not do.

@@ -3,6 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import LibraryMaintenance
 @testable import PhotoLedger
 
 /// A server that answers at once and keeps what it was sent, or holds every request until it is let go.

@@ -1,3 +1,4 @@
+import LibraryMaintenance
 import PhotoLedger
 import Photos
 import TestSupport

@@ -15,7 +15,7 @@ struct RoomOrder {
   /// The rooms of the core, in the order of the data.
   static let core = [
     "Model", "Files", "Events", "Query", "Projections", "Store", "Rewind", "Results", "Undo", "Writing", "Observation",
-    "Audit", "Picking", "Uploads", "Opening", "Maintenance",
+    "Audit", "Picking", "Uploads", "Opening",
   ]
 
   /// Names of the standard library, and of lower modules, that some room declares as well.

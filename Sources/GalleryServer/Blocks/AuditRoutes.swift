@@ -2,6 +2,7 @@
   import Foundation
   import HTTPServing
   import LibraryJSON
+  import LibraryMaintenance
   import PhotoLedger
 
   /// Questions to the log about one thing, states compared, and evidence: what the commands `history ID`, `blame`,

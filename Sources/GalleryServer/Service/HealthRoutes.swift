@@ -3,6 +3,7 @@
   import Glibc
   import HTTPServing
   import LibraryJSON
+  import LibraryMaintenance
   import PhotoLedger
   import Synchronization
 

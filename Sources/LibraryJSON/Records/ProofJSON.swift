@@ -1,4 +1,5 @@
 package import Foundation
+import LibraryMaintenance
 package import PhotoLedger
 
 extension JSON {

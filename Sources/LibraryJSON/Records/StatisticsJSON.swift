@@ -1,3 +1,4 @@
+import LibraryMaintenance
 package import PhotoLedger
 
 extension JSON {

@@ -107,7 +107,7 @@ private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: [ObjectN
 
 extension LogValue {
   /// A property's value; enumerations and sets by the names that PhotoKit gives them.
-  init(_ value: FieldValue, of field: AssetField) {
+  package init(_ value: FieldValue, of field: AssetField) {
     switch value {
     case .null: self = .null
     case .bool(let value): self = .bool(value)
@@ -165,7 +165,7 @@ extension AssetExistence {
 
 extension AssetDetails {
   /// The same names in the same order for every asset.
-  var fields: [LogValue.Field] {
+  package var fields: [LogValue.Field] {
     [
       .init("resources", .list(resources.map { .object($0.fields) })),
       .init("caption", caption.map(LogValue.text) ?? .null),

@@ -5,10 +5,10 @@ import LMDB
 /// found.
 ///
 /// An object that is gone has no row; the event that created it is still in the log, at the object's number.
-struct ObjectNames {
+package struct ObjectNames {
   /// An object's identifier, what it is, and what people call it.
-  struct Name {
-    var spelling: String
+  package struct Name {
+    package var spelling: String
     /// Nil for a client or a pick, which are no objects of PhotoKit's.
     var type: ObjectType?
     var label: String
@@ -25,13 +25,13 @@ struct ObjectNames {
   /// How many names are kept.
   private static let limit = 10_000
 
-  init(of store: LibraryStore, at sequence: UInt64 = LibraryStore.now) {
+  package init(of store: LibraryStore, at sequence: UInt64 = LibraryStore.now) {
     (self.store, self.sequence) = (store, sequence)
   }
 
   /// The name of an object; nil if the log knows none of that number.
   /// - Complexity: O(log n); for names of the past also one read for each later event that touched the object.
-  mutating func name(of number: ObjectNumber, _ t: borrowing StoreReading) throws -> Name? {
+  package mutating func name(of number: ObjectNumber, _ t: borrowing StoreReading) throws -> Name? {
     if let known = names[number] { return known }
     if names.count >= Self.limit { names.removeAll(keepingCapacity: true) }
     let found = try find(number, t)

@@ -1,5 +1,5 @@
 import EventLog
-import LMDB
+package import LMDB
 
 // The log, event by event.
 //
@@ -78,7 +78,7 @@ extension PhotoLibrary {
 extension StoreCore {
   /// The number of an asset, one that was purged included; nil if there never was one.
   /// - Complexity: O(log n).
-  func assetNumber<T: TransactionReading & ~Copyable>(
+  package func assetNumber<T: TransactionReading & ~Copyable>(
     _ identifier: LocalIdentifier, _ t: borrowing T
   ) throws -> ObjectNumber? {
     if let object = try projections.object(identifier, in: t) { return object.isAsset ? object.number : nil }

@@ -26,7 +26,7 @@ public indirect enum LogValue: Sendable, Hashable {
     /// The value.
     public let value: LogValue
 
-    init(_ name: String, _ value: LogValue) {
+    package init(_ name: String, _ value: LogValue) {
       self.name = name
       self.value = value
     }

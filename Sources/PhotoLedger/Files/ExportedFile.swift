@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Glibc
 
 /// A file outside the library that bytes are copied to. Until ``finish()`` nothing is under its name, and if that is
@@ -6,7 +6,7 @@ import Glibc
 ///
 /// Only a regular file is ever replaced: a rename over a symbolic link or a device would take away something that is
 /// no file, and over `/dev/stdout` that is what a careless script asks for.
-struct ExportedFile: ~Copyable {
+package struct ExportedFile: ~Copyable {
   private let path: String
   private let isReplacing: Bool
   private let folder: Descriptor
@@ -15,7 +15,7 @@ struct ExportedFile: ~Copyable {
   /// Looks whether the file can be made, and begins with it.
   /// - Throws: ``LibraryError`` `.malformedRequest` for a URL that names no file, `.alreadyExists`, `.notEnoughSpace`,
   ///   `.storage`.
-  init(at url: URL, isReplacing: Bool) throws(LibraryError) {
+  package init(at url: URL, isReplacing: Bool) throws(LibraryError) {
     guard url.isFileURL else {
       throw LibraryError(.malformedRequest, "\(url) does not name a file to write to; pass a file URL.")
     }
@@ -45,14 +45,14 @@ struct ExportedFile: ~Copyable {
     LibraryError(.alreadyExists, "\(path) exists already; name another file, or ask for this one to be replaced.")
   }
 
-  func write(_ bytes: [UInt8]) throws(LibraryError) {
+  package func write(_ bytes: [UInt8]) throws(LibraryError) {
     try bytes.span.bytes.withUnsafeBytes { (bytes) throws(LibraryError) in try file.write(bytes) }
   }
 
   func fill(from resource: inout OpenResource) throws(LibraryError) { try resource.copy(into: file) }
 
   /// Makes the bytes durable, then the file appear under its name, then the name durable.
-  consuming func finish() throws(LibraryError) {
+  package consuming func finish() throws(LibraryError) {
     try file.makeDurable()
     if isReplacing {
       try file.rename(to: path)

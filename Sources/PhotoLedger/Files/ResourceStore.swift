@@ -95,7 +95,7 @@ package final class ResourceStore: Sendable {
     URL(filePath: path(of: resource), directoryHint: .notDirectory)
   }
 
-  func path(of resource: AssetResource) -> String {
+  package func path(of resource: AssetResource) -> String {
     switch resource.storage {
     case .library: path(ofContent: resource.sha256)
     case .referenced(let path): path

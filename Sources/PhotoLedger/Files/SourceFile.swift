@@ -140,7 +140,7 @@ extension SourceFile {
 }
 
 /// The size of the buffer that bytes pass through: large enough that system calls cost nothing beside hashing.
-let copyBufferByteCount = 1 << 20
+package let copyBufferByteCount = 1 << 20
 
 extension LibraryError {
   /// The failure of a system call on a file that is being read.

@@ -1,5 +1,5 @@
 import CSystem
-import Foundation
+package import Foundation
 import Glibc
 import Synchronization
 
@@ -20,8 +20,8 @@ private let foldersBeingFilled = Mutex<Set<String>>([])
 /// A folder being filled under another name, beside the one it will have.
 ///
 /// Its owner ends with ``finish()``; whoever lets go of it before has given up.
-final class UnfinishedFolder {
-  let path: String
+package final class UnfinishedFolder {
+  package let path: String
   private let final: String
   private let parent: String
   private var isPlaced = false
@@ -30,7 +30,7 @@ final class UnfinishedFolder {
   /// - Parameter library: what is copied; a copy inside would be taken for a part of it.
   /// - Throws: ``LibraryError`` `.alreadyExists` if something has the final name, `.changeNotSupported` if it lies
   ///   inside the library, `.notEnoughSpace`, `.storage`.
-  init(becoming url: URL, outside library: URL? = nil) throws(LibraryError) {
+  package init(becoming url: URL, outside library: URL? = nil) throws(LibraryError) {
     let url = url.standardizedFileURL.absoluteURL
     let final = url.path.count > 1 && url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
     try Self.checkIsFree(final)
@@ -66,7 +66,7 @@ final class UnfinishedFolder {
   }
 
   /// Removes what was left under the name of a scratch folder, by whomever; nobody may be using one.
-  static func removeScratch(_ name: String, in parent: String) {
+  package static func removeScratch(_ name: String, in parent: String) {
     removeLeftovers(prefix(of: name), in: parent, all: true)
   }
 
@@ -89,7 +89,7 @@ final class UnfinishedFolder {
   }
 
   /// Makes a folder inside, unless it is there.
-  func makeFolder(_ name: String) throws(LibraryError) {
+  package func makeFolder(_ name: String) throws(LibraryError) {
     guard mkdir("\(path)/\(name)", 0o755) == 0 || errno == EEXIST else {
       throw LibraryError.store("\(path)/\(name)", "make the folder", errno: errno)
     }
@@ -97,7 +97,7 @@ final class UnfinishedFolder {
 
   /// Makes everything inside durable, and gives the folder its name.
   /// - Throws: ``LibraryError`` `.alreadyExists` if something has taken the name meanwhile, `.storage`.
-  func finish() throws(LibraryError) {
+  package func finish() throws(LibraryError) {
     try Self.withFolder(path) { psys_sync_file_system($0) }
     // A failed write of the store is told by its own file also where the file system's is lost (before Linux 5.8, or
     // where one lies over another).

@@ -65,7 +65,7 @@ package enum Access: Hashable, Sendable {
 }
 
 /// What a client may do: how it sees the library, whether it may add to it, and why not where it may not.
-struct Permission: Sendable, Equatable {
+package struct Permission: Sendable, Equatable {
   var access: Access
   /// The number of the registered client; nil for the owner and for who was never registered.
   var client: ObjectNumber?

@@ -1,4 +1,4 @@
-import EventLog
+package import EventLog
 public import Foundation
 import Synchronization
 
@@ -54,7 +54,7 @@ public struct LibraryEnvironment: Sendable {
     return LocalIdentifier(using: &generator)
   }
 
-  func salt() -> Salt { Salt(random(), random()) }
+  package func salt() -> Salt { Salt(random(), random()) }
 
   private struct Generator: RandomNumberGenerator {
     let draw: @Sendable () -> UInt64
@@ -64,12 +64,12 @@ public struct LibraryEnvironment: Sendable {
 
 extension Date {
   /// Microseconds since 1970, rounded down; what the log holds.
-  var microseconds: Int64 {
+  package var microseconds: Int64 {
     let value = (timeIntervalSince1970 * 1_000_000).rounded(.down)
     return value.isFinite ? Int64(max(-9e18, min(9e18, value))) : 0
   }
 
-  init(microseconds: Int64) {
+  package init(microseconds: Int64) {
     self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000)
   }
 }

@@ -6,4 +6,8 @@ public struct TaskProgress: Sendable, Hashable {
   public let done: UInt64
   /// How much there is; nil if unknown.
   public let total: UInt64?
+
+  package init(phase: String, done: UInt64, total: UInt64?) {
+    (self.phase, self.done, self.total) = (phase, done, total)
+  }
 }

@@ -24,13 +24,13 @@ import Synchronization
 // time read ahead.
 
 /// Follows the commits of a store and tells live results and observers.
-final class Observation: StorePart, SharedResults {
-  static var closing: ClosingStage { .followers }
+package final class Observation: StorePart, SharedResults {
+  package static var closing: ClosingStage { .followers }
 
   /// A commit and its last event.
-  struct Position: Sendable {
-    var commit: UInt64 = 0
-    var sequence: UInt64 = 0
+  package struct Position: Sendable {
+    package var commit: UInt64 = 0
+    package var sequence: UInt64 = 0
   }
 
   struct State {
@@ -70,7 +70,7 @@ final class Observation: StorePart, SharedResults {
   }
 
   /// Tells what was committed before, then ends all following.
-  func close() {
+  package func close() {
     do { try pump() } catch { fail(error) }
     let queries = state.withLock { state in
       state.isClosed = true
@@ -193,7 +193,7 @@ final class Observation: StorePart, SharedResults {
   }
 
   /// The end of the log.
-  func head() throws -> Position {
+  package func head() throws -> Position {
     try reading { t in
       let head = try core.log.head(t)
       return Position(commit: head.commit, sequence: head.sequence)
@@ -210,7 +210,7 @@ final class Observation: StorePart, SharedResults {
   }
 
   /// One delta that leads from a commit to a later one.
-  func composedDelta(from: UInt64, to: UInt64) throws -> Delta {
+  package func composedDelta(from: UInt64, to: UInt64) throws -> Delta {
     let composed: Delta?
     if let kept = recentDeltas(from: from, to: to) {
       composed = Delta(composing: kept)
@@ -357,7 +357,7 @@ final class Observation: StorePart, SharedResults {
 
 extension LibraryStore {
   /// What follows the log and lets live results step.
-  var observation: Observation {
+  package var observation: Observation {
     part { Observation(core: $0.core, signal: $0.signal, availability: $0.availability) }
   }
 }

@@ -1,11 +1,11 @@
-import EventLog
+package import EventLog
 import LMDB
 
 extension EventLog {
   /// Recomputes the whole log on some of the machine's cores, and tells how far it is.
   /// - Returns: what was found; nil if `progress` stopped it.
   /// - Complexity: O(bytes) of the events.
-  func proved(
+  package func proved(
     statesAt sizes: Set<UInt64> = [], in t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
   ) throws -> LogVerification? {
     let total = try head(t).sequence

@@ -1,7 +1,7 @@
-import EventLog
-import Foundation
+package import EventLog
+package import Foundation
 import Glibc
-import LMDB
+package import LMDB
 import StoreMigrations
 
 extension LibraryStore {
@@ -70,7 +70,7 @@ extension LibraryStore {
   /// Makes the derived tables that a store lacks, empty, after noting that whoever opens it has to fill them. What
   /// stands under names that no table has is such a table as it was, and is cleared: nothing would ever erase it.
   /// - Returns: whether any was missing; false too where there is no store or no log, as opening tells.
-  static func makeMissingTables(_ url: URL) throws -> Bool {
+  package static func makeMissingTables(_ url: URL) throws -> Bool {
     let path = storePath(url.standardizedFileURL)
     guard FileManager.default.fileExists(atPath: path + "/data.mdb") else { return false }
     return try reporting {
@@ -205,20 +205,20 @@ extension LibraryStore {
     guard Glibc.fsync(number) == 0 else { throw LibraryError.store(path, "make durable", errno: errno) }
   }
 
-  static func storePath(_ url: URL) -> String { url.path + "/store" }
+  package static func storePath(_ url: URL) -> String { url.path + "/store" }
 
   /// Whether there is a store in a directory: a library, or one whose creation was cut short.
   static func hasStore(_ url: URL) -> Bool {
     FileManager.default.fileExists(atPath: storePath(url.standardizedFileURL) + "/data.mdb")
   }
 
-  static var options: LMDB.Environment.Options {
+  package static var options: LMDB.Environment.Options {
     var options = LMDB.Environment.Options()
     options.maxDatabases = Projections.databasesMax
     return options
   }
 
-  static func reporting<R>(_ body: () throws -> R) throws -> R {
+  package static func reporting<R>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
     } catch {
@@ -227,7 +227,7 @@ extension LibraryStore {
   }
 
   /// Runs work that calls the caller's own code, and throws that code's errors as they are, not as the library's.
-  static func passingErrors<Argument, Answer, R>(
+  package static func passingErrors<Argument, Answer, R>(
     of code: (Argument) throws -> Answer, in work: ((Argument) throws -> Answer) throws -> R
   ) throws -> R {
     var own: (any Error)?
@@ -278,7 +278,7 @@ extension StoreCore {
       progress: progress)
   }
 
-  init(
+  package init(
     _ environment: LMDB.Environment, _ log: EventLog, _ surroundings: LibraryEnvironment, identifier: LocalIdentifier
   ) throws {
     self.init(

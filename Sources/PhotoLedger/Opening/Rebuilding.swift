@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
 import Glibc
-import LMDB
+package import LMDB
 import StoreMigrations
 
 // Rebuilding: every projection made again from the log, while others go on reading and writing.
@@ -25,7 +25,11 @@ import StoreMigrations
 
 extension StoreCore {
   /// The name of the folder in the store's that a shadow is filled in.
-  static let shadowName = "shadow"
+  package static let shadowName = "shadow"
+
+  /// How many events are applied in one transaction of the shadow: enough that rows under keys as good as random meet
+  /// neighbours when they are put in order.
+  package static let rebuildBatch: UInt64 = 1 << 18
 
   /// Makes every projection again from the log, and swaps them in by one transaction.
   /// - Parameters:
@@ -35,9 +39,9 @@ extension StoreCore {
   ///   - finish: what else belongs into the transaction.
   ///   - batch: how many events are carried out in one transaction of the shadow; the outcome does not depend on it.
   ///   - progress: is told how far it is; false stops.
-  func remakeProjections(
+  package func remakeProjections(
     _ policy: UnreadableEventPolicy, if isNeeded: (borrowing StoreReading) throws -> Bool = { _ in true },
-    finish: (inout WriteTransaction) throws -> Void = { _ in }, batch: UInt64 = Shadow.batch,
+    finish: (inout WriteTransaction) throws -> Void = { _ in }, batch: UInt64 = StoreCore.rebuildBatch,
     progress: (TaskProgress) -> Bool
   ) throws {
     do {
@@ -112,10 +116,6 @@ final class Shadow {
 
   /// The name of the file, in the store's folder, that says that the library's tables are being read for a swap.
   static let readingMark = ".reading-for-rebuild"
-
-  /// How many events are carried out in one transaction of the shadow: enough that rows under keys as good as random
-  /// meet neighbours when they are put in order.
-  static let batch: UInt64 = 1 << 18
 
   fileprivate static var stopped: LibraryError {
     LibraryError(.userCancelled, "The rebuild was stopped; the projections are as they were.")

@@ -26,7 +26,7 @@ extension Projections {
   ///   - progress: is given the last event carried out, every ``reportInterval`` events, and says whether to go on.
   /// - Throws: ``LibraryError`` `.corrupted` if the log lacks one of them, `.userCancelled` if `progress` stops;
   ///   `UnreadableEvent` for one that cannot be carried out.
-  func replay(
+  package func replay(
     _ cursor: inout EventCursor, _ sequences: ClosedRange<UInt64>, settingAside skipped: [UInt64: String] = [:],
     in t: inout WriteTransaction,
     progress: (UInt64) -> Bool = { _ in true }

@@ -1,4 +1,4 @@
-import EventLog
+package import EventLog
 import Foundation
 package import LMDB
 
@@ -49,12 +49,12 @@ package import LMDB
 /// The databases of the projections.
 package struct Projections: Sendable {
   let assets: Database
-  let details: Database
+  package let details: Database
   let collections: Database
   let identifiers: Database
   let members: Database
-  let containers: Database
-  let content: Database
+  package let containers: Database
+  package let content: Database
   let pairing: Database
   let bursts: Database
   let origins: Database
@@ -69,7 +69,7 @@ package struct Projections: Sendable {
   /// The stored orders, as ``StoredOrder/all`` lists them.
   let orders: [Database]
   /// What stands for erased payloads.
-  let redactions: RedactionTable
+  package let redactions: RedactionTable
 
   /// The names of all projections' databases, in the order of the table above.
   package static let names = [
@@ -156,7 +156,7 @@ extension RawSpan {
   /// The big-endian sequence, number of a commit or an object, or ordinal at an offset of a row or key. The library's
   /// own smart albums have numbers that no event can have.
   /// - Throws: ``LibraryError`` `.corrupted` for one that no log reaches, and if the bytes end before it does.
-  func place(at offset: Int) throws(LibraryError) -> UInt64 {
+  package func place(at offset: Int) throws(LibraryError) -> UInt64 {
     let place = try number(at: offset)
     guard place <= EventLog.largestSequence || place >= SmartAlbumQuery.firstBuiltIn else {
       throw Projections.corruption("the number \(place) of a row or key")
@@ -383,7 +383,7 @@ extension Projections {
   static let forksName = Array("forks".utf8)
 
   /// Where the library began to be another one than that which it was forked from, oldest first.
-  func forks(in t: borrowing some Reading) throws -> [ForkPoint] {
+  package func forks(in t: borrowing some Reading) throws -> [ForkPoint] {
     guard let value = try t.bytes(for: Self.forksName, in: settings) else { return [] }
     guard value.count % 16 == 0 else { throw corruption("what it was forked from") }
     return try stride(from: 0, to: value.count, by: 16).map { offset in

@@ -1,5 +1,5 @@
-import EventLog
-import LMDB
+package import EventLog
+package import LMDB
 
 // Events that cannot be carried out.
 //
@@ -34,9 +34,9 @@ public struct SetAsideEvent: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// How a replay stops at an event that it cannot carry out.
-struct UnreadableEvent: Error {
-  var sequence: UInt64
-  var failure: LibraryError
+package struct UnreadableEvent: Error {
+  package var sequence: UInt64
+  package var failure: LibraryError
 }
 
 extension LibraryError {
@@ -51,7 +51,7 @@ extension Projections {
   /// The event of a record, as every reader of a stretch of the log takes it: one that was set aside changed nothing.
   /// - Throws: ``LibraryError`` `.newerThanProgram` or `.corrupted`, which name the event.
   /// - Complexity: O(1) unless events are set aside; then O(log n).
-  func event<T: TransactionReading & ~Copyable>(
+  package func event<T: TransactionReading & ~Copyable>(
     _ record: borrowing StoredEvent, in t: borrowing T
   ) throws -> Event {
     try reasonAside(record.sequence, in: t) == nil ? Event(record) : .nothingChanged
@@ -66,7 +66,7 @@ extension Projections {
   }
 
   /// Every event that is set aside, in the order of the log.
-  func setAside(in t: borrowing some Reading) throws -> [SetAsideEvent] {
+  package func setAside(in t: borrowing some Reading) throws -> [SetAsideEvent] {
     var events: [SetAsideEvent] = []
     try t.forEach(in: aside) { key, value in
       let reason = value.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }

@@ -150,7 +150,7 @@ extension LibraryStore {
   }
 
   /// The last event of a commit; 0 for the state before the first.
-  func sequence(ofCommit number: UInt64, _ t: borrowing StoreReading) throws -> UInt64 {
+  package func sequence(ofCommit number: UInt64, _ t: borrowing StoreReading) throws -> UInt64 {
     if number == 0 { return 0 }
     guard let commit = try core.log.commit(number, in: t) else {
       throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")

@@ -181,7 +181,7 @@ extension PhotoLibrary {
   }
 
   /// The last event of the state that the view shows.
-  var sequence: UInt64 { moment?.sequence ?? LibraryStore.now }
+  package var sequence: UInt64 { moment?.sequence ?? LibraryStore.now }
 
   /// The assets that have a resource with a content identifier, oldest first, those in the trash included.
   ///

@@ -19,7 +19,7 @@ extension LibraryStore {
   }
 
   /// The details of an asset as they were after an event.
-  func assetDetails(
+  package func assetDetails(
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> AssetDetails? {
     guard number.isReached(by: sequence) else { return nil }
@@ -33,7 +33,7 @@ extension LibraryStore {
   }
 
   /// The row of a collection as it was after an event.
-  func collectionRow(
+  package func collectionRow(
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> CollectionRow? {
     guard number.isReached(by: sequence) else { return nil }

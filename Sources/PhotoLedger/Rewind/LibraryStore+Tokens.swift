@@ -12,7 +12,7 @@ extension LibraryStore {
   /// - Throws: ``LibraryError`` `.invalidToken` for a token of another library or client, or of a state that is not
   ///   there yet; `.accessUserDenied` or `.accessRestricted` for a client that sees nothing.
   /// - Parameter moment: where it is looked from: by the permission of then, and to no later state; nil: now.
-  func commit(
+  package func commit(
     of token: Token, for client: String, at moment: Moment? = nil, _ t: borrowing StoreReading
   ) throws -> UInt64 {
     guard token.library == (token.view == nil ? core.mark(of: token.position) : core.mark) else {

@@ -93,13 +93,13 @@ extension PhotoLibrary {
   public var momentDate: Date? { moment?.date }
 
   /// - Throws: ``LibraryError`` `.changeNotSupported` for a view of a moment.
-  func checkIsNow(_ what: String) throws {
+  package func checkIsNow(_ what: String) throws {
     guard moment != nil else { return }
     throw LibraryError(
       .changeNotSupported, "The library is shown as it was, and nobody can \(what) there; use the library of now.")
   }
 
-  func checkIsOwner(_ what: String) throws {
+  package func checkIsOwner(_ what: String) throws {
     guard client != Self.owner else { return }
     throw LibraryError(
       .accessUserDenied, "The client '\(client)' may not \(what); only the library's owner may.")

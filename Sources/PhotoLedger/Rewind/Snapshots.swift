@@ -91,7 +91,7 @@ extension PhotoLibrary {
   }
 
   /// Removes snapshots that were made before an erasure, which was then cut short, and those that cannot be read.
-  func dropSnapshotsFromBeforeErasures() throws {
+  package func dropSnapshotsFromBeforeErasures() throws {
     let made = try store.snapshots.reading { opened, t in try opened.erasedCount(t) } ?? nil
     let erased = try store.reading { t in try SnapshotStore.Opened.erasedCount(of: store.core.log, t) }
     if made != erased { try dropSnapshots() }

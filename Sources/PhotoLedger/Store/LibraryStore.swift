@@ -1,4 +1,4 @@
-import EventLog
+package import EventLog
 package import Foundation
 import LMDB
 import Synchronization
@@ -43,9 +43,9 @@ package final class LibraryStore: Sendable {
   package let url: URL
   /// The directory itself.
   package var folder: LibraryFolder { resources.folder }
-  let core: StoreCore
+  package let core: StoreCore
   package let resources: ResourceStore
-  let signal: ChangeSignal
+  package let signal: ChangeSignal
   let availability = Availability()
   /// Where completion handlers are called: one at a time, and never on the writer's thread.
   let completions = DispatchQueue(label: "photoledger.completions")
@@ -64,7 +64,7 @@ package final class LibraryStore: Sendable {
 
   private let parts = Mutex(Parts())
 
-  init(url: URL, core: StoreCore, resources: ResourceStore, signal: ChangeSignal) {
+  package init(url: URL, core: StoreCore, resources: ResourceStore, signal: ChangeSignal) {
     self.url = url
     self.core = core
     self.resources = resources
@@ -103,9 +103,9 @@ package final class LibraryStore: Sendable {
   /// The clock, randomness and the name of the process that the library was opened with.
   package var surroundings: LibraryEnvironment { core.surroundings }
 
-  func token(_ commit: UInt64) -> Token { core.token(commit) }
+  package func token(_ commit: UInt64) -> Token { core.token(commit) }
 
-  func reading<R>(_ body: (borrowing StoreReading) throws -> R) throws -> R {
+  package func reading<R>(_ body: (borrowing StoreReading) throws -> R) throws -> R {
     do {
       return try core.environment.read(body)
     } catch {

@@ -23,7 +23,7 @@ import Synchronization
 // `library.at(token).as(client)`.
 
 /// One commit as a place to look from; it keeps what it took to find out what was otherwise.
-final class Moment: Sendable {
+package final class Moment: Sendable {
   let commit: UInt64
   /// The last event of the commit.
   let sequence: UInt64

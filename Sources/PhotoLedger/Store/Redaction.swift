@@ -1,6 +1,6 @@
 import EventLog
 import Foundation
-import LMDB
+package import LMDB
 
 // What stands for a payload after one of its assets was erased.
 //
@@ -81,7 +81,7 @@ extension Event {
   }
 
   /// The files of an asset that the event names.
-  func resources(of number: ObjectNumber) -> [AssetResource] {
+  package func resources(of number: ObjectNumber) -> [AssetResource] {
     switch self {
     case .assetCreated(let existence) where existence.row.number == number: existence.details.resources
     case .assetPurged(let existence) where existence.row.number == number: existence.details.resources
@@ -162,7 +162,7 @@ extension StoreCore {
   }
 
   /// The files that an asset ever named, and how many events still tell of it.
-  func erasable<T: TransactionReading & ~Copyable>(
+  package func erasable<T: TransactionReading & ~Copyable>(
     _ number: ObjectNumber, _ t: borrowing T
   ) throws -> (resources: [AssetResource], eventCount: Int) {
     var resources: [AssetResource] = []
@@ -179,7 +179,7 @@ extension StoreCore {
   /// - Returns: whether it did.
   /// - Complexity: O(n) in events, and in what stands for payloads.
   @discardableResult
-  func deriveRedactions(_ t: inout WriteTransaction) throws -> Bool {
+  package func deriveRedactions(_ t: inout WriteTransaction) throws -> Bool {
     let rows = try redactionRows(t)
     if try holds(rows, t) { return false }
     try t.clear(log.redactions.database)
@@ -243,5 +243,5 @@ extension StoreCore {
 
 extension AssetErased {
   /// The name of the event's type in the log.
-  static let type = "asset.erased"
+  package static let type = "asset.erased"
 }

@@ -1,24 +1,24 @@
 package import EventLog
 import Foundation
-import LMDB
+package import LMDB
 
 // What the writer and the readers of a library share: the environment, the log, the projections, and how commits are
 // named to clients.
 
 /// A transaction that reads a store.
-typealias StoreReading = ReadTransaction
+package typealias StoreReading = ReadTransaction
 
 /// The parts of a store that the writer and the readers share.
-struct StoreCore: Sendable {
-  let environment: LMDB.Environment
-  let log: EventLog
-  let projections: Projections
-  let surroundings: LibraryEnvironment
-  let identifier: LocalIdentifier
+package struct StoreCore: Sendable {
+  package let environment: LMDB.Environment
+  package let log: EventLog
+  package let projections: Projections
+  package let surroundings: LibraryEnvironment
+  package let identifier: LocalIdentifier
   /// What shortens the way back to an earlier moment; nil for a store that is no library's own.
   var snapshots: SnapshotStore?
   /// Where the library began to be another one than that which it was forked from, oldest first; none for most.
-  var forks: [ForkPoint] = []
+  package var forks: [ForkPoint] = []
 
   /// What results of this library, and tokens of its views, bear, so that those of another are not taken for its own.
   var mark: UInt64 { mark(of: .max) }
@@ -28,17 +28,17 @@ struct StoreCore: Sendable {
     forks.reduce(identifier.high ^ identifier.low) { mark, fork in commit > fork.commit ? mark ^ fork.mark : mark }
   }
 
-  func token(_ commit: UInt64) -> Token { Token(library: mark(of: commit), commit: commit) }
+  package func token(_ commit: UInt64) -> Token { Token(library: mark(of: commit), commit: commit) }
 
   /// The state of a commit as a client may name it: by the commit if it sees everything, by its sighting if not.
   /// - Complexity: O(log² n).
-  func token<T: TransactionReading & ~Copyable>(_ commit: UInt64, for client: String, _ t: borrowing T) throws -> Token
+  package func token<T: TransactionReading & ~Copyable>(_ commit: UInt64, for client: String, _ t: borrowing T) throws -> Token
   {
     try token(commit, for: client, by: try projections.permission(of: client, in: t), t)
   }
 
   /// The same by a permission that the client had.
-  func token<T: TransactionReading & ~Copyable>(
+  package func token<T: TransactionReading & ~Copyable>(
     _ commit: UInt64, for client: String, by permission: Permission, _ t: borrowing T
   ) throws -> Token {
     guard permission.access != .full else { return token(commit) }

@@ -45,7 +45,7 @@ public struct ChangeProposal: Sendable {
     for request in requests { take(request) }
   }
 
-  init(erasing assets: [LocalIdentifier], client: String, cause: String?) {
+  package init(erasing assets: [LocalIdentifier], client: String, cause: String?) {
     self.client = client
     self.cause = cause
     erasedAssets = assets

@@ -76,7 +76,7 @@ extension StoreCore {
   /// A file that cannot be removed, because the store cannot be written or the folder cannot, is garbage: it takes room
   /// and is used again when its content comes back. What became of the block is settled, so there is nobody to tell.
   /// - Complexity: O(n) in resources; the other writers wait.
-  func discard(_ unwanted: [AssetResource], from resources: ResourceStore) {
+  package func discard(_ unwanted: [AssetResource], from resources: ResourceStore) {
     if unwanted.isEmpty { return }
     do {
       try environment.write { t in

@@ -1,5 +1,6 @@
 import Foundation
 import LibraryJSON
+import LibraryMaintenance
 import PhotoLedger
 
 // A backup is made here; restoring one runs in a child of its own, as `verify` does: a backup may come from anywhere,

@@ -1,5 +1,6 @@
 import Foundation
 import LibraryJSON
+import LibraryMaintenance
 import PhotoLedger
 
 extension Command {

@@ -1,5 +1,6 @@
 import Foundation
 import LibraryJSON
+import LibraryMaintenance
 import PhotoLedger
 
 // The log out and in, as JSON lines. What comes in is read in a child of its own, like every file from elsewhere; a

@@ -1,5 +1,6 @@
 import Foundation
 import LibraryJSON
+import LibraryMaintenance
 import PhotoLedger
 
 // Evidence that leaves the library: checkpoints to be kept elsewhere, and proofs against them. `prove check` needs no

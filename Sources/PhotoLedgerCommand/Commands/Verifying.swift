@@ -1,5 +1,6 @@
 import Foundation
 import LibraryJSON
+import LibraryMaintenance
 import PhotoLedger
 
 // Verification runs in a child of its own. A store that somebody has tampered with can bring LMDB down (it aborts on

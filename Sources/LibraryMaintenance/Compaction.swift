@@ -2,6 +2,7 @@ import EventLog
 public import Foundation
 import Glibc
 import LMDB
+public import PhotoLedger
 
 // Compacting: the store written anew without free space (Environment+Rewriting.swift), and on request the files removed
 // that no asset of the library ever named.

@@ -3,6 +3,7 @@ import EventLog
 import Foundation
 import Glibc
 import LMDB
+import PhotoLedger
 
 // The files of resources on their way into another library: a backup, what is restored from one, a fork.
 //

@@ -1,6 +1,7 @@
 import EventLog
 public import Foundation
 import LMDB
+public import PhotoLedger
 
 // A second library to rehearse in.
 //

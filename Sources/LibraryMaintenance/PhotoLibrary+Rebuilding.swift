@@ -1,4 +1,5 @@
 public import Foundation
+public import PhotoLedger
 
 extension PhotoLibrary {
   /// Checks the log, then makes every projection again from the events, beside those that are there, and swaps them in

@@ -1,4 +1,5 @@
 import EventLog
+import PhotoLedger
 
 // Proofs that leave the library: whoever holds a checkpoint checks them without it.
 //

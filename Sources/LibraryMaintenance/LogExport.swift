@@ -1,6 +1,7 @@
 import EventLog
 public import Foundation
 import LMDB
+public import PhotoLedger
 
 // The log out of a library, and into one (LogLine.swift has the form).
 //

@@ -1,6 +1,7 @@
 import EventLog
 public import Foundation
 import LMDB
+public import PhotoLedger
 
 // Verification and rebuilding.
 //

@@ -1,5 +1,6 @@
 import EventLog
 import LMDB
+public import PhotoLedger
 
 extension PhotoLibrary {
   /// Recomputes the log and tells its size, Merkle root and head, to be kept elsewhere.

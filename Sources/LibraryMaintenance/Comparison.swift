@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+public import PhotoLedger
 
 // What a fork has become.
 //

@@ -2,6 +2,7 @@ import EventLog
 import Foundation
 import LMDB
 import StoreMigrations
+import PhotoLedger
 
 /// The lines of an exported log, counted and bounded.
 final class LogLines {

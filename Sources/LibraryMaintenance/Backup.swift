@@ -2,6 +2,7 @@ import EventLog
 public import Foundation
 import Glibc
 import LMDB
+public import PhotoLedger
 
 // Backup and restore.
 //

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import LMDB
 import Synchronization
+public import PhotoLedger
 
 // Forgetting an asset for good.
 //

@@ -1,4 +1,5 @@
 public import Foundation
+public import PhotoLedger
 
 // What was last done to keep a library safe, for those who ask later whether anybody looks after it.
 //

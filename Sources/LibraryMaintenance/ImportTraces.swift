@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoLedger
 
 // The lines that the reports of imports have about erased assets (LIBRARY/imports/*.jsonl).
 //

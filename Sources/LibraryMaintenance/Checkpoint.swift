@@ -1,5 +1,6 @@
 import EventLog
 public import Foundation
+import PhotoLedger
 
 // A checkpoint: what the log was at one moment, small enough to be kept where whoever can write the library cannot.
 //
