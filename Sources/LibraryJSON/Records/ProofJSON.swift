@@ -1,6 +1,6 @@
 package import Foundation
-import LibraryMaintenance
-package import PhotoLedger
+package import LibraryMaintenance
+import PhotoLedger
 
 extension JSON {
   /// A checkpoint, and the file that it was written to.

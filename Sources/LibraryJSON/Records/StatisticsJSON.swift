@@ -1,4 +1,4 @@
-import LibraryMaintenance
+package import LibraryMaintenance
 package import PhotoLedger
 
 extension JSON {
