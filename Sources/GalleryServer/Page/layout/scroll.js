@@ -27,13 +27,16 @@ export class Scroller {
     /** The height of the list above the element's upper edge. */
     this.top = 0;
     this.dom = 0;
+    /** The height of what is visible, as it was measured last: asking the browser while drawing makes it lay out. */
+    this.view = element.clientHeight;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     element.addEventListener('scroll', () => this.scrolled(), { passive: true });
   }
 
-  get view() {
-    return this.element.clientHeight;
+  /** Measures what is visible. */
+  resize() {
+    this.view = this.element.clientHeight;
   }
 
   get end() {

@@ -14,7 +14,7 @@ import { Scroller } from '../layout/scroll.js';
 import { List, mapped } from '../model/list.js';
 import { Selection } from '../model/selection.js';
 import { t } from '../text/text.js';
-import { h, uniqueName } from './dom.js';
+import { h, idle, uniqueName } from './dom.js';
 import { Dragging } from './dragging.js';
 import { Scrubber, monthName } from './scrubber.js';
 import { Tile } from './tile.js';
@@ -70,7 +70,7 @@ export class Grid extends EventTarget {
    */
   static async open(app, options) {
     const hasHeadings = /^(creationDate|localCreationDate)\b/.test(options.question.sort?.[0] ?? '');
-    const list = await List.open(app.client, options.question, { feed: app.feed, at: options.at, hasHeadings });
+    const list = await List.open(app.client, options.question, { feed: app.feed, at: options.at, hasHeadings, isLaidOut: true });
     return new Grid(app, list, options);
   }
 
@@ -135,6 +135,8 @@ export class Grid extends EventTarget {
   measure() {
     const width = this.scroll.clientWidth;
     if (width === 0 || this.isClosed) return;
+    this.scroller.resize();
+    this.scrubber?.resize();
     const area = width * this.scroller.view * 1.8;
     const wanted = targets[this.level] * (width < narrow ? 0.55 : 1);
     const target = Math.max(wanted, Math.sqrt(area / tileLimit / 1.33), 40);
@@ -334,7 +336,10 @@ export class Grid extends EventTarget {
     this.isLoadingShapes = true;
     try {
       while (!this.isClosed && this.list.lacksShapes) {
-        const from = this.wanted ?? 0;
+        // What nobody looks at waits until the pictures of the screen are asked for and drawn.
+        if (this.wanted === undefined) await idle();
+        if (this.isClosed) return;
+        const from = this.wanted ?? this.blockInView();
         this.wanted = undefined;
         await this.list.loadShapes(from);
       }
@@ -349,6 +354,12 @@ export class Grid extends EventTarget {
 
   /** @type {number | undefined} */
   wanted = undefined;
+
+  /** The block at the upper edge: from there on shapes are loaded first. */
+  blockInView() {
+    const { blocks } = this.list;
+    return blocks.count === 0 ? 0 : blocks.heights.find(this.scroller.top).index;
+  }
 
   /** @param {Cell} cell */
   tileFor(cell) {
