@@ -84,7 +84,7 @@ LOOK = """
 
 
 def moved(browser, add, rounds=5, count=40):
-    """How many pixels a tile in the middle moves while photos come above it.
+    """How many pixels a tile in the middle moves while photos come above it, in whole 64ths, the browser's unit of layout.
 
     `add` adds so many photos that stand before all others.
     """
@@ -98,4 +98,4 @@ def moved(browser, add, rounds=5, count=40):
         wait(lambda: page(browser, "return list.count") == before + count, "the page has what was added")
         top = browser.js("return document.querySelector(`.tile[data-id='${arguments[0]}']`).getBoundingClientRect().top", name)
         most = max(most, abs(top - place))
-    return most
+    return int(most * 64) / 64
