@@ -60,6 +60,8 @@ const narrow = 600;
 /** How many tiles may be drawn; small pictures on a large screen become larger. */
 const tileLimit = 170;
 const headingHeight = 52;
+/** By how much the layer of the tiles moves, CSS pixels. */
+const layerStep = 2048;
 const gap = 4;
 
 /** A grid. Events: `open` (a tile was activated), `move`, and those of `list` and `selection`. */
@@ -97,6 +99,8 @@ export class Grid extends EventTarget {
     this.cursor = 0;
     /** @type {{ index: number, offset: number } | null} */
     this.anchor = null;
+    /** The height of the list at which the layer begins. */
+    this.base = 0;
     this.isDrawing = false;
     this.isClosed = false;
     this.isLoadingShapes = false;
@@ -264,8 +268,10 @@ export class Grid extends EventTarget {
     const { view, top } = this.scroller;
     const over = view * 0.4;
     const { rows, missing, headings } = rowsBetween(blocks, top - over, top + view + over);
-    const base = Math.max(0, top - over);
-    // A transform of millions loses precision, so the layer is near and the tiles are placed in it.
+    // A transform of millions loses precision, so the layer is near and the tiles are placed in it. It moves by large steps:
+    // scrolling a little writes its place and that of no tile.
+    this.base = Math.max(0, Math.floor((top - over) / layerStep) * layerStep);
+    const { base } = this;
     this.layer.style.transform = `translateY(${base + this.scroller.shift}px)`;
     /** @type {Set<Cell>} */
     const seen = new Set();
