@@ -7,7 +7,7 @@ from gallery import wait
 #: The End key, as WebDriver spells it.
 END = "\ue010"
 
-PAGE = """
+SCRIPT = """
     const done = arguments[arguments.length - 1];
     (async () => {
       const { app } = await import(document.querySelector('script[type=module]').src);
@@ -22,7 +22,7 @@ PAGE = """
 def page(browser, script):
     """Runs a function body in the page, which knows its grid and its list."""
     browser.driver.set_script_timeout(300)
-    answer = browser.driver.execute_async_script(PAGE % script)
+    answer = browser.driver.execute_async_script(SCRIPT % script)
     if "failure" in answer:
         raise RuntimeError(answer["failure"])
     return answer["value"]

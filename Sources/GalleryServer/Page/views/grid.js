@@ -265,6 +265,7 @@ export class Grid extends EventTarget {
   draw() {
     const { blocks } = this.list;
     if (!blocks.metrics || this.isClosed) return;
+    this.scroller.commit();
     const { view, top } = this.scroller;
     const over = view * 0.4;
     const { rows, missing, headings } = rowsBetween(blocks, top - over, top + view + over);
