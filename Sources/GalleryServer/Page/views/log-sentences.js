@@ -61,7 +61,7 @@ function plain({ type, details, titles }) {
       return t(`said.${type}`, { what: t(`said.${kind}`, { title: details.localizedTitle ?? '' }) });
     }
     case 'collection.edited': return edited(details, titles);
-    case 'client.registered': case 'client.erased': return t('log.client.registered', { client: details.client });
+    case 'client.registered': case 'client.erased': return `${t('log.client.registered', { client: details.client })}.`;
     case 'client.edited': return client(details);
     case 'pick.recorded': case 'pick.erased': return t('said.pick.recorded', { client: details.client });
     case 'history.shortened': return t('said.history.shortened', { commit: details.firstCommit.new });
@@ -89,12 +89,12 @@ function edited({ collection, deletedDate, localizedTitle }, titles) {
 /** @param {any} details */
 function client(details) {
   const name = details.client;
-  if (details.requested) return t('log.client.asked', { client: name });
+  if (details.requested) return `${t('log.client.asked', { client: name })}.`;
   const said = levels.filter((level) => details[level]).map((level) => t('said.client.decided', {
     what: t(`log.client.${level}`, { client: name, status: statusWords(details[level].new) }),
     old: statusWords(details[level].old),
   }));
-  return said.length === 0 ? t('log.client.edited', { client: name }) : said.join(' ');
+  return said.length === 0 ? `${t('log.client.edited', { client: name })}.` : said.join(' ');
 }
 
 /** The types that the page has words for. */
