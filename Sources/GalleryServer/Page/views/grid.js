@@ -269,11 +269,13 @@ export class Grid extends EventTarget {
     const { view, top } = this.scroller;
     const over = view * 0.4;
     const { rows, missing, headings } = rowsBetween(blocks, top - over, top + view + over);
-    // A transform of millions loses precision, so the layer is near and the tiles are placed in it. It moves by large steps:
-    // scrolling a little writes its place and that of no tile.
-    this.base = Math.max(0, Math.floor((top - over) / layerStep) * layerStep);
+    // A transform of millions keeps quarters of a pixel, so the layer stands at a whole one, and the tiles are placed in it
+    // with the rest. It moves by large steps: scrolling a little writes its place and that of no tile.
+    const { shift } = this.scroller;
+    const place = Math.round(Math.max(0, Math.floor((top - over) / layerStep) * layerStep) + shift);
+    this.base = place - shift;
     const { base } = this;
-    this.layer.style.transform = `translateY(${base + this.scroller.shift}px)`;
+    this.layer.style.transform = `translateY(${place}px)`;
     /** @type {Set<Cell>} */
     const seen = new Set();
     const isFocused = document.activeElement === this.scroll;
