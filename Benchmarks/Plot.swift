@@ -141,6 +141,7 @@ extension Plot {
     }
     for prefix in [
       "S1 ", "S2 ", "S3 ", "S5 ", "S6 ", "S7 ", "S8 ", "S9 no index", "S9 smart album", "S10 creation", "S11 ", "S15 ",
+      "S36 page",
     ] {
       let own = rows.filter { $0.name.hasPrefix(prefix) && $0.medianNanoseconds != nil }
       let name = prefix.trimmingCharacters(in: .whitespaces)

@@ -18,6 +18,7 @@ import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Tests/PageTests"))
 from gallery import Browser, wait  # noqa: E402
+from scale import heap, moved, page, reach_the_last, scrub, settled, wheel  # noqa: E402
 
 ADDRESS, KEY = sys.argv[1], sys.argv[2]
 
@@ -85,25 +86,6 @@ WATCH = """
     requestAnimationFrame(look);
 """
 
-PAGE = """
-    const done = arguments[arguments.length - 1];
-    (async () => {
-      const { app } = await import(document.querySelector('script[type=module]').src);
-      const grid = app.view.grid;
-      const list = grid.list;
-      const frame = () => new Promise((resolve) => requestAnimationFrame(() => resolve()));
-      %s
-    })().then((value) => done({ value }), (error) => done({ failure: String(error?.stack ?? error) }));
-"""
-
-
-def page(browser, script):
-    browser.driver.set_script_timeout(300)
-    answer = browser.driver.execute_async_script(PAGE % script)
-    if "failure" in answer:
-        raise RuntimeError(answer["failure"])
-    return answer["value"]
-
 
 def opened(scale):
     browser = Browser(1280, 800, scale)
@@ -113,21 +95,6 @@ def opened(scale):
     browser.driver.get(ADDRESS + "/")
     wait(lambda: browser.js("return window.firstTiles"), "the first tiles are there", 120)
     return browser
-
-
-def settled(browser):
-    """Waits until all shapes are there."""
-    wait(lambda: page(browser, "return !list.lacksShapes && list.requests.size === 0"), "all shapes are there", 300)
-
-
-def reach_the_last(browser):
-    browser.one(".grid-scroll").send_keys("\ue010")  # End
-    wait(lambda: page(browser, """
-        const tile = grid.layer.querySelector(`.tile[data-index="${list.count - 1}"][data-id]:not([hidden])`);
-        if (!tile) return false;
-        const box = tile.getBoundingClientRect();
-        return box.bottom <= innerHeight + 1 && box.top >= 0 && list.item(list.count - 1).id === tile.dataset.id;
-    """), "the last photo is on the screen", 60)
 
 
 figures = {}
@@ -152,26 +119,9 @@ for scale in (2, 1):
 
 # Scrubbing and the wheel, from the settled page; then what the page holds.
 browser.js("window.longest = 0")
-nodes = page(browser, """
-    let nodes = 0;
-    const count = () => { nodes = Math.max(nodes, grid.element.querySelectorAll('*').length); };
-    for (let step = 0; step < 200; step += 1) {
-      grid.scroller.setTop(grid.list.blocks.height * ((step * 37) % 200) / 200);
-      grid.scrolled();
-      await frame();
-      count();
-    }
-    return nodes;
-""")
-for step in range(60):
-    browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {
-        "type": "mouseWheel", "x": 700, "y": 400, "deltaX": 0, "deltaY": 900 if step % 20 < 15 else -1500})
-nodes = max(nodes, page(browser, "await frame(); return grid.element.querySelectorAll('*').length"))
+figures["nodes"] = max(scrub(browser), wheel(browser))
 figures["longestTask"] = browser.js("return window.longest")
-figures["nodes"] = nodes
-browser.driver.execute_cdp_cmd("HeapProfiler.collectGarbage", {})
-usage = browser.driver.execute_cdp_cmd("Runtime.getHeapUsage", {})
-figures["heap"] = usage["usedSize"] + usage.get("backingStorageSize", 0)
+figures["heap"] = heap(browser)
 
 # A commit at index 0 while the page is at the top: from sending it until its tile is drawn.
 page(browser, "grid.scroller.setTop(0); grid.scrolled(); await frame(); return null")
@@ -199,24 +149,8 @@ for round in range(9):
 figures["shown"] = shown
 
 # What a person looks at in the middle, while others add above it.
-page(browser, "grid.scroller.setTop(list.blocks.height / 2); grid.scrolled(); await frame(); return null")
-settled(browser)
-LOOK = """
-    const tile = [...grid.layer.querySelectorAll('.tile:not([hidden])')].find((one) => {
-      const box = one.getBoundingClientRect();
-      return one.dataset.id && box.top > 200 && box.bottom < 700;
-    });
-    return [tile.dataset.id, tile.getBoundingClientRect().top];
-"""
-found = wait(lambda: page(browser, LOOK.replace("return [", "return tile && [")), "a tile in the middle")
-moved = 0
-for round in range(5):
-    count = page(browser, "return list.count")
-    add(40, 1000 + round * 40, 2102)
-    wait(lambda: page(browser, "return list.count") == count + 40, "the page has what was added")
-    top = browser.js("return document.querySelector(`.tile[data-id='${arguments[0]}']`).getBoundingClientRect().top", found[0])
-    moved = max(moved, abs(top - found[1]))
-figures["moved"] = moved
+numbers = iter(range(1000, 2000, 40))
+figures["moved"] = moved(browser, lambda count: add(count, next(numbers), 2102))
 figures["count"] = page(browser, "return list.count")
 figures["errors"] = [entry["message"] for entry in browser.errors() if "/renditions/" not in entry["message"] and "/healthz" not in entry["message"]]
 browser.close()

@@ -38,7 +38,7 @@ def program():
 
 
 def wait(condition, what, limit=LIMIT):
-    """The first true value of a condition; fails with what was waited for."""
+    """The first true value of a condition; fails with what was waited for, a sentence or what gives one then."""
     end = time.monotonic() + limit
     while True:
         try:
@@ -49,7 +49,7 @@ def wait(condition, what, limit=LIMIT):
         if value:
             return value
         if time.monotonic() > end:
-            raise AssertionError(f"After {limit:g} s still not: {what}.")
+            raise AssertionError(f"After {limit:g} s still not: {what() if callable(what) else what}.")
         time.sleep(0.02)
 
 

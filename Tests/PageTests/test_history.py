@@ -7,7 +7,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from gallery import PageTest, wait
+from gallery import Browser, PageTest, wait
 
 HOSTILE = '"><img src=x onerror="window.hit=1"><script>window.hit=1</script>'
 
@@ -60,6 +60,48 @@ class HistoryTest(PageTest):
 
 
 class HistoryTests(HistoryTest):
+    def test_every_event_is_told_in_the_language_of_the_page_with_names_as_they_are(self):
+        title = "Meer edited: 'x'"
+        created = self.commit(
+            {"op": "album.create", "title": title, "as": "$a"}, {"op": "folder.create", "title": "Reisen"},
+            {"op": "album.add", "album": "$a", "assets": self.ids[:2]})["created"]
+        album = next(one for one in created if one.endswith("/L0/040"))
+        self.commit({"op": "album.remove", "album": album, "assets": self.ids[:1]})
+        self.commit({"op": "album.rename", "album": album, "title": "See"})
+        self.commit({"op": "album.delete", "albums": [album]})
+        self.commit({"op": "asset.edit", "assets": self.ids[:1], "rating": 3, "caption": "A caption", "isFavorite": True})
+        self.commit({"op": "asset.trash", "assets": self.ids[:4]})
+        self.commit({"op": "asset.restore", "assets": self.ids[:4]})
+        self.commit({"op": "client.register", "client": "rahmen"},
+                    {"op": "client.authorize", "client": "rahmen", "status": "limited"},
+                    {"op": "client.grant", "client": "rahmen", "assets": self.ids[:1]})
+        german = Browser(language="de-DE")
+        self.addCleanup(german.close)
+        german.sign_in(self.gallery, path="/#/history")
+        german.one(".commit")
+        names = {one["localIdentifier"]: one["resources"][0]["originalFilename"] for one in
+                 (self.asset(identifier) for identifier in self.ids[:2])}
+        first, second = (f"„{names[one]}“" for one in self.ids[:2])
+        wanted = [
+            f"Angelegt: Album „{title}“.", "Angelegt: Ordner „Reisen“.", f"In „See“ gelegt: {first} und {second}.",
+            f"Aus „See“ entfernt: {first}.", f"„{title}“ umbenannt in „See“.", "Gelöscht: „See“.", f"Bearbeitet: {first} (",
+            "Favorit", "Bewertung", "Bildunterschrift", "In den Papierkorb gelegt: 4 Fotos.", "Aus dem Papierkorb geholt: 4 Fotos.",
+            "„rahmen“ darf sehen und ändern: ausgewählte Fotos (vorher: nicht entschieden).",
+            f"Für „rahmen“ freigegeben: {first}."]
+
+        def said():
+            for one in german.all(".commit details:not([open]) summary"):
+                one.click()
+            return "\n".join(german.js("return [...document.querySelectorAll('.sentences li')].map((one) => one.textContent)"))
+        wait(lambda: all(one in said() for one in wanted), lambda: [one for one in wanted if one not in said()])
+        self.assertEqual(german.js("return document.querySelectorAll('.sentences [lang], .sentences[lang]').length"), 0)
+        english = [one for one in ("was created", "Put into", "Moved to", "may read", "Granted") if one in said()]
+        self.assertEqual(english, [], "nothing is told in another language")
+        # What the slider of the past says is told in the same words.
+        german.driver.get(f"{self.gallery.address}/#/moment")
+        german.wait_text("Für „rahmen“ freigegeben", ".moment-sentence")
+        self.assertEqual([one["message"] for one in german.errors()], [])
+
     def test_commits_are_listed_newest_first_with_who_why_and_what_and_arrive_live(self):
         self.commit({"op": "asset.edit", "assets": self.ids[:2], "isFavorite": True}, cause=HOSTILE)
         self.show("#/history")
@@ -67,7 +109,7 @@ class HistoryTests(HistoryTest):
         self.assertIn("2 photos edited", first.text)
         self.assertIn("owner", first.text)
         self.assertIn(HOSTILE, first.text, "the cause is text")
-        self.assertIn("'IMG_0000.jpg'", first.text)
+        self.assertIn("“IMG_0000.jpg”", first.text)
         self.assertTrue(self.browser.all(".history-day h2"))
         # An album changes no photo: the poll finds it.
         made = self.commit({"op": "album.create", "title": "Sea"})
@@ -177,7 +219,7 @@ class MomentTests(HistoryTest):
         self.browser.wait_text("6 photos", ".moment .count")
         tile = f'.moment .tile[data-id="{self.ids[1]}"]'
         self.browser.one(tile)
-        self.browser.wait_text("Edited: 'IMG_0000.jpg' (isFavorite).", ".moment-label")
+        self.browser.wait_text("Edited: “IMG_0000.jpg” (Favourite).", ".moment-label")
         # To now with the keyboard, and the address follows.
         slider = self.browser.one(".moment-slider")
         slider.send_keys(Keys.END)

@@ -99,7 +99,7 @@ class ViewTests(unittest.TestCase):
         self.look(browser, "light")
 
     def test_in_dark_on_a_phone(self):
-        browser = Browser(width=360, height=780, scale=2, dark=True, phone=True)
+        browser = Browser(width=360, height=780, scale=3, dark=True, phone=True)
         self.addCleanup(browser.close)
         self.look(browser, "dark-phone")
 

@@ -321,7 +321,7 @@ struct AuditTests {
     #expect(
       Self.keys(event) == [
         "schema", "record", "sequence", "token", "date", "client", "process", "cause", "key", "causation", "type",
-        "objects", "sentence", "details",
+        "objects", "sentence", "details", "titles", "isErased",
       ])
     #expect(Self.keys(change) == ["schema", "record"] + origin + ["object", "property", "old", "new"])
     #expect(

@@ -16,17 +16,15 @@
   //      keys, health, description    KeyRoutes, HealthRoutes
   //
   // The server keeps no state of its own that a client depends on, but for the keys. A fetch is named by what it asks
-  // for
-  // (`FetchRequest`), a state by the library's token, a feed's cursor by both. So every URL and every cursor is good
-  // after
-  // a restart, and a second server on the same library would answer the same.
+  // for (`FetchRequest`), a state by the library's token, a feed's cursor by both. So every URL and every cursor is
+  // good after a restart, and a second server on the same library would answer the same.
   //
   // Invariant: a request sees the library through `library.as(client)` with the client of its key. No route has another
   // way to the library, so what a limited client may not see is hidden by the library's own rules.
   //
   // Rejected: fetches that are objects of the server with random names (lost when the server restarts, and to be
-  // collected),
-  // and one shared observer that computes messages for all clients (permissions make each client's list its own).
+  // collected), and one shared observer that computes messages for all clients (permissions make each client's list its
+  // own).
 
   /// Where the server takes the time and randomness from.
   public struct GalleryEnvironment: Sendable {

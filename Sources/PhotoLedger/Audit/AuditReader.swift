@@ -59,7 +59,7 @@ extension LogEntry {
         .init("key", commit.key.map(LogValue.text) ?? .null),
         .init("causation", commit.causation.map(LogValue.text) ?? .null), .init("type", .text(type)),
         .init("objects", .list(objects.map(LogValue.text))), .init("sentence", .text(sentence)),
-        .init("details", details),
+        .init("details", details), .init("titles", .object(titles)), .init("isErased", .bool(isErased)),
       ])
   }
 }

@@ -18,16 +18,28 @@ public struct LogEntry: Sendable {
   public let objects: [String]
   /// What happened, as a sentence.
   public let sentence: String
+  /// Whether the event's payload, or a part of it, was erased.
+  public let isErased: Bool
   /// The event; nil if there is nothing to be said of it.
   private let event: Event?
   private let names: [ObjectNumber: ObjectNames.Name]
 
   init(
     sequence: UInt64, token: Token, commit: CommitSummary, type: String, objects: [String], sentence: String,
-    event: Event? = nil, names: [ObjectNumber: ObjectNames.Name] = [:]
+    isErased: Bool, event: Event? = nil, names: [ObjectNumber: ObjectNames.Name] = [:]
   ) {
     (self.sequence, self.token, self.commit, self.type) = (sequence, token, commit, type)
-    (self.objects, self.sentence, self.event, self.names) = (objects, sentence, event, names)
+    (self.objects, self.sentence, self.isErased) = (objects, sentence, isErased)
+    (self.event, self.names) = (event, names)
+  }
+
+  /// What the sentence calls objects, for programs that write it in another language: a field for each identifier, with
+  /// the file name or title. What the sentence gives as a number is left out, and so is what has no name.
+  public var titles: [LogValue.Field] {
+    (event?.calledByName ?? []).compactMap { number in
+      guard let name = names[number], let title = name.title else { return nil }
+      return LogValue.Field(name.spelling, .text(title))
+    }
   }
 
   /// The whole event; worked out when it is asked for.
@@ -97,9 +109,24 @@ extension Event {
 
 private func counted(_ count: Int, _ noun: String) -> String { count == 1 ? "1 \(noun)" : "\(count) \(noun)s" }
 
+extension Event {
+  /// The objects that the sentence calls by a name that the details do not hold.
+  fileprivate var calledByName: [ObjectNumber] {
+    switch self {
+    case .assetsEdited(let edited): fewEnough(edited.edits.map(\.number))
+    case .collectionEdited(let edited): [edited.number]
+    case .arranged(let arranged): [arranged.container] + fewEnough(arranged.places.map(\.child))
+    default: []
+    }
+  }
+}
+
+/// Objects if a sentence calls each by its name; none if it gives their number.
+private func fewEnough(_ numbers: [ObjectNumber]) -> [ObjectNumber] { numbers.count <= 3 ? numbers : [] }
+
 /// A few objects by what they are called, many by their number.
 private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: [ObjectNumber: ObjectNames.Name]) -> String {
-  guard numbers.count <= 3 else { return counted(numbers.count, noun) }
+  guard numbers.isEmpty || !fewEnough(numbers).isEmpty else { return counted(numbers.count, noun) }
   let labels = numbers.map { names[$0]?.label ?? "an \(noun)" }
   guard labels.count > 1, let last = labels.last else { return labels.first ?? counted(0, noun) }
   return labels.dropLast().joined(separator: ", ") + " and " + last

@@ -12,6 +12,8 @@ package struct ObjectNames {
     /// Nil for a client or a pick, which are no objects of PhotoKit's.
     var type: ObjectType?
     var label: String
+    /// The file name or title alone; nil for what has none, as the top level and what was erased.
+    var title: String?
     /// Whose selection or pick it is; nil for an object of PhotoKit's.
     var client: String?
     var isPick = false
@@ -63,13 +65,15 @@ extension ObjectNames.Name {
   init(_ row: AssetRow, _ details: AssetDetails?) {
     let nameless = row.isErased ? "an erased asset" : "an asset"
     let label = details?.resources.first.map { "'\($0.originalFilename)'" } ?? nameless
-    self.init(spelling: row.identifier.spelled(as: .asset), type: .asset, label: label)
+    let title = details?.resources.first?.originalFilename
+    self.init(spelling: row.identifier.spelled(as: .asset), type: .asset, label: label, title: title)
   }
 
   init(_ row: CollectionRow) {
     let label = row.number == rootFolder ? "the top level" : "'\(row.title ?? "")'"
     self.init(
       spelling: row.identifier.spelled(as: row.objectKind),
-      type: row.kind == .folder ? .collectionList : .assetCollection, label: label)
+      type: row.kind == .folder ? .collectionList : .assetCollection, label: label,
+      title: row.number == rootFolder ? nil : row.title)
   }
 }

@@ -195,12 +195,12 @@ private struct LogReader {
     guard record.content != nil else {
       return LogEntry(
         sequence: record.sequence, token: token, commit: commit, type: type, objects: [],
-        sentence: "The payload was erased.")
+        sentence: "The payload was erased.", isErased: true)
     }
     if let reason = try audit.core.projections.reasonAside(record.sequence, in: t) {
       return LogEntry(
         sequence: record.sequence, token: token, commit: commit, type: type, objects: [],
-        sentence: "Set aside: \(reason)")
+        sentence: "Set aside: \(reason)", isErased: record.isErased)
     }
     let event = try Event(record)
     let touched = event.touched
@@ -214,6 +214,7 @@ private struct LogReader {
     if record.isErased { sentence += " Part of it was erased." }
     return LogEntry(
       sequence: record.sequence, token: token, commit: commit, type: type,
-      objects: distinct(touched).compactMap { known[$0]?.spelling }, sentence: sentence, event: event, names: known)
+      objects: distinct(touched).compactMap { known[$0]?.spelling }, sentence: sentence, isErased: record.isErased,
+      event: event, names: known)
   }
 }

@@ -27,13 +27,18 @@ export class Scroller {
     /** The height of the list above the element's upper edge. */
     this.top = 0;
     this.dom = 0;
+    /** The height of what is visible, as it was measured last: asking the browser while drawing makes it lay out. */
+    this.view = element.clientHeight;
+    /** Whether the element has yet to be scrolled. */
+    this.isPending = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     element.addEventListener('scroll', () => this.scrolled(), { passive: true });
   }
 
-  get view() {
-    return this.element.clientHeight;
+  /** Measures what is visible. */
+  resize() {
+    this.view = this.element.clientHeight;
   }
 
   get end() {
@@ -73,6 +78,7 @@ export class Scroller {
 
   /** Brings element and list together. */
   settle() {
+    this.commit();
     const want = this.isScaled && this.end > 0 ? this.top / this.end * this.domEnd : this.top;
     if (Math.abs(want - this.dom) < 1) return;
     this.element.scrollTop = want;
@@ -90,11 +96,21 @@ export class Scroller {
   }
 
   /**
-   * Shows another part.
+   * Shows another part, from the next drawing on.
    * @param {number} top
    */
   setTop(top) {
     this.top = Math.min(Math.max(top, 0), this.end);
+    this.isPending = true;
+  }
+
+  /**
+   * Scrolls the element to the part that is to be shown. Where an element can scroll to follows from its layout, so this
+   * comes before anything is drawn: afterwards the browser would lay out twice for a frame.
+   */
+  commit() {
+    if (!this.isPending) return;
+    this.isPending = false;
     const want = this.isScaled && this.end > 0 ? this.top / this.end * this.domEnd : this.top;
     this.element.scrollTop = want;
     // The browser keeps whole pixels of the screen; what is drawn is shifted by the rest.

@@ -196,15 +196,20 @@ export class Blocks {
   fill(block, shapes) {
     const splices = block.waiting ?? [];
     block.waiting = null;
-    const list = Array.from(shapes);
-    for (const { at, removed, shapes: put } of splices) list.splice(at, removed, ...put);
+    let list = shapes;
+    if (splices.length > 0) {
+      const led = Array.from(shapes);
+      for (const { at, removed, shapes: put } of splices) led.splice(at, removed, ...put);
+      list = Uint16Array.from(led);
+    }
     const place = this.places.get(block);
     if (place === undefined || list.length !== block.count) return;
-    const isSame = block.shapes && list.every((shape, index) => shape === /** @type {Uint16Array} */ (block.shapes)[index]);
+    const { shapes: former } = block;
+    const isSame = former?.length === list.length && list.every((shape, index) => shape === former[index]);
     // What came meanwhile without its shape has to be asked for again.
     block.isVague = splices.some(({ shapes: put }) => put.includes(0));
     if (isSame) return;
-    block.shapes = Uint16Array.from(list);
+    block.shapes = list.slice();
     this.layOut(block);
     this.heights.set(place, this.outerHeight(block, place));
   }

@@ -27,8 +27,12 @@ import { Blocks, Cell } from './blocks.js';
 
 /** How many items a window has. */
 const windowSize = 200;
+/** How many items a list that is laid out begins with: about a screen. */
+const firstItems = 100;
 /** How many shapes are asked for at once. */
-const shapesAtOnce = 16384;
+const shapesAtOnce = 8192;
+/** How many shapes a list begins with: those of its first blocks. */
+const firstShapes = 4096;
 /** How many blocks keep their items; the ones that were looked at longest ago lose them. */
 const loadedBlocks = 24;
 
@@ -76,13 +80,24 @@ export class List extends EventTarget {
    * Opens the list of a fetch.
    * @param {PhotoLedger} client
    * @param {Question} question
-   * @param {{ feed?: import('../client/feed.js').Feed, at?: string, hasHeadings?: boolean }} options without a feed, or
-   *   with `at`, the list stays at its state
+   * @param {{ feed?: import('../client/feed.js').Feed, at?: string, hasHeadings?: boolean, isLaidOut?: boolean }} options
+   *   without a feed, or with `at`, the list stays at its state; `isLaidOut` begins with what a first screen shows
    */
-  static async open(client, question, { feed, at, hasHeadings = false } = {}) {
+  static async open(client, question, { feed, at, hasHeadings = false, isLaidOut = false } = {}) {
     const state = await client.openFetch(question, at);
-    const parts = hasHeadings ? await List.parts(client, state) : [{ key: '', count: state.count }];
+    const isShown = isLaidOut && state.count > 0;
+    // What the first screen needs is asked for at once, so it takes the time of the slowest and not of all.
+    const [parts, shapes, window] = await Promise.all([
+      hasHeadings ? List.parts(client, state) : [{ key: '', count: state.count }],
+      isShown ? List.shapes(client, state, 0, Math.min(firstShapes, state.count)) : null,
+      isShown ? client.window(state.fetch, state.token, 0, Math.min(firstItems, state.count)) : null,
+    ]);
     const list = new List(client, state, parts, hasHeadings, !(question.sort?.[0] ?? '').endsWith(':desc'));
+    if (shapes) list.putShapes(list.blocks.list.map((block) => ({ block, count: block.count })), shapes);
+    window?.items.forEach((item, index) => {
+      list.use(list.blocks.at(index).block);
+      list.blocks.madeCell(index).item = item;
+    });
     if (feed && at === undefined) list.follow(feed);
     return list;
   }
@@ -95,6 +110,21 @@ export class List extends EventTarget {
   static async parts(client, state) {
     if (state.count === 0) return [];
     return client.sections(state.fetch, state.token, 'month', timeZone);
+  }
+
+  /**
+   * Shapes of a fetch at a state, by index.
+   * @param {PhotoLedger} client
+   * @param {{ fetch: string, token: string }} state
+   * @param {number} start
+   * @param {number} count
+   * @returns {Promise<Uint16Array>}
+   */
+  static async shapes(client, { fetch, token }, start, count) {
+    const path = `/v1/fetches/${encodeURIComponent(fetch)}/shapes`;
+    const answer = await client.response('GET', path, { query: { token, start, count } });
+    const bytes = new DataView(await answer.arrayBuffer());
+    return Uint16Array.from({ length: bytes.byteLength >> 1 }, (_, index) => bytes.getUint16(2 * index, true));
   }
 
   /**
@@ -224,6 +254,7 @@ export class List extends EventTarget {
     while (from < list.length && !wants(list[from])) from += 1;
     if (from >= list.length) from = list.findIndex(wants);
     if (from < 0 || !list[from]) return;
+    /** @type {{ block: import('./blocks.js').Block, count: number }[]} */
     const blocks = [];
     let count = 0;
     for (let at = from; at < list.length && wants(list[at]) && count + list[at].count <= shapesAtOnce; at += 1) {
@@ -234,21 +265,27 @@ export class List extends EventTarget {
     const first = this.blocks.first(from);
     const { blocks: owner } = this;
     try {
-      const path = `/v1/fetches/${encodeURIComponent(this.fetch)}/shapes`;
-      const answer = await this.client.response('GET', path, { query: { token: this.token, start: first, count } });
-      const bytes = new DataView(await answer.arrayBuffer());
+      const shapes = await List.shapes(this.client, this, first, count);
       if (owner !== this.blocks) return;
-      let at = 0;
-      for (const { block, count: size } of blocks) {
-        const shapes = new Uint16Array(size);
-        for (let index = 0; index < size; index += 1) shapes[index] = bytes.getUint16(2 * (at + index), true);
-        at += size;
-        owner.fill(block, shapes);
-      }
+      this.putShapes(blocks, shapes);
       this.dispatchEvent(new Event('shapes'));
     } catch (error) {
       for (const { block } of blocks) block.waiting = null;
       throw error;
+    }
+  }
+
+  /**
+   * Gives blocks their shapes, as far as these reach.
+   * @param {{ block: import('./blocks.js').Block, count: number }[]} blocks with the count that they had when it was asked
+   * @param {Uint16Array} shapes of all of them, in their order
+   */
+  putShapes(blocks, shapes) {
+    let at = 0;
+    for (const { block, count } of blocks) {
+      if (at + count > shapes.length) return;
+      this.blocks.fill(block, shapes.subarray(at, at + count));
+      at += count;
     }
   }
 

@@ -22,6 +22,8 @@
  * @property {string[]} objects
  * @property {string} sentence
  * @property {any} details
+ * @property {Record<string, string>} titles what the sentence calls objects, by identifier
+ * @property {boolean} isErased
  *
  * @typedef {object} Commit
  * @property {string} token

@@ -13,7 +13,7 @@ import { sightings } from './log.js';
  * @property {string} date
  * @property {string | null} client null where another's name is not told
  * @property {string | null} cause
- * @property {string | null} sentence
+ * @property {import('./log.js').LogEvent | null} event the last one of its commit; null where none is told
  *
  * @typedef {object} Moments
  * @property {number} count
@@ -47,8 +47,8 @@ async function logMoments(client) {
   const last = async (/** @type {Record<string, any>} */ query, /** @type {AbortSignal | undefined} */ signal) => {
     const found = await event({ ...query, reverse: true }, signal);
     if (!found) return null;
-    const { sequence, token, date, client: who, cause, sentence } = found;
-    return { index: sequence, token, date, client: who, cause, sentence };
+    const { sequence, token, date, client: who, cause } = found;
+    return { index: sequence, token, date, client: who, cause, event: found };
   };
   const head = await last({}, undefined);
   return {
@@ -79,7 +79,7 @@ async function ownMoments(client) {
   const records = await sightings(client, null);
   const moment = (/** @type {number} */ index) => {
     const found = records[Math.min(index, records.length) - 1];
-    return found ? { ...found, index: Math.min(index, records.length), sentence: null } : null;
+    return found ? { ...found, index: Math.min(index, records.length), event: null } : null;
   };
   return {
     count: records.length,

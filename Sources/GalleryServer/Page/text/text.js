@@ -44,7 +44,21 @@ export const number = (value) => numbers.format(value);
  */
 export function wallTime(date, offset, options = { dateStyle: 'medium', timeStyle: 'short' }) {
   const shown = offset === null ? date : date + offset * 1000;
-  return new Intl.DateTimeFormat(locale, offset === null ? options : { ...options, timeZone: 'UTC' }).format(shown);
+  return formatOf(offset === null ? options : { ...options, timeZone: 'UTC' }).format(shown);
+}
+
+/** @type {Map<string, Intl.DateTimeFormat>} */
+const formats = new Map();
+
+/**
+ * What writes dates in a form. It is made once: making one takes longer than drawing a tile.
+ * @param {Intl.DateTimeFormatOptions} options
+ */
+function formatOf(options) {
+  const key = JSON.stringify(options);
+  let format = formats.get(key);
+  if (!format) formats.set(key, format = new Intl.DateTimeFormat(locale, options));
+  return format;
 }
 
 /**
@@ -53,7 +67,7 @@ export function wallTime(date, offset, options = { dateStyle: 'medium', timeStyl
  * @param {Intl.DateTimeFormatOptions} [options]
  */
 export const instant = (date, options = { dateStyle: 'medium', timeStyle: 'short' }) =>
-  new Intl.DateTimeFormat(locale, options).format(new Date(date));
+  formatOf(options).format(new Date(date));
 
 /**
  * A size in bytes with a unit.

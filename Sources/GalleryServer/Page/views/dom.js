@@ -41,6 +41,16 @@ export function fill(element, ...children) {
   append(element, children);
 }
 
+/**
+ * Until the browser has nothing to draw, at most a fifth of a second.
+ * @returns {Promise<void>}
+ */
+export const idle = () => new Promise((resolve) => {
+  // Safari has no idle callbacks.
+  if ('requestIdleCallback' in window) requestIdleCallback(() => resolve(), { timeout: 200 });
+  else setTimeout(resolve, 50);
+});
+
 /** A name for an element that labels another. */
 let names = 0;
 export const uniqueName = (prefix = 'e') => `${prefix}-${names += 1}`;

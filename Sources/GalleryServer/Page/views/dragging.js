@@ -141,10 +141,9 @@ export class Dragging {
     const box = grid.scroll.getBoundingClientRect();
     const isAfter = this.last.x - box.left > rect.x + rect.width / 2;
     this.before = isAfter ? index + 1 : index;
-    const base = Math.max(0, grid.scroller.top - grid.scroller.view * 0.4);
     const x = isAfter ? rect.x + rect.width : rect.x - 4;
     this.line.hidden = false;
-    this.line.style.transform = `translate(${x}px, ${rect.y - base}px)`;
+    this.line.style.transform = `translate(${x}px, ${rect.y - grid.base}px)`;
     this.line.style.height = `${rect.height}px`;
     if (!this.line.isConnected) grid.layer.append(this.line);
   }

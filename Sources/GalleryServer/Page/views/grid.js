@@ -14,7 +14,7 @@ import { Scroller } from '../layout/scroll.js';
 import { List, mapped } from '../model/list.js';
 import { Selection } from '../model/selection.js';
 import { t } from '../text/text.js';
-import { h, uniqueName } from './dom.js';
+import { h, idle, uniqueName } from './dom.js';
 import { Dragging } from './dragging.js';
 import { Scrubber, monthName } from './scrubber.js';
 import { Tile } from './tile.js';
@@ -60,6 +60,8 @@ const narrow = 600;
 /** How many tiles may be drawn; small pictures on a large screen become larger. */
 const tileLimit = 170;
 const headingHeight = 52;
+/** By how much the layer of the tiles moves, CSS pixels. */
+const layerStep = 2048;
 const gap = 4;
 
 /** A grid. Events: `open` (a tile was activated), `move`, and those of `list` and `selection`. */
@@ -70,7 +72,7 @@ export class Grid extends EventTarget {
    */
   static async open(app, options) {
     const hasHeadings = /^(creationDate|localCreationDate)\b/.test(options.question.sort?.[0] ?? '');
-    const list = await List.open(app.client, options.question, { feed: app.feed, at: options.at, hasHeadings });
+    const list = await List.open(app.client, options.question, { feed: app.feed, at: options.at, hasHeadings, isLaidOut: true });
     return new Grid(app, list, options);
   }
 
@@ -97,6 +99,8 @@ export class Grid extends EventTarget {
     this.cursor = 0;
     /** @type {{ index: number, offset: number } | null} */
     this.anchor = null;
+    /** The height of the list at which the layer begins. */
+    this.base = 0;
     this.isDrawing = false;
     this.isClosed = false;
     this.isLoadingShapes = false;
@@ -135,6 +139,8 @@ export class Grid extends EventTarget {
   measure() {
     const width = this.scroll.clientWidth;
     if (width === 0 || this.isClosed) return;
+    this.scroller.resize();
+    this.scrubber?.resize();
     const area = width * this.scroller.view * 1.8;
     const wanted = targets[this.level] * (width < narrow ? 0.55 : 1);
     const target = Math.max(wanted, Math.sqrt(area / tileLimit / 1.33), 40);
@@ -259,12 +265,17 @@ export class Grid extends EventTarget {
   draw() {
     const { blocks } = this.list;
     if (!blocks.metrics || this.isClosed) return;
+    this.scroller.commit();
     const { view, top } = this.scroller;
     const over = view * 0.4;
     const { rows, missing, headings } = rowsBetween(blocks, top - over, top + view + over);
-    const base = Math.max(0, top - over);
-    // A transform of millions loses precision, so the layer is near and the tiles are placed in it.
-    this.layer.style.transform = `translateY(${base + this.scroller.shift}px)`;
+    // A transform of millions keeps quarters of a pixel, so the layer stands at a whole one, and the tiles are placed in it
+    // with the rest. It moves by large steps: scrolling a little writes its place and that of no tile.
+    const { shift } = this.scroller;
+    const place = Math.round(Math.max(0, Math.floor((top - over) / layerStep) * layerStep) + shift);
+    this.base = place - shift;
+    const { base } = this;
+    this.layer.style.transform = `translateY(${place}px)`;
     /** @type {Set<Cell>} */
     const seen = new Set();
     const isFocused = document.activeElement === this.scroll;
@@ -334,7 +345,10 @@ export class Grid extends EventTarget {
     this.isLoadingShapes = true;
     try {
       while (!this.isClosed && this.list.lacksShapes) {
-        const from = this.wanted ?? 0;
+        // What nobody looks at waits until the pictures of the screen are asked for and drawn.
+        if (this.wanted === undefined) await idle();
+        if (this.isClosed) return;
+        const from = this.wanted ?? this.blockInView();
         this.wanted = undefined;
         await this.list.loadShapes(from);
       }
@@ -349,6 +363,12 @@ export class Grid extends EventTarget {
 
   /** @type {number | undefined} */
   wanted = undefined;
+
+  /** The block at the upper edge: from there on shapes are loaded first. */
+  blockInView() {
+    const { blocks } = this.list;
+    return blocks.count === 0 ? 0 : blocks.heights.find(this.scroller.top).index;
+  }
 
   /** @param {Cell} cell */
   tileFor(cell) {

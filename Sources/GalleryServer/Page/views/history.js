@@ -13,6 +13,7 @@ import { instant, t } from '../text/text.js';
 import { App } from './app.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
+import { eventSentence } from './log-sentences.js';
 import { causeWords, commitWords, kinds } from './log-words.js';
 import { messageOf } from './notice.js';
 import { undoDialog } from './undo.js';
@@ -264,7 +265,7 @@ class HistoryView {
   /** @param {Commit} commit */
   card(commit) {
     const words = commitWords(commit);
-    const sentences = [...commit.events].reverse().map((event) => h('li', { dir: 'auto' }, event.sentence));
+    const sentences = [...commit.events].reverse().map((event) => h('li', { dir: 'auto' }, eventSentence(event)));
     const [first, rest] = [sentences.slice(0, sentenceLimit), sentences.slice(sentenceLimit)];
     const isOwn = this.app.isOwner || commit.client === this.app.session.client;
     const further = commit.furtherCount === 0 ? null
@@ -281,9 +282,9 @@ class HistoryView {
       commit.cause ? [' · ', t('history.because'), ' '].join('') : null,
       commit.cause ? h('a', { href: App.href('history', '', { cause: commit.cause }), dir: 'auto' },
         causeWords(commit.cause)) : null),
-      h('ul', { class: 'sentences soft', lang: 'en' }, ...first), further,
+      h('ul', { class: 'sentences soft' }, ...first), further,
       rest.length === 0 ? null : h('details', null, h('summary', null, t('history.rest', { count: rest.length })),
-        h('ul', { class: 'sentences soft', lang: 'en' }, ...rest)),
+        h('ul', { class: 'sentences soft' }, ...rest)),
       h('div', { class: 'commit-actions' },
         isOwn ? h('button', {
           class: 'button', 'data-undo': 'commit', 'aria-label': t('history.undo.of', { what: words[0] ?? '' }),

@@ -11,6 +11,7 @@ import { instant, t } from '../text/text.js';
 import { App } from './app.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
+import { eventSentence } from './log-sentences.js';
 import { causeWords } from './log-words.js';
 import { messageOf } from './notice.js';
 import { gridView } from './photos.js';
@@ -186,7 +187,7 @@ class TimeMachine {
     fill(this.label, h('strong', null, when), ' ',
       moment.client === null ? null : h('bdi', { class: 'soft' }, moment.client),
       moment.cause ? h('bdi', { class: 'soft' }, ` · ${causeWords(moment.cause)}`) : null,
-      moment.sentence ? h('span', { class: 'moment-sentence soft', lang: 'en', dir: 'auto' }, moment.sentence) : null);
+      moment.event ? h('span', { class: 'moment-sentence soft', dir: 'auto' }, eventSentence(moment.event)) : null);
     if (!isInAddress || this.app.read().query.get('at') === moment.token) return;
     const query = Object.fromEntries(this.app.read().query);
     delete query.photo;

@@ -236,7 +236,7 @@ class Picker {
     try {
       const { client, feed, app } = this.guest;
       const hasHeadings = style === 'presentation' && question.sort?.[0] === 'creationDate:desc';
-      const list = await List.open(client, question, { feed, hasHeadings });
+      const list = await List.open(client, question, { feed, hasHeadings, isLaidOut: true });
       if (visit !== this.visit || this.isOver) {
         list.close();
         return;

@@ -28,6 +28,7 @@ export class Scrubber {
     this.years = h('div', { class: 'scrubber-years', 'aria-hidden': 'true' });
     this.element = h('div', { class: 'scrubber' }, this.years, this.handle);
     this.drawn = '';
+    this.height = 0;
     this.element.addEventListener('pointerdown', (event) => {
       this.element.setPointerCapture(event.pointerId);
       this.element.classList.add('held');
@@ -76,6 +77,11 @@ export class Scrubber {
     this.grid.scrolled();
   }
 
+  /** Measures the height that there is. */
+  resize() {
+    this.height = this.element.clientHeight || this.grid.scroller.view;
+  }
+
   /** The block at the upper edge. */
   place() {
     const { blocks } = this.grid.list;
@@ -88,7 +94,7 @@ export class Scrubber {
     this.element.hidden = scroller.end <= scroller.view;
     if (this.element.hidden) return;
     const fraction = scroller.end > 0 ? scroller.top / scroller.end : 0;
-    const height = this.element.clientHeight;
+    const { height } = this;
     this.handle.style.transform = `translateY(${fraction * (height - 24)}px)`;
     const place = this.place();
     const name = place < 0 ? '' : monthName(blocks.list[place].part.key);

@@ -48,6 +48,10 @@ export class Tile {
     /** @type {Item | null} */
     this.item = null;
     this.index = -1;
+    /** What is written of the place and of the state. @type {import('../layout/place.js').Rect | null} */
+    this.rect = null;
+    /** @type {{ count: number, isSelected: boolean, isCursor: boolean, isSelecting: boolean } | null} */
+    this.state = null;
     this.element = h('div', { class: 'tile', role: 'option', id: uniqueName(group), 'aria-selected': 'false' });
     /** @type {HTMLImageElement | null} */
     this.image = null;
@@ -65,19 +69,26 @@ export class Tile {
    */
   show(item, index, rect, state) {
     const { element } = this;
-    element.hidden = false;
-    element.style.transform = `translate(${rect.x}px, ${rect.y}px)`;
-    element.style.width = `${rect.width}px`;
-    element.style.height = `${rect.height}px`;
+    // Only what differs is written: most tiles of a frame are where they were.
+    const { rect: former } = this;
+    if (this.index < 0) element.hidden = false;
+    if (!former || former.x !== rect.x || former.y !== rect.y) {
+      element.style.transform = `translate(${rect.x}px, ${rect.y}px)`;
+    }
+    if (!former || former.width !== rect.width) element.style.width = `${rect.width}px`;
+    if (!former || former.height !== rect.height) element.style.height = `${rect.height}px`;
+    this.rect = rect;
     if (index !== this.index) {
       this.index = index;
       element.dataset.index = String(index);
       element.setAttribute('aria-posinset', String(index + 1));
     }
-    element.setAttribute('aria-setsize', String(state.count));
-    element.setAttribute('aria-selected', String(state.isSelected));
-    element.classList.toggle('cursor', state.isCursor);
-    element.classList.toggle('selecting', state.isSelecting);
+    const { state: shown } = this;
+    if (shown?.count !== state.count) element.setAttribute('aria-setsize', String(state.count));
+    if (shown?.isSelected !== state.isSelected) element.setAttribute('aria-selected', String(state.isSelected));
+    if (shown?.isCursor !== state.isCursor) element.classList.toggle('cursor', state.isCursor);
+    if (shown?.isSelecting !== state.isSelecting) element.classList.toggle('selecting', state.isSelecting);
+    this.state = state;
     if (item !== this.item || !element.hasAttribute('aria-label')) this.setItem(item);
     else if (item && item.rendition === 'missing' && !this.isWaiting && !this.url) this.picture(item);
   }

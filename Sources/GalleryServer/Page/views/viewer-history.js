@@ -87,7 +87,7 @@ const named = new Set(['localCreationDate', 'creationDate', 'timeZoneOffset', 'l
     'existence']);
 
 /** @param {string} property */
-const nameOf = (property) => named.has(property) ? t(`property.${property}`) : property;
+export const nameOf = (property) => named.has(property) ? t(`property.${property}`) : property;
 
 /**
  * What one record says.

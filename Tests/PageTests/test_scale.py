@@ -1,0 +1,105 @@
+"""The page holds at any length of the library: the last photo is reached at one and at two device pixels a CSS pixel, the
+grid has at most 500 elements, the heap at most 80 MiB, and nothing moves under the eyes while photos come above.
+
+PHOTOLEDGER_PAGE_SCALE=1000000 says how many photos are invented; a few thousand without it. Nothing here is timed: the
+benchmark S36 does that.
+"""
+
+import base64
+import json
+import os
+import random
+import subprocess
+import time
+import unittest
+
+from gallery import Browser, Gallery, program
+from scale import heap, moved, page, reach_the_last, scrub, settled, wheel
+
+SIZE = int(os.environ.get("PHOTOLEDGER_PAGE_SCALE", "3000"))
+BLOCK = 1000
+SHAPES = [(4032, 3024), (3024, 4032), (4000, 3000), (3000, 3000), (1600, 900), (900, 1600), (6000, 1500)]
+
+
+class Invented:
+    """Adds photos that have a shape, a date and no picture, through `photoledger apply`."""
+
+    def __init__(self, gallery):
+        self.random = random.Random(1)
+        # What is no picture is taken without a look at it.
+        self.process = subprocess.Popen(
+            [program(), "apply", "--library", str(gallery.library)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "PHOTOLEDGER_PROBE": "none"})
+
+    def add(self, seconds):
+        """Adds a photo for each of the seconds since 1970."""
+        changes = []
+        for second in seconds:
+            width, height = self.random.choice(SHAPES)
+            changes.append({"op": "asset.create", "mediaType": "image", "pixelWidth": width, "pixelHeight": height,
+                            "creationDate": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second)),
+                            "resources": [{"type": "photo", "data": base64.b64encode(b"no picture").decode(),
+                                           "originalFilename": f"IMG_{second}.jpg"}]})
+        self.process.stdin.write(json.dumps({"changes": changes}) + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        assert "error" not in answer, answer
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(60)
+        self.process.stdout.close()
+
+
+class ScaleTests(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.gallery = Gallery(0, ["--on-request"])
+        cls.addClassCleanup(cls.gallery.close)
+        cls.invented = Invented(cls.gallery)
+        cls.addClassCleanup(cls.invented.close)
+        # Twenty years, however many photos there are.
+        step = 20 * 365 * 86_400 // SIZE
+        for first in range(0, SIZE, BLOCK):
+            cls.invented.add([1_000_000_000 + number * step for number in range(first, min(first + BLOCK, SIZE))])
+        cls.second = 1_800_000_000
+
+    def opened(self, scale):
+        browser = Browser(1280, 800, scale)
+        self.addCleanup(browser.close)
+        browser.sign_in(self.gallery)
+        browser.one(".tile[data-id]", 120)
+        self.assertGreaterEqual(page(browser, "return list.count"), SIZE)
+        return browser
+
+    def add_above(self, count):
+        """Adds photos that are newer than all others."""
+        self.invented.add(range(self.second, self.second + count))
+        type(self).second += count
+
+    def test_the_last_photo_is_reached_at_one_device_pixel_a_pixel(self):
+        browser = self.opened(1)
+        # At once, while most of the shapes are still on their way, and again with all of them.
+        reach_the_last(browser)
+        settled(browser)
+        reach_the_last(browser)
+
+    def test_the_last_photo_is_reached_at_two_device_pixels_a_pixel(self):
+        browser = self.opened(2)
+        settled(browser)
+        reach_the_last(browser)
+
+    def test_grid_and_heap_stay_small_while_a_person_goes_through_everything(self):
+        browser = self.opened(1)
+        settled(browser)
+        self.assertLessEqual(max(scrub(browser), wheel(browser)), 500, "elements in the grid")
+        self.assertLessEqual(heap(browser), 80 << 20, "bytes of the heap")
+
+    def test_what_is_looked_at_does_not_move_while_photos_come_above_it(self):
+        browser = self.opened(1)
+        settled(browser)
+        self.assertEqual(moved(browser, self.add_above), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
