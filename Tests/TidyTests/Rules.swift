@@ -141,7 +141,7 @@ extension Rule {
   /// The rooms of the house: folders that a file may lie in.
   static let rooms: Set<String> = [
     "CLMDB", "CMicroHTTPD", "CCrypt", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR", "MediaImport",
-    "MediaImport/Rendering", "LibraryJSON", "LibraryJSON/Applying", "LibraryJSON/Records", "HTTPServing",
+    "MediaImport/Exporting", "MediaImport/Rendering", "LibraryJSON", "LibraryJSON/Applying", "LibraryJSON/Records", "HTTPServing",
     "GalleryServer/Service", "GalleryServer/Access",
     "GalleryServer/Blocks", "GalleryServer/Bytes", "GalleryServer/Feeds", "GalleryServer/Fetching",
     "GalleryServer/Pages", "GalleryServer/Renditions", "GalleryServer/Uploads",
