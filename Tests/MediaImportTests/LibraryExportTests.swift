@@ -23,7 +23,8 @@ final class ExportRig: Sendable {
   func add(_ count: Int, _ random: inout SeededGenerator) async throws {
     let drawn = (0..<count).map { _ in
       (
-        bytes: TinyMedia.jpeg(.init(comment: "\(random.next())")), name: random.one(of: ["a.jpg", "A.JPG", "b.jpeg", "é.jpg", "..jpg"]),
+        bytes: TinyMedia.jpeg(.init(comment: "\(random.next())")),
+        name: random.one(of: ["a.jpg", "A.JPG", "b.jpeg", "é.jpg", "..jpg"]),
         date: random.chance(1, of: 5) ? nil : Date(timeIntervalSince1970: Double(random.int(0..<40)) * 1e7),
         caption: random.one(of: [nil, "a/b", "<&>\n\u{1}é", "sea"]), keywords: random.some(2, of: ["x", "y,z", "é"])
       )
@@ -66,8 +67,14 @@ final class ExportRig: Sendable {
   }
 
   func export(
-    _ template: String = ExportTemplate.standardText, step: @escaping @Sendable () throws -> Void = {},
-    _ change: (inout ExportOptions) -> Void = { _ in }
+    _ template: String = ExportTemplate.standardText, _ change: (inout ExportOptions) -> Void = { _ in }
+  ) async throws -> ExportSummary {
+    try await export(template, change, at: {})
+  }
+
+  /// The same with what is called at each step.
+  func export(
+    _ template: String, _ change: (inout ExportOptions) -> Void, at step: @escaping @Sendable () throws -> Void
   ) async throws -> ExportSummary {
     var options = ExportOptions(template: try ExportTemplate(template))
     change(&options)
@@ -90,6 +97,11 @@ final class ExportRig: Sendable {
     return files
   }
 
+  /// The bytes of the library's own files.
+  func stored() throws -> [Data] {
+    try rig.storedFiles().sorted().map { try Data(contentsOf: library.url.appending(path: "resources/\($0)")) }
+  }
+
   /// What lies where, written a second time and more simply: what a person would say of a library and a template.
   func model(_ options: ExportOptions) throws -> [String: Data] {
     var files: [String: Data] = [:]
@@ -101,7 +113,8 @@ final class ExportRig: Sendable {
       let resource = try #require(try library.resources(of: asset).first)
       var albums: [[String]] = []
       for album in try library.fetchCollections() {
-        if try library.fetchAssets(FetchOptions(), in: album).contains(asset) { albums.append([album.localizedTitle ?? ""]) }
+        let members = try library.fetchAssets(FetchOptions(), in: album)
+        if members.contains(asset) { albums.append([album.localizedTitle ?? ""]) }
       }
       var details = AssetDetails(resources: [resource])
       let words = try library.extendedMetadata(of: asset)
@@ -125,7 +138,9 @@ final class ExportRig: Sendable {
 
 @Suite("exporting files")
 struct LibraryExportTests {
-  static let templates = ["{year|undated}/{month}/{name}", "{album|none}/{name}", "{name}", "{caption|-}/{favorite?f/}{id}"]
+  static let templates = [
+    "{year|undated}/{month}/{name}", "{album|none}/{name}", "{name}", "{caption|-}/{favorite?f/}{id}",
+  ]
 
   @Test("random libraries: what lies in the folder is what the model says, twice is nothing new", arguments: 0..<12)
   func random(seed: UInt64) async throws {
@@ -170,11 +185,19 @@ struct LibraryExportTests {
     let known = Set(wanted.values).union(try rig.files().values)
     var point = 0
     while true {
-      let left = Atomic(point)
+      let left = Mutex(point)
       do {
-        let summary = try await rig.export(step: {
-          if left.subtract(1, ordering: .relaxed).newValue < 0 { throw Crash() }
-        }) { $0.removesUnwanted = true; $0.threadCount = 1 }
+        let change = { (options: inout ExportOptions) in
+          options.removesUnwanted = true
+          options.threadCount = 1
+        }
+        let summary = try await rig.export(ExportTemplate.standardText, change) {
+          let isOver = left.withLock { left in
+            left -= 1
+            return left < 0
+          }
+          if isOver { throw Crash() }
+        }
         #expect(summary.isComplete, "\(summary)")
         break
       } catch is Crash {
@@ -211,7 +234,9 @@ struct LibraryExportTests {
     let rig = try ExportRig()
     try await rig.add(2, &random)
     let outside = rig.folder.path + "/outside"
-    for path in [outside, rig.target] { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+    for path in [outside, rig.target] {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
     #expect(symlink(outside, "\(rig.target)/x") == 0)
     let summary = try await rig.export("x/{id}")
     #expect(summary.count(.conflict) == 2)
@@ -315,14 +340,14 @@ struct LibraryExportTests {
       creation.location = Location(latitude: -48.2, longitude: 8.5, altitude: -3)
       block.createAsset(creation)
     }
-    let before = try rig.rig.storedFiles().map { try Data(contentsOf: rig.library.url.appending(path: "resources/\($0)")) }
+    let before = try rig.stored()
     let summary = try await rig.export("{name}") {
       $0.embeds = embeds
       $0.sidecars = embeds ? nil : .full
     }
     #expect(summary.isComplete, "\(summary)")
     let file = try #require(try rig.files().keys.first { embeds || $0.hasSuffix(".xmp") })
-    let read = try ChildRun.of(["exiftool", "-j", "-n", "-G1", "\(rig.target)/./\(file)"]).output
+    let read = try ChildRun.of(["exiftool", "-j", "-n", "-G1", "\(rig.target)/\(file)"]).text
     let objects = try #require(try JSONSerialization.jsonObject(with: Data(read.utf8)) as? [[String: Any]])
     let tags = try #require(objects.first)
     #expect(tags["XMP-dc:Description"] as? String == caption)
@@ -334,9 +359,12 @@ struct LibraryExportTests {
       #expect(tags["ExifIFD:DateTimeOriginal"] as? String == "2024:05:31 18:30:00")
       #expect(tags["GPS:GPSAltitudeRef"] as? Int == 1)
     }
-    let after = try rig.rig.storedFiles().map { try Data(contentsOf: rig.library.url.appending(path: "resources/\($0)")) }
-    #expect(before == after, "The library's own files are never written.")
-    #expect(try await rig.export("{name}") { $0.embeds = embeds; $0.sidecars = embeds ? nil : .full }.count(.copied) == 0)
+    #expect(try rig.stored() == before, "The library's own files are never written.")
+    let again = try await rig.export("{name}") {
+      $0.embeds = embeds
+      $0.sidecars = embeds ? nil : .full
+    }
+    #expect(again.count(.copied) == 0)
   }
 
   @Test("without exiftool nothing is embedded, and nothing is written")
@@ -344,7 +372,12 @@ struct LibraryExportTests {
     var random = SeededGenerator(seed: 12)
     let rig = try ExportRig()
     try await rig.add(1, &random)
-    await #expect { try await rig.export { $0.embeds = true; $0.searchPath = "/nowhere" } } throws: {
+    await #expect {
+      try await rig.export {
+        $0.embeds = true
+        $0.searchPath = "/nowhere"
+      }
+    } throws: {
       ($0 as? ImportError)?.code == .toolMissing
     }
     #expect(!FileManager.default.fileExists(atPath: rig.target))
