@@ -65,7 +65,7 @@ struct ExportPlan {
       for depth in 1..<max(1, path.count) { taken.insert(SafeFileName.key(path[..<depth].joined(separator: "/"))) }
     }
     // `taken` has folders and whole paths, `stems` what the assets so far are called.
-    var stems: Set<String> = []
+    var stems = Set(reserved.map { SafeFileName.key(SafeFileName.stem(of: Self.described($0))) })
     var numbers: [String: Int] = [:]
     for (subject, paths) in zip(subjects, paths) {
       let chosen = choose(subject, options)
@@ -87,6 +87,11 @@ struct ExportPlan {
         numbers[key] = number
       }
     }
+  }
+
+  /// The file that a sidecar is about; other files are their own.
+  private static func described(_ path: String) -> String {
+    path.hasSuffix(".xmp") && SafeFileName.ending(of: String(path.dropLast(4))) != nil ? String(path.dropLast(4)) : path
   }
 
   /// The files of an asset that the options take; the others are noted as left.

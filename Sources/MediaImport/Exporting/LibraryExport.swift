@@ -398,7 +398,9 @@ private struct FileMaker: Sendable {
       try ResourceCopy(resource, of: file.asset, in: library, stop: stop).write(to: path)
       let stop = stop
       guard let packet = file.packet else { return (path, false) }
-      let result = "\(number).result"
+      // exiftool goes by the ending of what it makes.
+      let ending = UniformType.filenameExtension(of: resource.uniformTypeIdentifier)
+      let result = "\(number).result\(ending.isEmpty ? SafeFileName.ending(of: file.path) ?? "" : ending)"
       let writer = try writers.take {
         try MetadataWriter(folder: work, limits: options.metadataLimits, searchPath: options.searchPath)
       }
