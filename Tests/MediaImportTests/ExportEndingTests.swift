@@ -90,7 +90,7 @@ struct ExportEndingTests {
     .enabled(if: isRoot, "mounting a small tmpfs needs root"), arguments: [false, true])
   func fullDisk(embeds: Bool) async throws {
     let rig = try ExportRig()
-    let pictures = (0..<8).map { TinyMedia.jpeg(.init(comment: "\($0)")) + Data(count: 300_000) }
+    let pictures = (0..<16).map { TinyMedia.scanned("\($0)", isWhole: true) + Data(count: 200_000) }
     try await rig.library.performChanges { block in
       for (index, bytes) in pictures.enumerated() {
         var creation = AssetCreation(

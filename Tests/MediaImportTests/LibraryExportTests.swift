@@ -333,7 +333,9 @@ struct LibraryExportTests {
     try await rig.library.performChanges { block in
       var creation = AssetCreation(
         mediaType: .image,
-        resources: [.init(type: .photo, source: .data(TinyMedia.jpeg()), originalFilename: "-o\n.jpg")])
+        resources: [
+          .init(type: .photo, source: .data(TinyMedia.scanned("x", isWhole: true)), originalFilename: "-o\n.jpg")
+        ])
       creation.creationDate = Date(timeIntervalSince1970: 1_717_180_200)
       (creation.caption, creation.keywords, creation.isFavorite) = (caption, Set(keywords), true)
       creation.rating = .four

@@ -387,20 +387,22 @@ private struct FileMaker: Sendable {
   func make(_ file: PlannedFile, _ number: Int) -> Result<(path: String, isLink: Bool), any Error> {
     Result {
       try step()
-      let path = "\(work)/\(number)"
       guard let resource = file.resource else {
+        let path = "\(work)/\(number)"
         try write(file.packet?.bytes ?? [], to: path)
         return (path, false)
       }
+      // exiftool goes by the endings of what it reads and makes.
+      let known = UniformType.filenameExtension(of: resource.uniformTypeIdentifier)
+      let ending = known.isEmpty ? SafeFileName.ending(of: file.path) ?? "" : known
+      let path = "\(work)/\(number)\(ending)"
       if options.links, case .library = resource.storage, try link(resource, of: file.asset, to: path) {
         return (path, true)
       }
       try ResourceCopy(resource, of: file.asset, in: library, stop: stop).write(to: path)
       let stop = stop
       guard let packet = file.packet else { return (path, false) }
-      // exiftool goes by the ending of what it makes.
-      let ending = UniformType.filenameExtension(of: resource.uniformTypeIdentifier)
-      let result = "\(number).result\(ending.isEmpty ? SafeFileName.ending(of: file.path) ?? "" : ending)"
+      let result = "\(number).result\(ending)"
       let writer = try writers.take {
         try MetadataWriter(folder: work, limits: options.metadataLimits, searchPath: options.searchPath)
       }
@@ -411,7 +413,7 @@ private struct FileMaker: Sendable {
           isCancelled: { stop.isSet })
       } catch {
         // What exiftool has to say of a full disk is not heard.
-        if error.code == .toolFailed, freeByteCount < resource.dataSize + 1 << 20 {
+        if error.code == .toolFailed, freeByteCount < resource.dataSize + 1 << 16 {
           throw LibraryError.store(path, "write metadata into", errno: ENOSPC)
         }
         throw error

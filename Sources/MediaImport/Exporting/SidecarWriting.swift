@@ -82,7 +82,9 @@ package struct SidecarWriting: Sendable {
   private let options: Options
 
   /// - Parameter library: the owner's view.
-  package init(of library: PhotoLibrary, options: Options = Options()) { (self.library, self.options) = (library, options) }
+  package init(of library: PhotoLibrary, options: Options = Options()) {
+    (self.library, self.options) = (library, options)
+  }
 
   /// Writes the sidecars of the assets of a result. Cancelling the task stops it between two assets.
   /// - Parameters:
