@@ -38,7 +38,10 @@ final class ExifTool: Sendable {
     guard Glibc.access(self.executable, X_OK) == 0 else { throw Self.missing(self.executable) }
   }
 
-  private static func find(_ searchPath: String?) throws(ImportError) -> String {
+  /// The path of exiftool.
+  /// - Parameter searchPath: folders with colons between them; nil is `PATH`.
+  /// - Throws: `toolMissing` when it is not installed.
+  static func find(_ searchPath: String?) throws(ImportError) -> String {
     let path = searchPath ?? getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
     for folder in path.split(separator: ":") where folder.hasPrefix("/") {
       let candidate = "\(folder)/exiftool"

@@ -31,11 +31,16 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   private let executable: String
   private let limits: ExifToolLimits
   private let sandbox: Sandbox
+  /// The arguments that hold for every question.
+  private let common: [String]
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
   private var child: ChildProcess?
   private var question = 0
 
-  init(executable: String, limits: ExifToolLimits, sandbox: Sandbox) {
+  init(
+    executable: String, limits: ExifToolLimits, sandbox: Sandbox, common: [String] = ExifToolProcess.commonArguments
+  ) {
+    self.common = common
     self.executable = executable
     self.limits = limits
     self.sandbox = sandbox
@@ -45,7 +50,7 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
 
   /// Arguments that hold for every question. `-config ""` comes first and keeps a user's configuration file, which is
   /// Perl code, from running; `-n` gives numbers instead of words, `-G1:4` the group and which duplicate it is.
-  private static let commonArguments =
+  static let commonArguments =
     ["-j", "-n", "-q", "-q", "-G1:4", "-api", "LargeFileSupport=1"] + exifToolTags.map { "-\($0)" }
 
   /// A tag whose value exiftool learns only by reading a JPEG to its end, at three times the cost of the others.
@@ -65,12 +70,34 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
     precondition(path.isAbsolute, "exiftool is given absolute paths, lest one look like an option.")
     let deadline = ContinuousClock.now + limits.timePerFile
     if path.bytes.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
-      let arguments = Self.commonArguments + (isThorough ? [Self.thorough] : [])
+      let arguments = common + (isThorough ? [Self.thorough] : [])
       return try answer(of: try start(arguments, path), path, deadline, isCancelled)
     }
-    if child == nil { child = try start(["-stay_open", "True", "-@", "-", "-common_args"] + Self.commonArguments) }
+    return try ask(path.bytes + Array("\n\(isThorough ? "\(Self.thorough)\n" : "")".utf8), path, deadline, isCancelled)
+  }
+
+  /// Lets exiftool do something to a file.
+  /// - Parameters:
+  ///   - arguments: what to do, the files among it; none has a line feed.
+  ///   - path: the file that errors name.
+  ///   - isCancelled: whether nobody waits for it any more; then the process is ended.
+  /// - Throws: as ``answer(about:isThorough:isCancelled:)``. Without an error exiftool has come to its end, which need
+  ///   not be what was wanted.
+  func execute(
+    _ arguments: [String], about path: FilePath, isCancelled: () -> Bool
+  ) throws(ImportError) {
+    precondition(arguments.allSatisfy { !$0.utf8.contains(0x0A) }, "Each argument of exiftool is a line.")
+    let request = Array(arguments.map { "\($0)\n" }.joined().utf8)
+    _ = try ask(request, path, ContinuousClock.now + limits.timePerFile, isCancelled)
+  }
+
+  /// Sends lines to the process that is kept running, and gives its answer to them.
+  private func ask(
+    _ lines: [UInt8], _ path: FilePath, _ deadline: ContinuousClock.Instant, _ isCancelled: () -> Bool
+  ) throws(ImportError) -> [UInt8] {
+    if child == nil { child = try start(["-stay_open", "True", "-@", "-", "-common_args"] + common) }
     question += 1
-    let request = path.bytes + Array("\n\(isThorough ? "\(Self.thorough)\n" : "")-execute\(question)\n".utf8)
+    let request = lines + Array("-execute\(question)\n".utf8)
     let ending = Array("{ready\(question)}\n".utf8)
     do throws(ImportError) {
       return try exchange(request, ending: ending, path, deadline, isCancelled)

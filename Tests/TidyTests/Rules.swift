@@ -148,7 +148,8 @@ extension Rule {
   /// The rooms of the house: folders that a file may lie in.
   static let rooms: Set<String> = [
     "CLMDB", "CMicroHTTPD", "CCrypt", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR",
-    "LibraryMaintenance", "MediaImport", "MediaImport/Rendering", "LibraryJSON", "LibraryJSON/Applying", "LibraryJSON/Records", "HTTPServing",
+    "LibraryMaintenance", "MediaImport", "MediaImport/Rendering", "LibraryJSON", "LibraryJSON/Applying",
+    "LibraryJSON/Records", "HTTPServing", "MediaImport/Exporting",
     "GalleryServer/Service", "GalleryServer/Access",
     "GalleryServer/Blocks", "GalleryServer/Bytes", "GalleryServer/Feeds", "GalleryServer/Fetching",
     "GalleryServer/Pages", "GalleryServer/Renditions", "GalleryServer/Uploads",

@@ -11,7 +11,7 @@ enum Commands {
     .historyToken, .identifierCloud, .identifierLocal,
   ]
 
-  private static let files: [Command] = [.resourceList, .resourceGet, .resourceCheck]
+  private static let files: [Command] = [.resourceList, .resourceGet, .resourceCheck, .exportFiles, .sidecarsWrite]
 
   private static let editing: [Command] = [.editInput] + contentEdits
 

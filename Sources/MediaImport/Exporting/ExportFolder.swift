@@ -1,0 +1,196 @@
+internal import CSystem
+internal import Foundation
+internal import Glibc
+internal import PhotoLedger
+
+// The folder that an export fills, and the rules by which anything in it is changed.
+//
+//     TARGET/2024/05/IMG_1.HEIC             exported files
+//     TARGET/.photoledger-export/files      the journal (FileJournal.swift)
+//                               /lock       held by the export that runs
+//                               /work/      files on their way; emptied when an export begins
+//
+// A batch of files goes there in five steps, so that a kill between any two, or in one, leaves each file whole or away:
+//
+//     copy to work/, hash ─▶ make the file system durable ─▶ lines into the journal ─▶ rename ─▶ next batch
+//
+// No symbolic link inside the target is followed: a folder of the target that is one is a conflict, however it came
+// there. The target itself may be one.
+
+/// A folder that an export fills, held by one export at a time.
+final class ExportFolder {
+  static let own = ".photoledger-export"
+  let path: String
+  let journal: FileJournal
+  /// Where files are made; on the file system of the target.
+  let work: String
+  private var lock: Int32 = -1
+  private var checkedFolders: Set<String> = []
+  private let isRehearsal: Bool
+
+  /// - Parameters:
+  ///   - path: an absolute path.
+  ///   - isRehearsal: whether nothing is made.
+  /// - Throws: ``LibraryError`` `.conflict` while another export fills it; `.malformedRequest`, `.storage`.
+  init(_ path: String, isRehearsal: Bool) throws(LibraryError) {
+    (self.path, self.isRehearsal) = (path, isRehearsal)
+    let own = "\(path)/\(Self.own)"
+    work = "\(own)/work"
+    if !isRehearsal {
+      do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
+        throw LibraryError(.storage, "The folder \(path) cannot be made: \(error.localizedDescription)")
+      }
+      try Self.makeFolder(own)
+      try Self.makeFolder(work)
+      lock = try Self.locked("\(own)/lock", path)
+    }
+    journal = try FileJournal(at: "\(own)/files")
+    if !isRehearsal { try clearWork() }
+  }
+
+  deinit {
+    // Given back by name: a child that is being started may hold a copy of the descriptor for a moment.
+    if lock >= 0 {
+      flock(lock, LOCK_UN)
+      close(lock)
+    }
+  }
+
+  private static func makeFolder(_ path: String) throws(LibraryError) {
+    var status = stat()
+    guard mkdir(path, 0o755) == 0 || errno == EEXIST, lstat(path, &status) == 0 else {
+      throw LibraryError.store(path, "make the folder", errno: errno)
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw LibraryError(.conflict, "\(path) is no folder; exports keep what they have written there. Remove it.")
+    }
+  }
+
+  private static func locked(_ path: String, _ target: String) throws(LibraryError) -> Int32 {
+    let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+    guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
+    guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
+      let code = errno
+      close(number)
+      guard code == EWOULDBLOCK else { throw LibraryError.store(path, "lock", errno: code) }
+      throw LibraryError(.conflict, "Another export into \(target) is under way; start this one when it has ended.")
+    }
+    return number
+  }
+
+  /// Removes what an export that was ended has left among the files on their way.
+  func clearWork() throws(LibraryError) {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: work)) ?? [] {
+      guard unlink("\(work)/\(name)") == 0 || errno == ENOENT else {
+        throw LibraryError.store("\(work)/\(name)", "remove", errno: errno)
+      }
+    }
+  }
+
+  /// Where a file of the target lies.
+  func place(_ relative: String) -> String { "\(path)/\(relative)" }
+
+  /// Makes everything durable that was written to the file system of the target.
+  func synchronize() throws(LibraryError) {
+    let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard number >= 0 else { throw LibraryError.store(path, "open the folder", errno: errno) }
+    defer { close(number) }
+    let code = psys_sync_file_system(number)
+    guard code == 0 else { throw LibraryError.store(path, "make durable", errno: code) }
+  }
+
+  /// A path whose folders are no links; nil where one is, or is no folder.
+  private func hasOwnFolders(_ relative: String, making: Bool) throws(LibraryError) -> Bool {
+    var folder = path
+    for component in relative.split(separator: "/").dropLast() {
+      folder += "/\(component)"
+      if checkedFolders.contains(folder) { continue }
+      if making, mkdir(folder, 0o777) != 0, errno != EEXIST {
+        throw LibraryError.store(folder, "make the folder", errno: errno)
+      }
+      var status = stat()
+      guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }
+      checkedFolders.insert(folder)
+    }
+    return true
+  }
+
+  /// What is under a path.
+  enum Occupant: Equatable {
+    /// Nothing.
+    case none
+    /// A file that was written by an export, as it was written then.
+    case own(JournalLine)
+    /// A file that an export wrote there once and that is another now.
+    case changed
+    /// Something else: a folder, a link, somebody's file.
+    case foreign
+  }
+
+  /// Looks at what is under a path.
+  func occupant(of relative: String) -> Occupant {
+    var folder = path
+    for component in relative.split(separator: "/").dropLast() {
+      folder += "/\(component)"
+      if checkedFolders.contains(folder) { continue }
+      var status = stat()
+      guard lstat(folder, &status) == 0 else { return errno == ENOENT ? .none : .foreign }
+      guard status.st_mode & S_IFMT == S_IFDIR else { return .foreign }
+      checkedFolders.insert(folder)
+    }
+    var status = stat()
+    guard lstat(place(relative), &status) == 0 else { return errno == ENOENT ? .none : .foreign }
+    guard let stamp = FileStamp(of: place(relative)) else { return .foreign }
+    if let line = journal.match(relative, stamp) { return .own(line) }
+    return journal.lines[relative] == nil ? .foreign : .changed
+  }
+
+  /// Gives a file on its way its name. What an earlier export left there is replaced, and nothing else.
+  /// - Parameter replacingChanged: whether that is replaced, too, if it was changed since.
+  /// - Throws: ``LibraryError`` `.conflict`, `.alreadyExists` if something else is there by now; `.storage`.
+  func put(_ file: String, at relative: String, replacingChanged: Bool) throws(LibraryError) {
+    let place = place(relative)
+    guard try hasOwnFolders(relative, making: true) else {
+      throw LibraryError(.conflict, "A folder of \(place) is a symbolic link or no folder; remove it.")
+    }
+    let occupant = occupant(of: relative)
+    switch occupant {
+    case .none: break
+    case .own: break
+    case .changed where replacingChanged: break
+    case .changed, .foreign:
+      throw LibraryError(.conflict, "\(place) came there during the export; it was left as it is.")
+    }
+    let code = occupant == .none ? psys_rename_without_replacing(file, place) : rename(file, place) == 0 ? 0 : errno
+    switch code {
+    case 0: break
+    case EINVAL where occupant == .none, ENOSYS, EOPNOTSUPP:
+      // A file system that cannot rename so: the place was free a moment ago.
+      guard rename(file, place) == 0 else {
+        throw LibraryError.store(place, "rename a finished copy to", errno: errno)
+      }
+    default: throw LibraryError.store(place, "rename a finished copy to", errno: code)
+    }
+    // Two names of one file stay two names when one is renamed to the other.
+    guard unlink(file) == 0 || errno == ENOENT else { throw LibraryError.store(file, "remove", errno: errno) }
+  }
+
+  /// Removes a file that an earlier export wrote, and the folders that are empty then.
+  func remove(_ relative: String) throws(LibraryError) {
+    guard unlink(place(relative)) == 0 else { throw LibraryError.store(place(relative), "remove", errno: errno) }
+    var components = relative.split(separator: "/").dropLast()
+    while !components.isEmpty {
+      let folder = place(components.joined(separator: "/"))
+      // One that is not empty stays.
+      guard rmdir(folder) == 0 else { return }
+      checkedFolders.remove(folder)
+      components.removeLast()
+    }
+  }
+
+  /// Whether a path from a journal is one that an export can have written.
+  static func isOwn(_ relative: String) -> Bool {
+    let parts = relative.split(separator: "/", omittingEmptySubsequences: false)
+    return !parts.isEmpty && parts.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") && !$0.utf8.contains(0) }
+  }
+}

@@ -1,0 +1,508 @@
+internal import Foundation
+internal import Glibc
+package import PhotoLedger
+internal import Synchronization
+
+// Out of the library, into folders.
+//
+//     assets of a result ─▶ plan (ExportPlan) ─▶ for each file: is it there? (ExportFolder, FileJournal)
+//                                                  as wanted: nothing is read or written
+//                                                  not there, or an earlier version of ours: copied, in batches
+//                                                  anything else: left as it is, and said
+//                         ─▶ what earlier exports left and nothing wants: listed, removed when asked for
+//
+// Nothing is decided by the times of the library: a file is wanted with a content (the hash of its bytes, and of the
+// fields that are written into it), and the journal says which content lies under a path. So an export that finds
+// everything in place costs one look at each file, and one after a change costs what changed.
+//
+// Interruption. Cancelling the task stops between two files; what was copied by then is put in its place. A kill at any
+// point leaves whole files, and the next export goes on. A full disk ends an export: the files of the batch are removed
+// again, those before stay.
+//
+// Rejected: deleting first and copying then when a path changes (a full disk would leave neither); following links; a
+// copy in place of a hard link for files that lie outside of the library (they are copied, since a link would share a
+// person's own file).
+
+/// Exports the files of assets to a folder.
+package struct LibraryExport: Sendable {
+  private let library: PhotoLibrary
+  private let options: ExportOptions
+  /// Called at each step that leaves a trace; a test ends an export there by throwing.
+  var step: @Sendable () throws -> Void = {}
+
+  /// - Parameters:
+  ///   - library: the view of the client that exports; a view of an earlier moment exports the library of then.
+  ///   - options: what and how.
+  /// - Throws: ``LibraryError`` `.malformedRequest` for options that exclude each other.
+  package init(of library: PhotoLibrary, options: ExportOptions) throws(LibraryError) {
+    guard !options.links || !options.embeds else {
+      throw LibraryError(
+        .malformedRequest,
+        "Metadata can be written into copies only: a link shares its bytes with the library. Leave one of both out.")
+    }
+    (self.library, self.options) = (library, options)
+  }
+
+  /// Exports the assets of a result.
+  /// - Parameters:
+  ///   - assets: which.
+  ///   - folder: the path of the folder; it is made where there is none.
+  ///   - progress: called from any thread.
+  ///   - report: called once for each file of each asset.
+  /// - Returns: what was done; `wasInterrupted` when the task was cancelled.
+  /// - Throws: ``LibraryError`` for what ends an export, such as `.notEnoughSpace` and `.conflict`; ``ImportError``
+  ///   `toolMissing`, before anything is written. Files that are in place stay.
+  /// - Complexity: O(n log n + bytes of what is new) for n files of assets and of earlier exports.
+  package func run(
+    _ assets: FetchResult<Asset>, to folder: String,
+    progress: @escaping @Sendable (ExportProgress) -> Void = { _ in },
+    report: @escaping @Sendable (ExportedFile) -> Void = { _ in }
+  ) async throws -> ExportSummary {
+    let path = try target(folder)
+    let stop = StopFlag()
+    return try await withTaskCancellationHandler {
+      if options.embeds {
+        _ = try ExifTool.find(options.searchPath)
+        guard !path.utf8.contains(where: { $0 == 0x0A || $0 == 0x0D }) else {
+          throw LibraryError(.malformedRequest, "exiftool cannot be told of '\(path)', whose name has a line end.")
+        }
+      }
+      let run = ExportRun(
+        library: library, options: options, folder: try ExportFolder(path, isRehearsal: options.isRehearsal),
+        stop: stop, step: step, progress: progress, report: report)
+      return try await run.run(assets)
+    } onCancel: {
+      stop.set()
+    }
+  }
+
+  /// The absolute path of the target.
+  private func target(_ folder: String) throws -> String {
+    let url = URL(filePath: folder, directoryHint: .isDirectory).standardizedFileURL.absoluteURL
+    let path = url.path == "/" ? "" : url.path
+    func resolved(_ url: URL) -> String { url.resolvingSymlinksInPath().path + "/" }
+    guard !path.isEmpty, !resolved(url).hasPrefix(resolved(library.url)) else {
+      throw LibraryError(.malformedRequest, "\(folder) is the library's own folder or lies in it; name another.")
+    }
+    return path
+  }
+}
+
+/// One export.
+private final class ExportRun {
+  private let library: PhotoLibrary
+  private let options: ExportOptions
+  private let folder: ExportFolder
+  private let stop: StopFlag
+  private let step: @Sendable () throws -> Void
+  private let tellProgress: @Sendable (ExportProgress) -> Void
+  private let tell: @Sendable (ExportedFile) -> Void
+  private var summary = ExportSummary()
+  private var progress = ExportProgress()
+  private var present: Set<LocalIdentifier> = []
+  private var copies = 0
+  private let maker: FileMaker
+
+  /// A batch ends with so many files or bytes.
+  private static let batchFileCount = 64
+  private static let batchByteCount: UInt64 = 64 << 20
+
+  init(
+    library: PhotoLibrary, options: ExportOptions, folder: ExportFolder, stop: StopFlag,
+    step: @escaping @Sendable () throws -> Void, progress: @escaping @Sendable (ExportProgress) -> Void,
+    report: @escaping @Sendable (ExportedFile) -> Void
+  ) {
+    (self.library, self.options, self.folder, self.stop) = (library, options, folder, stop)
+    (self.step, tellProgress, tell) = (step, progress, report)
+    maker = FileMaker(library: library, options: options, work: folder.work, stop: stop, step: step)
+  }
+
+  func run(_ assets: FetchResult<Asset>) async throws -> ExportSummary {
+    let subjects = try subjects(of: assets)
+    let asked = Set(subjects.map(\.asset.id.uuidString))
+    let others = try otherPaths(than: asked)
+    let plan = ExportPlan(subjects, options, reserved: others)
+    summary.assets = plan.assetCount
+    summary.ofOtherAssets = others.count
+    progress.filesPlanned = plan.files.count
+    for file in plan.left { note(file) }
+    try await bringIn(plan.files)
+    if !stop.isSet { try clear(than: Set(plan.files.map(\.path)), others) }
+    summary.wasInterrupted = stop.isSet
+    summary.assetsWithoutFile = plan.assetCount - present.count
+    if !options.isRehearsal { try settle() }
+    return summary
+  }
+
+  private func note(_ file: ExportedFile) {
+    summary.outcomes[file.outcome, default: 0] += 1
+    tell(file)
+  }
+
+  private func done(_ file: PlannedFile, _ outcome: ExportOutcome, _ message: String? = nil) {
+    if [.copied, .linked, .unchanged, .found, .wanted].contains(outcome) { present.insert(file.asset.id) }
+    progress.filesDone += 1
+    note(file.report(outcome, message))
+    tellProgress(progress)
+  }
+
+  // MARK: What is wanted
+
+  /// The assets in the order of addition, each with its albums if the template asks for them.
+  private func subjects(of assets: FetchResult<Asset>) throws -> [ExportSubject] {
+    let albums = options.template.usesAlbums ? try AlbumPaths(library) : nil
+    var subjects: [ExportSubject] = []
+    subjects.reserveCapacity(assets.count)
+    try library.forEachAsset(of: assets) { asset, details in
+      if asset.isErased { return }
+      subjects.append(ExportSubject(asset: asset, details: details, albums: albums?.paths[asset.id] ?? []))
+    }
+    return subjects.sorted {
+      ($0.asset.addedDate, $0.asset.id.uuidString) < ($1.asset.addedDate, $1.asset.id.uuidString)
+    }
+  }
+
+  /// The paths that earlier exports keep for assets that are in the library and not asked for now.
+  private func otherPaths(than asked: Set<String>) throws -> Set<String> {
+    var others: Set<String> = []
+    var known: [String: Bool] = [:]
+    for (path, lines) in folder.journal.lines {
+      guard let asset = lines.last?.asset, !asked.contains(asset) else { continue }
+      let isThere = try known[asset] ?? library.asset(asset).map { !$0.isTrashed && !$0.isErased } ?? false
+      known[asset] = isThere
+      if isThere { others.insert(path) }
+    }
+    return others
+  }
+
+  // MARK: Bringing in
+
+  private func bringIn(_ files: [PlannedFile]) async throws {
+    var batch: [PlannedFile] = []
+    var byteCount: UInt64 = 0
+    for file in files {
+      guard !stop.isSet else {
+        done(file, .notReached)
+        continue
+      }
+      guard try isToBeWritten(file) else { continue }
+      batch.append(file)
+      byteCount += file.resource?.dataSize ?? 0
+      if batch.count == Self.batchFileCount || byteCount >= Self.batchByteCount {
+        try await write(batch)
+        (batch, byteCount) = ([], 0)
+      }
+    }
+    try await write(batch)
+  }
+
+  /// Whether a file has to be written; if not, what became of it is noted.
+  private func isToBeWritten(_ file: PlannedFile) throws -> Bool {
+    switch folder.occupant(of: file.path) {
+    case .none: break
+    case .own(let line):
+      if line.content == file.content {
+        done(file, .unchanged)
+        return false
+      }
+    case .changed:
+      if options.replacesChanged { break }
+      if try adopt(file) { return false }
+      done(
+        file, .conflict,
+        "\(folder.place(file.path)) was changed since it was exported; it was left as it is.")
+      return false
+    case .foreign:
+      if try adopt(file) { return false }
+      done(file, .conflict, "\(folder.place(file.path)) is not of an export; it was left as it is.")
+      return false
+    }
+    if options.isRehearsal {
+      done(file, .wanted)
+      return false
+    }
+    return true
+  }
+
+  /// Takes a file that has the right bytes and no line in the journal for exported.
+  private func adopt(_ file: PlannedFile) throws -> Bool {
+    guard var resource = file.resource, file.packet == nil, let stamp = FileStamp(of: folder.place(file.path)) else {
+      return false
+    }
+    // Read as a file that the library refers to: the same size and hash.
+    resource.storage = .referenced(path: folder.place(file.path))
+    guard try library.store.resources.state(of: resource, hashing: true) == .present,
+      FileStamp(of: folder.place(file.path)) == stamp
+    else { return false }
+    if !options.isRehearsal { try folder.journal.append([line(file, stamp)]) }
+    done(file, .found)
+    return true
+  }
+
+  private func line(_ file: PlannedFile, _ stamp: FileStamp) -> JournalLine {
+    JournalLine(
+      path: file.path, asset: file.asset.id.uuidString, kind: file.kind, content: file.content, stamp: stamp)
+  }
+
+  /// A file that was made and has no name yet.
+  private struct Made {
+    let file: PlannedFile
+    let path: String
+    let isLink: Bool
+  }
+
+  private func write(_ batch: [PlannedFile]) async throws {
+    if batch.isEmpty { return }
+    do {
+      let made = try await make(batch)
+      try step()
+      try folder.synchronize()
+      try step()
+      let lines = try made.map { made -> JournalLine in
+        guard let stamp = FileStamp(of: made.path) else {
+          throw LibraryError(.storage, "\(made.path) vanished while it was written; does another program clear it?")
+        }
+        return line(made.file, stamp)
+      }
+      try folder.journal.append(lines)
+      for made in made { try place(made) }
+    } catch let error as LibraryError where error.code == .notEnoughSpace {
+      try folder.clearWork()
+      throw LibraryError(
+        .notEnoughSpace,
+        "\(folder.path) is full. The files that are there are whole; make room and export again to go on.")
+    }
+  }
+
+  private func place(_ made: Made) throws {
+    try step()
+    do throws(LibraryError) {
+      try folder.put(made.path, at: made.file.path, replacingChanged: options.replacesChanged)
+    } catch {
+      if error.code == .notEnoughSpace { throw error }
+      done(made.file, .conflict, error.description)
+      return
+    }
+    if !made.isLink { progress.bytesCopied += made.file.resource?.dataSize ?? 0 }
+    summary.bytesCopied = progress.bytesCopied
+    done(made.file, made.isLink ? .linked : .copied)
+  }
+
+  /// Makes the files of a batch on several threads.
+  private func make(_ batch: [PlannedFile]) async throws -> [Made] {
+    let maker = maker
+    let numbered = batch.enumerated().map { (copies + $0, $1) }
+    copies += batch.count
+    let width = options.threadCount ?? 2 * max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    let results = try await onThreads(numbered, width: width) { (number, file) throws(ImportError) in
+      maker.make(file, number)
+    }
+    var made: [Made] = []
+    var failure: (any Error)?
+    for (file, result) in zip(batch, results) {
+      switch result {
+      case .success(let (path, isLink)): made.append(Made(file: file, path: path, isLink: isLink))
+      case .failure(let error as LibraryError) where error.code == .userCancelled: done(file, .notReached)
+      case .failure(let error as ImportError) where error.code == .cancelled: done(file, .notReached)
+      case .failure(let error as LibraryError) where Self.concernOneFile.contains(error.code):
+        done(file, .failed, error.description)
+      case .failure(let error as ImportError) where error.concernsOneFile || error.code == .toolFailed:
+        done(file, .failed, error.description)
+      case .failure(let error): failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return made
+  }
+
+  private static let concernOneFile: Set<LibraryError.Code> = [
+    .missingResource, .invalidResource, .resourceChanged, .identifierNotFound,
+  ]
+
+  // MARK: Clearing
+
+  /// Lists the files of earlier exports that are not wanted, and removes them if that was asked for.
+  private func clear(than wanted: Set<String>, _ others: Set<String>) throws {
+    var known: [String: Bool] = [:]
+    for path in folder.journal.lines.keys.sorted() where !wanted.contains(path) && !others.contains(path) {
+      guard let asset = folder.journal.lines[path]?.last?.asset else { continue }
+      // A path that is not of our making is nobody's to remove: the journal lies where anybody may write.
+      guard ExportFolder.isOwn(path) else { continue }
+      let occupant = folder.occupant(of: path)
+      if occupant == .none { continue }
+      let isThere = try known[asset] ?? library.asset(asset).map { !$0.isTrashed && !$0.isErased } ?? false
+      known[asset] = isThere
+      var isRemoved = false
+      var message: String?
+      if options.removesUnwanted {
+        if case .own = occupant {
+          if !options.isRehearsal {
+            try step()
+            try folder.remove(path)
+            isRemoved = true
+          }
+        } else {
+          message = "\(folder.place(path)) was changed since it was exported; it was left as it is."
+        }
+      }
+      summary.unwanted.append(
+        UnwantedFile(
+          path: path, asset: asset, reason: isThere ? .superseded : .vanished, isRemoved: isRemoved, message: message))
+    }
+  }
+
+  /// Makes the names durable; then only true lines of the journal are of use.
+  private func settle() throws {
+    try step()
+    try folder.synchronize()
+    try folder.clearWork()
+    let folder = folder
+    guard !summary.wasInterrupted else { return }
+    guard folder.journal.lineCount > folder.journal.lines.count || summary.unwanted.contains(where: \.isRemoved) else {
+      return
+    }
+    try step()
+    try folder.journal.compact { FileStamp(of: folder.place($0.path)) == $0.stamp }
+  }
+}
+
+/// Makes files of the library in the work folder. Used by several threads.
+private struct FileMaker: Sendable {
+  let library: PhotoLibrary
+  let options: ExportOptions
+  let work: String
+  let stop: StopFlag
+  let step: @Sendable () throws -> Void
+  private let writers = WriterPool()
+
+  init(
+    library: PhotoLibrary, options: ExportOptions, work: String, stop: StopFlag,
+    step: @escaping @Sendable () throws -> Void
+  ) {
+    (self.library, self.options, self.work, self.stop, self.step) = (library, options, work, stop, step)
+  }
+
+  /// Makes a file.
+  /// - Returns: its path, and whether it is a second name of the library's own file.
+  func make(_ file: PlannedFile, _ number: Int) -> Result<(path: String, isLink: Bool), any Error> {
+    Result {
+      try step()
+      guard let resource = file.resource else {
+        let path = "\(work)/\(number)"
+        try write(file.packet?.bytes ?? [], to: path)
+        return (path, false)
+      }
+      // exiftool goes by the endings of what it reads and makes.
+      let known = UniformType.filenameExtension(of: resource.uniformTypeIdentifier)
+      let ending = known.isEmpty ? SafeFileName.ending(of: file.path) ?? "" : known
+      let path = "\(work)/\(number)\(ending)"
+      if options.links, case .library = resource.storage, try link(resource, of: file.asset, to: path) {
+        return (path, true)
+      }
+      try ResourceCopy(resource, of: file.asset, in: library, stop: stop).write(to: path)
+      let stop = stop
+      guard let packet = file.packet else { return (path, false) }
+      let result = "\(number).result\(ending)"
+      let writer = try writers.take {
+        try MetadataWriter(folder: work, limits: options.metadataLimits, searchPath: options.searchPath)
+      }
+      defer { writers.give(writer) }
+      do throws(ImportError) {
+        try writer.write(
+          packet.filled, of: packet, from: path, to: result, picture: file.asset.mediaType == .image ? file.asset : nil,
+          isCancelled: { stop.isSet })
+      } catch {
+        // What exiftool has to say of a full disk is not heard.
+        if error.code == .toolFailed, freeByteCount < resource.dataSize + 1 << 16 {
+          throw LibraryError.store(path, "write metadata into", errno: ENOSPC)
+        }
+        throw error
+      }
+      unlink(path)
+      return ("\(work)/\(result)", false)
+    }
+  }
+
+  private var freeByteCount: UInt64 {
+    var status = statvfs()
+    return statvfs(work, &status) == 0 ? UInt64(status.f_bavail) * UInt64(status.f_frsize) : .max
+  }
+
+  /// Gives the library's file a second name; false where the file system cannot.
+  private func link(_ resource: AssetResource, of asset: Asset, to path: String) throws -> Bool {
+    let source = try library.url(of: resource, in: asset).path
+    guard let stamp = FileStamp(of: source), UInt64(stamp.byteCount) == resource.dataSize else { return false }
+    if Glibc.link(source, path) == 0 { return true }
+    guard [EXDEV, EPERM, EMLINK, EOPNOTSUPP, EACCES].contains(errno) else {
+      throw LibraryError.store(path, "link", errno: errno)
+    }
+    return false
+  }
+
+  private func write(_ bytes: [UInt8], to path: String) throws(LibraryError) {
+    let number = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
+    defer { close(number) }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        throw LibraryError.store(path, "write", errno: errno)
+      }
+    }
+  }
+}
+
+/// The exiftools that write; whoever takes one out is the only one to use it until it is given back.
+private final class WriterPool: Sendable {
+  private struct Idle: @unchecked Sendable {  // guarded by: the mutex, from which one thread takes it at a time
+    var writers: [MetadataWriter] = []
+  }
+
+  private let idle = Mutex(Idle())
+
+  func take(_ make: () throws -> MetadataWriter) throws -> MetadataWriter {
+    let found = idle.withLock { idle in Idle(writers: idle.writers.popLast().map { [$0] } ?? []) }
+    return try found.writers.first ?? make()
+  }
+
+  func give(_ writer: MetadataWriter) {
+    let given = Idle(writers: [writer])
+    idle.withLock { $0.writers += given.writers }
+  }
+}
+
+/// Where each asset lies in albums, as paths of titles.
+private struct AlbumPaths {
+  private(set) var paths: [LocalIdentifier: [[String]]] = [:]
+
+  init(_ library: PhotoLibrary) throws { try add(of: nil, [], [], library) }
+
+  private mutating func add(
+    of folder: PhotoCollection?, _ path: [String], _ above: Set<LocalIdentifier>, _ library: PhotoLibrary
+  ) throws {
+    var collections: [PhotoCollection] = []
+    try library.fetchCollections(in: folder).forEachPiece { collections += $0 }
+    var options = FetchOptions()
+    options.includeHiddenAssets = true
+    options.includeAllBurstAssets = true
+    for collection in collections {
+      let own = path + [collection.localizedTitle ?? ""]
+      switch collection.kind {
+      case .folder:
+        guard !above.contains(collection.id) else {
+          throw LibraryError(
+            .corrupted,
+            "The store has the folder \(collection.localIdentifier) inside itself; run `verify`, then `rebuild`.")
+        }
+        try add(of: collection, own, above.union([collection.id]), library)
+      case .album:
+        let assets = try library.fetchAssets(options, in: collection)
+        try assets.forEachPiece { for asset in $0 { paths[asset.id, default: []].append(own) } }
+      case .smartAlbum: break
+      }
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import PhotoLedger
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MediaImport
+
+/// A library that refers to pictures in a folder.
+private final class SidecarRig: Sendable {
+  let rig: ImportedLibrary
+  let folder: MediaImportTests.TemporaryFolder
+
+  init(_ names: [String]) async throws {
+    rig = try ImportedLibrary()
+    folder = try MediaImportTests.TemporaryFolder()
+    for name in names { try folder.write(name, ImportTests.still(name)) }
+    var options = LibraryImport.Options()
+    options.leavesFilesInPlace = true
+    _ = try await rig.run([folder.asRoot], options)
+  }
+
+  var library: PhotoLibrary { rig.library }
+
+  func place(_ name: String) -> String { "\(folder.path)/\(name)" }
+
+  /// The asset of a picture.
+  func asset(_ name: String) throws -> LocalIdentifier {
+    try #require(try rig.assets().first { try library.resources(of: $0)[0].originalFilename == name }).id
+  }
+
+  func edit(_ name: String, _ caption: String?, keywords: Set<String>? = nil) async throws {
+    let id = try asset(name)
+    try await library.performChanges { block in
+      var changes = AssetChanges()
+      changes.caption = .init(caption)
+      changes.addedKeywords = keywords ?? []
+      block.edit([id], changes)
+    }
+  }
+
+  /// The outcome of each sidecar by the name of the picture.
+  func write(_ change: (inout SidecarWriting.Options) -> Void = { _ in }) async throws -> [String: SidecarReport] {
+    var options = SidecarWriting.Options()
+    change(&options)
+    let found = Mutex<[String: SidecarReport]>([:])
+    let library = library
+    let writing = SidecarWriting(of: library, options: options)
+    let counts = try await writing.run(try library.fetchAssets(), progress: { _ in }) { report in
+      found.withLock { $0[report.asset] = report }
+    }
+    let reports = found.withLock { $0 }
+    #expect(counts.values.reduce(0, +) == reports.count, "Every asset has one outcome.")
+    return try Dictionary(
+      uniqueKeysWithValues: rig.assets().map { asset in
+        let report = try #require(reports[asset.localIdentifier])
+        return (try library.resources(of: asset)[0].originalFilename, report)
+      })
+  }
+
+  static func tags(_ path: String) throws -> [String: Any] {
+    let read = try ChildRun.of(["exiftool", "-j", "-n", "-G1", path]).text
+    return try #require((try JSONSerialization.jsonObject(with: Data(read.utf8)) as? [[String: Any]])?.first)
+  }
+}
+
+@Suite("writing sidecars")
+struct SidecarTests {
+  private static let foreign = """
+    <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+    <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"
+     xmlns:darktable="http://darktable.sf.net/" xmp:Rating="2" darktable:history_end="7">
+    <dc:creator><rdf:Seq><rdf:li>Somebody</rdf:li></rdf:Seq></dc:creator></rdf:Description></rdf:RDF></x:xmpmeta>
+
+    """
+
+  @Test("only what was edited is written, once, and only where the library knows a place")
+  func edited() async throws {
+    let rig = try await SidecarRig(["a.jpg", "b.jpg"])
+    try await rig.edit("a.jpg", "Sea", keywords: ["x", "y"])
+    let first = try await rig.write()
+    #expect(first["a.jpg"]?.outcome == .written && first["a.jpg"]?.fields == ["caption", "keywords"])
+    #expect(first["b.jpg"]?.outcome == .nothing)
+    #expect(!FileManager.default.fileExists(atPath: rig.place("b.jpg.xmp")))
+    let tags = try SidecarRig.tags(rig.place("a.jpg.xmp"))
+    #expect(tags["XMP-dc:Description"] as? String == "Sea" && tags["XMP-exif:DateTimeOriginal"] == nil)
+    #expect(try await rig.write()["a.jpg"]?.outcome == .unchanged)
+    try await rig.edit("a.jpg", nil)
+    #expect(try await rig.write()["a.jpg"]?.outcome == .merged)
+    let after = try SidecarRig.tags(rig.place("a.jpg.xmp"))
+    #expect(after["XMP-dc:Description"] == nil && after["XMP-dc:Subject"] as? [String] == ["x", "y"])
+  }
+
+  @Test("what another program says stays, under either name", arguments: ["a.jpg.xmp", "a.xmp"])
+  func merged(name: String) async throws {
+    let rig = try await SidecarRig(["a.jpg"])
+    try rig.folder.write(name, Data(Self.foreign.utf8))
+    try await rig.edit("a.jpg", "Sea")
+    #expect(try await rig.write()["a.jpg"]?.outcome == .merged)
+    let tags = try SidecarRig.tags(rig.place(name))
+    #expect(tags["XMP-dc:Description"] as? String == "Sea" && tags["XMP-xmp:Rating"] as? Int == 2)
+    #expect(tags["XMP-dc:Creator"] as? String == "Somebody" && tags["XMP-darktable:History_end"] as? Int == 7)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: rig.folder.path).sorted() == ["a.jpg", name])
+  }
+
+  @Test("one that another program changed since is left as it is, until it is to be merged")
+  func changed() async throws {
+    let rig = try await SidecarRig(["a.jpg"])
+    try await rig.edit("a.jpg", "Sea")
+    _ = try await rig.write()
+    try rig.folder.write("a.jpg.xmp", Data(Self.foreign.utf8))
+    let report = try await rig.write()["a.jpg"]
+    #expect(report?.outcome == .conflict && report?.message?.contains("changed by another program") == true)
+    #expect(try String(contentsOfFile: rig.place("a.jpg.xmp"), encoding: .utf8) == Self.foreign)
+    #expect(try await rig.write { $0.mergesChanged = true }["a.jpg"]?.outcome == .merged)
+    #expect(try SidecarRig.tags(rig.place("a.jpg.xmp"))["XMP-dc:Creator"] as? String == "Somebody")
+    #expect(try await rig.write()["a.jpg"]?.outcome == .unchanged)
+  }
+
+  @Test("a mirror has the originals' paths, and nothing is written beside them")
+  func mirror() async throws {
+    let rig = try await SidecarRig(["d/a.jpg"])
+    try await rig.edit("a.jpg", "Sea")
+    let mirror = try MediaImportTests.TemporaryFolder()
+    let report = try #require(try await rig.write { $0.mirror = mirror.path }["a.jpg"])
+    #expect(report.outcome == .written)
+    #expect(report.path?.hasPrefix(mirror.path) == true && report.path?.hasSuffix("/d/a.jpg.xmp") == true)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: rig.place("d")) == ["a.jpg"])
+  }
+
+  @Test("what cannot be written is said: a missing original, no sidecar under its name, a file that the library keeps")
+  func refused() async throws {
+    let rig = try await SidecarRig(["a.jpg", "b.jpg"])
+    try await rig.edit("a.jpg", "Sea")
+    try await rig.edit("b.jpg", "Sea")
+    #expect(unlink(rig.place("a.jpg")) == 0)
+    try rig.folder.write("b.jpg.xmp", Data("no XMP".utf8))
+    let reports = try await rig.write()
+    #expect(reports["a.jpg"]?.outcome == .missing)
+    #expect(reports["b.jpg"]?.outcome == .failed, "\(String(describing: reports["b.jpg"]))")
+    #expect(try String(contentsOfFile: rig.place("b.jpg.xmp"), encoding: .utf8) == "no XMP")
+    let kept = try ExportRig()
+    var random = SeededGenerator(seed: 1)
+    try await kept.add(1, &random)
+    let counts = try await SidecarWriting(of: kept.library).run(try kept.library.fetchAssets())
+    #expect(counts == [.noPlace: 1])
+  }
+
+  @Test("without exiftool new sidecars are written, and none is merged")
+  func noTool() async throws {
+    let rig = try await SidecarRig(["a.jpg"])
+    try await rig.edit("a.jpg", "Sea")
+    #expect(try await rig.write { $0.searchPath = "/nowhere" }["a.jpg"]?.outcome == .written)
+    try await rig.edit("a.jpg", "Lake")
+    await #expect { try await rig.write { $0.searchPath = "/nowhere" } } throws: {
+      ($0 as? ImportError)?.code == .toolMissing
+    }
+  }
+}
