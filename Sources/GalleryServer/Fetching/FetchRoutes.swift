@@ -37,8 +37,8 @@
             do { return try await window.lines(call) } catch { return Problem(error).response }
           }
         }
-        // A held result answers in microseconds, on the thread of the connection.
-        if let token = window.token,
+        // A held result answers at once, on the thread of the connection, as long as few rows are wanted.
+        if window.isSmall, let token = window.token,
           let result = call.server.fetches.held(window.fetch, at: token, for: try call.library().client)
         {
           try Fetches.checkMayRead(try call.library())
@@ -223,6 +223,9 @@
       }
       isColumns = form == "columns"
     }
+
+    /// Whether its rows are read within a millisecond; an asset as an object is read with all that is beside it.
+    var isSmall: Bool { count <= (isColumns ? 500 : 50) }
 
     /// The assets as objects, one a line; without `count` all of them, in pieces that wait for the client.
     func lines(_ call: Call) async throws -> HTTPResponse {

@@ -25,7 +25,7 @@
   // way to the library, so what a limited client may not see is hidden by the library's own rules.
   //
   // Which thread answers. The threads of connections serve all of them, so only what takes microseconds is answered
-  // there (`Route.held`): an asset of now (a few rows), a window of a held result (at most a thousand rows), sections
+  // there (`Route.held`): an asset of now (a few rows), a window of a held result (`Window.isSmall`), sections
   // that are encoded, a file of the library or a rendition that was made (two rows, a descriptor). A row may lie on a
   // page that is not in memory; that is one read of the disk for each such page, as for a file that is sent. What scans,
   // sorts, works out a moment of the past, waits for a person or a program, or writes is a task, and its reads block a
