@@ -11,11 +11,11 @@
       text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    @Test("a plain target is what its escaped spelling is", arguments: ["a", "L0-001_~.", "a=b", "x y", "…", "ä", "A+"])
+    @Test("a plain target is what its escaped spelling is", arguments: ["a", "L0-001_~.", "x y", "…", "A+"])
     func plain(_ word: String) throws {
       let escaped = try HTTPTarget("/" + Self.escaped(word) + "?q=" + Self.escaped(word))
       #expect(escaped.segments == [word] && escaped.query["q"] == word)
-      guard !word.contains("+"), !word.contains("…"), !word.contains("ä") else { return }
+      guard !word.contains("+"), !word.contains("…") else { return }
       let plain = try HTTPTarget("/\(word)?q=\(word)")
       #expect(plain.segments == escaped.segments && plain.query["q"] == escaped.query["q"])
     }
@@ -34,7 +34,8 @@
     /// Answers with what it was asked: the value of a field, and the peer.
     private struct Echo: HTTPApplication {
       func plan(_ request: HTTPRequest) -> HTTPPlan {
-        .answer(.plain(200, "\(request.fields["x-first"] ?? "none") \(request.peer) \(request.target.query["Q"] ?? "")"))
+        let (field, query) = (request.fields["x-first"] ?? "none", request.target.query["Q"] ?? "")
+        return .answer(.plain(200, "\(field) \(request.peer) \(query)"))
       }
       func finished(_ record: HTTPRecord) {}
     }
