@@ -19,15 +19,21 @@
   /// A connection and until when it must have got on.
   final class WatchedConnection: Sendable {
     fileprivate let descriptor: Int32
-    /// In nanoseconds of the uptime; the largest number: there is none.
+    /// The numeric address of the peer, which is the same for all requests; empty if it is unknown.
+    let peer: String
+    /// In nanoseconds of the monotonic clock; the largest number: there is none.
     private let deadline: Atomic<UInt64>
 
-    fileprivate init(_ descriptor: Int32, seconds: Double) {
-      self.descriptor = descriptor
+    fileprivate init(_ descriptor: Int32, peer: String, seconds: Double) {
+      (self.descriptor, self.peer) = (descriptor, peer)
       deadline = Atomic(Self.now + UInt64(seconds * 1e9))
     }
 
-    static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+    static var now: UInt64 {
+      var time = timespec()
+      clock_gettime(CLOCK_MONOTONIC, &time)
+      return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
 
     /// Sets the deadline anew; nil: there is none.
     func expect(within seconds: Double?) {
@@ -62,8 +68,9 @@
       }
     }
 
-    fileprivate func open(_ descriptor: Int32) -> WatchedConnection {
-      let connection = WatchedConnection(descriptor, seconds: requestSeconds)
+    fileprivate func open(_ raw: OpaquePointer) -> WatchedConnection {
+      let connection = WatchedConnection(
+        chttp_descriptor(raw), peer: chttp_peer(raw).map(HTTPAddress.host) ?? "", seconds: requestSeconds)
       all.withLock { $0[ObjectIdentifier(connection)] = connection }
       return connection
     }
@@ -85,7 +92,7 @@
     guard let context, let connection, let own else { return }
     let watch = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().connections
     if chttp_is_start(change) != 0 {
-      own.pointee = Unmanaged.passRetained(watch.open(chttp_descriptor(connection))).toOpaque()
+      own.pointee = Unmanaged.passRetained(watch.open(connection)).toOpaque()
     } else if let known = own.pointee {
       own.pointee = nil
       watch.close(Unmanaged<WatchedConnection>.fromOpaque(known).takeRetainedValue())

@@ -25,10 +25,10 @@
 
     init(_ connection: OpaquePointer, _ method: String, target path: String) {
       self.method = method
-      fields = HTTPFields(connection, MHD_ValueKind.HEADER_KIND)
-      peer = chttp_peer(connection).map(HTTPAddress.host) ?? ""
+      fields = HTTPFields(headOf: connection)
+      peer = ConnectionWatch.connection(connection)?.peer ?? ""
       do throws(HTTPServerError) {
-        let decoded = try HTTPTarget(path: path, query: HTTPFields(connection, MHD_ValueKind.GET_ARGUMENT_KIND))
+        let decoded = try HTTPTarget(path: path, query: HTTPFields(queryOf: connection))
         try Self.checkFraming(fields)
         (target, refusal) = (decoded, nil)
       } catch {
@@ -40,6 +40,13 @@
     /// Rejects a head whose body could end elsewhere for a proxy in front (RFC 9112, 6.3): libmicrohttpd takes the
     /// first of two lengths, and a proxy perhaps the second.
     private static func checkFraming(_ fields: HTTPFields) throws(HTTPServerError) {
+      // Most requests have no body, and one host.
+      var (bodies, hosts) = (0, 0)
+      for (name, _) in fields.pairs {
+        if name == "content-length" || name == "transfer-encoding" { bodies += 1 }
+        if name == "host" { hosts += 1 }
+      }
+      if bodies == 0, hosts < 2 { return }
       let lengths = fields.all("content-length")
       let codings = fields.all("transfer-encoding")
       guard lengths.count + codings.count < 2 else {
@@ -90,20 +97,47 @@
     /// Fields from pairs of name and value.
     public init(arrayLiteral elements: (String, String)...) { self.init(elements) }
 
-    init(_ connection: OpaquePointer, _ kind: MHD_ValueKind) {
+    /// The fields of a head, with the ASCII letters of their names in lower case.
+    init(headOf connection: OpaquePointer) {
+      entries.reserveCapacity(8)
       withUnsafeMutablePointer(to: &self) { list in
         _ = MHD_get_connection_values_n(
-          connection, kind,
+          connection, MHD_ValueKind.HEADER_KIND,
           { list, _, name, nameCount, value, valueCount in
-            guard let list, let name else { return MHD_Result.NO }
-            let key = String(decoding: UnsafeRawBufferPointer(start: name, count: nameCount), as: UTF8.self)
-            let text = String(
-              decoding: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueCount), as: UTF8.self)
-            list.assumingMemoryBound(to: HTTPFields.self).pointee.entries.append((key, text))
-            return MHD_Result.YES
+            HTTPFields.append(list, name, nameCount, value, valueCount, isHead: true)
           }, list)
       }
-      if kind == MHD_ValueKind.HEADER_KIND { entries = entries.map { ($0.name.lowercased(), $0.value) } }
+    }
+
+    /// The pairs of a query as they were written; the case of their names counts.
+    init(queryOf connection: OpaquePointer) {
+      withUnsafeMutablePointer(to: &self) { list in
+        _ = MHD_get_connection_values_n(
+          connection, MHD_ValueKind.GET_ARGUMENT_KIND,
+          { list, _, name, nameCount, value, valueCount in
+            HTTPFields.append(list, name, nameCount, value, valueCount, isHead: false)
+          }, list)
+      }
+    }
+
+    private static func append(
+      _ list: UnsafeMutableRawPointer?, _ name: UnsafePointer<CChar>?, _ nameCount: Int,
+      _ value: UnsafePointer<CChar>?, _ valueCount: Int, isHead: Bool
+    ) -> MHD_Result {
+      guard let list, let name else { return MHD_Result.NO }
+      let key = UnsafeRawBufferPointer(start: name, count: nameCount)
+      let text = UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueCount)
+      list.assumingMemoryBound(to: HTTPFields.self).pointee.entries.append(
+        (isHead ? lowercased(key) : String(decoding: key, as: UTF8.self), String(decoding: text, as: UTF8.self)))
+      return MHD_Result.YES
+    }
+
+    /// The ASCII letters of a name in lower case.
+    private static func lowercased(_ name: UnsafeRawBufferPointer) -> String {
+      String(unsafeUninitializedCapacity: name.count) { room in
+        for (index, byte) in name.enumerated() { room[index] = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+        return name.count
+      }
     }
 
     /// The first value of a name; names of queries keep their case, names of header fields are lower-cased.
@@ -167,9 +201,13 @@
     }
 
     /// A plus sign stands for a blank in queries (WHATWG URL, application/x-www-form-urlencoded).
-    private static func spaced(_ text: String) -> String { text.replacing("+", with: " ") }
+    private static func spaced(_ text: String) -> String {
+      text.utf8.contains(UInt8(ascii: "+")) ? text.replacing("+", with: " ") : text
+    }
 
     private static func decoded(_ text: some StringProtocol) throws(HTTPServerError) -> String {
+      // Most of what is asked for is plain: nothing is escaped, and nothing is to be refused.
+      if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "%") }) { return String(text) }
       guard let decoded = text.removingPercentEncoding else {
         throw HTTPServerError(
           description: "The target contains a percent escape that is not UTF-8: '\(text.prefix(80))'.")

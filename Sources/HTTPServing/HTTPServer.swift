@@ -118,14 +118,14 @@
       var streams: [ObjectIdentifier: Weak] = [:]
       /// How many tasks prepare a response.
       var tasks = 0
-      /// How many requests have begun and are not over: those whose last bytes are still to be sent included.
-      var requests = 0
       var isStopping = false
       var stopped: [CheckedContinuation<Void, Never>] = []
     }
 
     private struct Weak { weak var stream: HTTPStream? }
 
+    /// How many requests have begun and are not over: those whose last bytes are still to be sent included.
+    private let requests = Atomic(0)
     /// Guarded by its lock; `daemon` is set before the first request can be handled and cleared by `stop`.
     private let state = Mutex(State())
     let application: any HTTPApplication
@@ -226,7 +226,7 @@
       }
       // A response that is ready is not sent yet, nor is the end of a stream.
       let limit = ContinuousClock.now + .seconds(options.stopSeconds)
-      while state.withLock({ $0.requests > 0 }), ContinuousClock.now < limit {
+      while requests.load(ordering: .acquiring) > 0, ContinuousClock.now < limit {
         try? await Task.sleep(for: .milliseconds(5))
       }
       // Waits for the threads of the pool, so it runs where blocking is allowed.
@@ -253,9 +253,9 @@
     var isTLS: Bool { options.tls != nil }
 
     /// Counts a request that begins; `leave` counts its end.
-    func enter() { state.withLock { $0.requests += 1 } }
+    func enter() { requests.add(1, ordering: .relaxed) }
 
-    func leave() { state.withLock { $0.requests -= 1 } }
+    func leave() { requests.subtract(1, ordering: .releasing) }
 
     // MARK: Streams and tasks
 
@@ -314,7 +314,7 @@
     guard let known = request.pointee else {
       let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
       let head = HTTPRequest(connection, String(cString: method), target: String(cString: target))
-      let isHTTP11 = version.map { String(cString: $0) } == "HTTP/1.1"
+      let isHTTP11 = version.map { strcmp($0, "HTTP/1.1") == 0 } ?? false
       let exchange = Exchange(server, connection, head, isHTTP11: isHTTP11)
       server.enter()
       request.pointee = Unmanaged.passRetained(exchange).toOpaque()

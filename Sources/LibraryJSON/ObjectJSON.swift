@@ -35,6 +35,16 @@ extension PhotoLibrary {
 }
 
 extension JSONBytes {
+  /// Writes an asset with all that is shown beside it.
+  package mutating func write(_ shown: ShownAsset) {
+    write(shown.asset, shown.resources, shown.metadata) { bytes in
+      bytes.key("albums")
+      bytes.beginList()
+      for album in shown.albums { bytes.identifier(album, of: .album) }
+      bytes.endList()
+    }
+  }
+
   /// Writes an asset with its resources and the words about it.
   /// - Parameter members: writes what else the object has, behind all of that.
   package mutating func write(

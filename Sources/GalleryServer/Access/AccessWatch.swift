@@ -131,6 +131,7 @@
     /// Ends the feeds of keys that are not good any more, and of clients that may not read any more.
     func endWithdrawn() {
       picking.sweep()
+      files.sweep()
       for name in feeds.keys {
         guard let client = keyring.client(ofGoodKey: name),
           (try? Fetches.checkMayRead(library.as(client))) != nil

@@ -284,11 +284,22 @@
     static func hash(_ secret: String) -> String { hash(Array(secret.utf8)) }
 
     /// The SHA-256 of bytes, in hexadecimal digits.
-    static func hash(_ bytes: [UInt8]) -> String {
-      var digest = [UInt8](repeating: 0, count: 32)
-      psys_sha256_digest(bytes, bytes.count, &digest)
-      return digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    static func hash(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { hash($0) } }
+
+    static func hash(_ bytes: UnsafeRawBufferPointer) -> String {
+      withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { digest in
+        guard let start = digest.baseAddress else { return "" }
+        psys_sha256_digest(bytes.baseAddress, bytes.count, start.assumingMemoryBound(to: UInt8.self))
+        return String(unsafeUninitializedCapacity: 64) { room in
+          for (index, byte) in digest.enumerated() {
+            (room[2 * index], room[2 * index + 1]) = (digit(byte >> 4), digit(byte & 15))
+          }
+          return 64
+        }
+      }
     }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 
     /// Bytes in letters that need no escape anywhere (RFC 4648, base64url without padding).
     static func spelled(_ bytes: [UInt8]) -> String {

@@ -5,7 +5,7 @@
   /// A file whose bytes never change under its URL, answered whole, in part, or not again.
   struct FileAnswer {
     /// The file.
-    let url: URL
+    let path: String
     /// How many bytes it has to have.
     let size: UInt64
     /// The strong tag, without its quotation marks.
@@ -13,6 +13,8 @@
     let contentType: String
     /// As RFC 6266 has it.
     let disposition: String
+    /// Where the file is kept open; nil: it is opened for each request.
+    var files: OpenFiles?
 
     /// Opens the file for a request, and answers with it.
     /// - Throws: ``Problem`` if the file is missing or has another size.
@@ -41,7 +43,13 @@
 
     /// The file, checked to be the one that is meant by its size.
     func opened() throws(Problem) -> HTTPFile {
-      let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+      if let files { return try files.file(path, size: size) }
+      return try Self.open(path, size: size).file
+    }
+
+    /// Opens a file that has to have a size.
+    static func open(_ path: String, size: UInt64) throws(Problem) -> (file: HTTPFile, status: stat) {
+      let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
       guard descriptor >= 0 else {
         throw Problem(404, "missing-resource", "The file of this resource is missing; its owner has to restore it.")
       }
@@ -51,15 +59,32 @@
         throw Problem(
           500, "invalid-resource", "The file of this resource has another size; its owner has to restore it.")
       }
-      return file
+      return (file, status)
     }
 
     /// The name under which bytes are saved (RFC 6266, RFC 8187): no line break and no quotation mark survives.
     static func disposition(_ name: String, isShown: Bool) -> String {
-      let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-      let plain = String(name.unicodeScalars.map { unreserved.contains($0) ? Character($0) : "_" })
-      let full = name.addingPercentEncoding(withAllowedCharacters: unreserved) ?? plain
-      return (isShown ? "inline" : "attachment") + "; filename=\"\(plain)\"; filename*=UTF-8''\(full)"
+      let kind = isShown ? "inline" : "attachment"
+      // Most names of cameras need no escape.
+      if name.utf8.allSatisfy(isUnreserved) { return "\(kind); filename=\"\(name)\"; filename*=UTF-8''\(name)" }
+      let plain = String(
+        name.unicodeScalars.map { $0.isASCII && isUnreserved(UInt8($0.value)) ? Character($0) : "_" })
+      let digits = Array("0123456789ABCDEF".utf8)
+      let full = name.utf8.flatMap { byte in
+        isUnreserved(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+      return "\(kind); filename=\"\(plain)\"; filename*=UTF-8''\(String(decoding: full, as: UTF8.self))"
+    }
+
+    /// Whether a byte stands for itself everywhere (RFC 3986, 2.3).
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        true
+      default: false
+      }
     }
   }
 

@@ -12,23 +12,29 @@
   /// is, which is why `verify --content` exists. A file of another size is refused.
   enum FileRoutes {
     static let all: [Route] = [
-      .reading("GET", "/v1/assets/{asset}/resources/{sha256}") { call in
-        try call.checkQuery(["download"])
-        let library = try call.library()
-        try Fetches.checkMayRead(library)
-        guard let asset = try library.asset(call.parameters[0]),
-          let resource = try library.resources(of: asset).first(where: { $0.sha256Hex == call.parameters[1] })
-        else { throw Problem.notFound }
-        return try response(call, resource, at: try library.url(of: resource, in: asset))
+      .held("GET", "/v1/assets/{asset}/resources/{sha256}") { call in
+        // Two rows of now and a descriptor; the kernel reads the bytes while they are sent.
+        try call.library().canAskPerson ? nil : answer(call)
+      } _: { call in
+        // What is to be asked is asked by this reading; what it decided is read afterwards.
+        _ = try call.library().asset(call.parameters[0])
+        return try answer(call)
       }.needing(.originals)
     ]
 
-    private static func response(_ call: Call, _ resource: AssetResource, at url: URL) throws -> HTTPResponse {
+    private static func answer(_ call: Call) throws -> HTTPResponse {
+      try call.checkQuery(["download"])
+      let library = try call.library()
+      try Fetches.checkMayRead(library)
+      guard let (resource, path) = try library.shownFile(withSHA256: call.parameters[1], of: call.parameters[0])
+      else { throw Problem.notFound }
       // What a browser would run, such as SVG and HTML, is not in the list, and so is only ever saved.
       let isShown = try call.query("download") == nil && shown[resource.uniformTypeIdentifier] != nil
+      // A file that is somebody else's is not kept open: its disk could not be unmounted.
+      let files = resource.storage == .library ? call.server.files : nil
       return try FileAnswer(
-        url: url, size: resource.dataSize, tag: resource.sha256Hex, contentType: type(of: resource),
-        disposition: FileAnswer.disposition(resource.originalFilename, isShown: isShown)
+        path: path, size: resource.dataSize, tag: resource.sha256Hex, contentType: type(of: resource),
+        disposition: FileAnswer.disposition(resource.originalFilename, isShown: isShown), files: files
       ).response(call.request)
     }
 

@@ -61,6 +61,7 @@
     /// Whether the key has expired: nothing is delivered from then on.
     private let isExpired: @Sendable () -> Bool
     private let renditions: RenditionColumns
+    private let messages: EncodedMessages
     private let announcements: RenditionAnnouncements
     private let state: Mutex<State>
 
@@ -70,6 +71,7 @@
       let (now, end) = (server.environment.now, key.expires)
       isExpired = { now() >= end }
       renditions = RenditionColumns(library: library, renditions: server.renditions)
+      messages = server.messages
       announcements = RenditionAnnouncements(renditions, stream)
       state = Mutex(State(cursor: cursor))
     }
@@ -164,15 +166,20 @@
         try Fetches.checkMayRead(library)
         return try fetches.result(fetch, at: token, of: library)
       }
-      if token == nil { try await send("state", Message.state(result, of: fetch), fetch, number, result.token) }
+      if token == nil { try await send("state", Message.state(result, of: fetch).description, fetch, number, result.token) }
       for try await details in library.changes(to: result) {
         let after = details.fetchResultAfterChanges
         fetches.hold(after, of: fetch, for: library.client)
         if Message.isSmall(details) {
-          let message = try Message.change(details, of: fetch, sections: sections, renditions)
-          try await send("change", message, fetch, number, after.token)
+          let name = EncodedMessages.Name(
+            client: library.client, fetch: fetch, before: details.fetchResultBeforeChanges.token, after: after.token,
+            sections: sections?.tag, renditions: renditions.renditions.revision)
+          let message = try messages.message(name) {
+            try Message.change(details, of: fetch, sections: sections, renditions)
+          }
+          try await send("change", message.text, fetch, number, after.token, alone: message.cursor)
         } else {
-          try await send("state", Message.state(after, of: fetch), fetch, number, after.token)
+          try await send("state", Message.state(after, of: fetch).description, fetch, number, after.token)
         }
       }
       try Task.checkCancellation()
@@ -186,18 +193,19 @@
         "status": .integer(Int64(problem.status)), "detail": .text(problem.detail),
       ]
       // A client that has left needs no reason.
-      try? await send("problem", json, fetch, number, nil)
+      try? await send("problem", json.description, fetch, number, nil)
       let isLast = state.withLock { $0.cursor.tokens.isEmpty }
       // Its client comes back by itself, and is answered with a status then.
       if isLast { end() }
     }
 
     /// Sends a message of a fetch, unless the fetch was removed.
-    /// - Parameter token: the state that it leads to; nil: the fetch is removed.
+    /// - Parameters:
+    ///   - token: the state that it leads to; nil: the fetch is removed.
+    ///   - alone: the cursor after it of a feed that has no other fetch, if it is spelled already.
     private func send(
-      _ event: String, _ data: JSON, _ fetch: FetchRequest, _ number: Int, _ token: Token?
+      _ event: String, _ text: String, _ fetch: FetchRequest, _ number: Int, _ token: Token?, alone: String? = nil
     ) async throws {
-      let text = data.description
       try await stream.send { [self] in
         let cursor = state.withLock { state -> String? in
           guard state.following[fetch]?.number == number, !isExpired() else { return nil }
@@ -207,7 +215,7 @@
             state.cursor.tokens.removeAll { $0.fetch == fetch }
             state.following[fetch] = nil
           }
-          return state.cursor.spelled
+          return state.cursor.tokens.count == 1 ? alone ?? state.cursor.spelled : state.cursor.spelled
         }
         guard let cursor else { return [] }
         return Array("id: \(cursor)\nevent: \(event)\ndata: \(text)\n\n".utf8)

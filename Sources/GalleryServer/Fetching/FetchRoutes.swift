@@ -37,8 +37,8 @@
             do { return try await window.lines(call) } catch { return Problem(error).response }
           }
         }
-        // A held result answers in microseconds, on the thread of the connection.
-        if let token = window.token,
+        // A held result answers at once, on the thread of the connection, as long as few rows are wanted.
+        if window.isSmall, let token = window.token,
           let result = call.server.fetches.held(window.fetch, at: token, for: try call.library().client)
         {
           try Fetches.checkMayRead(try call.library())
@@ -55,20 +55,35 @@
           } catch { return Problem(error).response }
         }
       },
-      .reading("GET", "/v1/fetches/{fetch}/sections") { call in
+      .held("GET", "/v1/fetches/{fetch}/sections") { call in
         try call.checkQuery(["token", "at", "by", "timeZone"])
         let choice = try SectionChoice(call.query("by") ?? "month", zone: call.query("timeZone"), named: "by")
+        guard let token = try call.query("token"), try call.query("at") == nil else { return nil }
+        let library = try call.library()
+        let question = EncodedAnswers.Question(
+          client: library.client, fetch: call.parameters[0], token: token, form: choice.tag)
+        guard let answer = call.server.encoded.answer(question, at: try library.lastSequence) else { return nil }
+        try Fetches.checkMayRead(library)
+        let fields = Self.fields(tag: answer.tag)
+        return call.holds(fields)
+          ? HTTPResponse(304, Headers.common + fields) : .json(bytes: answer.bytes, fields)
+      } _: { call in
+        let choice = try SectionChoice(call.query("by") ?? "month", zone: call.query("timeZone"), named: "by")
+        let library = try call.library()
+        // Read before the result, so that an answer is never kept under a later state than its own.
+        let sequence = try library.lastSequence
         let (_, result) = try held(call)
         // The sections of a fetch at a token never change either.
-        let fields = Self.fields(tag: "\"\(result.token)-\(choice.tag)\"")
+        let tag = "\"\(result.token)-\(choice.tag)\""
+        let fields = Self.fields(tag: tag)
         if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
-        let sections = try result.sections(by: choice.granularity, in: choice.zone).map { section -> JSON in
-          [
-            "key": .text("\(section.key)"), "first": .integer(Int64(section.firstIndex)),
-            "count": .integer(Int64(section.count)),
-          ]
+        let response = HTTPResponse.json(try sections(of: result, choice), fields)
+        if case .bytes(let bytes) = response.content {
+          let question = EncodedAnswers.Question(
+            client: library.client, fetch: call.parameters[0], token: result.token.description, form: choice.tag)
+          call.server.encoded.keep(.init(tag: tag, bytes: bytes), of: question, at: sequence)
         }
-        return .json(["token": .text(result.token.description), "sections": .list(sections)], fields)
+        return response
       },
       .reading("GET", "/v1/fetches/{fetch}/index") { call in
         try call.checkQuery(["token", "at", "asset"])
@@ -83,8 +98,17 @@
           ["token": .text(result.token.description), "index": index.map { .integer(Int64($0)) } ?? .null],
           [("Cache-Control", "no-store")])
       },
-      .reading("GET", "/v1/assets/{asset}") { call in
+      .held("GET", "/v1/assets/{asset}") { call in
+        // A row of now, whose pages are few; a moment of the past is worked out.
         try call.checkQuery(["at"])
+        let library = try call.library()
+        guard call.request.target.query.pairs.isEmpty, !library.canAskPerson else { return nil }
+        try Fetches.checkMayRead(library)
+        guard let shown = try library.shown(call.parameters[0]) else { throw Problem.notFound }
+        var bytes = JSONBytes(capacity: 1 << 11)
+        bytes.write(shown)
+        return .json(bytes, [("Cache-Control", "no-store")])
+      } _: { call in
         let library = try call.view()
         guard let asset = try library.asset(call.parameters[0]) else { throw Problem.notFound }
         return .json(try library.shownJSON(of: asset), [("Cache-Control", "no-store")])
@@ -106,9 +130,31 @@
       },
     ]
 
+    private static func sections(of result: FetchResult<Asset>, _ choice: SectionChoice) throws -> JSONBytes {
+      var bytes = JSONBytes(capacity: 1 << 13)
+      bytes.beginObject()
+      bytes.key("token")
+      bytes.text(result.token.description)
+      bytes.key("sections")
+      bytes.beginList()
+      for section in try result.sections(by: choice.granularity, in: choice.zone) {
+        bytes.beginObject()
+        bytes.key("key")
+        bytes.text("\(section.key)")
+        bytes.key("first")
+        bytes.integer(Int64(section.firstIndex))
+        bytes.key("count")
+        bytes.integer(Int64(section.count))
+        bytes.endObject()
+      }
+      bytes.endList()
+      bytes.endObject()
+      return bytes
+    }
+
     /// The fetch that the path names, at the state of the query or now.
     private static func held(_ call: Call) throws -> (FetchRequest, FetchResult<Asset>) {
-      let fetch = try FetchRequest(name: call.parameters[0])
+      let fetch = try call.server.fetches.request(named: call.parameters[0])
       let library = try call.library()
       try Fetches.checkMayRead(library)
       return (fetch, try call.server.fetches.result(fetch, at: try call.token(in: library), of: library))
@@ -164,7 +210,7 @@
     let isColumns: Bool
 
     init(_ call: Call) throws {
-      fetch = try FetchRequest(name: call.parameters[0])
+      fetch = try call.server.fetches.request(named: call.parameters[0])
       token = try call.query("token").map { try Token($0) }
       start = try call.count("start") ?? 0
       count = try call.count("count") ?? 100
@@ -177,6 +223,9 @@
       }
       isColumns = form == "columns"
     }
+
+    /// Whether its rows are read within a millisecond; an asset as an object is read with all that is beside it.
+    var isSmall: Bool { count <= (isColumns ? 500 : 50) }
 
     /// The assets as objects, one a line; without `count` all of them, in pieces that wait for the client.
     func lines(_ call: Call) async throws -> HTTPResponse {
@@ -206,44 +255,32 @@
       // The sum of a large start and a count has no place in an Int.
       let range = first..<(first + min(count, result.count - first))
       let assets = try result.objects(at: range)
-      let items: JSON.Member
+      var bytes = JSONBytes(capacity: 1 << 10 + assets.count * (isColumns ? 320 : 1500))
+      bytes.beginObject()
+      bytes.key("token")
+      bytes.text(result.token.description)
+      bytes.key("total")
+      bytes.integer(Int64(result.count))
+      bytes.key("start")
+      bytes.integer(Int64(range.lowerBound))
+      bytes.key("count")
+      bytes.integer(Int64(assets.count))
       if isColumns {
-        let columns = try Columns.json(assets, try call.renditionColumns())
-        let text = columns.description
-        items = JSON.Member("columns", .written(text))
-        fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-c\(Keyring.hash(text).prefix(32))\"")
+        bytes.key("columns")
+        let place = bytes.count
+        try Columns.write(assets, try call.renditionColumns(), to: &bytes)
+        let hash = bytes.withUnsafeBytes { Keyring.hash(UnsafeRawBufferPointer(rebasing: $0[place...])) }
+        fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-c\(hash.prefix(32))\"")
         if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
       } else {
         let library = try call.library()
-        items = JSON.Member("items", .list(try assets.map { try library.json(of: $0) }))
+        bytes.key("items")
+        bytes.beginList()
+        for asset in assets { try library.write(asset, to: &bytes) }
+        bytes.endList()
       }
-      return .json(
-        .object([
-          JSON.Member("token", .text(result.token.description)), JSON.Member("total", .integer(Int64(result.count))),
-          JSON.Member("start", .integer(Int64(range.lowerBound))), JSON.Member("count", .integer(Int64(assets.count))),
-          items,
-        ]), fields)
-    }
-  }
-
-  /// Assets as columns: one list for each property that a grid needs, with a value for each asset.
-  enum Columns {
-    static func json(_ assets: [Asset], _ renditions: RenditionColumns) throws -> JSON {
-      func column(_ name: String, _ value: (Asset) -> JSON) -> JSON.Member {
-        JSON.Member(name, .list(assets.map(value)))
-      }
-      return try .object([
-        column("localIdentifier") { .text($0.localIdentifier) },
-        column("mediaType") { .integer(Int64($0.mediaType.rawValue)) },
-        column("mediaSubtypes") { .integer(Int64($0.mediaSubtypes.rawValue)) },
-        column("pixelWidth") { .integer(Int64($0.pixelWidth)) },
-        column("pixelHeight") { .integer(Int64($0.pixelHeight)) },
-        column("duration") { .number($0.duration) },
-        column("creationDate") { JSON($0.creationDate.map { DateText.instant($0) }) },
-        column("timeZoneOffset") { $0.timeZoneOffset.map { .integer(Int64($0)) } ?? .null },
-        column("isFavorite") { .bool($0.isFavorite) },
-        column("isHidden") { .bool($0.isHidden) },
-      ] + renditions.members(assets))
+      bytes.endObject()
+      return .json(bytes, fields)
     }
   }
 #endif

@@ -19,6 +19,22 @@
       var clock: UInt64 = 0
     }
 
+    /// What names ask for. A name says all of it, so what was read of one is good for every client and for ever.
+    private let names = Mutex<[String: FetchRequest]>([:])
+    static let nameLimit = 1_024
+
+    /// What a name asks for.
+    /// - Throws: ``Problem`` 400 for what is no name.
+    func request(named name: String) throws(Problem) -> FetchRequest {
+      if let known = names.withLock({ $0[name] }) { return known }
+      let request = try FetchRequest(name: name)
+      names.withLock { names in
+        if names.count >= Self.nameLimit { names.removeAll(keepingCapacity: true) }
+        names[name] = request
+      }
+      return request
+    }
+
     static let limit = 256
     private let state = Mutex(State())
 

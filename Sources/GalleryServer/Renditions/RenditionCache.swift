@@ -30,6 +30,8 @@
       var places: [UInt64: UInt32] = [:]
       var count: UInt32 = 0
       var total: UInt64 = 0
+      /// How many changes of records there were since the cache was opened, and the opening itself.
+      var revision = 1
     }
 
     let folder: URL
@@ -111,6 +113,14 @@
       state.withLock { Self.read(hash, $0) } ?? RenditionRecord()
     }
 
+    /// Grows with each change of a record.
+    var revision: Int { state.withLock { $0.revision } }
+
+    /// What there is of contents.
+    func records(_ hashes: [[UInt8]]) -> [RenditionRecord] {
+      state.withLock { state in hashes.map { Self.read($0, state) ?? RenditionRecord() } }
+    }
+
     /// The bytes of all files.
     var total: UInt64 { state.withLock { $0.total } }
 
@@ -128,6 +138,7 @@
         let before = record
         change(&record)
         if record == before { return }
+        state.revision += 1
         let key = RenditionRecord.number(hash, 0, 8)
         let place = state.places[key] ?? state.count
         let bytes = record.bytes(of: hash)

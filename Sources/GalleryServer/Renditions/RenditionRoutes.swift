@@ -20,6 +20,7 @@
         guard seconds <= waitLimit else {
           throw Problem.malformed("'wait' is \(seconds); pass at most \(waitLimit) seconds.")
         }
+        if let response = try held(call) { return .answer(response) }
         return .respond { _ in
           do {
             let (asset, resource, kind) = try await offload { try wish(call) }
@@ -30,6 +31,15 @@
         }
       }
     ]
+
+    /// The answer, if what is asked for has been made: two rows of the store, a record and a descriptor are read. Nil
+    /// if it is to be made, or if a person is to be asked.
+    private static func held(_ call: Call) throws -> HTTPResponse? {
+      guard try !call.library().canAskPerson else { return nil }
+      let (asset, resource, kind) = try wish(call)
+      guard let record = call.server.renditions.made(resource.sha256, isPlay: kind == .play) else { return nil }
+      return try answer(call, asset, resource, kind, record)
+    }
 
     /// What is asked for, if the client may see it.
     private static func wish(_ call: Call) throws -> (Asset, AssetResource, RenditionCache.Kind) {
@@ -62,7 +72,7 @@
           problem.fields = [("Retry-After", "5")]
           throw problem
         case .there(let record):
-          if let response = try await answer(call, asset, resource, kind, record) { return response }
+          if let response = try await offload({ try answer(call, asset, resource, kind, record) }) { return response }
         }
       }
       throw Problem(503, "not-ready", "The files of this rendition were removed while it was asked for; ask again.")
@@ -70,33 +80,31 @@
 
     private static func answer(
       _ call: Call, _ asset: Asset, _ resource: AssetResource, _ kind: RenditionCache.Kind, _ record: RenditionRecord
-    ) async throws -> HTTPResponse? {
-      try await offload {
-        let tag = "\(resource.sha256Hex)-\(RenditionRecipe.revision)-\(kind.rawValue)"
-        let name = (resource.originalFilename as NSString).deletingPathExtension
-        if kind == .play, record.play == .original {
-          guard call.key?.scopes.contains(.originals) == true else {
-            throw Problem(
-              403, "scope-missing", "This film plays from its original, which needs a key with the scope 'originals'.")
-          }
-          return try FileAnswer(
-            url: try call.library().url(of: resource, in: asset), size: resource.dataSize, tag: tag,
-            contentType: "video/mp4", disposition: FileAnswer.disposition(name + ".mp4", isShown: true)
-          ).response(call.request)
+    ) throws -> HTTPResponse? {
+      let tag = "\(resource.sha256Hex)-\(RenditionRecipe.revision)-\(kind.rawValue)"
+      let name = (resource.originalFilename as NSString).deletingPathExtension
+      if kind == .play, record.play == .original {
+        guard call.key?.scopes.contains(.originals) == true else {
+          throw Problem(
+            403, "scope-missing", "This film plays from its original, which needs a key with the scope 'originals'.")
         }
-        let size: UInt64 =
-          switch kind {
-          case .small: UInt64(record.smallSize)
-          case .large: UInt64(record.largeSize)
-          case .play: record.playSize
-          }
-        guard let file = try call.server.renditions.file(resource.sha256, kind, size: size) else { return nil }
-        let (type, ending) = kind == .play ? ("video/mp4", ".mp4") : ("image/jpeg", ".jpg")
         return try FileAnswer(
-          url: file, size: size, tag: tag, contentType: type,
-          disposition: FileAnswer.disposition(name + ending, isShown: true)
+          path: try call.library().url(of: resource, in: asset).path, size: resource.dataSize, tag: tag,
+          contentType: "video/mp4", disposition: FileAnswer.disposition(name + ".mp4", isShown: true)
         ).response(call.request)
       }
+      let size: UInt64 =
+        switch kind {
+        case .small: UInt64(record.smallSize)
+        case .large: UInt64(record.largeSize)
+        case .play: record.playSize
+        }
+      guard let file = try call.server.renditions.file(resource.sha256, kind, size: size) else { return nil }
+      let (type, ending) = kind == .play ? ("video/mp4", ".mp4") : ("image/jpeg", ".jpg")
+      return try FileAnswer(
+        path: file.path, size: size, tag: tag, contentType: type,
+        disposition: FileAnswer.disposition(name + ending, isShown: true), files: call.server.files
+      ).response(call.request)
     }
   }
 
@@ -105,26 +113,20 @@
     let library: PhotoLibrary
     let renditions: Renditions
 
-    /// `sha256`, `rendition` and `placeholder` of assets; null where an asset shows nothing.
-    func members(_ assets: [Asset]) throws -> [JSON.Member] {
-      var (hashes, states, placeholders) = ([JSON](), [JSON](), [JSON]())
-      for asset in assets {
-        guard let resource = try Renditions.shown(asset, in: library) else {
-          hashes.append(.null)
-          states.append(.null)
-          placeholders.append(.null)
-          continue
-        }
-        let record = renditions.record(resource.sha256)
-        hashes.append(.text(resource.sha256Hex))
-        states.append(.text(record.state.name))
-        placeholders.append(
-          record.placeholder.isEmpty ? .null : .text(Data(record.placeholder).base64EncodedString()))
+    /// What an asset shows, and what there is of it.
+    struct Shown: Sendable {
+      let sha256: [UInt8]
+      let record: RenditionRecord
+    }
+
+    /// What assets show; nil for one that shows nothing.
+    func shown(_ assets: [Asset]) throws -> [Shown?] {
+      let resources = zip(assets, try library.resources(of: assets)).map { Renditions.shown($0, of: $1)?.sha256 }
+      var records = renditions.records(resources.compactMap(\.self)).makeIterator()
+      return resources.map { hash in
+        guard let hash, let record = records.next() else { return nil }
+        return Shown(sha256: hash, record: record)
       }
-      return [
-        JSON.Member("sha256", .list(hashes)), JSON.Member("rendition", .list(states)),
-        JSON.Member("placeholder", .list(placeholders)),
-      ]
     }
   }
 

@@ -90,7 +90,12 @@
     /// The resource that an asset shows: what an edit rendered, or the original of its choice.
     static func shown(_ asset: Asset, in library: PhotoLibrary) throws -> AssetResource? {
       guard asset.mediaType == .image || asset.mediaType == .video else { return nil }
-      let resources = try library.resources(of: asset)
+      return shown(asset, of: try library.resources(of: asset))
+    }
+
+    /// The same of the asset's resources.
+    static func shown(_ asset: Asset, of resources: [AssetResource]) -> AssetResource? {
+      guard asset.mediaType == .image || asset.mediaType == .video else { return nil }
       let rendered: ResourceType = asset.mediaType == .video ? .fullSizeVideo : .fullSizePhoto
       return resources.first { $0.type == rendered } ?? resources.original(asset.originalResourceChoice)
     }
@@ -104,6 +109,23 @@
 
     /// What there is of a content.
     func record(_ hash: [UInt8]) -> RenditionRecord { (try? parts())?.cache.record(hash) ?? RenditionRecord() }
+
+    /// Grows with each change of what there is of any content; only for comparing, and never shown to a client.
+    var revision: Int { opened.withLock { $0?.0 }?.revision ?? 0 }
+
+    /// What there is of contents.
+    func records(_ hashes: [[UInt8]]) -> [RenditionRecord] {
+      (try? parts())?.cache.records(hashes) ?? hashes.map { _ in RenditionRecord() }
+    }
+
+    /// The record of a content whose pictures are there, or whose film is; nil if something is to be made, or failed.
+    func made(_ hash: [UInt8], isPlay: Bool) -> RenditionRecord? {
+      // Opening the cache reads the list of all of them; what asks first waits for it in a task.
+      guard let cache = opened.withLock({ $0?.0 }),
+        case .there(let record)? = settled(RenditionJob.Name(hash: hash, isPlay: isPlay), cache)
+      else { return nil }
+      return record
+    }
 
     /// How many contents wait to be made.
     var waitingCount: Int { opened.withLock { $0?.2.count ?? 0 } }

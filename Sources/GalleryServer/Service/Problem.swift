@@ -119,5 +119,15 @@
       HTTPResponse(
         status, Headers.common + [("Content-Type", "application/json")] + fields, .bytes(Array(json.description.utf8)))
     }
+
+    /// A JSON document that is written already.
+    static func json(_ text: borrowing JSONBytes, _ fields: [(name: String, value: String)]) -> HTTPResponse {
+      json(bytes: text.withUnsafeBytes { Array($0) }, fields)
+    }
+
+    /// A JSON document that is written already.
+    static func json(bytes: [UInt8], _ fields: [(name: String, value: String)]) -> HTTPResponse {
+      HTTPResponse(200, Headers.common + [("Content-Type", "application/json")] + fields, .bytes(bytes))
+    }
   }
 #endif

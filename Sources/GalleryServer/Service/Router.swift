@@ -42,6 +42,23 @@
       }
     }
 
+    /// A route whose answer takes microseconds once what it needs is held (GalleryServer.swift says which do): it is
+    /// made on the thread of the connection where that can be, and by a task where it cannot.
+    /// - Parameters:
+    ///   - atOnce: the answer; nil if something has to be read first that may take longer.
+    ///   - answer: the answer, whatever it takes.
+    static func held(
+      _ method: String, _ path: String, _ need: Need = .key, atOnce: @escaping @Sendable (Call) throws -> HTTPResponse?,
+      _ answer: @escaping @Sendable (Call) throws -> HTTPResponse
+    ) -> Route {
+      Route(method, path, need) { _, call in
+        if let response = try atOnce(call) { return .answer(response) }
+        return .respond { _ in
+          do { return try await offload { try answer(call) } } catch { return Problem(error).response }
+        }
+      }
+    }
+
     /// A route that takes a small JSON body.
     static func gathering(
       _ method: String, _ path: String, _ need: Need = .key, limit: Int = 1 << 16,
@@ -79,6 +96,16 @@
     }
   }
 
+  // Finds the route of a request.
+  //
+  //   /v1 ─┬─ /fetches ──── {} ─┬─ /items      the routes of a path stand at its end, one a method
+  //        │                    └─ /sections
+  //        └─ /assets ───── {} ─── /resources ── {}
+  //
+  // The tree is made once. A segment goes to the child of its own name and to that of placeholders, so a request looks
+  // at its own segments only, however many routes there are. Where several paths fit, the route that stands first in
+  // the list wins.
+
   /// Finds the route of a request.
   enum Router {
     static let routes: [Route] =
@@ -87,14 +114,46 @@
       + RenditionRoutes.all + DownloadRoutes.all + UploadRoutes.all.map { $0.needing(.add) }
       + HashRoutes.all.map { $0.needing(.add) }
 
+    private final class Node: Sendable {
+      let children: [String: Node]
+      let placeholder: Node?
+      /// The routes whose paths end here, by their places in the list.
+      let ends: [(place: Int, route: Route, placeholders: [Int])]
+
+      init(_ routes: [(place: Int, route: Route, path: [Substring])], depth: Int = 0) {
+        ends = routes.filter { $0.path.count == depth }.map { place, route, path in
+          (place, route, path.indices.filter { path[$0].hasPrefix("{") })
+        }
+        let deeper = routes.filter { $0.path.count > depth }
+        let named = deeper.filter { !$0.path[depth].hasPrefix("{") }
+        children = Dictionary(grouping: named) { String($0.path[depth]) }.mapValues { Node($0, depth: depth + 1) }
+        let open = deeper.filter { $0.path[depth].hasPrefix("{") }
+        placeholder = open.isEmpty ? nil : Node(open, depth: depth + 1)
+      }
+    }
+
+    private static let root = Node(
+      routes.enumerated().map { ($0.offset, $0.element, $0.element.path.split(separator: "/")) })
+
+    /// The routes whose paths fit, in the order of the list.
+    private static func fitting(_ segments: [String]) -> [(place: Int, route: Route, placeholders: [Int])] {
+      var nodes = [root]
+      for segment in segments {
+        nodes = nodes.flatMap { [$0.children[segment], $0.placeholder].compactMap(\.self) }
+        if nodes.isEmpty { return [] }
+      }
+      let ends = nodes.count == 1 ? nodes[0].ends : nodes.flatMap(\.ends)
+      return ends.count < 2 ? ends : ends.sorted { $0.place < $1.place }
+    }
+
     /// - Throws: ``Problem`` 404 for an unknown path, 405 for a known one with another method.
     static func route(_ request: HTTPRequest) throws(Problem) -> (Route, [String]) {
       // What answers GET answers HEAD: the server leaves the content out.
       let method = request.method == "HEAD" ? "GET" : request.method
+      let segments = request.target.segments
       var allowed: [String] = []
-      for route in routes {
-        guard let parameters = parameters(of: route.path, in: request.target.segments) else { continue }
-        if route.method == method { return (route, parameters) }
+      for (_, route, placeholders) in fitting(segments) {
+        if route.method == method { return (route, placeholders.map { segments[$0] }) }
         allowed.append(route.method)
       }
       guard !allowed.isEmpty else { throw .notFound }
@@ -104,21 +163,6 @@
         "\(request.method.prefix(16)) is not possible here; \(allowed.joined(separator: ", ")) is.")
       problem.fields = [("Allow", allowed.joined(separator: ", "))]
       throw problem
-    }
-
-    /// The segments at the placeholders of a path; nil if the path does not fit.
-    private static func parameters(of path: String, in segments: [String]) -> [String]? {
-      let pattern = path.split(separator: "/")
-      guard pattern.count == segments.count else { return nil }
-      var parameters: [String] = []
-      for (part, segment) in zip(pattern, segments) {
-        if part.hasPrefix("{") {
-          parameters.append(segment)
-        } else if part != segment {
-          return nil
-        }
-      }
-      return parameters
     }
   }
 #endif

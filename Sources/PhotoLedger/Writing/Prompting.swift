@@ -54,6 +54,9 @@ final class Prompting: StorePart, AccessAsking {
 
   func install(_ prompt: (any PermissionPrompt)?) { state.withLock { $0.prompt = prompt } }
 
+  /// Whether there is somebody to be asked.
+  var isInstalled: Bool { state.withLock { $0.prompt != nil } }
+
   /// Asks about a client that is about to read or change, if there is something to ask and somebody to be asked.
   func askIfNeeded(for client: String, in store: LibraryStore) throws {
     guard client != PhotoLibrary.owner, let prompt = state.withLock({ $0.prompt }) else { return }

@@ -1,0 +1,80 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import Synchronization
+
+  // Files of the library that were sent a moment ago, kept open.
+  //
+  //   path ─▶ descriptor, with what fstat said when it was opened
+  //             │ before each use, and at each sweep: fstat again
+  //             ├─ the same                        ─▶ sent from it
+  //             └─ removed, renamed, another size  ─▶ closed; the path is opened anew, or is missing
+  //
+  // Opening walks a path of six names; a file of a grid's screen is asked for by several people and several times. The
+  // time of the last change of an inode moves with its size, its content, its names and its modes, so what differs in
+  // it is not the file that was checked.
+  //
+  // Invariant: whether a client may have a file is decided for each request, before it is looked for here. At most
+  // `limit` descriptors are kept, and none of a removed file for longer than to the next sweep: each commit and every
+  // few seconds there is one, so that erased bytes leave the disk.
+  //
+  // Rejected: the bytes themselves in memory (the kernel keeps them once, for all processes); files outside the library
+  // (a disk with an open file cannot be unmounted).
+
+  /// Descriptors of files that were sent a moment ago.
+  final class OpenFiles: Sendable {
+    private struct Kept {
+      let file: HTTPFile
+      let status: stat
+      var lastUse: UInt64
+    }
+
+    private struct State {
+      var kept: [String: Kept] = [:]
+      var clock: UInt64 = 0
+    }
+
+    static let limit = 128
+    private let state = Mutex(State())
+
+    /// How many descriptors are kept.
+    var count: Int { state.withLock { $0.kept.count } }
+
+    /// The file at a path, which has to have a size.
+    /// - Throws: ``Problem`` 404 if it is missing, 500 if it has another size.
+    func file(_ path: String, size: UInt64) throws(Problem) -> HTTPFile {
+      let known = state.withLock { state -> Kept? in
+        state.clock += 1
+        let clock = state.clock
+        state.kept[path]?.lastUse = clock
+        return state.kept[path]
+      }
+      if let known, UInt64(known.status.st_size) == size, Self.isUnchanged(known) { return known.file }
+      let opened = try? FileAnswer.open(path, size: size)
+      state.withLock { state in
+        state.kept[path] = opened.map { Kept(file: $0.file, status: $0.status, lastUse: state.clock) }
+        guard state.kept.count > Self.limit, let oldest = state.kept.min(by: { $0.value.lastUse < $1.value.lastUse })
+        else { return }
+        state.kept[oldest.key] = nil
+      }
+      guard let opened else { return try FileAnswer.open(path, size: size).file }
+      return opened.file
+    }
+
+    /// Closes what is not as it was opened.
+    func sweep() {
+      for (path, kept) in state.withLock({ $0.kept }) where !Self.isUnchanged(kept) {
+        state.withLock { state in
+          if state.kept[path]?.file === kept.file { state.kept[path] = nil }
+        }
+      }
+    }
+
+    private static func isUnchanged(_ kept: Kept) -> Bool {
+      var now = stat()
+      let then = kept.status
+      return fstat(kept.file.descriptor, &now) == 0 && now.st_nlink > 0 && now.st_size == then.st_size
+        && now.st_ctim.tv_sec == then.st_ctim.tv_sec && now.st_ctim.tv_nsec == then.st_ctim.tv_nsec
+    }
+  }
+#endif

@@ -1,0 +1,103 @@
+import EventLog
+import Foundation
+import LMDB
+
+// What a server shows of assets, each answer from one read transaction.
+//
+// The public calls read one thing each: an asset, its resources, the words about it, the albums that hold it. Each
+// begins a transaction, reads the client's permission and finds the state of the value's commit. A server that answers
+// thousands of requests a second needs all of it together, of now, and of many assets at once.
+//
+// Invariant: what these give is what the public calls would give one after the other, with no commit between them.
+
+/// An asset of now with what is shown beside it.
+package struct ShownAsset: Sendable {
+  package let asset: Asset
+  package let resources: [AssetResource]
+  package let metadata: ExtendedMetadata
+  /// The albums that hold the asset and that the client sees, in the order in which they were made.
+  package let albums: [LocalIdentifier]
+}
+
+extension PhotoLibrary {
+  /// Whether reading can wait for a person: a prompt is installed, which is asked about clients like this one.
+  package var canAskPerson: Bool { client != Self.owner && store.prompting.isInstalled }
+
+  /// The number of the last event; two readings that give the same one see the same library.
+  package var lastSequence: UInt64 {
+    get throws { try store.reading { t in try store.core.log.head(t).sequence } }
+  }
+
+  /// The asset with an identifier as it is now, with what is shown beside it; nil if the client sees none. Nobody is
+  /// asked.
+  /// - Complexity: O(log n), and O(m) for m albums that hold it.
+  package func shown(_ identifier: String) throws -> ShownAsset? {
+    precondition(moment == nil, "What is shown of an asset is read of now.")
+    guard let identifier = LocalIdentifier(identifier) else { return nil }
+    return try store.reading { t in
+      let core = store.core
+      let access = try permission(t).access
+      guard let object = try core.projections.object(identifier, in: t), object.isAsset,
+        try core.projections.shows(object.number, to: access, in: t),
+        let row = try core.projections.asset(object.number, in: t)
+      else { return nil }
+      let details = try core.projections.details(object.number, in: t) ?? AssetDetails()
+      return ShownAsset(
+        asset: Asset(row: row, commit: try core.log.head(t).commit), resources: details.resources,
+        metadata: ExtendedMetadata(details), albums: try albums(holding: object.number, access, t))
+    }
+  }
+
+  /// The file of a content that an asset has now and the client sees, with the path at which its bytes lie; nil if
+  /// there is none. Nobody is asked.
+  /// - Complexity: O(log n).
+  package func shownFile(
+    withSHA256 digits: String, of identifier: String
+  ) throws -> (resource: AssetResource, path: String)? {
+    precondition(moment == nil, "What is shown of an asset is read of now.")
+    guard let identifier = LocalIdentifier(identifier) else { return nil }
+    let found = try store.reading { t -> AssetResource? in
+      let projections = store.core.projections
+      guard let object = try projections.object(identifier, in: t), object.isAsset,
+        try projections.shows(object.number, to: try permission(t).access, in: t)
+      else { return nil }
+      return try projections.details(object.number, in: t)?.resources.first { $0.sha256Hex == digits }
+    }
+    return found.map { ($0, store.resources.path(of: $0)) }
+  }
+
+  private func albums(
+    holding number: ObjectNumber, _ access: Access, _ t: borrowing StoreReading
+  ) throws -> [LocalIdentifier] {
+    let containers = try store.core.projections.places(of: number, in: t).map(\.container)
+    guard !containers.isEmpty else { return [] }
+    var query = Query(.collection, .containing(number), where: FetchOptions().condition, sortedBy: [])
+    query.sources = .all
+    let plan = QueryPlan(try store.query(query, seeing: access, t))
+    return try containers.sorted().compactMap { container in
+      guard let row = try store.core.projections.collection(container, in: t)?.seen(by: access), plan.admits(row)
+      else { return nil }
+      return row.identifier
+    }
+  }
+
+  /// The files of assets, as of the commit of each; empty for one that the client may not see.
+  /// - Complexity: O(m log n) for m assets of one commit, and one read for each later event that touched one.
+  package func resources(of assets: [Asset]) throws -> [[AssetResource]] {
+    try store.reading { t in
+      let head = try store.core.log.head(t)
+      // Nothing is to be taken back at the end of the log, so no history is read there.
+      var (commit, sequence) = (head.commit, LibraryStore.now)
+      let isFull = try permission(t).access == .full
+      return try assets.map { asset in
+        if asset.commit != commit {
+          commit = asset.commit
+          sequence = commit == head.commit ? LibraryStore.now : try store.sequence(ofCommit: commit, t)
+        }
+        guard !isFull else { return try store.assetDetails(asset.row.number, at: sequence, t)?.resources ?? [] }
+        let last = sequence == LibraryStore.now ? head.sequence : sequence
+        return try details(of: asset, at: last, t).resources
+      }
+    }
+  }
+}

@@ -1,0 +1,271 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("Answers that are held")
+  struct HeldAnswerTests {
+    private static func answer(_ text: String) -> EncodedAnswers.Answer {
+      EncodedAnswers.Answer(tag: "\"\(text)\"", bytes: Array(text.utf8))
+    }
+
+    private static func question(_ client: String, token: String = "t") -> EncodedAnswers.Question {
+      EncodedAnswers.Question(client: client, fetch: "f", token: token, form: "month")
+    }
+
+    @Test("an encoded answer is given to its client, for its token, at its end of the log only")
+    func encoded() {
+      let encoded = EncodedAnswers()
+      encoded.keep(Self.answer("a"), of: Self.question("one"), at: 5)
+      #expect(encoded.answer(Self.question("one"), at: 5)?.bytes == Array("a".utf8))
+      #expect(encoded.answer(Self.question("one"), at: 6) == nil)
+      #expect(encoded.answer(Self.question("two"), at: 5) == nil)
+      #expect(encoded.answer(Self.question("one", token: "u"), at: 5) == nil)
+      encoded.keep(Self.answer("bb"), of: Self.question("one"), at: 6)
+      #expect(encoded.answer(Self.question("one"), at: 5) == nil)
+      #expect(encoded.byteCount == 2)
+    }
+
+    @Test("encoded answers are bounded in bytes")
+    func bounded() {
+      let encoded = EncodedAnswers()
+      let large = EncodedAnswers.Answer(tag: "", bytes: [UInt8](repeating: 0, count: EncodedAnswers.byteLimit / 8))
+      for client in 0..<20 {
+        encoded.keep(large, of: Self.question("\(client)"), at: 1)
+        #expect(encoded.byteCount <= EncodedAnswers.byteLimit)
+        #expect(encoded.answer(Self.question("\(client)"), at: 1) != nil)
+      }
+      let larger = EncodedAnswers.Answer(tag: "", bytes: large.bytes + [0])
+      encoded.keep(larger, of: Self.question("larger"), at: 1)
+      #expect(encoded.answer(Self.question("larger"), at: 1) == nil)
+    }
+
+    @Test("sections are those of their token before and after a commit, kept or not")
+    func sections() async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.makeAssets(70)
+        let fetch = try gallery.fetch(["sort": ["creationDate:asc"]])
+        let target = "/v1/fetches/\(fetch.name)/sections?by=month&token="
+        let first = try gallery.ask("GET", target + fetch.token)
+        #expect(first.status == 200 && gallery.server.encoded.byteCount > 0)
+        let second = try gallery.ask("GET", target + fetch.token)
+        #expect(second.body == first.body && second.fields["etag"] == first.fields["etag"])
+        let tag = try #require(first.fields["etag"])
+        #expect(try gallery.ask("GET", target + fetch.token, ["If-None-Match: \(tag)"]).status == 304)
+        try await gallery.makeAssets(5, from: 70)
+        #expect(try gallery.ask("GET", target + fetch.token).body == first.body)
+        let now = try gallery.fetch(["sort": ["creationDate:asc"]])
+        let later = try gallery.ask("GET", target + now.token)
+        func count(_ answer: Answer) throws -> Int {
+          let sections = try #require(try answer.json()["sections"] as? [[String: Any]])
+          return sections.reduce(0) { $0 + ($1["count"] as? Int ?? 0) }
+        }
+        #expect(try count(first) == 70 && count(later) == 75)
+        // Another by, and another zone, are other answers.
+        let years = "/v1/fetches/\(fetch.name)/sections?by=year&token=\(fetch.token)"
+        #expect(try gallery.ask("GET", years).body != first.body)
+      }
+    }
+
+    @Test("a client that is denied gets no kept sections on its next request, and none of another client")
+    func denied() async throws {
+      try await TestGallery.serving { gallery in
+        let assets = try await gallery.makeAssets(10)
+        let key = try gallery.key(of: "app")
+        try await gallery.allow(.all)
+        let fetch = try gallery.fetch(key: key.secret)
+        let own = "/v1/fetches/\(fetch.name)/sections?by=year&token=\(fetch.token)"
+        let full = try gallery.ask("GET", own, key: key.secret)
+        #expect(try gallery.ask("GET", own, key: key.secret).body == full.body)
+        try await gallery.allow(.selected, assets[0])
+        let narrow = try gallery.fetch(key: key.secret)
+        let sections = "/v1/fetches/\(narrow.name)/sections?by=year&token=\(narrow.token)"
+        for _ in 0..<2 {
+          #expect(try gallery.ask("GET", sections, key: key.secret).body.contains("\"count\":1}"))
+        }
+        try await gallery.allow(.nothing)
+        for target in [own, sections, "/v1/assets/\(assets[0].uuidString)"] {
+          #expect(try gallery.ask("GET", target, key: key.secret).status == 403)
+        }
+      }
+    }
+
+    @Test("a key that is withdrawn is refused on the very next request of an open connection")
+    func withdrawn() async throws {
+      try await TestGallery.serving { gallery in
+        let asset = try await gallery.makeAssets(1)[0]
+        let key = try gallery.key(of: PhotoLibrary.owner)
+        let client = try RawClient(port: gallery.address.port)
+        let head = try gallery.head("GET", "/v1/assets/\(asset.uuidString)", key: key.secret)
+        for _ in 0..<3 {
+          client.send(head)
+          #expect(client.read(through: "\"albums\":[]}").hasPrefix("HTTP/1.1 200"))
+        }
+        #expect(try gallery.ask("DELETE", "/v1/keys/\(key.name)").status == 204)
+        client.send(head)
+        #expect(client.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 401"))
+      }
+    }
+
+    @Test("each request of a key is charged, those that are answered at once as well")
+    func charged() async throws {
+      var access = GalleryAccess()
+      (access.limits.keyBurst, access.limits.keyPerSecond) = (5, 0.001)
+      try await TestGallery.serving(access: access) { gallery in
+        let asset = try await gallery.makeAssets(1)[0]
+        try await gallery.allow(.all)
+        let key = try gallery.key(of: "app")
+        let statuses = try (0..<7).map { _ in
+          try gallery.ask("GET", "/v1/assets/\(asset.uuidString)", key: key.secret).status
+        }
+        #expect(statuses == [200, 200, 200, 200, 200, 429, 429])
+      }
+    }
+
+    @Test(
+      "what is shown of an asset at once is what the view of the same state shows",
+      arguments: [Access.all, .selected, .nothing])
+    private func shown(_ access: Access) async throws {
+      try await TestGallery.serving { gallery in
+        let assets = try await gallery.makeAssets(4)
+        try await gallery.library.performChanges { change in
+          for title in ["Sea", "Hills"] {
+            let album = change.createAlbum(title: title)
+            change.album(album).add(Array(assets.prefix(2)))
+          }
+          change.setFavorite(true, for: [assets[1]])
+        }
+        let key = try gallery.key(of: "app")
+        try await gallery.allow(access, assets[0])
+        let token = try gallery.library.as("app").currentToken
+        for asset in assets {
+          let now = try gallery.ask("GET", "/v1/assets/\(asset.uuidString)", key: key.secret)
+          let view = try gallery.ask("GET", "/v1/assets/\(asset.uuidString)?at=\(token)", key: key.secret)
+          #expect(now.body == view.body && now.status == view.status)
+          let isSeen = access == .all || access == .selected && asset == assets[0]
+          #expect(now.status == (isSeen ? 200 : access == .nothing ? 403 : 404))
+        }
+        let albums = try gallery.ask("GET", "/v1/assets/\(assets[0].uuidString)").json()["albums"] as? [String]
+        #expect(albums?.count == 2)
+      }
+    }
+
+  }
+
+  private enum Access { case all, selected, nothing }
+
+  extension TestGallery {
+    /// Sets what the client `app` may see.
+    fileprivate func allow(_ access: Access, _ asset: LocalIdentifier? = nil) async throws {
+      try await library.performChanges { change in
+        switch access {
+        case .all: change.setAuthorizationStatus(.authorized, of: "app")
+        case .selected:
+          change.setAuthorizationStatus(.limited, of: "app")
+          change.grant([asset].compactMap(\.self), to: "app")
+        case .nothing: change.setAuthorizationStatus(.denied, of: "app")
+        }
+      }
+    }
+  }
+
+  @Suite("Files that are kept open")
+  struct OpenFilesTests {
+    private func withFile(_ body: (OpenFiles, String, TemporaryFolder) throws -> Void) throws {
+      let folder = try TemporaryFolder()
+      let path = folder.place("file").path
+      try Data("bytes".utf8).write(to: URL(filePath: path))
+      try body(OpenFiles(), path, folder)
+    }
+
+    @Test("a file is opened once for as long as it is what it was")
+    func kept() throws {
+      try withFile { files, path, _ in
+        let first = try files.file(path, size: 5)
+        #expect(try files.file(path, size: 5) === first)
+        #expect(throws: Problem.self) { try files.file(path, size: 6) }
+      }
+    }
+
+    @Test("a file that was removed is missing on the next request, and is closed by a sweep")
+    func removed() throws {
+      try withFile { files, path, _ in
+        _ = try files.file(path, size: 5)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(files.count == 1)
+        files.sweep()
+        #expect(files.count == 0)
+        #expect(throws: Problem.self) { try files.file(path, size: 5) }
+      }
+      try withFile { files, path, _ in
+        _ = try files.file(path, size: 5)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(throws: Problem.self) { try files.file(path, size: 5) }
+        #expect(files.count == 0)
+      }
+    }
+
+    @Test("a file that another one took the place of, or that was cut, is not sent as it was")
+    func replaced() throws {
+      try withFile { files, path, folder in
+        let first = try files.file(path, size: 5)
+        let other = folder.place("other")
+        try Data("BYTES".utf8).write(to: other)
+        #expect(rename(other.path, path) == 0)
+        #expect(try files.file(path, size: 5) !== first)
+        #expect(truncate(path, 3) == 0)
+        #expect(throws: Problem.self) { try files.file(path, size: 5) }
+      }
+    }
+
+    @Test("no more descriptors are kept than the limit says")
+    func bounded() throws {
+      try withFile { files, path, folder in
+        for number in 0..<OpenFiles.limit + 20 {
+          let one = folder.place("file\(number)").path
+          try FileManager.default.copyItem(atPath: path, toPath: one)
+          _ = try files.file(one, size: 5)
+        }
+        #expect(files.count == OpenFiles.limit)
+      }
+    }
+  }
+
+  @Suite("The tree of routes")
+  struct RouterTests {
+    /// The routes whose paths fit, by looking at each.
+    private static func fitting(_ segments: [String], _ method: String) -> (path: String, parameters: [String])? {
+      for route in Router.routes where route.method == method {
+        let parts = route.path.split(separator: "/").map(String.init)
+        guard parts.count == segments.count else { continue }
+        let pairs = zip(parts, segments)
+        if pairs.allSatisfy({ $0.hasPrefix("{") || $0 == $1 }) {
+          return (route.path, pairs.filter { $0.0.hasPrefix("{") }.map(\.1))
+        }
+      }
+      return nil
+    }
+
+    @Test("finds the route that looking at each route in turn finds", arguments: 0..<20 as Range<UInt64>)
+    func found(_ seed: UInt64) throws {
+      var random = SeededGenerator(seed: seed)
+      let words = Set(Router.routes.flatMap { $0.path.split(separator: "/").map(String.init) }).sorted()
+      for _ in 0..<200 {
+        let path = Router.routes.randomElement(using: &random)?.path ?? "/"
+        var segments = path.split(separator: "/").map(String.init)
+        for place in segments.indices where Int.random(in: 0..<3, using: &random) == 0 {
+          segments[place] = words.randomElement(using: &random) ?? ""
+        }
+        if Int.random(in: 0..<8, using: &random) == 0 { segments.append("more") }
+        let method = ["GET", "POST", "DELETE"].randomElement(using: &random) ?? "GET"
+        let target = try HTTPTarget("/" + segments.joined(separator: "/"))
+        let found = try? Router.route(HTTPRequest(method: method, target: target))
+        let expected = Self.fitting(segments, method)
+        #expect(found?.0.path == expected?.path && found?.1 == expected?.parameters, "\(method) \(segments)")
+      }
+    }
+  }
+#endif
