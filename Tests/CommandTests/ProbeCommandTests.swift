@@ -69,7 +69,9 @@ struct ProbeCommandTests {
   /// The caller runs `onBlockingThreads`: exiftool is ended after its time per file, so a test that got no thread of the
   /// shared pool for that long would look for a process that has come and gone.
   /// - Parameter words: what its command line begins with, the program's path as `$0`.
-  private nonisolated(nonsending) func waitForExifTool(_ sandbox: Sandbox, of program: Running, _ words: [String]) async throws {
+  private nonisolated(nonsending) func waitForExifTool(
+    _ sandbox: Sandbox, of program: Running, _ words: [String]
+  ) async throws {
     let place = sandbox.folder.appending(path: "bin/exiftool").path
     let start = Array(words.map { ($0 == "$0" ? place : $0) + "\0" }.joined().utf8)
     try await waitUntil("exiftool runs") {
