@@ -66,8 +66,8 @@ struct ProbeCommandTests {
 
   /// Waits for a process of the invented exiftool; a program that ends before it has started one says why.
   ///
-  /// The caller runs `onBlockingThreads`: exiftool is ended after its time per file, so a test that got no thread of the
-  /// shared pool for that long would look for a process that has come and gone.
+  /// The caller runs `onBlockingThreads`: exiftool is ended after its time per file, so a test that got no thread of
+  /// the shared pool for that long would look for a process that has come and gone.
   /// - Parameter words: what its command line begins with, the program's path as `$0`.
   private nonisolated(nonsending) func waitForExifTool(
     _ sandbox: Sandbox, of program: Running, _ words: [String]
