@@ -6,14 +6,12 @@ import Testing
 
 // Rows that nobody wrote: numbers as large as there are, keys that lead elsewhere, bytes too few and too many. The
 // pages of the store are sound, so nothing but a row is in the way: a command answers, or ends with a sentence and
-// status 1, and never by a trap. PHOTOLEDGER_MUTATIONS says how many rows are altered.
+// status 1, and never by a trap.
 
 @Suite("Mutated rows")
 struct MutatedRowTests {
-  /// PHOTOLEDGER_MUTATIONS: how many rows are altered, one at a time.
-  static var mutations: Int {
-    ProcessInfo.processInfo.environment["PHOTOLEDGER_MUTATIONS"].flatMap { Int($0) } ?? 24
-  }
+  /// How many rows are altered, one at a time; each command is tried on two and more of them.
+  static var mutations: Int { Dose.of(24) }
 
   /// What a number becomes.
   private static let extremes: [UInt64] = [

@@ -64,13 +64,22 @@ struct ProbeCommandTests {
   /// A program that hangs under its own name. It may write no file and start no process: exiftool runs confined.
   private static let hanging = "exec -a \"$0\" sleep 1000"
 
-  /// Waits for a process of the invented exiftool.
+  /// Waits for a process of the invented exiftool; a program that ends before it has started one says why.
+  ///
+  /// The caller runs `onBlockingThreads`: exiftool is ended after its time per file, so a test that got no thread of
+  /// the shared pool for that long would look for a process that has come and gone.
   /// - Parameter words: what its command line begins with, the program's path as `$0`.
-  private func waitForExifTool(_ sandbox: Sandbox, _ words: [String]) async throws {
+  private nonisolated(nonsending) func waitForExifTool(
+    _ sandbox: Sandbox, of program: Running, _ words: [String]
+  ) async throws {
     let place = sandbox.folder.appending(path: "bin/exiftool").path
     let start = Array(words.map { ($0 == "$0" ? place : $0) + "\0" }.joined().utf8)
     try await waitUntil("exiftool runs") {
-      try FileManager.default.contentsOfDirectory(atPath: "/proc").contains { name in
+      guard program.child.isRunning else {
+        let result = try program.finish()
+        throw TimeIsUp(description: "No exiftool ran: \(result.end) \(result.errors) \(result.output)")
+      }
+      return try FileManager.default.contentsOfDirectory(atPath: "/proc").contains { name in
         // Processes end while they are looked at.
         name.first?.isNumber == true
           && FileManager.default.contents(atPath: "/proc/\(name)/cmdline")?.starts(with: start) == true
@@ -80,11 +89,15 @@ struct ProbeCommandTests {
 
   @Test("one signal ends an apply and an import whose exiftool hangs", .timeLimit(.minutes(30)))
   func signals() async throws {
+    try await onBlockingThreads { try await signalEnds() }
+  }
+
+  private nonisolated(nonsending) func signalEnds() async throws {
     let sandbox = try Sandbox()
     let variables = try Self.path(sandbox, Self.hanging)
     let apply = try Running(sandbox, ["apply"], variables)
     try apply.send(Self.creation(TinyMedia.jpeg()) + "\n")
-    try await waitForExifTool(sandbox, ["$0", "1000"])
+    try await waitForExifTool(sandbox, of: apply, ["$0", "1000"])
     let stopped = try apply.finish(interrupting: true)
     #expect(stopped.status == 1 && stopped.errors.contains("Stopped after line 1"))
     #expect(try stopped.objects().first?["error"] != nil)
@@ -93,13 +106,17 @@ struct ProbeCommandTests {
     try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
     try TinyMedia.jpeg().write(to: pictures.appending(path: "a.jpg"))
     let importing = try Running(sandbox, ["import", pictures.path], try Self.path(sandbox, Self.hanging))
-    try await waitForExifTool(sandbox, ["$0", "1000"])
+    try await waitForExifTool(sandbox, of: importing, ["$0", "1000"])
     let result = try importing.finish(interrupting: true)
     #expect(result.status == 1 && result.errors.contains("Stopped with 1 file left"))
   }
 
   @Test("an import from which files vanished meanwhile counts them and ends with status 1")
   func vanished() async throws {
+    try await onBlockingThreads { try await importWhileFilesVanish() }
+  }
+
+  private nonisolated(nonsending) func importWhileFilesVanish() async throws {
     let sandbox = try Sandbox()
     let pictures = sandbox.folder.appending(path: "pictures")
     try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
@@ -115,7 +132,7 @@ struct ProbeCommandTests {
         echo "{ready${l#-execute}}";; esac; done
       """)
     let importing = try Running(sandbox, ["import", pictures.path, "--json"], variables)
-    try await waitForExifTool(sandbox, ["/bin/bash", "$0"])
+    try await waitForExifTool(sandbox, of: importing, ["/bin/bash", "$0"])
     try FileManager.default.removeItem(at: pictures.appending(path: "b.jpg"))
     #expect(FileManager.default.createFile(atPath: sandbox.folder.path + "/gate", contents: nil))
     let result = try importing.finish()

@@ -137,10 +137,8 @@
 
   @Suite("Readers of hostile text")
   struct ReaderFuzzTests {
-    /// How much is tried: a second's worth, or as much as the environment asks for.
-    private var rounds: Int {
-      ProcessInfo.processInfo.environment["GALLERY_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 20_000
-    }
+    /// How much is tried.
+    private var rounds: Int { Dose.of(20_000) }
 
     @Test("a range is inside the content, or is none, whatever the field says", arguments: [1, 2, 3] as [UInt64])
     func ranges(_ seed: UInt64) {

@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+// A program as its author writes it.
+
 import PhotosUI
 
 /// Lets a person choose pictures, in an order, and keeps what was chosen before.

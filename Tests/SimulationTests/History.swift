@@ -36,6 +36,8 @@ final class History {
   /// Called after each commit, with its number.
   var afterCommit: ((UInt64) throws -> Void)?
   var cast: Cast { steps.cast }
+  /// The kinds of step that were drawn.
+  var kinds: Set<StepKind> { steps.kinds }
 
   /// What is being waited for.
   let progressReport: Progress

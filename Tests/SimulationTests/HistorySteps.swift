@@ -21,7 +21,19 @@ struct Basis {
   }
 }
 
+/// What a history draws: each must occur in the usual dose, see `HistoryTests`.
+enum StepKind: CaseIterable {
+  case setStatus, setAddOnlyStatus, withdraw, grant
+  case create, addFile, edit, purge, restore, trash, chooseOfBurst
+  case crowd, add, insert, remove, removeAt, replace, move, orderByResult, arrangeFolder
+  case deleteCollection, retitle, createAlbum, createFolder, createSmartAlbum
+  case editStranger, purgeLiving, createEmpty, createWrong, nestInItself, nestInAlbum, fillAsset, deleteStranger
+  case useForeignResult, fillSmartAlbum, grantItself
+}
+
 struct HistorySteps {
+  /// Those that were drawn.
+  private(set) var kinds: Set<StepKind> = []
   var random: SeededGenerator
   let cast: Cast
   private var fileCount = 0
@@ -83,20 +95,24 @@ struct HistorySteps {
       let usual: AuthorizationStatus = client == Cast.full ? .authorized : .limited
       let isUsual = model.clients[client]?.readWrite == usual
       let status = isUsual ? random.one(of: [.authorized, .limited, .denied, .restricted]) : usual
+      kinds.insert(.setStatus)
       block.setAuthorizationStatus(status, of: client)
       return try model.setStatus(status, of: client)
     }
     if random.chance(1, of: 40) {
       let status = random.one(of: [AuthorizationStatus.authorized, .authorized, .denied])
+      kinds.insert(.setAddOnlyStatus)
       block.setAuthorizationStatus(status, of: Cast.adder, for: .addOnly)
       return try model.setStatus(status, of: Cast.adder, for: .addOnly)
     }
     let client = random.one(of: [Cast.full] + Cast.limited + Cast.limited)
     let ids = random.some(random.int(1..<6), of: model.assetsInOrder)
     if random.chance(model.clients[client]?.selection.count ?? 0, of: model.assetsInOrder.count + 4) {
+      kinds.insert(.withdraw)
       block.withdraw(ids, from: client)
       try model.withdraw(ids, from: client)
     } else {
+      kinds.insert(.grant)
       block.grant(ids, to: client)
       try model.grant(ids, to: client)
     }
@@ -111,6 +127,7 @@ struct HistorySteps {
     var creation = AssetCreation.random(file(), &random)
     // Nobody can delete them, so there must not be many.
     if model.assets.values.count(where: { !$0.isEditable }) > 4 { creation.sourceType = .userLibrary }
+    kinds.insert(.create)
     let id = block.createAsset(creation)
     try model.create(creation, as: id, at: date)
     guard random.chance(1, of: 2), let album = album(model) else { return }
@@ -125,12 +142,14 @@ struct HistorySteps {
     if random.chance(1, of: 12) {
       let resource = AssetResource.invented(file(), .alternatePhoto)
       guard model.assets[first]?.mediaType == .image else { return }
+      kinds.insert(.addFile)
       block.addResources([.staged(resource)], to: first)
       return try model.addFile(resource, to: first, at: date)
     }
     var changes = drawnChanges()
     // Photos have no duration (AS-03); that the library refuses one is a test of its own.
     if ids.contains(where: { model.assets[$0]?.mediaType == .image }) { changes.duration = nil }
+    kinds.insert(.edit)
     block.edit(ids, changes)
     try model.edit(ids, changes, at: date)
   }
@@ -165,15 +184,18 @@ struct HistorySteps {
     let isFull = trashed.count > 10 || (model.assets.count > 40 && !trashed.isEmpty)
     if isFull, model.eyes(of: model.acting) == .full || random.chance(1, of: 10) {
       let ids = random.some(3, of: trashed)
+      kinds.insert(.purge)
       block.purgeAssets(ids)
       return try model.purge(ids, at: date)
     }
     if random.chance(1, of: 3), !trashed.isEmpty {
       let ids = random.some(2, of: trashed)
+      kinds.insert(.restore)
       block.restoreAssets(ids)
       return try model.trash(ids, at: nil)
     }
     let ids = random.some(random.int(1..<3), of: living)
+    kinds.insert(.trash)
     block.deleteAssets(ids)
     try model.trash(ids, at: date)
   }
@@ -183,6 +205,7 @@ struct HistorySteps {
     let pool = random.chance(1, of: 10) ? editable(model) : members
     if pool.isEmpty { return }
     let id = random.one(of: pool)
+    kinds.insert(.chooseOfBurst)
     block.setRepresentative(ofBurst: id)
     try model.setRepresentative(id, at: date)
   }
@@ -214,6 +237,7 @@ struct HistorySteps {
       (basis?.result as? FetchResult<Asset>).map { block.album(album, assets: $0) } ?? block.album(album)
     // The crowded album takes most of its members at one spot, so that its keys run out of room.
     if cast.crowds.contains(album), model.sees(album), random.chance(3, of: 4), model.shown(in: album).count > 4 {
+      kinds.insert(.crowd)
       let last = model.shown(in: album).count - 1
       for _ in 0..<(basis == nil ? 8 : 1) {
         editor.move(at: IndexSet(integer: last), to: 1)
@@ -230,33 +254,40 @@ struct HistorySteps {
     _ editor: ContentEditor, _ container: LocalIdentifier?, _ pool: [LocalIdentifier], _ model: inout ModelLibrary,
     _ basis: ModelBasis?, _ date: Date
   ) throws {
+    if basis != nil { kinds.insert(.orderByResult) }
     let shown = basis?.shown ?? model.shown(in: container)
     // One edit in thirty counts past the end.
     let slip = random.chance(1, of: 30) ? 1 : 0
     switch random.int(0..<8) {
     case 0:
+      kinds.insert(.add)
       editor.add(pool)
       try model.insert(pool, into: container, at: nil, basis, at: date)
     case 1, 2:
       let index = random.int(0..<(shown.count + 1)) + slip * 50
+      kinds.insert(.insert)
       editor.insert(pool, at: index)
       try model.insert(pool, into: container, at: index, basis, at: date)
     case 3:
       let ids = random.chance(1, of: 2) ? random.some(2, of: shown) : pool
+      kinds.insert(.remove)
       editor.remove(ids)
       try model.remove(ids, from: container, basis, at: date)
     case 4:
       let indexes = random.positions(random.int(1..<3), of: shown.count) + (slip == 1 ? [shown.count + 3] : [])
+      kinds.insert(.removeAt)
       editor.remove(at: IndexSet(indexes))
       try model.remove(at: indexes, from: container, basis, at: date)
     case 5:
       let indexes = random.positions(pool.count, of: shown.count)
       let members = Array(pool.prefix(indexes.count - (indexes.isEmpty ? 0 : slip)))
+      kinds.insert(.replace)
       editor.replace(at: IndexSet(indexes), with: members)
       try model.replace(at: indexes, in: container, with: members, basis, at: date)
     default:
       let indexes = random.positions(random.int(1..<4), of: shown.count)
       let target = random.int(0..<(shown.count - indexes.count + 1)) + slip * 50
+      kinds.insert(.move)
       editor.move(at: IndexSet(indexes), to: target)
       try model.move(at: indexes, in: container, to: target, basis, at: date)
     }
@@ -277,6 +308,7 @@ struct HistorySteps {
       ?? block.folder(folder)
     let all = random.chance(1, of: 30) ? model.collectionsInOrder : living(model)
     let pool = random.some(random.int(1..<4), of: all)
+    kinds.insert(.arrangeFolder)
     try arrange(editor, folder, pool, &model, basis?.model, date)
   }
 
@@ -292,10 +324,12 @@ struct HistorySteps {
       // A folder takes all that it holds along, so it goes only if nothing that is kept is in it.
       let candidates = all.filter { id in !cast.kept.contains { $0 == id || ancestors(of: $0, model).contains(id) } }
       let ids = random.some(1, of: candidates)
+      kinds.insert(.deleteCollection)
       block.deleteCollections(ids)
       return try model.deleteCollections(ids, at: date)
     }
     if random.chance(1, of: 2), let id = all.isEmpty ? nil : random.one(of: all) {
+      kinds.insert(.retitle)
       block.setTitle(title, of: id)
       return try model.setTitle(title, of: id, at: date)
     }
@@ -306,13 +340,17 @@ struct HistorySteps {
     _ kind: PhotoCollection.Kind, _ title: String, _ block: ChangeBlock, _ model: inout ModelLibrary, _ date: Date
   ) throws {
     switch kind {
-    case .folder: try model.create(.folder, title, as: block.createFolder(title: title), at: date)
+    case .folder:
+      kinds.insert(.createFolder)
+      try model.create(.folder, title, as: block.createFolder(title: title), at: date)
     case .smartAlbum:
+      kinds.insert(.createSmartAlbum)
       let query = ModelSmartAlbum.invented
       let id = block.createSmartAlbum(
         title: title, where: query.condition, sortedBy: query.sort, includingHidden: query.includesHidden)
       try model.create(.smartAlbum, title, as: id, at: date, query)
     case .album:
+      kinds.insert(.createAlbum)
       let id = block.createAlbum(title: title)
       try model.create(.album, title, as: id, at: date)
       let members = random.some(3, of: pool(model))
@@ -336,43 +374,54 @@ struct HistorySteps {
     let asset = random.one(of: model.assetsInOrder)
     switch random.int(0..<11) {
     case 9:
+      kinds.insert(.fillSmartAlbum)
       block.album(cast.smart).add([asset])
       try model.insert([asset], into: cast.smart, at: nil, nil, at: date)
     // A client that may not even begin is refused for that before anything is looked at.
     case 10 where model.acting != PhotoLibrary.owner && model.eyes(of: model.acting) != .none:
+      kinds.insert(.grantItself)
       block.grant([asset], to: model.acting)
       try model.grant([asset], to: model.acting)
     case 0:
+      kinds.insert(.editStranger)
       block.setFavorite(true, for: [asset, stranger])
       var changes = AssetChanges()
       changes.isFavorite = true
       try model.edit([asset, stranger], changes, at: date)
     case 1:
+      kinds.insert(.purgeLiving)
       block.purgeAssets([asset])
       try model.purge([asset], at: date)
     case 2:
+      kinds.insert(.createEmpty)
       let creation = AssetCreation(mediaType: .image, resources: [])
       try model.create(creation, as: block.createAsset(creation), at: date)
     case 3:
+      kinds.insert(.createWrong)
       let creation = AssetCreation.invented(file(), .video)
       var wrong = creation
       wrong.mediaType = .audio
       try model.create(wrong, as: block.createAsset(wrong), at: date)
     case 4:
+      kinds.insert(.nestInItself)
       block.folder(cast.folder).add([cast.folder])
       try model.insert([cast.folder], into: cast.folder, at: nil, nil, at: date)
     case 5:
+      kinds.insert(.nestInAlbum)
       block.album(cast.mixed).add([cast.crowded])
       try model.insert([cast.crowded], into: cast.mixed, at: nil, nil, at: date)
     case 6:
+      kinds.insert(.fillAsset)
       block.album(asset).add([asset])
       try model.insert([asset], into: asset, at: nil, nil, at: date)
     case 7:
+      kinds.insert(.deleteStranger)
       block.deleteCollections([cast.crowded, stranger])
       try model.deleteCollections([cast.crowded, stranger], at: date)
     default:
       let foreign = bases.filter { $0.result is FetchResult<Asset> && $0.model.container != .some(cast.mixed) }
       guard let basis = foreign.first, let result = basis.result as? FetchResult<Asset> else { return }
+      kinds.insert(.useForeignResult)
       block.album(cast.mixed, assets: result).remove(at: [0])
       try model.remove(at: [0], from: cast.mixed, basis.model, at: date)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -9,23 +10,22 @@ enum Seeds {
     ProcessInfo.processInfo.environment["PHOTOLEDGER_SIMULATION_SEED"]?.split(separator: ",").compactMap { UInt64($0) }
   }
 
-  /// PHOTOLEDGER_SIMULATION_COMMITS: commits of one history; the soaks take 2,600 and more.
-  static var commits: Int {
-    ProcessInfo.processInfo.environment["PHOTOLEDGER_SIMULATION_COMMITS"].flatMap { Int($0) } ?? 1_300
-  }
+  /// Commits of one history.
+  static var commits: Int { Dose.of(160) }
 
-  /// PHOTOLEDGER_SIMULATION_MOMENTS: about so many moments of one history are looked back at; 200 take a quarter of an
-  /// hour.
-  static var moments: Int {
-    ProcessInfo.processInfo.environment["PHOTOLEDGER_SIMULATION_MOMENTS"].flatMap { Int($0) } ?? 40
-  }
+  /// About so many moments of one history are looked back at.
+  static var moments: Int { Dose.of(20) }
 }
 
 @Suite("Random histories")
 struct HistoryTests {
+  /// What the histories of all seeds have drawn together.
+  private static let drawn = Mutex((histories: 0, kinds: Set<StepKind>()))
+  private static let seeds: [UInt64] = Array(1...8)
+
   @Test(
     "every live result is told exactly what a model finds out by comparing lists",
-    .timeLimit(.minutes(60)), arguments: Seeds.chosen ?? Array(1...8))
+    .timeLimit(.minutes(60)), arguments: Seeds.chosen ?? seeds)
   func exactness(seed: UInt64) async throws {
     let history = try History(seed: seed)
     let guardian = Guardian(history)
@@ -35,6 +35,14 @@ struct HistoryTests {
       try await history.run(commits: Seeds.commits)
       #expect(
         history.refusals > Seeds.commits / 100, "Hardly a block was refused: the generator has lost its mistakes.")
+      let (histories, kinds) = Self.drawn.withLock { drawn in
+        drawn = (drawn.histories + 1, drawn.kinds.union(history.kinds))
+        return drawn
+      }
+      if Seeds.chosen == nil, histories == Self.seeds.count {
+        let missing = StepKind.allCases.filter { !kinds.contains($0) }
+        #expect(missing.isEmpty, "No history drew these: the dose is too small.")
+      }
     } catch {
       Issue.record(
         """

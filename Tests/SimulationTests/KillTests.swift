@@ -12,8 +12,8 @@ import Testing
 
 @Suite("Killed writers")
 struct KillTests {
-  /// PHOTOLEDGER_KILLS: how many writers are killed; the soaks take 200 and more.
-  static var cycles: Int { ProcessInfo.processInfo.environment["PHOTOLEDGER_KILLS"].flatMap { Int($0) } ?? 100 }
+  /// How many writers are killed.
+  static var cycles: Int { Dose.of(25) }
 
   private static let blocks = 80
 
@@ -49,7 +49,7 @@ struct KillTests {
       while let answer = try program.object() { answers.append(answer) }
       acknowledged += answers.count
       unanswered += try check(cycle, answers, library)
-      if cycle % 50 == 49 { #expect(try library.verify().defect == nil, "after cycle \(cycle)") }
+      if cycle % 25 == 24 { #expect(try library.verify().defect == nil, "after cycle \(cycle)") }
     }
     #expect(acknowledged > Self.cycles, "Too few blocks were answered before the kills.")
     let sound = try library.verify(hashingContent: true)

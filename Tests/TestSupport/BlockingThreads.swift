@@ -15,8 +15,8 @@ private final class BlockingThreads: TaskExecutor {
 }
 
 /// Runs a body, and the child tasks of it, on threads that may block.
-package func onBlockingThreads<Result>(
-  _ body: () async throws -> Result
+package nonisolated(nonsending) func onBlockingThreads<Result>(
+  _ body: nonisolated(nonsending) () async throws -> Result
 ) async rethrows -> Result {
   try await withTaskExecutorPreference(BlockingThreads.shared) { try await body() }
 }

@@ -1,6 +1,8 @@
 /// A condition did not come true in time.
 package struct TimeIsUp: Error, CustomStringConvertible {
   package let description: String
+
+  package init(description: String) { self.description = description }
 }
 
 /// Waits until a condition holds, at most for a time.

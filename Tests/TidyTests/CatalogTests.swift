@@ -12,13 +12,14 @@ struct CatalogTests {
   /// The public types of the module that are not inside another.
   private static let types: Set<String> = {
     let pattern = #/^public (?:final |indirect )*(?:struct|class|enum|protocol|actor|typealias) (\w+)/#
-    return Set(sources.flatMap(\.code).compactMap { $0.firstMatch(of: pattern).map { String($0.output.1) } })
+    let lines = sources.flatMap(\.code).filter { $0.hasPrefix("public ") }
+    return Set(lines.compactMap { $0.firstMatch(of: pattern).map { String($0.output.1) } })
   }()
 
   /// Every name that is declared as public, wherever.
   private static let names: Set<String> = {
-    let pattern = #/(?:func|var|let|struct|class|enum|protocol|typealias|case) (\w+)/#
-    return Set(sources.flatMap(\.code).flatMap { line in line.matches(of: pattern).map { String($0.output.1) } })
+    let keywords: Set<Substring> = ["func", "var", "let", "struct", "class", "enum", "protocol", "typealias", "case"]
+    return Set(sources.flatMap(\.code).flatMap { $0.names(after: keywords) }.map(String.init))
       .union(["init"])
   }()
 
@@ -36,7 +37,8 @@ struct CatalogTests {
   @Test("a symbol that an article links to is declared", arguments: articles)
   func symbols(_ path: String) throws {
     let text = try #require(PackageFiles.contents(path))
-    let links = text.split(separator: "\n").flatMap { $0.matches(of: #/(?:^|[^`])``([A-Z][^`]*)``/#) }
+    let lines = text.split(separator: "\n").filter { $0.holds("``") }
+    let links = lines.flatMap { $0.matches(of: #/(?:^|[^`])``([A-Z][^`]*)``/#) }
     for link in links.map({ String($0.output.1) }) where link != "PhotoLedger" {
       let parts = link.split(separator: "/").map { String($0.prefix { $0.isLetter || $0.isNumber }) }
       let isKnown = Self.types.contains(parts[0]) && parts.dropFirst().allSatisfy(Self.names.contains)

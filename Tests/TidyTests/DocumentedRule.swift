@@ -62,14 +62,14 @@ private struct ScopeReader {
     let words = Self.words(line)
     if words.contains("public"), words.contains("enum") { pending = .publicEnum }
     if words.contains("public"), words.contains("protocol") { pending = .publicProtocol }
-    for character in line {
-      switch character {
-      case "(", "[": parentheses += 1
-      case ")", "]": parentheses -= 1
-      case "{":
+    for byte in line.utf8 {
+      switch byte {
+      case UInt8(ascii: "("), UInt8(ascii: "["): parentheses += 1
+      case UInt8(ascii: ")"), UInt8(ascii: "]"): parentheses -= 1
+      case UInt8(ascii: "{"):
         scopes.append(pending)
         pending = .other
-      case "}": _ = scopes.popLast()
+      case UInt8(ascii: "}"): _ = scopes.popLast()
       default: break
       }
     }
@@ -89,9 +89,12 @@ private struct ScopeReader {
   /// The words of a line, an attribute's arguments cut off, a keyword's punctuation too: `init(` counts as `init`.
   private static func words(_ line: String) -> [String] {
     var bare = line
-    while bare.contains("@"), let start = bare.range(of: "@[A-Za-z_]+\\([^)]*\\)", options: .regularExpression) {
+    while bare.holds("@"), let start = bare.range(of: "@[A-Za-z_]+\\([^)]*\\)", options: .regularExpression) {
       bare.replaceSubrange(start, with: "@")
     }
-    return bare.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "@") }.map(String.init)
+    return bare.utf8.split { byte in
+      byte < 0x80 && byte != UInt8(ascii: "_") && byte != UInt8(ascii: "@")
+        && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) && !(0x61...0x7A).contains(byte | 0x20)
+    }.map { String(Substring($0)) }
   }
 }

@@ -23,7 +23,7 @@ struct FunctionLength: Sendable {
   }
 
   private static func declaredName(_ line: String) -> String? {
-    guard ["func", "init", "subscript"].contains(where: { line.contains($0) }) else { return nil }
+    guard ["func", "init", "subscript"].contains(where: { line.holds($0) }) else { return nil }
     let pattern = #/
       ^\s* (?: @\S+\s+ | [a-z]+ (?: \([a-z]+\) )? \s+ )*
       (?: func\s+(\S+?)\s*[\(<] | (init|subscript)[?!]?\s*[\(<] | (deinit)\s*\{ )
@@ -40,12 +40,12 @@ struct FunctionLength: Sendable {
     var (parentheses, braces) = (0, 0)
     for index in start..<code.count {
       if index > start, braces == 0, parentheses == 0, declaredName(code[index]) != nil { return nil }
-      for character in code[index] {
-        switch character {
-        case "(", "[": parentheses += 1
-        case ")", "]": parentheses -= 1
-        case "{" where parentheses == 0 || braces > 0: braces += 1
-        case "}" where parentheses == 0 || braces > 0:
+      for byte in code[index].utf8 {
+        switch byte {
+        case UInt8(ascii: "("), UInt8(ascii: "["): parentheses += 1
+        case UInt8(ascii: ")"), UInt8(ascii: "]"): parentheses -= 1
+        case UInt8(ascii: "{") where parentheses == 0 || braces > 0: braces += 1
+        case UInt8(ascii: "}") where parentheses == 0 || braces > 0:
           if braces == 0 { return nil }
           braces -= 1
           if braces == 0 { return index }

@@ -24,6 +24,8 @@ struct RoomOrder {
     "statistics", "resume", "combine", "gather",
   ]
 
+  private static let declaring: Set<Substring> = ["func", "var", "let", "case", "for"]
+
   private let places: [String: Int]
   private let sources: [SwiftSource]
   private var typeRooms: [String: Int] = [:]
@@ -45,13 +47,15 @@ struct RoomOrder {
   private mutating func read(_ source: SwiftSource) {
     guard let place = place(of: source) else { return }
     let type = #/^(?:[a-z]+ |@\w+ )*(?:struct|class|enum|protocol|actor|typealias) (\w+)/#
-    let declared = #/\b(?:func|var|let|case|for) (\w+)/#.wordBoundaryKind(.simple)
     let function = #/^ *(?:[a-z]+ |@\w+ )*func (\w+)/#
     for line in source.code {
-      if let name = line.firstMatch(of: type)?.output.1 { typeRooms[String(name)] = place }
-      if let name = line.firstMatch(of: function)?.output.1 { functions.insert(String(name)) }
-      for match in line.matches(of: declared) { memberRooms[String(match.output.1), default: []].insert(place) }
-      for match in line.matches(of: #/(\w+):/#) { memberRooms[String(match.output.1), default: []].insert(place) }
+      if line.first?.isWhitespace == false, let name = line.firstMatch(of: type)?.output.1 {
+        typeRooms[String(name)] = place
+      }
+      if line.holds("func "), let name = line.firstMatch(of: function)?.output.1 { functions.insert(String(name)) }
+      for name in line.names(after: Self.declaring) + line.labels {
+        memberRooms[String(name), default: []].insert(place)
+      }
     }
   }
 
@@ -74,7 +78,7 @@ struct RoomOrder {
         continue
       }
       for (index, line) in source.code.enumerated() {
-        for word in line.split(whereSeparator: { !($0.isLetter || $0.isNumber || $0 == "_") }) {
+        for word in line.codeWords {
           guard let home = home(of: String(word)), home > place else { continue }
           let room = places.first { $0.value == home }?.key ?? ""
           findings.append(Finding(source, index, "names \(word), which a later room, \(room), declares"))

@@ -130,13 +130,14 @@ struct NamedTest {
     var suite = ""
     var attribute: [String]?
     for (text, code) in zip(source.text, source.code) {
-      if let match = code.firstMatch(of: #/^(?:[a-z]+ |@\w+(?:\([^)]*\))? )*(?:struct|class|enum|extension) (\w+)/#) {
+      if code.first?.isWhitespace == false,
+        let match = code.firstMatch(of: #/^(?:[a-z]+ |@\w+(?:\([^)]*\))? )*(?:struct|class|enum|extension) (\w+)/#) {
         suite = String(match.output.1)
       }
-      if code.contains("@Test") { attribute = [] }
+      if code.holds("@Test") { attribute = [] }
       guard attribute != nil else { continue }
       attribute?.append(text)
-      guard let function = code.firstMatch(of: #/\bfunc (\w+)/#) else { continue }
+      guard code.holds("func "), let function = code.firstMatch(of: #/\bfunc (\w+)/#) else { continue }
       if let name = (attribute ?? []).joined(separator: "\n").firstMatch(of: #/@Test\(\s*"((?:[^"\\]|\\.)*)"/#) {
         found.append(NamedTest(path: "\(suite)/\(function.output.1)", name: String(name.output.1)))
       }

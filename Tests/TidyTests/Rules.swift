@@ -36,7 +36,7 @@ extension Rule {
   private static func inSources(_ path: String) -> Bool { path.hasPrefix("Sources/") || path.hasPrefix("Migrations/") }
 
   static let lineLength = Rule("a line has at most 120 characters") { source in
-    source.text.indices.filter { source.text[$0].count > 120 }.map { index in
+    source.text.indices.filter { source.text[$0].utf8.count > 120 && source.text[$0].count > 120 }.map { index in
       Finding(source, index, "the line has \(source.text[index].count) characters")
     }
   }
@@ -45,18 +45,18 @@ extension Rule {
   static let noReminders = Rule("nothing is left for later") { source in
     let words = ["TO" + "DO", "FIX" + "ME", "XX" + "X:"]
     return source.text.indices.flatMap { index in
-      words.filter { source.text[index].contains($0) }.map { Finding(source, index, "holds \($0)") }
+      words.filter { source.text[index].holds($0) }.map { Finding(source, index, "holds \($0)") }
     }
   }
 
   static let noForcedTry = Rule("no error is forced away") { source in
-    source.code.indices.filter { source.code[$0].contains("try!") }.map { Finding(source, $0, "holds a forced try") }
+    source.code.indices.filter { source.code[$0].holds("try!") }.map { Finding(source, $0, "holds a forced try") }
   }
 
   static let guardedState = Rule("what the compiler does not guard says what does") { source in
     source.code.indices.compactMap { index in
       let line = source.code[index]
-      guard line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)") else { return nil }
+      guard line.holds("@unchecked Sendable") || line.holds("nonisolated(unsafe)") else { return nil }
       let words = (source.comment(above: index) + [source.text[index]] + source.comment(below: index))
         .joined(separator: " ")
       guard !words.contains("SAFETY"), !words.lowercased().contains("guarded by") else { return nil }
@@ -173,6 +173,7 @@ extension Rule {
 extension String {
   /// Whether the text occurs, and not as the end of a longer name: `Date()` is not in `optionalDate()`.
   fileprivate func holdsWord(_ word: String) -> Bool {
+    guard holds(word) else { return false }
     var rest = self[...]
     while let range = rest.range(of: word) {
       let before = range.lowerBound == startIndex ? nil : self[index(before: range.lowerBound)]
@@ -187,6 +188,7 @@ extension SwiftSource {
   /// The modules that the file imports, with the index of the line.
   var imports: [(module: String, line: Int)] {
     code.indices.compactMap { index in
+      guard code[index].holds("import") else { return nil }
       let words = code[index].split { $0 == " " || $0 == "\t" }.map(String.init)
       guard let place = words.firstIndex(of: "import"), place + 1 < words.count,
         words[..<place].allSatisfy({ $0.hasPrefix("@") || ["public", "package", "internal", "private"].contains($0) })

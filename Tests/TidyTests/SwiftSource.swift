@@ -81,7 +81,55 @@ struct Finding: Hashable, CustomStringConvertible {
   var description: String { "\(path):\(line): \(what)" }
 }
 
-/// Blanks out comments and the contents of literals.
+extension StringProtocol {
+  /// Whether the text occurs, compared byte by byte: asked before a regular expression is, which takes a hundred times
+  /// as long in a debug build, and finds nothing on nearly every line.
+  func holds(_ text: String) -> Bool {
+    var (own, wanted) = (String(self), text)
+    return own.withUTF8 { own in
+      wanted.withUTF8 { wanted in
+        guard let start = own.baseAddress, let sought = wanted.baseAddress, let first = wanted.first else {
+          return false
+        }
+        var place = 0
+        while own.count - place >= wanted.count,
+          let found = memchr(start + place, Int32(first), own.count - wanted.count + 1 - place)
+        {
+          if memcmp(found, sought, wanted.count) == 0 { return true }
+          place = UnsafeRawPointer(found) - UnsafeRawPointer(start) + 1
+        }
+        return false
+      }
+    }
+  }
+
+  /// The names and numbers of a line of code, in order.
+  var codeWords: [Substring] {
+    String(self).utf8.split { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): false
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...: false
+      default: true
+      }
+    }.map(Substring.init)
+  }
+
+  /// The words that follow one of some keywords, with one space between.
+  func names(after keywords: Set<Substring>) -> [Substring] {
+    let words = codeWords
+    return zip(words, words.dropFirst()).filter { keyword, name in
+      keywords.contains(keyword) && keyword.base[keyword.endIndex..<name.startIndex] == " "
+    }.map(\.1)
+  }
+
+  /// The words directly before a colon.
+  var labels: [Substring] {
+    codeWords.filter { $0.endIndex < $0.base.endIndex && $0.base.utf8[$0.endIndex] == UInt8(ascii: ":") }
+  }
+}
+
+/// Blanks out comments and the contents of literals. Works on bytes: comparing `Character`s in a debug build takes ten
+/// times as long, and every file of the package comes by here.
 private struct Blanker {
   private enum Place {
     case code(parentheses: Int)
@@ -90,42 +138,55 @@ private struct Blanker {
     case string(pounds: Int, isMultiline: Bool)
   }
 
-  private let characters: [Character]
+  private let bytes: [UInt8]
   private var index = 0
   private var places: [Place] = [.code(parentheses: 0)]
-  private var output = ""
+  private var output: [UInt8] = []
 
-  init(_ contents: String) { characters = Array(contents) }
+  init(_ contents: String) {
+    bytes = Array(contents.utf8)
+    output.reserveCapacity(bytes.count)
+  }
 
-  private func sees(_ text: String, at start: Int) -> Bool {
-    let wanted = Array(text)
-    return start + wanted.count <= characters.count && characters[start..<(start + wanted.count)].elementsEqual(wanted)
+  private func sees(_ text: StaticString, at start: Int) -> Bool {
+    let count = text.utf8CodeUnitCount
+    guard start + count <= bytes.count else { return false }
+    for offset in 0..<count where bytes[start + offset] != text.utf8Start[offset] { return false }
+    return true
+  }
+
+  /// Whether a quote, a backslash or the like stands here, with the pounds of the literal before or behind it.
+  private func sees(_ text: StaticString, _ pounds: Int, _ end: StaticString = "") -> Bool {
+    let fence = index + text.utf8CodeUnitCount
+    guard sees(text, at: index), fence + pounds <= bytes.count else { return false }
+    for place in fence..<(fence + pounds) where bytes[place] != UInt8(ascii: "#") { return false }
+    return sees(end, at: fence + pounds)
   }
 
   private mutating func keep(_ count: Int = 1) {
-    output.append(contentsOf: characters[index..<min(index + count, characters.count)])
+    output.append(contentsOf: bytes[index..<min(index + count, bytes.count)])
     index += count
   }
 
   private mutating func hide(_ count: Int = 1) {
-    for _ in 0..<count where index < characters.count {
-      output.append(characters[index] == "\n" ? "\n" : " ")
+    for _ in 0..<count where index < bytes.count {
+      output.append(bytes[index] == UInt8(ascii: "\n") ? UInt8(ascii: "\n") : UInt8(ascii: " "))
       index += 1
     }
   }
 
   mutating func blank() -> String {
-    while index < characters.count {
+    while index < bytes.count {
       switch places[places.count - 1] {
       case .code(let parentheses): readCode(parentheses)
       case .lineComment:
-        if characters[index] == "\n" { places.removeLast() }
+        if bytes[index] == UInt8(ascii: "\n") { places.removeLast() }
         hide()
       case .blockComment(let depth): readBlockComment(depth)
       case .string(let pounds, let isMultiline): readString(pounds, isMultiline)
       }
     }
-    return output
+    return String(decoding: output, as: UTF8.self)
   }
 
   private mutating func readCode(_ parentheses: Int) {
@@ -144,14 +205,14 @@ private struct Blanker {
   }
 
   private mutating func readCodeCharacter(_ parentheses: Int) {
-    switch characters[index] {
-    case "(": places[places.count - 1] = .code(parentheses: parentheses + 1)
-    case ")" where parentheses == 0 && places.count > 1:
+    switch bytes[index] {
+    case UInt8(ascii: "("): places[places.count - 1] = .code(parentheses: parentheses + 1)
+    case UInt8(ascii: ")") where parentheses == 0 && places.count > 1:
       // The end of an interpolation: back in the string.
       places.removeLast()
       hide()
       return
-    case ")": places[places.count - 1] = .code(parentheses: parentheses - 1)
+    case UInt8(ascii: ")"): places[places.count - 1] = .code(parentheses: parentheses - 1)
     default: break
     }
     keep()
@@ -159,8 +220,8 @@ private struct Blanker {
 
   private func stringOpening() -> (pounds: Int, isMultiline: Bool)? {
     var pounds = 0
-    while index + pounds < characters.count, characters[index + pounds] == "#" { pounds += 1 }
-    guard index + pounds < characters.count, characters[index + pounds] == "\"" else { return nil }
+    while index + pounds < bytes.count, bytes[index + pounds] == UInt8(ascii: "#") { pounds += 1 }
+    guard index + pounds < bytes.count, bytes[index + pounds] == UInt8(ascii: "\"") else { return nil }
     return (pounds, sees("\"\"\"", at: index + pounds))
   }
 
@@ -177,15 +238,13 @@ private struct Blanker {
   }
 
   private mutating func readString(_ pounds: Int, _ isMultiline: Bool) {
-    let fence = String(repeating: "#", count: pounds)
-    let end = (isMultiline ? "\"\"\"" : "\"") + fence
-    if sees(end, at: index) {
+    if sees(isMultiline ? "\"\"\"" : "\"", pounds) {
       places.removeLast()
-      keep(end.count)
-    } else if sees("\\" + fence + "(", at: index) {
+      keep((isMultiline ? 3 : 1) + pounds)
+    } else if sees("\\", pounds, "(") {
       places.append(.code(parentheses: 0))
       hide(pounds + 2)
-    } else if sees("\\" + fence, at: index) {
+    } else if sees("\\", pounds) {
       hide(pounds + 2)
     } else {
       hide()

@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 // PhotoKitSymbols.md says of Apple's symbols what is here, what differs and what is absent. The compiler knows what is
@@ -40,69 +39,26 @@ struct SymbolTableTests {
 
   /// The public symbols of a module by the compiler, without those that only a conformance brings.
   private func graph(of module: String) throws -> Set<String> {
-    Set(try Self.symbols(of: module).filter(\.isDeclared).map(\.name).filter { name in
+    Set(try SymbolGraph.symbols(of: module).filter(\.isDeclared).map(\.name).filter { name in
       !Self.inherited.contains(name.split(separator: ".").last.map(String.init) ?? name)
     })
   }
 
   /// What the modules have under Apple's names, with the members of the core's types that stand under them.
   private func everything() throws -> Set<String> {
-    let core = Dictionary(grouping: try Self.symbols(of: "PhotoLedger").filter(\.isDeclared).map(\.name)) { name in
+    let declared = try SymbolGraph.symbols(of: "PhotoLedger").filter(\.isDeclared).map(\.name)
+    let core = Dictionary(grouping: declared) { name in
       name.split(separator: ".").dropLast().joined(separator: ".")
     }
     var names: Set<String> = []
-    for symbol in try Self.symbols(of: "Photos") + Self.symbols(of: "PhotosUI") where symbol.isDeclared {
+    let symbols = try SymbolGraph.symbols(of: "Photos") + SymbolGraph.symbols(of: "PhotosUI")
+    for symbol in symbols where symbol.isDeclared {
       names.insert(symbol.name)
       guard let target = symbol.aliasedType else { continue }
       for member in core[target] ?? [] { names.insert(symbol.name + member.dropFirst(target.count)) }
     }
     return names
   }
-
-  private static func symbols(of module: String) throws -> [Graph.Symbol] {
-    let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-    let folder = try TemporaryFolder()
-    let words = [
-      "swift", "symbolgraph-extract", "-module-name", module, "-I", products.appending(path: "Modules").path,
-      "-I", PackageFiles.root.appending(path: "Sources/CLMDB").path,
-      "-Xcc", "-fmodule-map-file=\(products.appending(path: "CSystem.build/module.modulemap").path)",
-      "-target", target, "-minimum-access-level", "public", "-output-dir", folder.url.path,
-    ]
-    let run = try ChildRun.of(words)
-    try #require(run.end == .status(0), "\(run.text)")
-    return try FileManager.default.contentsOfDirectory(atPath: folder.url.path).flatMap { name in
-      try JSONDecoder().decode(Graph.self, from: Data(contentsOf: folder.place(name))).symbols
-    }
-  }
-
-  private struct Graph: Decodable {
-    struct Symbol: Decodable {
-      struct Identifier: Decodable { let precise: String }
-      struct Kind: Decodable { let identifier: String }
-      struct Fragment: Decodable { let spelling: String }
-      let identifier: Identifier
-      let kind: Kind
-      let pathComponents: [String]
-      let declarationFragments: [Fragment]?
-
-      var isDeclared: Bool { !identifier.precise.contains("::SYNTHESIZED::") }
-      var name: String { pathComponents.joined(separator: ".") }
-
-      /// The type that an alias stands for; nil for what is no alias.
-      var aliasedType: String? {
-        guard kind.identifier == "swift.typealias" else { return nil }
-        let text = (declarationFragments ?? []).map(\.spelling).joined()
-        return text.components(separatedBy: " = ").dropFirst().last
-      }
-    }
-    let symbols: [Symbol]
-  }
-
-  #if arch(arm64)
-    private static let target = "aarch64-unknown-linux-gnu"
-  #else
-    private static let target = "x86_64-unknown-linux-gnu"
-  #endif
 
   @Test("the page and the modules agree: what is present, different or added is there, what is absent is not")
   func agreement() throws {

@@ -104,6 +104,8 @@ enum Films {
     ]
   }
 
+  // swift-format-ignore: AlwaysUseLowerCamelCase
+  // The names are ffprobe's.
   private struct Answer: Decodable {
     struct Stream: Decodable {
       struct Side: Decodable { var rotation: Double? }

@@ -117,8 +117,8 @@ extension Invocation {
     try output.flush()
     if !isEncrypted, !address.isLoopback {
       Output.tell(
-        "Other machines reach \(address) and nothing is encrypted; pass --tls-certificate and --tls-key, or listen on "
-          + "127.0.0.1 behind a proxy that has them.")
+        "Other machines reach \(address) and nothing is encrypted; pass --tls-certificate and --tls-key, or listen "
+          + "on 127.0.0.1 behind a proxy that has them.")
     }
   }
 

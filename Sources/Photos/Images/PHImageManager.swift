@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
 // Bytes and pictures of assets. The bytes are the library's; pictures come from a renderer, since nothing is decoded in
 // this process: the programs of the machine (`InstalledRenderer`), or what the program installs. Where the programs are
 // missing a picture is `requestNotSupportedForAsset` with a sentence that says what to install.

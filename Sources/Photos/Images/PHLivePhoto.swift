@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
 // A Live Photo is a still and a video that belong together: two resources of one asset (LP-01), or two files that have
 // the same content identifier. It has a size, and it gives its resources back; `PHLivePhotoView` plays it in time.
 //

@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
 // Editing the content of an asset (AS-04 to AS-10): the input says what there is, the output takes a recipe and the
 // rendered files, and a change request carries it out. Rendered files are written to a folder of the output's own, from
 // which the library takes them; the folder goes with the output.

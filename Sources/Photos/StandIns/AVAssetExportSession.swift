@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
 // Films made of films, by ffmpeg in a child process. A preset is a largest size and a quality; `passthrough` copies the
 // tracks. The file is written whole or not at all.
 

@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
 internal import PhotoLedger
 
 /// Degrees, or metres where it says so (stands in for Core Location's `CLLocationDegrees`).

@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
 /// What a time is besides its number, as bits (stands in for Core Media's `CMTimeFlags`).
 public struct CMTimeFlags: OptionSet, Sendable, Hashable {
   /// The bits.

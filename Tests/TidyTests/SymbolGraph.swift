@@ -1,0 +1,54 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The public symbols of a module as the compiler writes them down.
+struct SymbolGraph: Decodable {
+  struct Symbol: Decodable {
+    struct Identifier: Decodable { let precise: String }
+    struct Kind: Decodable { let identifier: String }
+    struct Fragment: Decodable { let spelling: String }
+    let identifier: Identifier
+    let kind: Kind
+    let pathComponents: [String]
+    let declarationFragments: [Fragment]?
+
+    var isDeclared: Bool { !identifier.precise.contains("::SYNTHESIZED::") }
+    var name: String { pathComponents.joined(separator: ".") }
+    /// How it is declared, in one line.
+    var declaration: String {
+      (declarationFragments ?? []).map(\.spelling).joined().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    /// The type that an alias stands for; nil for what is no alias.
+    var aliasedType: String? {
+      guard kind.identifier == "swift.typealias" else { return nil }
+      let text = (declarationFragments ?? []).map(\.spelling).joined()
+      return text.components(separatedBy: " = ").dropFirst().last
+    }
+  }
+  let symbols: [Symbol]
+
+  /// The symbols of a module of the build that the tests belong to, its extensions of other modules' types included.
+  static func symbols(of module: String) throws -> [Symbol] {
+    let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    let folder = try TemporaryFolder()
+    let words = [
+      "swift", "symbolgraph-extract", "-module-name", module, "-I", products.appending(path: "Modules").path,
+      "-I", PackageFiles.root.appending(path: "Sources/CLMDB").path,
+      "-Xcc", "-fmodule-map-file=\(products.appending(path: "CSystem.build/module.modulemap").path)",
+      "-target", target, "-minimum-access-level", "public", "-output-dir", folder.url.path,
+    ]
+    let run = try ChildRun.of(words)
+    try #require(run.end == .status(0), "\(run.text)")
+    return try FileManager.default.contentsOfDirectory(atPath: folder.url.path).flatMap { name in
+      try JSONDecoder().decode(SymbolGraph.self, from: Data(contentsOf: folder.place(name))).symbols
+    }
+  }
+
+  #if arch(arm64)
+    private static let target = "aarch64-unknown-linux-gnu"
+  #else
+    private static let target = "x86_64-unknown-linux-gnu"
+  #endif
+}
