@@ -141,8 +141,8 @@ extension Rule {
   /// The rooms of the house: folders that a file may lie in.
   static let rooms: Set<String> = [
     "CLMDB", "CMicroHTTPD", "CCrypt", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR", "MediaImport",
-    "MediaImport/Rendering", "LibraryJSON", "LibraryJSON/Applying", "LibraryJSON/Records", "HTTPServing",
-    "GalleryServer/Service", "GalleryServer/Access",
+    "MediaImport/Rendering", "MediaImport/Exports", "MediaImport/Archives", "LibraryJSON", "LibraryJSON/Applying",
+    "LibraryJSON/Records", "HTTPServing", "GalleryServer/Service", "GalleryServer/Access",
     "GalleryServer/Blocks", "GalleryServer/Bytes", "GalleryServer/Feeds", "GalleryServer/Fetching",
     "GalleryServer/Pages", "GalleryServer/Renditions", "GalleryServer/Uploads",
     "Photos/Library", "Photos/Objects", "Photos/Fetching", "Photos/Changes", "Photos/Resources", "Photos/Images",
