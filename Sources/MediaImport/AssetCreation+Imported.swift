@@ -36,8 +36,22 @@ extension AssetCreation {
     complete(with: MediumFacts(metadata))
     mediaSubtypes = imported.subtypes
     playbackStyle = imported.playbackStyle
+    take(imported.facts)
     burstIdentifier = metadata.burstIdentifier
     representsBurst = metadata.isBurstPrimary && metadata.burstIdentifier != nil
+  }
+}
+
+extension AssetCreation {
+  /// Takes what counts of all that is said about an asset.
+  private mutating func take(_ facts: StatedFacts) {
+    (caption, keywords, rating) = (facts.caption, facts.keywords, facts.rating)
+    (isFavorite, isHidden) = (facts.isFavorite, facts.isHidden)
+    if let time = facts.captureTime {
+      (creationDate, localCreationDate) = (time.date, time.localReading?.date)
+      timeZoneOffset = time.offsetSeconds
+    }
+    if let location = facts.location { self.location = location }
   }
 }
 

@@ -43,7 +43,7 @@ struct ChildProcess: ~Copyable {
   ///   - executable: its path.
   ///   - arguments: what it is given.
   ///   - pathArguments: names of files, after the other arguments, byte by byte.
-  ///   - environment: variables besides `PATH`, `LC_ALL` and `TZ`, as `NAME=value`.
+  ///   - environment: variables besides, or instead of, `PATH`, `LC_ALL` and `TZ`, as `NAME=value`.
   ///   - memoryByteCount: the address space that it may have, in bytes.
   ///   - fileByteCount: the largest file that it may write, in bytes; nil: any. A write beyond ends it by a signal.
   ///   - sandbox: what it may reach.
@@ -108,7 +108,8 @@ struct ChildProcess: ~Copyable {
       descriptors.append(filter)
     }
     return confined {
-      Spawning.start(program, words, environment: environment + variables, descriptors: descriptors, confinement: $0)
+      // Of two variables with one name the first counts.
+      Spawning.start(program, words, environment: variables + environment, descriptors: descriptors, confinement: $0)
     }
   }
 

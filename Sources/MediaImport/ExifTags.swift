@@ -81,4 +81,5 @@ let exifToolTags = [
   "ContentIdentifier", "MediaGroupUUID", "BurstUUID", "BurstID", "BurstPrimary",
   "CustomRendered", "HDRImageType", "ProjectionType", "UserComment", "MotionPhoto", "MicroVideo", "Author",
   "Title", "ObjectName", "Description", "ImageDescription", "Caption-Abstract", "Subject", "Keywords", "Rating",
+  "HierarchicalSubject", "TagsList", "PersonInImage", "RegionName", "DateCreated",
 ]

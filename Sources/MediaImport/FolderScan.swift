@@ -28,22 +28,39 @@ struct ScannedFile: Sendable, Equatable {
     case sidecar
     /// Cannot be read as a file at all; the sentence says why.
     case unusable(String)
+    /// The source it belongs to has decided what becomes of it.
+    case settled(FileOutcome)
   }
 
-  /// The absolute path, for opening.
+  /// The absolute path; of a member of an archive, the archive's with the member's name after it.
   let path: FilePath
   /// The path below the folder that was named, for people.
   let relativePath: FilePath
   /// What the walk can tell of it.
-  let role: Role
+  var role: Role
   /// The size in bytes at the time of the walk; 0 for what is no file.
   let byteCount: Int64
+  /// The folder or archive that was named.
+  var part = ""
+  /// What it holds, if it was read to its end already.
+  var content: FileContent?
+  /// The name of the library's own copy of a member of an archive; nil for a file at its path.
+  var copy: String?
+  /// What files that may belong together have in common; nil: the path without its extension.
+  var unit: [UInt8]?
+  /// What is said about it beside its bytes.
+  var note: MediaNote?
+
+  /// What is planned together has the same.
+  var unitBytes: ArraySlice<UInt8> { unit.map { $0[...] } ?? path.stemBytes }
 }
 
 /// Walks files and folders in byte order.
 struct FolderScan: Sendable {
   /// Folders that are passed over, such as the library itself when it lies in the folder being imported.
   var excluded: [FilePath] = []
+  /// Names of files and folders that are left out.
+  var selection = NameSelection()
   /// The most files one walk may find.
   var maximumFileCount = 20_000_000
 
@@ -55,10 +72,19 @@ struct FolderScan: Sendable {
   /// - Throws: `notFound` when a root does not exist, `tooManyFiles` above the limit.
   /// - Complexity: O(n log d) for n files with at most d in one folder.
   func files(in roots: [FilePath]) throws(ImportError) -> [ScannedFile] {
-    var walk = Walk(maximumFileCount: maximumFileCount, seen: roots.count > 1 ? [] : nil)
+    var walk = Walk(maximumFileCount: maximumFileCount, selection: selection, seen: roots.count > 1 ? [] : nil)
     for folder in excluded { walk.exclude(folder) }
     for root in roots { try walk.enter(root: root) }
     return walk.found
+  }
+
+  /// A path without links and dots; the path itself if there is no such file.
+  static func canonical(_ path: FilePath) -> FilePath {
+    path.withCString { text in
+      guard let resolved = realpath(text, nil) else { return path }
+      defer { free(resolved) }
+      return FilePath(bytes: UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
+    }
   }
 
   /// What the system says about a root.
@@ -82,41 +108,38 @@ private struct Walk {
   struct FolderIdentity: Hashable {
     let device: UInt64
     let inode: UInt64
+
+    init(_ status: stat) { (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino)) }
   }
 
   let maximumFileCount: Int
+  let selection: NameSelection
   var found: [ScannedFile] = []
+  /// The root that is being walked.
+  var part = ""
   var visited: Set<FolderIdentity> = []
   /// The files found, when there are several roots, one of which may be a file inside another; nil for one root.
   var seen: Set<FilePath>?
 
-  init(maximumFileCount: Int, seen: Set<FilePath>?) {
-    self.maximumFileCount = maximumFileCount
-    self.seen = seen
+  init(maximumFileCount: Int, selection: NameSelection, seen: Set<FilePath>?) {
+    (self.maximumFileCount, self.selection, self.seen) = (maximumFileCount, selection, seen)
   }
 
   mutating func exclude(_ folder: FilePath) {
     var status = stat()
     guard folder.withCString({ stat($0, &status) }) == 0 else { return }
-    visited.insert(FolderIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)))
+    visited.insert(FolderIdentity(status))
   }
 
   mutating func enter(root: FilePath) throws(ImportError) {
     let status = try FolderScan.status(ofRoot: root)
+    part = root.description
     if status.st_mode & S_IFMT == S_IFDIR {
-      try list(canonical(root), relative: [], status)
+      try list(FolderScan.canonical(root), relative: [], status)
     } else {
       let folder = root.folderBytes.isEmpty && !root.isAbsolute ? FilePath(".") : FilePath(bytes: root.folderBytes)
-      let path = canonical(folder.bytes.isEmpty ? FilePath("/") : folder).appending(root.nameBytes)
+      let path = FolderScan.canonical(folder.bytes.isEmpty ? FilePath("/") : folder).appending(root.nameBytes)
       try add(path, relative: Array(root.nameBytes), status)
-    }
-  }
-
-  func canonical(_ path: FilePath) -> FilePath {
-    path.withCString { text in
-      guard let resolved = realpath(text, nil) else { return path }
-      defer { free(resolved) }
-      return FilePath(bytes: UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
     }
   }
 
@@ -133,18 +156,18 @@ private struct Walk {
       ScannedFile(
         path: path, relativePath: FilePath(bytes: relative),
         role: !isFile ? .unusable("It is no regular file.") : isSidecar ? .sidecar : .candidate,
-        byteCount: isFile ? Int64(status.st_size) : 0))
+        byteCount: isFile ? Int64(status.st_size) : 0, part: part))
   }
 
   mutating func addUnusable(_ path: FilePath, relative: [UInt8], _ reason: String) {
     found.append(
-      ScannedFile(path: path, relativePath: FilePath(bytes: relative), role: .unusable(reason), byteCount: 0))
+      ScannedFile(
+        path: path, relativePath: FilePath(bytes: relative), role: .unusable(reason), byteCount: 0, part: part))
   }
 
   /// Walks one folder. The recursion is as deep as the tree; the kernel's limit on path length bounds it.
   mutating func list(_ folder: FilePath, relative: [UInt8], _ status: stat) throws(ImportError) {
-    let identity = FolderIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
-    guard visited.insert(identity).inserted else { return }
+    guard visited.insert(FolderIdentity(status)).inserted else { return }
     guard let names = namesSorted(in: folder) else {
       addUnusable(folder, relative: relative, "The folder cannot be listed: \(LibraryError.reason(errno)).")
       return
@@ -152,6 +175,14 @@ private struct Walk {
     for entry in names {
       let path = folder.appending(entry.name)
       let below = relative.isEmpty ? entry.name : relative + [FilePath.slash] + entry.name
+      if case .folder(let status) = entry.kind, visited.contains(FolderIdentity(status)) { continue }
+      if let reason = selection.reason(against: below, isFolder: entry.isFolder, at: path) {
+        found.append(
+          ScannedFile(
+            path: path, relativePath: FilePath(bytes: below), role: .settled(.skipped(.excluded, reason)),
+            byteCount: 0, part: part))
+        continue
+      }
       switch entry.kind {
       case .folder(let status): try list(path, relative: below, status)
       case .file(let status): try add(path, relative: below, status)
@@ -167,6 +198,8 @@ private struct Walk {
 
     let name: [UInt8]
     let kind: Kind
+
+    var isFolder: Bool { if case .folder = kind { true } else { false } }
 
     var sortKey: [UInt8] {
       if case .folder = kind { return name + [FilePath.slash] }

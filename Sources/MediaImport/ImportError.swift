@@ -37,6 +37,10 @@ public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let diskFull = Code(description: "diskFull")
     /// The library cannot store files or record assets; the sentence is the library's own.
     public static let cannotStore = Code(description: "cannotStore")
+    /// An archive is not whole. Get it again.
+    public static let archiveDamaged = Code(description: "archiveDamaged")
+    /// An archive is built as no honest one is.
+    public static let archiveRefused = Code(description: "archiveRefused")
     /// Another import into the same library is under way.
     public static let importRunning = Code(description: "importRunning")
   }

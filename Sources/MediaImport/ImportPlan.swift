@@ -5,9 +5,12 @@ internal import PhotoLedger
 // Pure decisions over files whose bytes and metadata are known; no file is touched here. The state that goes from
 // batch to batch is small: movies that wait for their still.
 //
-// RAW + compressed (AS-16). Two files of one folder whose names differ only in the extension, exactly one of them RAW
-// and exactly one not, both images, with the same capture time and the same camera: one asset, the compressed file
-// primary. Anything less certain stays two assets: joining wrongly hides a picture, and not joining shows it twice.
+// A unit is files that may belong together: those of one folder whose names differ only in the extension, unless the
+// source knows better, as the parts of a Takeout do.
+//
+// RAW + compressed (AS-16). Two files of one unit, exactly one of them RAW and exactly one not, both images, with the
+// same capture time and the same camera: one asset, the compressed file primary. Anything less certain stays two
+// assets: joining wrongly hides a picture, and not joining shows it twice.
 //
 // Live Photos (LP-01). A still and a movie with the same content identifier, whatever their names; equal names with
 // other identifiers are no pair. When there are more of either (edited copies keep the identifier), the nearest pairs
@@ -24,6 +27,14 @@ struct PreparedFile: Sendable {
   let metadata: MediaMetadata
   /// What the file was called where it comes from; nil: as it is called here.
   var name: String?
+  /// What files that may belong together have in common; nil: the path without its extension.
+  var unit: [UInt8]?
+  /// What is said about it beside its bytes.
+  var note: MediaNote?
+  /// What is wanted of everything that is imported.
+  var wishes = StatementWishes()
+
+  var unitBytes: ArraySlice<UInt8> { unit.map { $0[...] } ?? path.stemBytes }
 
   func resource(_ type: ResourceType) -> ImportedResource {
     ImportedResource(type: type, stored: stored, originalFilename: name ?? path.name, source: path, metadata: metadata)
@@ -62,6 +73,7 @@ struct ImportPlanner: Sendable {
     }
     var movies = movies(for: units)
     return units.filter { $0.waitsFor == nil }.map { unit in
+      if unit.hasMovie { return unit.planned { .asset($0) } }
       let movie = movies.removeValue(forKey: unit.primary.index)
       let identifier = unit.primary.metadata.contentIdentifier
       if movie == nil, unit.primary.metadata.mediaType == .image, let identifier,
@@ -100,7 +112,7 @@ struct ImportPlanner: Sendable {
   /// - Returns: The movie of each still, by the still's file index.
   private mutating func movies(for units: [Unit]) -> [Int: PreparedFile] {
     var chosen: [Int: PreparedFile] = [:]
-    let stills = Dictionary(grouping: units.filter { $0.primary.metadata.mediaType == .image }) {
+    let stills = Dictionary(grouping: units.filter { $0.primary.metadata.mediaType == .image && !$0.hasMovie }) {
       $0.primary.metadata.contentIdentifier
     }
     for case (let identifier?, let stills) in stills {
@@ -144,6 +156,15 @@ private struct Unit {
     primary.metadata.mediaType == .video ? primary.metadata.contentIdentifier : nil
   }
 
+  var hasMovie: Bool { others.contains { $0.type == .pairedVideo } }
+
+  /// What is said about any of the files, the primary's first.
+  private var layers: [MetadataLayer] {
+    others.reduce(into: primary.note ?? MediaNote()) { note, other in
+      if let more = other.file.note { note.join(more) }
+    }.layers
+  }
+
   func with(_ movie: PreparedFile?) -> Unit {
     guard let movie else { return self }
     return Unit(primary: primary, others: others + [(movie, .pairedVideo)])
@@ -151,7 +172,8 @@ private struct Unit {
 
   func planned(_ change: (ImportedAsset) -> ImportChange) -> PlannedChange {
     let asset = ImportedAsset(
-      primary: primary.resource(primary.ownType), others: others.map { $0.file.resource($0.type) })
+      primary: primary.resource(primary.ownType), others: others.map { $0.file.resource($0.type) },
+      facts: StatedFacts(layers, beside: primary.metadata, primary.wishes))
     return PlannedChange(change: change(asset), files: [primary.index] + others.map(\.file.index))
   }
 }
@@ -159,7 +181,7 @@ private struct Unit {
 extension ImportPlanner {
   /// Joins RAW files with their compressed companions; everything else is a unit of its own.
   private static func units(_ files: [PreparedFile]) -> [Unit] {
-    let companions = Dictionary(grouping: files.filter { $0.metadata.mediaType == .image }) { $0.path.stemBytes }
+    let companions = Dictionary(grouping: files.filter { $0.metadata.mediaType == .image }) { $0.unitBytes }
     var raws: [Int: PreparedFile] = [:]
     for group in companions.values where group.count == 2 {
       guard let raw = group.first(where: \.metadata.isRaw), let compressed = group.first(where: { !$0.metadata.isRaw }),
@@ -167,10 +189,36 @@ extension ImportPlanner {
       else { continue }
       raws[compressed.index] = raw
     }
-    let joined = Set(raws.values.map(\.index))
+    var joined = Set(raws.values.map(\.index))
+    let movies = movingParts(files, joined)
+    joined.formUnion(movies.values.map(\.index))
     return files.filter { !joined.contains($0.index) }.map { file in
-      Unit(primary: file, others: raws[file.index].map { [($0, .alternatePhoto)] } ?? [])
+      var unit = Unit(primary: file)
+      if let raw = raws[file.index] { unit.others.append((raw, .alternatePhoto)) }
+      if let movie = movies[file.index] { unit.others.append((movie, .pairedVideo)) }
+      return unit
     }
+  }
+
+  /// The longest movie that is believed to be the moving part of a still, in seconds; cameras make three.
+  private static let movingPartLimit = 10.0
+
+  /// Movies that the source names as the moving part of a still, by the still's index. Content identifiers that differ
+  /// say otherwise, and so do two stills or two movies.
+  private static func movingParts(_ files: [PreparedFile], _ joined: Set<Int>) -> [Int: PreparedFile] {
+    let units = Dictionary(grouping: files.filter { !joined.contains($0.index) }) { $0.unitBytes }
+    var movies: [Int: PreparedFile] = [:]
+    for group in units.values {
+      let stills = group.filter { $0.metadata.mediaType == .image }
+      let parts = group.filter { $0.note?.isMovingPart == true && $0.metadata.mediaType == .video }
+      guard let still = stills.first, let movie = parts.first, stills.count == 1, parts.count == 1,
+        movie.metadata.duration <= movingPartLimit,
+        still.metadata.contentIdentifier == movie.metadata.contentIdentifier
+          || movie.metadata.contentIdentifier == nil
+      else { continue }
+      movies[still.index] = movie
+    }
+    return movies
   }
 
   private static func isSamePicture(_ raw: MediaMetadata, _ compressed: MediaMetadata) -> Bool {

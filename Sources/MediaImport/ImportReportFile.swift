@@ -12,6 +12,8 @@ internal import Synchronization
 //       {"path":"/p/b.jpg","outcome":"duplicate","of":"/p/a.jpg"}                         or "asset", if it was known
 //       {"path":"/p/c.jpg","outcome":"skipped","reason":"empty","message":"/p/c.jpg is empty."}
 //       {"path":"/p/c.xmp","outcome":"sidecar"}
+//       {"path":"/p/a.jpg.json","outcome":"describes","of":"/p/a.jpg"}                    or "describesAlbum", "album"
+//       {"path":"/p/a.jpg","outcome":"asset","asset":"…","from":{"caption":"takeout"}}    where its values come from
 //       {"path":"/p/d.jpg","outcome":"asset","asset":"…","warnings":["JPEG format error"]}   taken all the same
 //       {"path":"/p/z.jpg","outcome":"notReached"}                                        of an interrupted import
 //       {"summary":{…}}                                                                   last line, of one that ended
@@ -46,6 +48,8 @@ final class ImportReportFile: Sendable {
     var reason: SkipReason?
     var message: String?
     var warnings: [String]?
+    var album: String?
+    var from: [String: String]?
     var summary: ImportSummary?
   }
 
@@ -67,6 +71,7 @@ final class ImportReportFile: Sendable {
     var counts = summary
     counts.skippedFiles = []
     counts.warnings = []
+    counts.rules = []
     try write([Line(summary: counts)])
   }
 
@@ -112,6 +117,7 @@ final class ImportReportFile: Sendable {
     var line = Line(path: report.path.description)
     if String(validating: report.path.bytes, as: UTF8.self) == nil { line.pathBytes = report.path.bytes.hexadecimal }
     if !report.warnings.isEmpty { line.warnings = report.warnings }
+    if !report.sources.isEmpty { line.from = report.sources }
     switch report.outcome {
     case .asset(let asset):
       line.outcome = "asset"
@@ -127,6 +133,12 @@ final class ImportReportFile: Sendable {
       line.outcome = "duplicate"
       line.asset = asset.spelled(as: .asset)
     case .sidecar: line.outcome = "sidecar"
+    case .describes(let path):
+      line.outcome = "describes"
+      line.of = path.description
+    case .describesAlbum(let title):
+      line.outcome = "describesAlbum"
+      line.album = title
     case .skipped(let reason, let message):
       line.outcome = "skipped"
       line.reason = reason

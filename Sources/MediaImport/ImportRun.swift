@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Glibc
 internal import PhotoLedger
 
@@ -7,6 +8,7 @@ typealias ReportFiles = @Sendable ([FileReport]) throws -> Void
 /// One import under way. Used by one task; only the file work in `prepare` and `hash` is on other threads.
 final class ImportRun {
   private let found: [ScannedFile]
+  private let catalog: MediaCatalog
   private let target: any ImportTarget
   private let resources: ResourceStore
   private let tool: ExifTool
@@ -23,6 +25,10 @@ final class ImportRun {
   private var ahead = Ahead()
   /// What exiftool found wrong with files that are taken and not reported yet.
   private var warnings: [Int: [String]] = [:]
+  /// Where the values of new assets come from that are not reported yet.
+  private var sources: [Int: [String: String]] = [:]
+  /// The assets that members of the source's albums became, by the file.
+  private var members: AlbumMembers
 
   /// What is known of files that belong to a later batch.
   private struct Ahead {
@@ -31,11 +37,13 @@ final class ImportRun {
   }
 
   init(
-    found: [ScannedFile], target: any ImportTarget, resources: ResourceStore, tool: ExifTool,
+    catalog: MediaCatalog, target: any ImportTarget, resources: ResourceStore, tool: ExifTool,
     options: LibraryImport.Options, stop: StopFlag, progress: ProgressCounter, report: @escaping ReportFiles
   ) {
-    (self.found, self.target, self.resources, self.tool) = (found, target, resources, tool)
+    (self.found, self.target, self.resources, self.tool) = (catalog.files, target, resources, tool)
     (self.options, self.stop, self.progress, self.report) = (options, stop, progress, report)
+    self.catalog = catalog
+    members = AlbumMembers(of: catalog)
   }
 
   /// Imports batch after batch.
@@ -54,7 +62,24 @@ final class ImportRun {
     let outcomes = Dictionary(uniqueKeysWithValues: open.map { ($0, FileOutcome.notReached) })
     try settleAll(outcomes.merging(ahead.outcomes) { $1 })
     summary.wasInterrupted = summary.notReached > 0
+    precondition(summary.outcomeCount == found.count, "Every file of an import has one outcome.")
+    summary.rules = catalog.rules.sorted()
+    if !summary.wasInterrupted { try await placeMembers() }
     return summary
+  }
+
+  /// Fills the albums of the source, in its order. What was there before stays where it is.
+  private func placeMembers() async throws {
+    for (place, asked, assets) in members.albums() {
+      if stop.isSet {
+        summary.wasInterrupted = true
+        return
+      }
+      let done = try await Task { [target] in try await target.place(assets, in: place) }.value
+      summary.albums.append(
+        ImportedAlbum(
+          title: place.title, memberCount: assets.count, isNew: done.isNew, added: done.added, named: asked))
+    }
   }
 
   /// The end of the batch that begins at `start`: files whose names differ in the extension only are not torn apart,
@@ -62,7 +87,7 @@ final class ImportRun {
   private func batchEnd(from start: Int) -> Int {
     var end = min(start + max(1, options.batchFileCount), found.count)
     let latest = min(end + options.batchFileCount, found.count)
-    while end < latest && found[end].path.stemBytes == found[end - 1].path.stemBytes { end += 1 }
+    while end < latest && found[end].unitBytes == found[end - 1].unitBytes { end += 1 }
     return end
   }
 
@@ -72,8 +97,10 @@ final class ImportRun {
       let warnings = warnings.removeValue(forKey: index) ?? []
       return FileReport(
         path: found[index].path, relativePath: found[index].relativePath, outcome: outcome,
-        warnings: outcome == .notReached ? [] : warnings)
+        warnings: outcome == .notReached ? [] : warnings, sources: sources.removeValue(forKey: index) ?? [:],
+        part: found[index].part)
     }
+    for (index, outcome) in outcomes { members.settle(index, found[index].path, outcome) }
     for file in reports { summary.count(file) }
     if !reports.isEmpty { try report(reports) }
   }
@@ -119,6 +146,9 @@ final class ImportRun {
     precondition(recorded.count == planned.count, "A target tells what it did for each change.")
     for (planned, recorded) in zip(planned, recorded) {
       summary.count(recorded.change)
+      if case .asset(let asset) = recorded.change, let file = planned.files.first {
+        sources[file] = asset.facts.sources
+      }
       for (file, resource) in zip(planned.files, recorded.change.resources) {
         if case .asset = recorded.change, file == planned.files.first {
           outcomes[file] = .asset(recorded.asset)
@@ -153,6 +183,14 @@ extension ImportRun {
     let index: Int
     let path: FilePath
     let content: FileContent
+    /// Where its bytes are, if not at its path.
+    var place: FilePath?
+    /// The name of the library's own copy of a member of an archive.
+    var copy: String?
+    var unit: [UInt8]?
+    var note: MediaNote?
+
+    var bytes: FilePath { place ?? path }
   }
 
   /// What came of the files with one content.
@@ -167,7 +205,7 @@ extension ImportRun {
   private func runs(of files: Range<Int>) -> [Range<Int>] {
     var runs: [Range<Int>] = []
     var start = files.lowerBound
-    for index in files.dropFirst() where found[index].path.stemBytes != found[index - 1].path.stemBytes {
+    for index in files.dropFirst() where found[index].unitBytes != found[index - 1].unitBytes {
       runs.append(start..<index)
       start = index
     }
@@ -183,13 +221,16 @@ extension ImportRun {
     let runs = runs(of: batch)
     let work = runs.enumerated().map { position, run in
       let candidates = run.filter { found[$0].role == .candidate && ahead.outcomes[$0] == nil }
-      return (position, candidates.map { (index: $0, path: found[$0].path, known: ahead.hashed[$0]) })
+      return (position, candidates.map { (index: $0, file: found[$0], known: known($0)) })
     }
+    let copies = catalog.copies
     let pace = Pace(options.batchDuration / 2, stop)
     let results = try await onThreads(work, width: width) {
       (position, files) throws(ImportError) -> [(Int, Result<HashedFile, ImportError>)]? in
       if pace.leaves(position) { return nil }
-      return files.map { file in (file.index, file.known.map { .success($0) } ?? Self.hashed(file.index, file.path)) }
+      return files.map { file in
+        (file.index, file.known.map { .success($0) } ?? Self.hashed(file.index, file.file, copies))
+      }
     }
     let count = results.firstIndex { $0 == nil } ?? results.count
     let end = count < runs.count ? runs[count].lowerBound : batch.upperBound
@@ -198,6 +239,7 @@ extension ImportRun {
       case .candidate: continue
       case .sidecar: finish(index, .sidecar, &outcomes)
       case .unusable(let reason): finish(index, .skipped(.unusable, reason), &outcomes)
+      case .settled(let outcome): finish(index, outcome, &outcomes)
       }
     }
     var hashed: [HashedFile] = []
@@ -216,11 +258,20 @@ extension ImportRun {
     return (hashed, end)
   }
 
-  private static func hashed(_ index: Int, _ path: FilePath) -> Result<HashedFile, ImportError> {
+  /// A file whose content is known already: from an earlier batch, or since the source was read.
+  private func known(_ index: Int) -> HashedFile? {
+    ahead.hashed[index]
+      ?? found[index].content.map { HashedFile(index: index, found[index], content: $0, catalog.copies) }
+  }
+
+  private static func hashed(
+    _ index: Int, _ file: ScannedFile, _ copies: MemberCopies?
+  ) -> Result<HashedFile, ImportError> {
     do throws(LibraryError) {
-      return .success(HashedFile(index: index, path: path, content: try FileContent(of: path)))
+      let content = try FileContent(of: file.bytes(in: copies))
+      return .success(HashedFile(index: index, file, content: content, copies))
     } catch {
-      return .failure(ImportError(error, path: path))
+      return .failure(ImportError(error, path: file.path))
     }
   }
 
@@ -266,7 +317,9 @@ extension ImportRun {
       if !piece.isEmpty { pieces.append((run.lowerBound, Array(piece))) }
       rest = rest.dropFirst(piece.count)
     }
-    let work = FileWork(resources: resources, tool: tool, leavesFilesInPlace: options.leavesFilesInPlace, stop: stop)
+    let work = FileWork(
+      resources: resources, tool: tool, leavesFilesInPlace: options.leavesFilesInPlace || options.isRehearsal,
+      stop: stop, wishes: options.wishes, dates: options.dates)
     let (pace, progress) = (Pace(options.batchDuration / 2, stop), progress)
     let results = try await onThreads(Array(pieces.enumerated()), width: width) {
       (position, piece) throws(ImportError) -> [Attempt]? in
@@ -295,6 +348,9 @@ struct FileWork: Sendable {
   let tool: ExifTool
   let leavesFilesInPlace: Bool
   let stop: StopFlag
+  var wishes = StatementWishes()
+  /// When photos were taken that are imported; nil: whenever.
+  var dates: ClosedRange<Date>?
 
   /// Takes the first of the files with one content that can be taken.
   /// - Returns: nil if the import was stopped meanwhile.
@@ -322,13 +378,17 @@ struct FileWork: Sendable {
   func prepare(_ file: ImportRun.HashedFile) throws(ImportError) -> Outcome {
     do throws(ImportError) {
       let isThorough = try !endsAsJPEG(file)
-      let tags = try tool.tags(of: file.path, isThorough: isThorough, isCancelled: { stop.isSet })
+      let tags = try tool.tags(of: file.bytes, isThorough: isThorough, isCancelled: { stop.isSet })
       guard let metadata = MediaMetadata(tags), metadata.mediaType != .audio else {
         let type = tags.text("MIMEType") ?? tags.text("Error") ?? "unknown"
         return .skipped(.skipped(.notMedia, "\(file.path) is not a photo or video (\(type))."))
       }
+      if let reason = outOfRange(file, metadata) { return .skipped(.skipped(.excluded, reason)) }
       let stored = try place(file)
-      return .taken(PreparedFile(index: file.index, path: file.path, stored: stored, metadata: metadata))
+      return .taken(
+        PreparedFile(
+          index: file.index, path: file.path, stored: stored, metadata: metadata, name: file.note?.name,
+          unit: file.unit, note: file.note, wishes: wishes))
     } catch {
       guard error.concernsOneFile else { throw error }
       return .skipped(.skipped(SkipReason(error), error.description))
@@ -338,7 +398,18 @@ struct FileWork: Sendable {
   /// Whether the last bytes of a file are those of a whole JPEG (ITU-T T.81, B.1.1.3: the marker EOI). One with other
   /// bytes at its end was cut off or has something behind the picture; exiftool is asked to tell, which takes longer.
   private func endsAsJPEG(_ file: ImportRun.HashedFile) throws(ImportError) -> Bool {
-    try Self.endsAsJPEG(file.path)
+    try Self.endsAsJPEG(file.bytes)
+  }
+
+  /// Why a file is left out by its date; nil if it is not.
+  private func outOfRange(_ file: ImportRun.HashedFile, _ metadata: MediaMetadata) -> String? {
+    guard let dates else { return nil }
+    let facts = StatedFacts(file.note?.layers ?? [], beside: metadata, wishes)
+    guard let time = facts.captureTime else {
+      return "\(file.path) does not tell when it was taken, and a range of dates was asked for."
+    }
+    if dates.contains(time.date) { return nil }
+    return "\(file.path) was taken at \(time.reading), outside of the range that was asked for."
   }
 
   static func endsAsJPEG(_ path: FilePath) throws(ImportError) -> Bool {
@@ -354,14 +425,43 @@ struct FileWork: Sendable {
 
   private func place(_ file: ImportRun.HashedFile) throws(ImportError) -> StoredContent {
     do throws(LibraryError) {
-      var stored =
-        leavesFilesInPlace
-        ? try resources.reference(fileAt: file.path, expecting: file.content.sha256)
-        : try resources.store(fileAt: file.path, expecting: file.content.sha256)
+      var stored: StoredContent
+      if leavesFilesInPlace {
+        stored = try resources.reference(fileAt: file.bytes, expecting: file.content.sha256)
+      } else if let copy = file.copy {
+        try makeDurable(file.bytes)
+        stored = try resources.adopt(copy, file.content)
+      } else {
+        stored = try resources.store(fileAt: file.path, expecting: file.content.sha256)
+      }
       stored.sha1 = file.content.sha1
       return stored
     } catch {
       throw ImportError(error, path: file.path)
     }
+  }
+
+  /// Makes the bytes of a copy durable, as `adopt` wants them.
+  private func makeDurable(_ path: FilePath) throws(LibraryError) {
+    let number = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
+    guard number >= 0 else { throw LibraryError.store(path.description, "open", errno: errno) }
+    let file = Descriptor(number)
+    guard fsync(file.number) == 0 else { throw LibraryError.store(path.description, "make durable", errno: errno) }
+  }
+}
+
+extension ImportRun.HashedFile {
+  init(index: Int, _ file: ScannedFile, content: FileContent, _ copies: MemberCopies?) {
+    self.init(
+      index: index, path: file.path, content: content, place: file.bytes(in: copies), copy: file.copy,
+      unit: file.unit, note: file.note)
+  }
+}
+
+extension ScannedFile {
+  /// Where the bytes of the file are.
+  func bytes(in copies: MemberCopies?) -> FilePath {
+    guard let copy, let copies else { return path }
+    return copies.path(of: copy)
   }
 }

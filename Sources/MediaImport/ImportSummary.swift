@@ -10,8 +10,12 @@ public enum FileOutcome: Sendable, Hashable {
   case duplicateOfFile(FilePath)
   /// The same bytes as a resource of an asset that the library had before.
   case duplicateOfAsset(LocalIdentifier)
-  /// Describes another file; left aside.
+  /// Describes another file by its name, and was not read.
   case sidecar
+  /// Was read, and says something about another file.
+  case describes(FilePath)
+  /// Was read, and says something about an album.
+  case describesAlbum(String)
   /// Not taken, for a reason.
   case skipped(SkipReason, String)
   /// The import was interrupted before this file was recorded; the next one will take it.
@@ -26,6 +30,12 @@ public enum SkipReason: String, Sendable, Hashable, Codable, CaseIterable {
   case vanished, unreadable, changedWhileRead
   /// The metadata tool took too long, ended by a signal, or said more than is believed of it.
   case toolTimeout, toolCrashed, toolOutputTooLarge
+  /// Left out on request: by its name, its date or where it comes from.
+  case excluded
+  /// Describes a photo or video that is in none of the parts.
+  case orphan
+  /// A member of an archive whose bytes are not those that the archive promises.
+  case damaged
 }
 
 /// A file with its outcome.
@@ -38,6 +48,11 @@ public struct FileReport: Sendable, Hashable {
   public let outcome: FileOutcome
   /// What exiftool found wrong with a file that was taken all the same, such as a photo that was cut off.
   public var warnings: [String] = []
+  /// Where the values of a new asset come from, by the name of the property; only for the file that is the asset's
+  /// primary resource.
+  public var sources: [String: String] = [:]
+  /// The folder or archive that was named and has it.
+  public var part = ""
 }
 
 /// A file that was taken though something is wrong with it, as the summary lists it.
@@ -74,8 +89,10 @@ public struct ImportSummary: Sendable, Hashable, Codable {
   public var livePhotos = 0
   /// Files with the same bytes as another file or a known asset.
   public var duplicates = 0
-  /// Files that describe other files.
+  /// Files that describe other files, or albums.
   public var sidecars = 0
+  /// Of these, the ones that were read and belong to a file or an album of the import.
+  public var described = 0
   /// Files not taken, by reason.
   public var skipped: [String: Int] = [:]
   /// Files that were taken though something is wrong with them; counted above as well.
@@ -93,12 +110,25 @@ public struct ImportSummary: Sendable, Hashable, Codable {
 
   /// The first files that were taken with a warning, in the order of the walk; `warned` counts all.
   public var warnings: [FileWarning] = []
+  /// Albums that the source has, with what was done about them.
+  public var albums: [ImportedAlbum] = []
+  /// The rules by which a source's files were understood.
+  public var rules: [AppliedRule] = []
+  /// What became of the files of each part of an export.
+  public var parts: [PartAccount] = []
+  /// Whether nothing was recorded: the counts say what an import would do.
+  public var isRehearsal = false
 
   /// Creates a summary of nothing.
   public init() {}
 
   /// The most entries that `skippedFiles` and `warnings` list.
   public static let skippedFilesLimit = 10_000
+
+  /// The number of outcomes that are counted; every file has one, so it is `filesFound` at the end of an import.
+  public var outcomeCount: Int {
+    assetsAdded + resourcesAdded + duplicates + sidecars + notReached + skipped.values.reduce(0, +)
+  }
 
   /// How many files were there and could not be read: they vanished or changed meanwhile, or no program could read
   /// them. They may be photos that the library lacks.
@@ -119,6 +149,9 @@ public struct ImportSummary: Sendable, Hashable, Codable {
     case .resource: resourcesAdded += 1
     case .duplicateOfFile, .duplicateOfAsset: duplicates += 1
     case .sidecar: sidecars += 1
+    case .describes, .describesAlbum:
+      sidecars += 1
+      described += 1
     case .notReached: notReached += 1
     case .skipped(let reason, let message):
       skipped[reason.rawValue, default: 0] += 1
@@ -141,8 +174,8 @@ extension SkipReason {
   /// Whether the file may be a photo all the same.
   var isLoss: Bool {
     switch self {
-    case .notMedia, .empty, .unusable: false
-    case .vanished, .unreadable, .changedWhileRead, .toolTimeout, .toolCrashed, .toolOutputTooLarge: true
+    case .notMedia, .empty, .unusable, .excluded, .orphan: false
+    case .vanished, .unreadable, .changedWhileRead, .toolTimeout, .toolCrashed, .toolOutputTooLarge, .damaged: true
     }
   }
 

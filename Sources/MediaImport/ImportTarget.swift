@@ -35,10 +35,13 @@ struct ImportedAsset: Sendable, Hashable {
   var primary: ImportedResource
   /// A RAW beside the photo, a Live Photo's movie.
   var others: [ImportedResource]
+  /// What counts of all that is said about it.
+  var facts: StatedFacts
 
   /// Creates an asset.
-  init(primary: ImportedResource, others: [ImportedResource] = []) {
+  init(primary: ImportedResource, others: [ImportedResource] = [], facts: StatedFacts? = nil) {
     (self.primary, self.others) = (primary, others)
+    self.facts = facts ?? StatedFacts([], beside: primary.metadata, StatementWishes())
   }
 
   /// The primary first.
@@ -106,6 +109,22 @@ struct RecordedChange: Sendable, Hashable {
   var token: Token?
 }
 
+/// Which of the albums with a title.
+struct AlbumPlace: Sendable, Hashable {
+  /// Its title.
+  var title: String
+  /// 0 for the oldest album with that title.
+  var ordinal: Int
+}
+
+/// What was done about the members of an album.
+struct PlacedMembers: Sendable, Hashable {
+  /// Whether the album was made.
+  var isNew: Bool
+  /// How many members were put into it; the others were there.
+  var added: Int
+}
+
 /// An asset that is, or could be, half of a Live Photo.
 struct LivePhotoHalf: Sendable, Hashable {
   /// The asset.
@@ -121,6 +140,10 @@ protocol ImportTarget: Sendable {
 
   /// Finds the unpaired halves of Live Photos with these content identifiers (upper case), oldest first.
   func unpairedHalves(contentIdentifiers: [String]) async throws -> [String: [LivePhotoHalf]]
+
+  /// Puts assets at the end of an album, those that it lacks, and makes the album where there is none.
+  /// - Returns: what was done.
+  func place(_ assets: [LocalIdentifier], in album: AlbumPlace) async throws -> PlacedMembers
 
   /// Records a batch as one commit, durably, or throws and records nothing.
   /// - Returns: What was done for each change, in their order.

@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 internal import Glibc
 public import PhotoLedger
 
@@ -31,9 +31,52 @@ public struct LibraryImport: Sendable {
     public var threadCount: Int?
     /// What reading the metadata of one file may cost.
     public var metadataLimits = ExifToolLimits()
+    /// Patterns of names of which one must fit a file; none: every file is taken.
+    public var includedNames: [String] = []
+    /// Patterns of names of files and folders that are left out.
+    public var excludedNames: [String] = Self.usualExclusions
+    /// When photos were taken that are imported; nil: whenever. Files without a date are left out if it is set.
+    public var dates: ClosedRange<Date>?
+    /// Words that every new asset gets.
+    public var keywords: Set<String> = []
+    /// The zone of wall times that a file states without an offset; nil: they stay without one.
+    public var timeZone: TimeZone?
+    /// Whether each folder with photos becomes an album with its name.
+    public var makesFolderAlbums = false
+    /// Whether sidecars are read: XMP, JSON as exiftool and osxphotos write it, YAML of PhotoPrism.
+    public var readsSidecars = false
+    /// Whether the names of people that a source states become keywords.
+    public var takesPeopleAsKeywords = false
+    /// What becomes of photos that a Google account has from its partner.
+    public var partnerShared = PartnerShared.taken
+    /// Whether nothing is recorded and the summary says what an import would do.
+    public var isRehearsal = false
+
+    /// What other programs keep beside photos: thumbnails, previews, bins, resource forks, indexes.
+    public static let usualExclusions = [
+      "@eaDir", "#recycle", "#snapshot", ".thumbnails", ".thumbs", "*.lrdata", "*.photoslibrary", "*.photolibrary",
+      "*.aplibrary", "*.migratedphotolibrary", "__MACOSX", "._*", ".DS_Store", "Thumbs.db", "desktop.ini",
+      ".picasa.ini", "Picasa.ini", ".Trash", ".Trash-*", ".Trashes", "$RECYCLE.BIN", ".stversions", ".dtrash",
+      "lost+found", ".git",
+    ]
+
+    var wishes: StatementWishes {
+      StatementWishes(
+        keywords: Set(Limits.keywords(keywords.sorted())), peopleAsKeywords: takesPeopleAsKeywords, timeZone: timeZone)
+    }
 
     /// The usual way.
     public init() {}
+  }
+
+  /// What becomes of photos that a Google account has from its partner.
+  public enum PartnerShared: Sendable, Hashable {
+    /// They are imported as the others.
+    case taken
+    /// They are imported with a keyword.
+    case keyword(String)
+    /// They are left out.
+    case leftOut
   }
 
   private let library: PhotoLibrary
@@ -62,7 +105,8 @@ public struct LibraryImport: Sendable {
 
   /// Imports everything below `roots`. Cancelling the task stops it between two files.
   /// - Parameters:
-  ///   - roots: files or folders.
+  ///   - roots: files or folders; of an export also its archives, all parts together.
+  ///   - export: what wrote them.
   ///   - cause: stands in every commit of the import, at most 1024 bytes; nil: `import` and the name of the run.
   ///   - progress: called from any thread, after each file and each commit.
   ///   - report: called once for each file, in the order of the walk, when its batch is recorded.
@@ -70,11 +114,12 @@ public struct LibraryImport: Sendable {
   /// - Throws: ``ImportError`` for what ends an import. Batches that were recorded stay recorded.
   /// - Complexity: O(bytes) of all files: each is read once to tell whether its content is known.
   public func run(
-    _ roots: [FilePath], cause: String? = nil, progress: @escaping @Sendable (ImportProgress) -> Void = { _ in },
+    _ roots: [FilePath], of export: MediaExport = .folders, cause: String? = nil,
+    progress: @escaping @Sendable (ImportProgress) -> Void = { _ in },
     report: @escaping @Sendable (FileReport) -> Void = { _ in }
   ) async throws(ImportError) -> ImportSummary {
     do {
-      return try await runAlone(roots, cause, progress, report)
+      return try await runAlone(roots, export, cause, progress, report)
     } catch let error as ImportError {
       throw error
     } catch {
@@ -83,26 +128,32 @@ public struct LibraryImport: Sendable {
   }
 
   private func runAlone(
-    _ roots: [FilePath], _ cause: String?, _ progress: @escaping @Sendable (ImportProgress) -> Void,
-    _ report: @escaping @Sendable (FileReport) -> Void
+    _ roots: [FilePath], _ export: MediaExport, _ cause: String?,
+    _ progress: @escaping @Sendable (ImportProgress) -> Void, _ report: @escaping @Sendable (FileReport) -> Void
   ) async throws -> ImportSummary {
     let turn = try ImportTurn(library.store.folder)
     defer { turn.end() }
     let name = runName()
     let cause = cause ?? "import \(name)"
     let file = ImportReportFile(in: library.store.folder, run: name, cause: cause, client: library.client)
-    let target = LibraryTarget(library: library, cause: cause, run: name)
+    let real = LibraryTarget(library: library, cause: cause, run: name)
+    let target: any ImportTarget = options.isRehearsal ? RehearsalTarget(real) : real
     var options = options
     options.excludedFolders.append(FilePath(library.store.folder.currentPath))
     let importer = MediaImporter(target: target, resources: library.store.resources, tool: tool, options: options)
     defer { tool.close() }
+    let parts = PartCounts()
     var summary = try await importer.run(
-      roots, progress: progress,
-      report: { reports in
-        try file.append(reports)
+      roots, of: export, in: library.store.folder, progress: progress,
+      report: { [isRehearsal = options.isRehearsal] reports in
+        if !isRehearsal { try file.append(reports) }
+        parts.count(reports)
         for one in reports { report(one) }
       })
     summary.run = name
+    summary.parts = parts.accounts
+    summary.isRehearsal = options.isRehearsal
+    if options.isRehearsal { return summary }
     summary.reportFile = file.path
     try file.finish(summary)
     return summary

@@ -42,6 +42,58 @@ struct LibraryTarget: ImportTarget {
     return found
   }
 
+  /// The most members that are put into an album with one commit.
+  private static let memberBatchCount = 1000
+
+  /// The album at a place, if there is one, and those of some assets that it lacks, each once.
+  func missing(
+    _ assets: [LocalIdentifier], in place: AlbumPlace
+  ) throws -> (album: PhotoCollection?, assets: [LocalIdentifier]) {
+    var options = FetchOptions()
+    (options.includeHiddenAssets, options.includeAllBurstAssets) = (true, true)
+    let albums = Array(try library.fetchCollections(with: .album)).filter { $0.localizedTitle == place.title }
+    var seen: Set<LocalIdentifier> = []
+    guard albums.indices.contains(place.ordinal) else { return (nil, assets.filter { seen.insert($0).inserted }) }
+    let album = albums[place.ordinal]
+    seen = Set(try library.fetchAssets(options, in: album).map(\.id))
+    // What lies in the trash keeps its places.
+    options.showsTrash = true
+    seen.formUnion(try library.fetchAssets(options, in: album).map(\.id))
+    return (album, assets.filter { seen.insert($0).inserted })
+  }
+
+  /// In a commit for each thousand; stopped between two, the next import puts the rest behind them.
+  func place(_ assets: [LocalIdentifier], in place: AlbumPlace) async throws -> PlacedMembers {
+    let missing = try missing(assets, in: place)
+    let done = PlacedMembers(isNew: missing.album == nil, added: missing.assets.count)
+    var album = missing.album?.id
+    for start in stride(from: 0, to: missing.assets.count, by: Self.memberBatchCount) {
+      let batch = Array(missing.assets[start...].prefix(Self.memberBatchCount))
+      let known = album
+      let digest = Array("\(place.title)\n\(place.ordinal)\n\(start)".utf8).sha256.hexadecimal
+      let receipt = try await sendingAgain {
+        try await library.performChanges(cause: cause, key: "import \(run) album \(digest)") { block in
+          block.album(known ?? block.createAlbum(title: place.title)).add(batch)
+        }
+      }
+      album = album ?? receipt.created.first.flatMap { LocalIdentifier($0) }
+      precondition(album != nil, "A receipt names the album that its block created.")
+    }
+    return done
+  }
+
+  /// Sends a block again for as long as it is not known whether it took effect; its key makes that harmless.
+  private func sendingAgain(_ body: () async throws -> CommitReceipt) async throws -> CommitReceipt {
+    for attempt in 1... {
+      do {
+        return try await body()
+      } catch let error as LibraryError where error.code == .outcomeUnknown && attempt < Self.attemptLimit {
+        continue
+      }
+    }
+    preconditionFailure("The last attempt at a block returns or throws.")
+  }
+
   func record(_ batch: ImportBatch) async throws -> [RecordedChange] {
     do {
       return try await commit(batch)
@@ -103,7 +155,9 @@ struct LibraryTarget: ImportTarget {
 
   private func request(_ change: ImportChange, in block: ChangeBlock) throws {
     switch change {
-    case .asset(let asset): block.createAsset(AssetCreation(asset))
+    case .asset(let asset):
+      let identifier = block.createAsset(AssetCreation(asset))
+      if asset.facts.isTrashed { block.deleteAssets([identifier]) }
     case .pairedVideo(let movie, let still):
       var changes = AssetChanges()
       changes.mediaSubtypes = try existing(still).mediaSubtypes.union(.photoLive)

@@ -1,5 +1,6 @@
 // An import, from a list of folders to commits.
 //
+//     what the source says (Exports) ──▶ files in order, notes, albums
 //     walk ──▶ batches of about 200 files, names that differ in the extension only kept together
 //     for each batch:
 //       hash the files, until half a second is over    threads
@@ -47,24 +48,26 @@ struct MediaImporter: Sendable {
 
   /// Imports everything below `roots`.
   /// - Parameters:
-  ///   - roots: Files or folders.
+  ///   - roots: Files or folders; of an export also its archives.
+  ///   - export: What wrote them.
+  ///   - folder: The library's, for copies of members of archives; nil where there are none.
   ///   - progress: Called from any thread, after each file and each commit.
   ///   - report: Called with each file once, a batch at a time; what it throws ends the import.
   /// - Returns: What was done; `wasInterrupted` when the task was cancelled.
   /// - Throws: What ends an import: `ImportError`, and what the target and `report` throw. Recorded batches stay.
   func run(
-    _ roots: [FilePath], progress: @escaping @Sendable (ImportProgress) -> Void = { _ in },
-    report: @escaping ReportFiles = { _ in }
+    _ roots: [FilePath], of export: MediaExport = .folders, in folder: LibraryFolder? = nil,
+    progress: @escaping @Sendable (ImportProgress) -> Void = { _ in }, report: @escaping ReportFiles = { _ in }
   ) async throws -> ImportSummary {
-    var scan = FolderScan()
-    scan.excluded = options.excludedFolders
-    let found = try scan.files(in: roots)
     let stop = StopFlag()
-    let run = ImportRun(
-      found: found, target: target, resources: resources, tool: tool, options: options, stop: stop,
-      progress: ProgressCounter(found, progress), report: report)
+    let reading = SourceReading(
+      export: export, options: options, tool: tool, copies: folder.map { MemberCopies(in: $0) }, stop: stop)
     return try await withTaskCancellationHandler {
-      try await run.run()
+      let catalog = try await reading.catalog(of: roots)
+      let run = ImportRun(
+        catalog: catalog, target: target, resources: resources, tool: tool, options: options, stop: stop,
+        progress: ProgressCounter(catalog.files, progress), report: report)
+      return try await run.run()
     } onCancel: {
       stop.set()
     }

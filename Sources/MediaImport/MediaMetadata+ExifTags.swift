@@ -137,7 +137,7 @@ extension MediaMetadata {
 
 extension Location {
   /// The place that a file states; nil when either half is missing, no number, or not on the earth.
-  fileprivate init?(_ tags: ExifTags) {
+  init?(_ tags: ExifTags) {
     guard let latitude = tags.number("GPSLatitude"), let longitude = tags.number("GPSLongitude"),
       AssetNumbers.latitudes.contains(latitude), AssetNumbers.longitudes.contains(longitude)
     else { return nil }

@@ -22,12 +22,12 @@ final class ImportedLibrary: Sendable {
 
   /// Imports, and gives the outcome of each file by its relative path.
   func run(
-    _ roots: [FilePath], _ options: LibraryImport.Options = LibraryImport.Options(), cause: String? = nil,
-    report: @escaping @Sendable (FileReport) -> Void = { _ in }
+    _ roots: [FilePath], _ options: LibraryImport.Options = LibraryImport.Options(), of export: MediaExport = .folders,
+    cause: String? = nil, report: @escaping @Sendable (FileReport) -> Void = { _ in }
   ) async throws -> (summary: ImportSummary, outcomes: [String: FileOutcome]) {
     let outcomes = Mutex<[String: FileOutcome]>([:])
     let summary = try await LibraryImport(into: library, options: options).run(
-      roots, cause: cause,
+      roots, of: export, cause: cause,
       report: { file in
         outcomes.withLock { $0[file.relativePath.description] = file.outcome }
         report(file)

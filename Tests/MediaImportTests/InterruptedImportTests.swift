@@ -78,6 +78,8 @@ struct InterruptedImportTests {
       case .duplicateOfFile(let path): "duplicate of \(path.name)"
       case .duplicateOfAsset: "duplicate"
       case .sidecar: "sidecar"
+      case .describes: "describes"
+      case .describesAlbum: "describes an album"
       case .skipped(let reason, _): reason.rawValue
       case .notReached: "not reached"
       }

@@ -53,6 +53,15 @@ actor MemoryTarget: ImportTarget {
     }
   }
 
+  private(set) var albums: [AlbumPlace: [LocalIdentifier]] = [:]
+
+  func place(_ assets: [LocalIdentifier], in album: AlbumPlace) -> PlacedMembers {
+    let there = albums[album]
+    let missing = assets.filter { there?.contains($0) != true }
+    albums[album] = (there ?? []) + missing
+    return PlacedMembers(isNew: there == nil, added: missing.count)
+  }
+
   private func apply(_ change: ImportChange) -> LocalIdentifier {
     switch change {
     case .asset(let asset):

@@ -7,7 +7,8 @@ enum Commands {
     + picking + clients + audit + copies + care + proof
 
   private static let reading: [Command] = [
-    .demo, .initialize, .import, .serve, .list, .sections, .show, .albums, .stat, .log, .watch, .diff, .apply, .history,
+    .demo, .initialize, .import, .importTakeout, .importICloud, .serve, .list, .sections, .show, .albums, .stat, .log,
+    .watch, .diff, .apply, .history,
     .historyToken, .identifierCloud, .identifierLocal,
   ]
 
@@ -35,7 +36,7 @@ enum Commands {
   private static let proof: [Command] = [.checkpoint, .proveInclusion, .proveConsistency, .proveCheck]
 
   static let groups: [(title: String, names: [String])] = [
-    ("Start:", ["demo", "init", "import", "serve"]),
+    ("Start:", ["demo", "init", "import", "import takeout", "import icloud", "serve"]),
     ("Look:", ["ls", "sections", "show", "albums", "stat"]),
     ("Follow:", ["watch", "diff", "log", "history", "history token"]),
     ("Ask who did and who could see:", audit.map(\.name)),

@@ -63,7 +63,7 @@ private struct Demonstration {
     if let folder {
       try output.line("Importing \(folder) …")
       try output.flush()
-      let summary = try Importing(library: library, interruption: interruption).run([folder], isByReference: false)
+      let summary = try Importing(library: library, interruption: interruption).run([folder])
       try output.line(Importing.text(summary, namesReport: isKept))
     } else {
       try InventedLibrary.fill(library, seed: seed) { interruption.isRequested }

@@ -5,12 +5,24 @@ import PhotoLedger
 
 extension Command {
   private static let reference = Option("reference", "leave the bytes where they are; the library holds their paths")
+  private static let folderAlbums = Option("folder-albums", "make an album of each folder that has photos")
+  private static let sidecars = Option(
+    "sidecars", "read sidecars: XMP, JSON of exiftool and osxphotos, YAML of PhotoPrism with its albums")
+  private static let people = Option("people-as-keywords", "make keywords of the names of people")
+  private static let partnerShared = Option(
+    "partner-shared", "TREATMENT", "photos of the account's partner: take, leave, or keyword:WORD; take if left out")
+  private static let selectionNotes = """
+    Patterns are the shell's, without regard to case: one without a slash fits the name of a file or of a folder on \
+    the way, one with a slash the path below the root. What other programs keep beside photos is left out unless \
+    --all-names is given: thumbnails, previews, bins, libraries of other programs. --dry-run does all but record: it \
+    prints what would come in, and up to 20 examples of each rule that was applied.
+    """
   private static let noCreation = Option("no-create", "refuse if there is no library yet, rather than make one")
 
   static let `import` = Command(
     words: ["import"], summary: "take photos and videos into the library",
     operands: [Operand("FOLDER", .several, "folders, which are walked, or files")],
-    options: .opening + [reference, noCreation, .json],
+    options: .opening + [reference, noCreation, folderAlbums, sidecars, people] + .importing + [.json],
     notes: """
       If there is no library yet, one is made, and standard error says where; an import that fails before it has taken
       anything removes it again. --no-create refuses instead, and so does --as with any client but the owner.
@@ -19,13 +31,71 @@ extension Command {
       stopped goes on when it is started again. What could not be taken is told with the reason, and for every file
       in the report that the summary names. The status is 1 if files vanished or could not be read meanwhile.
       exiftool must be installed.
+
+      \(selectionNotes)
       """,
     example: "import ~/Pictures /media/card/DCIM"
   ) { invocation in
+    var options = try invocation.importOptions()
+    options.leavesFilesInPlace = invocation.has(reference)
+    options.makesFolderAlbums = invocation.has(folderAlbums)
+    options.readsSidecars = invocation.has(sidecars)
+    options.takesPeopleAsKeywords = invocation.has(people)
+    return try invocation.runImport(of: .folders, options)
+  }
+
+  static let importTakeout = Command(
+    words: ["import", "takeout"], summary: "take a Google Takeout into the library, with albums and descriptions",
+    operands: [Operand("PART", .several, "all parts of one export: .zip, .tgz, or folders they were unpacked into")],
+    options: .opening + [noCreation, people, partnerShared] + .importing + [.json],
+    notes: """
+      Name all parts at once: the JSON of a photo may lie in another part than the photo. Archives are read once, from \
+      beginning to end, and need not be unpacked. JSON restores names, dates that files lack, places, descriptions, \
+      favourites, the archive (as hidden) and the bin; albums are made. photoTakenTime never replaces the wall time of \
+      a file. Every file and every JSON of every part is in the report: taken, duplicate of, describes, or left out \
+      with the reason.
+
+      The cause of its commits is the name that the summary tells, unless --cause names one; `undo --cause` takes the \
+      import back. Zip needs bsdtar (libarchive-tools), tgz needs gzip. A folder called takeout is imported as \
+      ./takeout.
+
+      \(selectionNotes)
+      """,
+    example: "import takeout takeout-20240131T120000Z-*.zip --dry-run"
+  ) { invocation in
+    var options = try invocation.importOptions()
+    options.takesPeopleAsKeywords = invocation.has(people)
+    options.partnerShared = try invocation.partnerShared()
+    return try invocation.runImport(of: .takeout, options)
+  }
+}
+
+extension Command {
+  static let importICloud = Command(
+    words: ["import", "icloud"], summary: "take an export of iCloud Photos into the library, with albums",
+    operands: [Operand("PART", .several, "all parts of one export: .zip, or folders they were unpacked into")],
+    options: .opening + [noCreation] + .importing + [.json],
+    notes: """
+      Name all parts at once: the lists of albums name photos of any part. Lists tell favourites, hidden photos, the \
+      bin, and the dates that files lack. A name that several photos have is put into no album; --dry-run shows \
+      which. Zip needs bsdtar (libarchive-tools). A folder called icloud is imported as ./icloud.
+
+      \(selectionNotes)
+      """,
+    example: "import icloud 'iCloud Photos Part '*.zip --dry-run"
+  ) { invocation in
+    try invocation.runImport(of: .iCloud, try invocation.importOptions())
+  }
+}
+
+extension Invocation {
+  /// Runs an import, prints what it did, and tells what is missing.
+  fileprivate func runImport(of export: MediaExport, _ options: LibraryImport.Options) throws -> ExitStatus {
+    let invocation = self
     let interruption = Interruption()
-    return try invocation.withLibraryOfImport(isCreating: !invocation.has(noCreation)) { library in
-      let summary = try Importing(library: library, interruption: interruption)
-        .run(invocation.operands, isByReference: invocation.has(reference))
+    return try withLibraryOfImport(isCreating: text("no-create") == nil, isKept: !options.isRehearsal) { library in
+      let summary = try Importing(library: library, interruption: interruption, options: options)
+        .run(invocation.operands, of: export, cause: invocation.text("cause"))
       if invocation.printsJSON {
         try invocation.output.line(JSON(summary))
       } else {
@@ -46,7 +116,7 @@ extension Command {
 extension Invocation {
   /// Opens the library for an import, or makes one where there is none; one that was made and got nothing goes again.
   fileprivate func withLibraryOfImport(
-    isCreating: Bool, _ body: (PhotoLibrary) throws -> ExitStatus
+    isCreating: Bool, isKept: Bool, _ body: (PhotoLibrary) throws -> ExitStatus
   ) throws -> ExitStatus {
     let location = try libraryLocation()
     guard isCreating, try client() ?? PhotoLibrary.owner == PhotoLibrary.owner,
@@ -59,7 +129,7 @@ extension Invocation {
     Output.tell("There was no library at \(location.url.path) yet; it was made.")
     do {
       let status = try body(library)
-      if status == .done { library.close() } else { try discardIfEmpty(library, rollback) }
+      if status == .done, isKept { library.close() } else { try discardIfEmpty(library, rollback) }
       return status
     } catch {
       try discardIfEmpty(library, rollback)
@@ -77,15 +147,15 @@ extension Invocation {
 struct Importing {
   let library: PhotoLibrary
   let interruption: Interruption
+  var options = LibraryImport.Options()
 
-  func run(_ folders: [String], isByReference: Bool) throws -> ImportSummary {
-    var options = LibraryImport.Options()
-    options.leavesFilesInPlace = isByReference
+  func run(_ folders: [String], of export: MediaExport = .folders, cause: String? = nil) throws -> ImportSummary {
     let importing = try LibraryImport(into: library, options: options)
     let line = SharedProgressBar()
     defer { line.clear() }
     return try waiting(interruption) {
-      try await importing.run(folders.map { FilePath($0) }, progress: { line.show($0) })
+      try await importing.run(
+        folders.map { FilePath($0) }, of: export, cause: cause, progress: { line.show($0) })
     }
   }
 
@@ -93,8 +163,9 @@ struct Importing {
   /// - Parameter namesReport: whether the library lasts, and so the report in it.
   static func text(_ summary: ImportSummary, namesReport: Bool = true) -> String {
     let assets = TextLayout.counted(summary.assetsAdded, "asset")
+    let done = summary.isRehearsal ? "would be added" : "added"
     var text = """
-      \(TextLayout.counted(summary.filesFound, "file")) found: \(assets) added in \
+      \(TextLayout.counted(summary.filesFound, "file")) found: \(assets) \(done) in \
       \(TextLayout.counted(summary.commits, "commit")), \(TextLayout.bytes(UInt64(clamping: summary.bytesAdded))).
 
       """
@@ -111,8 +182,36 @@ struct Importing {
     for file in summary.warnings.prefix(20) {
       text += "    \(TextLayout.printable("\(file.path): \(file.message)"))\n"
     }
-    if namesReport, !summary.skippedFiles.isEmpty || summary.warned > 0 {
+    text += collections(summary)
+    if namesReport, !summary.isRehearsal, !summary.skippedFiles.isEmpty || summary.warned > 0 {
       text += "  Every file's outcome: \(summary.reportFile)\n"
+    }
+    if !summary.isRehearsal, !summary.albums.isEmpty || summary.parts.count > 1 {
+      text += "  To take it back: photoledger undo --cause 'import \(summary.run)', or the cause that was given\n"
+    }
+    return text
+  }
+
+  /// Albums, parts and, of a rehearsal, the rules with examples.
+  private static func collections(_ summary: ImportSummary) -> String {
+    var text = ""
+    let (made, gets) = summary.isRehearsal ? ("would be made", "would get") : ("made", "got")
+    for album in summary.albums.prefix(summary.isRehearsal ? summary.albums.count : 20) {
+      let title = TextLayout.printable(album.title)
+      text += "  album '\(title)'\(album.isNew ? " (\(made))" : "") \(gets) \(TextLayout.counted(album.added, "photo"))"
+      let known = album.memberCount - album.added
+      text += known > 0 ? ", \(TextLayout.grouped(known)) were there\n" : "\n"
+    }
+    if summary.parts.count > 1 {
+      for part in summary.parts {
+        text += "  \(TextLayout.printable(part.part)): \(TextLayout.counted(part.files, "file")), "
+        text += "\(TextLayout.grouped(part.taken)) taken, \(TextLayout.grouped(part.duplicates)) known already, "
+        text += "\(TextLayout.grouped(part.describing)) describe, \(TextLayout.grouped(part.leftOut)) left out\n"
+      }
+    }
+    for rule in summary.rules where summary.isRehearsal {
+      text += "  \(TextLayout.grouped(rule.count)) × \(rule.rule)\n"
+      for example in rule.examples { text += "    \(TextLayout.printable(example))\n" }
     }
     return text
   }
@@ -139,6 +238,7 @@ extension JSON {
       "livePhotos": number(summary.livePhotos),
       "duplicates": number(summary.duplicates),
       "sidecars": number(summary.sidecars),
+      "described": number(summary.described),
       "skipped": .object(summary.skipped.sorted { $0.key < $1.key }.map { Member($0.key, number($0.value)) }),
       "warned": number(summary.warned),
       "notReached": number(summary.notReached),
@@ -151,6 +251,25 @@ extension JSON {
           ["path": .text($0.path), "reason": .text($0.reason.rawValue), "message": .text($0.message)]
         }),
       "warnings": .list(summary.warnings.map { ["path": .text($0.path), "message": .text($0.message)] }),
+      "albums": .list(
+        summary.albums.map {
+          [
+            "title": .text($0.title), "members": number($0.memberCount), "isNew": .bool($0.isNew),
+            "added": number($0.added), "named": number($0.named),
+          ]
+        }),
+      "parts": .list(
+        summary.parts.map {
+          [
+            "part": .text($0.part), "files": number($0.files), "taken": number($0.taken),
+            "duplicates": number($0.duplicates), "describing": number($0.describing), "leftOut": number($0.leftOut),
+          ]
+        }),
+      "rules": .list(
+        summary.rules.map {
+          ["rule": .text($0.rule), "count": number($0.count), "examples": .list($0.examples.map { .text($0) })]
+        }),
+      "isRehearsal": .bool(summary.isRehearsal),
     ]
   }
 }

@@ -1,0 +1,41 @@
+internal import PhotoLedger
+internal import Synchronization
+
+// An import that records nothing.
+//
+// All of an import runs: the source is read, files are hashed, exiftool is asked, the planner decides. Only what the
+// library would be told goes nowhere, and bytes stay where they are. So a rehearsal shows what would happen by what
+// happens, not by a second opinion. Members of archives are copied for exiftool, and the copies go at the end.
+
+/// A library that is asked and not changed.
+final class RehearsalTarget: ImportTarget {
+  private let real: LibraryTarget
+  private let count = Atomic<UInt64>(0)
+
+  init(_ real: LibraryTarget) { self.real = real }
+
+  func assets(holding contents: Set<[UInt8]>) throws -> [[UInt8]: LocalIdentifier] {
+    try real.assets(holding: contents)
+  }
+
+  func unpairedHalves(contentIdentifiers: [String]) throws -> [String: [LivePhotoHalf]] {
+    try real.unpairedHalves(contentIdentifiers: contentIdentifiers)
+  }
+
+  func place(_ assets: [LocalIdentifier], in album: AlbumPlace) throws -> PlacedMembers {
+    let missing = try real.missing(assets, in: album)
+    return PlacedMembers(isNew: missing.album == nil, added: missing.assets.count)
+  }
+
+  /// Names made up for assets that are not made: no library gives one with these first eight bytes.
+  func record(_ batch: ImportBatch) -> [RecordedChange] {
+    batch.changes.map { change in
+      switch change {
+      case .asset:
+        let number = count.add(1, ordering: .relaxed).newValue
+        return RecordedChange(change: change, asset: LocalIdentifier(high: 0, low: number))
+      case .pairedVideo(_, let asset), .pairedStill(_, let asset): return RecordedChange(change: change, asset: asset)
+      }
+    }
+  }
+}

@@ -1,0 +1,159 @@
+internal import Foundation
+internal import PhotoLedger
+
+// Folders with sidecars, as osxphotos, Immich, PhotoPrism, digiKam, darktable and Lightroom leave them.
+//
+//     IMG_1.jpg.xmp    IMG_1.jpg.json    IMG_1.jpg.yml      the whole name: this file's
+//     IMG_1.xmp        IMG_1.json        IMG_1.yml          the name without extension: of every file of that name
+//                                                           that has none by its whole name
+//
+// Of one file the XMP counts before the JSON, and that before the YAML, value by value.
+//
+// PhotoPrism keeps its YAML in a tree of its own, `sidecar/2020/01/IMG_1.yml` for `originals/2020/01/IMG_1.jpg`, and
+// its albums in `albums/album/*.yml` with the identifiers that the YAML of photos states. What stands before and in
+// the last folder called originals or sidecar does not count when names are compared.
+//
+// XMP is read by exiftool. JSON is what exiftool and osxphotos write, an array with one object of tags; any other JSON
+// describes nothing and stays a sidecar that was not read.
+
+/// Reads folders with sidecars.
+struct SidecarSource {
+  /// What a sidecar says.
+  struct Statement: Sendable {
+    var layer: MetadataLayer
+    /// The name that the file had.
+    var name: String?
+    /// PhotoPrism's identifier of the photo.
+    var identifier: String?
+    /// The title and the identifiers of an album, if it is one.
+    var album: (title: String, members: [String])?
+  }
+
+  static let endings: Set<String> = ["xmp", "json", "yml", "yaml"]
+
+  let options: LibraryImport.Options
+  let files: [ScannedFile]
+  /// By the position of the sidecar.
+  let statements: [Int: Statement]
+
+  func catalog() -> MediaCatalog {
+    var catalog = FolderSource(options: options).catalog(of: files)
+    var byName: [[UInt8]: [Int]] = [:]
+    for (index, statement) in statements.sorted(by: { $0.key < $1.key }) where statement.album == nil {
+      let path = files[index].relativePath
+      byName[Self.key(path, FilePath(bytes: path.stemBytes).nameBytes), default: []].append(index)
+    }
+    var described: [Int: Int] = [:]
+    var identified: [String: [Int]] = [:]
+    for (index, file) in files.enumerated() where file.role == .candidate {
+      let own = byName[Self.key(file.relativePath, file.relativePath.nameBytes)] ?? []
+      let stem = FilePath(bytes: file.relativePath.stemBytes).nameBytes
+      let shared = byName[Self.key(file.relativePath, stem)] ?? []
+      let found = (own.isEmpty ? shared : own).sorted { rank($0) < rank($1) }
+      if found.isEmpty { continue }
+      var note = MediaNote()
+      for sidecar in found {
+        guard let statement = statements[sidecar] else { continue }
+        if !statement.layer.isEmpty { note.layers.append(statement.layer) }
+        if let identifier = statement.identifier { identified[identifier, default: []].append(index) }
+        if described[sidecar] == nil { described[sidecar] = index }
+        catalog.rules.note(
+          own.isEmpty ? "a sidecar describes the files of its name" : "a sidecar has the whole name of its file",
+          "\(file.path) ← \(files[sidecar].path.name)")
+      }
+      catalog.files[index].note = note
+    }
+    for (sidecar, item) in described { catalog.files[sidecar].role = .settled(.describes(files[item].path)) }
+    for (sidecar, statement) in statements where statement.album == nil && described[sidecar] == nil {
+      catalog.rules.note("a sidecar describes no file that is there", files[sidecar].path.description)
+    }
+    addAlbums(identified, &catalog)
+    return catalog
+  }
+
+  private func addAlbums(_ identified: [String: [Int]], _ catalog: inout MediaCatalog) {
+    for (index, statement) in statements.sorted(by: { files[$0.key].path < files[$1.key].path }) {
+      guard let album = statement.album else { continue }
+      catalog.albums.append(
+        SourceAlbum(title: album.title, files: album.members.flatMap { identified[$0] ?? [] }))
+      catalog.files[index].role = .settled(.describesAlbum(album.title))
+    }
+  }
+
+  private func rank(_ sidecar: Int) -> Int {
+    switch statements[sidecar]?.layer.source {
+    case .xmp: 0
+    case .json: 1
+    default: 2
+    }
+  }
+
+  /// What names are compared by: the folder, from the last `originals` or `sidecar` on, and the name.
+  static func key(_ path: FilePath, _ name: some Collection<UInt8>) -> [UInt8] {
+    var parts = path.folderBytes.split(separator: FilePath.slash)[...]
+    if let place = parts.lastIndex(where: { $0.elementsEqual("originals".utf8) || $0.elementsEqual("sidecar".utf8) }) {
+      parts = parts[(place + 1)...]
+    }
+    return parts.flatMap { Array($0) + [FilePath.slash] } + Array(name)
+  }
+
+  // MARK: Reading
+
+  /// What a YAML or JSON file says; nil if it describes no photo.
+  static func statement(_ bytes: [UInt8], ending: String) -> Statement? {
+    if ending == "json" { return ExifTags(json: bytes).map { Statement(layer: MetadataLayer($0, .json)) } }
+    let yaml = YAMLText(bytes)
+    let members = yaml.all("Photos[].UID")
+    let title = Limits.text(yaml["Title"], atMost: Limits.titleByteCount)
+    if let title, yaml["Type"] == "album" || !members.isEmpty {
+      return Statement(layer: MetadataLayer(.yaml), album: (title, members))
+    }
+    guard yaml["UID"] != nil || yaml["TakenAt"] != nil else { return nil }
+    return Statement(layer: MetadataLayer(yaml), identifier: yaml["UID"])
+  }
+}
+
+extension MetadataLayer {
+  /// What the tags of a sidecar say.
+  init(_ tags: ExifTags, _ source: Source) {
+    self.init(source)
+    caption = Limits.text(
+      tags.text("Description") ?? tags.text("ImageDescription") ?? tags.text("Caption-Abstract"),
+      atMost: Limits.captionByteCount)
+    // Of a hierarchical keyword the last part is the keyword: People|Family|Ana.
+    let paths = (tags.all("HierarchicalSubject") + tags.all("TagsList")).flatMap(\.texts)
+    let leaves = paths.compactMap { $0.split { $0 == "|" || $0 == "/" }.last.map(String.init) }
+    keywords = Limits.keywords((tags.all("Subject") + tags.all("Keywords")).flatMap(\.texts) + leaves)
+    people = Limits.keywords((tags.all("PersonInImage") + tags.all("RegionName")).flatMap(\.texts))
+    rating = tags.integer("Rating").flatMap { (0...5).contains($0) ? $0 : nil }
+    captureTime = CaptureTime(tags) ?? Self.dateCreated(tags)
+    location = Location(tags)
+  }
+
+  private static func dateCreated(_ tags: ExifTags) -> CaptureTime? {
+    for value in tags.all("DateCreated") {
+      guard let stamp = value.texts.first.flatMap(TimeStamp.init) else { continue }
+      return CaptureTime(
+        reading: stamp.whole, clock: .local, offsetSeconds: stamp.offsetSeconds, source: "\(value.group):DateCreated")
+    }
+    return nil
+  }
+
+  /// What PhotoPrism's YAML says. Its time is UTC, and its place may be a guess, which it marks.
+  init(_ yaml: YAMLText) {
+    self.init(.yaml)
+    caption = Limits.text(yaml["Caption"] ?? yaml["Description"], atMost: Limits.captionByteCount)
+    let words = (yaml["Details.Keywords"] ?? "").split(separator: ",")
+    keywords = Limits.keywords(words.map { String($0).trimmingBlanks })
+    if yaml["TakenSrc"] == "manual", let stamp = yaml["TakenAt"].flatMap({ TimeStamp($0) }) {
+      captureTime = CaptureTime(reading: stamp.whole, clock: .utc, offsetSeconds: nil, source: "yaml:TakenAt")
+    }
+    if yaml["PlaceSrc"] != "estimate" {
+      func number(_ name: String) -> Double? { yaml[name].flatMap { Double($0) } }
+      location = Limits.location(number("Lat"), number("Lng"), number("Altitude"))
+    }
+    isFavorite = yaml["Favorite"] == "true" ? true : nil
+    isHidden = yaml["Private"] == "true" ? true : nil
+    isTrashed = yaml["DeletedAt"] != nil ? true : nil
+  }
+}

@@ -1,0 +1,151 @@
+internal import Glibc
+internal import PhotoLedger
+
+/// What wrote the files that are imported.
+public enum MediaExport: String, Sendable, Hashable, CaseIterable {
+  /// No program: folders with photos.
+  case folders
+  /// Google Takeout: folders and archives of one export, all parts together.
+  case takeout
+  /// An export of iCloud Photos: folders and archives, all parts together.
+  case iCloud
+}
+
+// From the names on a command line to a catalog.
+//
+//     roots ──▶ walk of folders, pass over archives ──▶ small files read ──▶ the source's rules ──▶ equal files joined
+//
+// A part that is an archive is read here, to its end, before anything is recorded; see ArchivePass.
+
+/// Reads a source of media.
+struct SourceReading: Sendable {
+  let export: MediaExport
+  let options: LibraryImport.Options
+  let tool: ExifTool
+  let copies: MemberCopies?
+  let stop: StopFlag
+
+  private var width: Int { options.threadCount ?? tool.processCount * 2 }
+
+  /// Reads all parts together.
+  /// - Throws: ``ImportError`` for a root that is not there, or an archive that is refused or damaged.
+  func catalog(of roots: [FilePath]) async throws(ImportError) -> MediaCatalog {
+    let files = try await files(in: roots)
+    var catalog: MediaCatalog
+    switch export {
+    case .folders where options.readsSidecars:
+      catalog = SidecarSource(options: options, files: files, statements: try await statements(files)).catalog()
+    case .folders: catalog = FolderSource(options: options).catalog(of: files)
+    case .takeout:
+      let records = try await described(files, "json", atMost: SmallFile.descriptionLimit) { TakeoutRecord($0) }
+      catalog = TakeoutSource(options: options, files: files, records: records).catalog()
+    case .iCloud:
+      let lists = try await described(files, "csv", atMost: SmallFile.listLimit) { CSVText.rows($0) }
+      catalog = ICloudSource(files: files, lists: lists).catalog()
+    }
+    catalog.copies = copies
+    try await join(&catalog)
+    return catalog
+  }
+
+  private var scan: FolderScan {
+    var scan = FolderScan()
+    scan.excluded = options.excludedFolders
+    scan.selection = NameSelection(included: options.includedNames, excluded: options.excludedNames)
+    return scan
+  }
+
+  /// The files of all roots: those of folders first, as one walk, then those of archives.
+  private func files(in roots: [FilePath]) async throws(ImportError) -> [ScannedFile] {
+    guard export != .folders else { return try scan.files(in: roots) }
+    var archives: [(path: FilePath, format: ArchivePass.Format)] = []
+    var folders: [FilePath] = []
+    for root in roots {
+      let status = try FolderScan.status(ofRoot: root)
+      if status.st_mode & S_IFMT == S_IFDIR {
+        folders.append(root)
+        continue
+      }
+      let path = FolderScan.canonical(root)
+      guard let format = try ArchivePass.Format(of: path) else {
+        throw ImportError(
+          .notFound, path: root.description,
+          "\(root) is neither a folder nor an archive (.zip, .tgz, .tar); name the parts of the export.")
+      }
+      if !archives.contains(where: { $0.path == path }) { archives.append((path, format)) }
+    }
+    var files = try scan.files(in: folders)
+    if archives.isEmpty { return files }
+    guard let copies else { preconditionFailure("An import that reads archives has a library's folder.") }
+    let pass = ArchivePass(copies: copies, selection: scan.selection, stop: stop)
+    // Two at a time: one unpacks while the other hashes.
+    for list in try await onThreads(archives, width: 2, { (archive) throws(ImportError) in
+      try pass.files(of: archive.path, archive.format)
+    }) {
+      files += list
+    }
+    return files
+  }
+
+  /// What files with an extension say, by their positions. One that cannot be read, or is too long, says nothing.
+  private func described<Record: Sendable>(
+    _ files: [ScannedFile], _ ending: String, atMost limit: Int64, _ parse: @escaping @Sendable ([UInt8]) -> Record
+  ) async throws(ImportError) -> [Int: Record] {
+    let sidecars = files.indices.filter {
+      [.sidecar, .candidate].contains(files[$0].role) && files[$0].path.pathExtension == ending
+    }
+    let copies = copies
+    let read = try await onThreads(sidecars.map { ($0, files[$0]) }, width: width) {
+      (index, file) throws(ImportError) -> (Int, Record?) in
+      do throws(ImportError) {
+        let bytes = try SmallFile.read(file.bytes(in: copies), atMost: limit)
+        return (index, bytes.map(parse))
+      } catch where error.concernsOneFile {
+        return (index, nil)
+      }
+    }
+    return Dictionary(uniqueKeysWithValues: read.compactMap { index, record in record.map { (index, $0) } })
+  }
+
+  /// What sidecars say, by their positions. One that cannot be read says nothing.
+  private func statements(_ files: [ScannedFile]) async throws(ImportError) -> [Int: SidecarSource.Statement] {
+    let sidecars = files.indices.filter {
+      [.sidecar, .candidate].contains(files[$0].role) && SidecarSource.endings.contains(files[$0].path.pathExtension)
+    }
+    let (tool, stop) = (tool, stop)
+    let read = try await onThreads(sidecars.map { ($0, files[$0].path) }, width: width) {
+      (index, path) throws(ImportError) -> (Int, SidecarSource.Statement?) in
+      if stop.isSet { return (index, nil) }
+      do throws(ImportError) {
+        guard path.pathExtension == "xmp" else {
+          let bytes = try SmallFile.read(path, atMost: SmallFile.descriptionLimit)
+          return (index, bytes.flatMap { SidecarSource.statement($0, ending: path.pathExtension) })
+        }
+        let tags = try tool.tags(of: path, isCancelled: { stop.isSet })
+        return (index, SidecarSource.Statement(layer: MetadataLayer(tags, .xmp)))
+      } catch where error.concernsOneFile || error.code == .cancelled {
+        return (index, nil)
+      }
+    }
+    return Dictionary(uniqueKeysWithValues: read.compactMap { index, said in said.map { (index, $0) } })
+  }
+
+  /// Reads files that may have equal content, so that what is said about any of them counts for all.
+  private func join(_ catalog: inout MediaCatalog) async throws(ImportError) {
+    guard catalog.files.contains(where: { $0.note != nil }) else { return }
+    let copies = copies
+    let stop = stop
+    let read = try await onThreads(catalog.candidatesOfEqualSize.map { ($0, catalog.files[$0]) }, width: width) {
+      (index, file) throws(ImportError) -> (Int, FileContent?) in
+      if stop.isSet { return (index, nil) }
+      do throws(LibraryError) {
+        return (index, try FileContent(of: file.bytes(in: copies)))
+      } catch {
+        // The import itself meets it again, and reports it.
+        return (index, nil)
+      }
+    }
+    for (index, content) in read { catalog.files[index].content = content }
+    catalog.joinNotes()
+  }
+}

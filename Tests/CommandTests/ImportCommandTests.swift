@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import photoledger
+
+@Suite("Importing exports from the shell")
+struct ImportCommandTests {
+  /// A Takeout with two photos in an album, one of them also in the folder of its year, and a JSON without its photo.
+  private static func takeout(in folder: URL) throws -> String {
+    func write(_ path: String, _ data: Data) throws {
+      let place = folder.appending(path: "export/Takeout/Google Photos/\(path)")
+      try FileManager.default.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try data.write(to: place)
+    }
+    func item(_ title: String) -> Data {
+      Data("{\"title\":\"\(title)\",\"description\":\"words\",\"photoTakenTime\":{\"timestamp\":\"1600000000\"}}".utf8)
+    }
+    for name in ["a.jpg", "b.jpg"] {
+      try write("Sea/\(name)", TinyMedia.jpeg(.init(comment: name)))
+      try write("Sea/\(name).supplemental-metadata.json", item(name))
+    }
+    try write("Sea/metadata.json", Data("{\"title\":\"The sea\"}".utf8))
+    try write("Photos from 2020/a.jpg", TinyMedia.jpeg(.init(comment: "a.jpg")))
+    try write("Photos from 2020/a.jpg.supplemental-metadata.json", item("a.jpg"))
+    try write("Photos from 2020/gone.jpg.supplemental-metadata.json", item("gone.jpg"))
+    return folder.appending(path: "export").path
+  }
+
+  @Test("a Takeout is rehearsed, imported, and taken back by its cause")
+  func takeout() throws {
+    let sandbox = try Sandbox()
+    let part = try Self.takeout(in: sandbox.folder)
+    let dry = try sandbox.run(["import", "takeout", part, "--dry-run"])
+    #expect(dry.status == 0, "\(dry.errors)")
+    #expect(dry.output.contains("2 assets would be added") && dry.output.contains("album 'The sea' (would be made)"))
+    #expect(dry.output.contains("a JSON describes an item that is in none of the parts"))
+    #expect(try sandbox.run(["ls", "--json"]).output.isEmpty)
+    let done = try sandbox.run(["import", "takeout", part, "--cause", "my takeout", "--keyword", "google", "--json"])
+    let summary = try #require(try done.objects().first)
+    #expect(summary["assetsAdded"] as? Int == 2 && summary["duplicates"] as? Int == 1)
+    #expect(summary["described"] as? Int == 4 && (summary["skipped"] as? [String: Int]) == ["orphan": 1])
+    #expect((summary["albums"] as? [[String: Any]])?.first?["added"] as? Int == 2)
+    #expect(try sandbox.run(["albums"]).output.contains("The sea"))
+    let undone = try sandbox.run(["undo", "--cause", "my takeout"])
+    #expect(undone.status == 0, "\(undone.errors)")
+    #expect(try sandbox.run(["ls", "--json"]).output.isEmpty)
+    #expect(try !sandbox.run(["albums"]).output.contains("The sea"))
+  }
+
+  @Test("a rehearsal makes no library")
+  func rehearsalWithoutLibrary() throws {
+    let sandbox = try Sandbox(makesLibrary: false)
+    let part = try Self.takeout(in: sandbox.folder)
+    let dry = try sandbox.run(["import", "takeout", part, "--dry-run", "--json"])
+    #expect(dry.status == 0, "\(dry.errors)")
+    #expect(try dry.objects().first?["isRehearsal"] as? Bool == true)
+    #expect(!FileManager.default.fileExists(atPath: sandbox.library))
+  }
+
+  @Test(
+    "an import that cannot be carried out as it is asked for says why",
+    arguments: [
+      (["import", "takeout"], 2, "needs PART"), (["import", "takeout", "nowhere"], 1, "nowhere cannot be imported"),
+      (["import", "x", "--jobs", "0"], 2, "1 to 256"), (["import", "x", "--time-zone", "Mars"], 2, "'Mars' is none"),
+      (["import", "x", "--from", "soon"], 2, "'soon' is neither"),
+      (["import", "x", "--from", "2024-01-02", "--until", "2024-01-01"], 2, "after --until"),
+      (["import", "takeout", "x", "--partner-shared", "maybe"], 2, "'maybe' is none"),
+      (["import", "takeout", "text.txt"], 1, "neither a folder nor an archive"),
+    ])
+  func refused(words: [String], status: Int, sentence: String) throws {
+    let sandbox = try Sandbox()
+    let text = sandbox.folder.appending(path: "text.txt")
+    try Data("no archive".utf8).write(to: text)
+    let result = try sandbox.run(words.map { $0 == "text.txt" ? text.path : $0 })
+    #expect(result.status == Int32(status) && result.errors.contains(sentence), "\(result.errors)")
+  }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@testable import MediaImport
+
+@Suite("importing folders with sidecars")
+struct SidecarImportTests {
+  private static func xmp(_ caption: String, rating: Int, subject: String, person: String = "Ana") -> Data {
+    Data(
+      """
+      <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+      <rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"
+       xmlns:exif="http://ns.adobe.com/exif/1.0/" xmlns:digiKam="http://www.digikam.org/ns/1.0/"
+       xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/"
+       xmp:Rating="\(rating)" exif:DateTimeOriginal="2019-05-06T07:08:09+02:00">
+      <dc:description><rdf:Alt><rdf:li xml:lang="x-default">\(caption)</rdf:li></rdf:Alt></dc:description>
+      <dc:subject><rdf:Bag><rdf:li>\(subject)</rdf:li></rdf:Bag></dc:subject>
+      <digiKam:TagsList><rdf:Seq><rdf:li>Places/Italy/Rome</rdf:li></rdf:Seq></digiKam:TagsList>
+      <Iptc4xmpExt:PersonInImage><rdf:Bag><rdf:li>\(person)</rdf:li></rdf:Bag></Iptc4xmpExt:PersonInImage>
+      </rdf:Description></rdf:RDF></x:xmpmeta>
+      """.utf8)
+  }
+
+  private static func asset(_ name: String, _ rig: ImportedLibrary) throws -> (Asset, ExtendedMetadata) {
+    let asset = try #require(
+      try rig.everything().first { try rig.library.resources(of: $0).contains { $0.originalFilename == name } })
+    return (asset, try rig.library.extendedMetadata(of: asset))
+  }
+
+  private static var options: LibraryImport.Options {
+    var options = LibraryImport.Options()
+    options.readsSidecars = true
+    return options
+  }
+
+  @Test("XMP is read in both namings, and what people edited in it replaces the file's own date")
+  func xmp() async throws {
+    let folder = try TemporaryFolder()
+    for name in ["whole.jpg", "stem.jpg", "none.jpg"] {
+      try folder.write(name, ImportTests.still(name, identifier: nil))
+    }
+    try folder.write("whole.jpg.xmp", Self.xmp("whole", rating: 4, subject: "sea"))
+    try folder.write("whole.xmp", Self.xmp("never", rating: 1, subject: "never"))
+    try folder.write("stem.xmp", Self.xmp("stem", rating: 2, subject: "sun"))
+    var options = Self.options
+    options.takesPeopleAsKeywords = true
+    let rig = try ImportedLibrary()
+    let (summary, outcomes) = try await rig.run([folder.asRoot], options)
+    let (whole, words) = try Self.asset("whole.jpg", rig)
+    #expect(words.caption == "whole" && words.keywords == ["Ana", "Rome", "sea"] && whole.rating == .four)
+    #expect(LibraryCorpusTests.time(of: whole) == "2019-05-06T07:08:09+02:00")
+    let (stem, others) = try Self.asset("stem.jpg", rig)
+    #expect(others.caption == "stem" && others.keywords == ["Ana", "Rome", "sun"] && stem.rating == .two)
+    let (none, nothing) = try Self.asset("none.jpg", rig)
+    #expect(nothing.caption == nil && nothing.keywords == [] && none.rating == .unset)
+    #expect(LibraryCorpusTests.time(of: none) == "2021-02-03T04:05:06")
+    #expect(summary.described == 2 && outcomes["whole.xmp"] == .sidecar)
+    let lines = try ImportedLibrary.lines(summary)
+    let line = try #require(lines.first { ($0["path"] as? String)?.hasSuffix("/whole.jpg") == true })
+    #expect((line["from"] as? [String: String])?["creationDate"] == "xmp")
+  }
+
+  @Test("JSON of osxphotos and exiftool is read, other JSON is left, and XMP counts before it")
+  func json() async throws {
+    let folder = try TemporaryFolder()
+    for name in ["a.jpg", "b.jpg"] { try folder.write(name, ImportTests.still(name, identifier: nil)) }
+    let object = """
+      [{"SourceFile": "a.jpg", "EXIF:ImageDescription": "from JSON", "XMP:Description": "from JSON",
+        "XMP:Subject": ["tag"], "IPTC:Keywords": ["tag", "other"], "XMP:PersonInImage": ["Bo"], "XMP:Rating": 3,
+        "EXIF:GPSLatitude": 12.5, "EXIF:GPSLongitude": -3.25}]
+      """
+    try folder.write("a.jpg.json", Data(object.utf8))
+    try folder.write("a.jpg.xmp", Self.xmp("from XMP", rating: 5, subject: "x"))
+    try folder.write("b.jpg.json", Data("{\"anything\": 1}".utf8))
+    let rig = try ImportedLibrary()
+    let (_, outcomes) = try await rig.run([folder.asRoot], Self.options)
+    let (asset, words) = try Self.asset("a.jpg", rig)
+    #expect(words.caption == "from XMP" && words.keywords == ["Rome", "other", "tag", "x"] && asset.rating == .five)
+    #expect(asset.location?.latitude == 12.5 && asset.location?.longitude == -3.25)
+    #expect(outcomes["b.jpg.json"] == .sidecar)
+  }
+
+  @Test("PhotoPrism's YAML is read from its own tree, with albums; what it guessed is not taken")
+  func yaml() async throws {
+    let folder = try TemporaryFolder()
+    for name in ["a", "b"] { try folder.write("originals/2020/\(name).jpg", ImportTests.still(name, identifier: nil)) }
+    try folder.write(
+      "sidecar/2020/a.yml",
+      Data(
+        """
+        TakenAt: 2020-03-04T05:06:07Z
+        TakenSrc: manual
+        UID: pq1
+        Title: The sea
+        Description: |-
+          It's the sea
+          and the sun
+        Favorite: true
+        Private: true
+        Lat: 12.5
+        Lng: 3.25
+        PlaceSrc: manual
+        Details:
+          Keywords: sea, sun
+          Notes: 'x: y'
+        """.utf8))
+    try folder.write(
+      "sidecar/2020/b.yml",
+      Data("TakenAt: 2020-03-04T05:06:07Z\nUID: pq2\nLat: 12.5\nLng: 3.25\nPlaceSrc: estimate\n".utf8))
+    try folder.write(
+      "albums/album/x.yml",
+      Data("UID: aq1\nType: album\nTitle: 'It''s an album'\nPhotos:\n- UID: pq2\n- UID: pq1\n- UID: gone\n".utf8))
+    let rig = try ImportedLibrary()
+    let (summary, outcomes) = try await rig.run([folder.asRoot], Self.options)
+    let (a, words) = try Self.asset("a.jpg", rig)
+    #expect(words.caption == "It's the sea\nand the sun" && words.keywords == ["sea", "sun"])
+    #expect(a.isFavorite && a.isHidden && a.location?.latitude == 12.5)
+    #expect(LibraryCorpusTests.time(of: a) == "2020-03-04T05:06:07 UTC")
+    let (b, _) = try Self.asset("b.jpg", rig)
+    #expect(b.location == nil && LibraryCorpusTests.time(of: b) == "2021-02-03T04:05:06")
+    let album = try #require(try rig.library.fetchCollections(with: .album).first)
+    #expect(album.localizedTitle == "It's an album")
+    #expect(try rig.members(of: album) == [b.id, a.id])
+    #expect(outcomes["albums/album/x.yml"] == .describesAlbum("It's an album") && summary.described == 3)
+  }
+
+  @Test(
+    "sidecars of the corpus describe the files that they are known to describe",
+    .enabled(if: Corpus.isPresent, "The folder of real photos is not at hand."))
+  func corpus() async throws {
+    let folder = try #require(Corpus.folder).appending(path: "sidecars")
+    let rig = try ImportedLibrary()
+    let (summary, outcomes) = try await rig.run([FilePath(folder.path)], Self.options)
+    let base = folder.resolvingSymlinksInPath().path
+    #expect(outcomes["IMG_5910.xmp"] == .describes(FilePath("\(base)/IMG_5910.jpg")))
+    #expect(outcomes["cookiezen.xmp"] == .describes(FilePath("\(base)/cookiezen.jpg")))
+    #expect(summary.described == 2)
+    let (asset, words) = try Self.asset("IMG_5910.jpg", rig)
+    #expect(words.caption == "Squirrel at berkely" && asset.rating == .three)
+    #expect(Set(words.keywords).isSuperset(of: ["Alvin the Squirrel", "Berkley", "USA"]))
+  }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@testable import MediaImport
+
+// A library is invented, written as Google would export it, imported, and compared with what was invented.
+
+@Suite("importing a Google Takeout")
+struct TakeoutImportTests {
+  /// How the parts of an export come.
+  enum Form: String, CaseIterable { case folders, zips, tarballs, mixed }
+
+  static let canUnpack = SamplePhotos.areInstalled("bsdtar", "gzip", "tar")
+
+  @Test(
+    "what was exported is had back, wherever the parts were cut, from folders and archives",
+    .enabled(if: canUnpack, "bsdtar of libarchive-tools is not installed."), arguments: Form.allCases, 1...6)
+  func roundTrip(form: Form, seed: Int) async throws {
+    let model = ModelTakeout(seed: UInt64(seed) * 101 + UInt64(form.rawValue.count))
+    let folder = try TemporaryFolder()
+    let parts = try Self.write(model.files(), form, seed: UInt64(seed), in: folder)
+    let rig = try ImportedLibrary()
+    var options = LibraryImport.Options()
+    options.takesPeopleAsKeywords = true
+    options.partnerShared = .keyword("from my partner")
+    let (summary, _) = try await rig.run(parts, options, of: .takeout)
+    try Self.check(model, rig, "seed \(seed) \(form)")
+    #expect(summary.outcomeCount == summary.filesFound && summary.filesFound == model.files().count)
+    #expect(summary.parts.reduce(0) { $0 + $1.files } == summary.filesFound)
+    for part in summary.parts {
+      #expect(part.files == part.taken + part.duplicates + part.describing + part.leftOut)
+    }
+    #expect(summary.skipped == ["notMedia": 1], "\(summary.skippedFiles)")
+    #expect(try ImportedLibrary.lines(summary).count == summary.filesFound + 2)
+    #expect(try rig.leftovers().isEmpty)
+    let token = try rig.library.currentToken
+    let again = try await rig.run(parts, options, of: .takeout)
+    #expect(try rig.library.currentToken == token && again.summary.commits == 0, "A second import changes nothing.")
+  }
+
+  /// Writes files as parts of an export, each file into one of three.
+  static func write(
+    _ files: [String: Data], _ form: Form, seed: UInt64, in folder: TemporaryFolder
+  ) throws -> [FilePath] {
+    var random = SeededGenerator(seed: seed)
+    for (path, data) in files.sorted(by: { $0.key < $1.key }) {
+      try folder.write("part\(random.int(0..<3))/\(path)", data)
+    }
+    let parts = (0..<3).filter { FileManager.default.fileExists(atPath: "\(folder.path)/part\($0)") }
+    return try parts.map { part in
+      let name = "takeout-20240131T120000Z-00\(part)"
+      let isZip = form == .zips || form == .mixed && part == 0
+      let isTarball = form == .tarballs || form == .mixed && part == 1
+      guard isZip || isTarball else { return FilePath("\(folder.path)/part\(part)") }
+      let target = "\(folder.path)/\(name).\(isZip ? "zip" : "tgz")"
+      let arguments = isZip ? ["bsdtar", "--format=zip", "-cf"] : ["tar", "-czf"]
+      try run(arguments + [target, "-C", "\(folder.path)/part\(part)", "Takeout"])
+      return FilePath(target)
+    }
+  }
+
+  static func run(_ words: [String]) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = words
+    process.environment = ["LC_ALL": "C.UTF-8", "PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]
+    try process.run()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0, "\(words)")
+  }
+
+  // MARK: Comparing
+
+  static func check(_ model: ModelTakeout, _ rig: ImportedLibrary, _ what: Comment) throws {
+    var assets: [String: Asset] = [:]
+    var count = 0
+    let exported = Set(model.files().values)
+    for photo in model.photos {
+      count += 1
+      let asset = try asset(model.data(photo), rig.library)
+      guard let asset else {
+        Issue.record("\(what): photo \(photo.number) is missing")
+        continue
+      }
+      assets["\(photo.number)"] = asset
+      try check(photo, asset, rig, "\(what) photo \(photo.number) '\(photo.title)'")
+      let files = try rig.library.resources(of: asset)
+      #expect(files.count == (photo.hasMovie ? 2 : 1), what)
+      #expect(asset.mediaSubtypes.contains(.photoLive) == photo.hasMovie, what)
+      guard exported.contains(model.data(photo, "edited")) else { continue }
+      guard let edited = try Self.asset(model.data(photo, "edited"), rig.library) else {
+        Issue.record("\(what): the edited copy of \(photo.number) is missing")
+        continue
+      }
+      count += 1
+      assets["\(photo.number) edited"] = edited
+      try check(photo, edited, rig, "\(what) the edited copy of \(photo.number) '\(photo.title)'", isEdited: true)
+    }
+    #expect(try rig.everything().count == count, what)
+    try checkAlbums(model, assets, rig, what)
+  }
+
+  static func asset(_ data: Data, _ library: PhotoLibrary) throws -> Asset? {
+    let found = try library.assets(withContent: Array(data).sha256)
+    #expect(found.count <= 1)
+    return found.first
+  }
+
+  static func check(
+    _ photo: ModelTakeout.Photo, _ asset: Asset, _ rig: ImportedLibrary, _ what: Comment, isEdited: Bool = false
+  ) throws {
+    let resource = try #require(try rig.library.resources(of: asset).first { $0.type == .photo })
+    let title = photo.title.replacingOccurrences(of: "/", with: "_")
+    if isEdited {
+      #expect(resource.originalFilename.hasPrefix(TakeoutNames.stem(title) + "-"), what)
+    } else {
+      #expect(resource.originalFilename == title, what)
+    }
+    let details = try rig.library.extendedMetadata(of: asset)
+    #expect(details.caption == (photo.caption.isEmpty ? nil : photo.caption), what)
+    #expect(Set(details.keywords) == Set(photo.people + (photo.isPartnerShared ? ["from my partner"] : [])), what)
+    #expect(asset.isFavorite == photo.isFavorite && asset.isHidden == photo.isArchived, what)
+    #expect(asset.isTrashed == photo.isTrashed, what)
+    if let place = photo.place {
+      #expect(asset.location?.latitude == place.0 && asset.location?.longitude == place.1, what)
+    } else {
+      #expect(asset.location == nil, what)
+    }
+    if let wallTime = photo.wallTime {
+      let clock = LibraryCorpusTests.time(of: asset)
+      #expect(clock == wallTime.prefix(10).replacing(":", with: "-") + "T" + wallTime.suffix(8), what)
+    } else {
+      #expect(asset.creationDate == Date(timeIntervalSince1970: Double(photo.takenTime)), what)
+      #expect(asset.localCreationDate == nil && asset.timeZoneOffset == nil, what)
+    }
+  }
+
+  /// The members of albums with their order; copies stand behind their originals, since they have the same time.
+  static func checkAlbums(
+    _ model: ModelTakeout, _ assets: [String: Asset], _ rig: ImportedLibrary, _ what: Comment
+  ) throws {
+    let expected = model.albums.indices.compactMap { album -> String? in
+      let members = model.photos.filter { $0.albums.contains(album) }
+      if members.isEmpty { return nil }
+      let title = model.albums[album].title.isEmpty ? model.albums[album].folder : model.albums[album].title
+      let ids = members.flatMap { photo in
+        [assets["\(photo.number)"], assets["\(photo.number) edited"]].compactMap { $0 }
+      }
+      return "\(title): \(Set(ids.map(\.id.uuidString)).sorted())"
+    }
+    let found = try rig.library.fetchCollections(with: .album).map { album in
+      let ids = try rig.members(of: album)
+      let times = ids.compactMap { id in
+        assets.first { $0.value.id == id }.flatMap { name, _ in
+          model.photos.first { "\($0.number)" == name.prefix { $0 != " " } }?.takenTime
+        }
+      }
+      #expect(times == times.sorted(), what)
+      let all = ids + (try rig.members(of: album, showingTrash: true))
+      return "\(album.localizedTitle ?? ""): \(all.map(\.uuidString).sorted())"
+    }
+    #expect(found.sorted() == expected.sorted(), what)
+  }
+}
+
+extension ImportedLibrary {
+  /// Every asset, those that are hidden or in the trash included.
+  func everything() throws -> [Asset] {
+    var options = FetchOptions()
+    options.showsTrash = true
+    return try assets() + Array(try library.fetchAssets(options))
+  }
+
+  /// The members of an album in its order, hidden ones included; those in the trash are shown instead on request.
+  func members(of album: PhotoCollection, showingTrash: Bool = false) throws -> [LocalIdentifier] {
+    var options = FetchOptions()
+    (options.includeHiddenAssets, options.includeAllBurstAssets) = (true, true)
+    options.showsTrash = showingTrash
+    return try library.fetchAssets(options, in: album).map(\.id)
+  }
+
+  /// Files that an import should have removed.
+  func leftovers() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: library.url.path + "/resources/incoming")
+  }
+}

@@ -1,0 +1,103 @@
+import Testing
+
+@testable import MediaImport
+
+@Suite("names in a Takeout")
+struct TakeoutNamesTests {
+  /// The JSON of each item, by names; titles where they are given.
+  static func matches(_ items: [String], _ sidecars: [(String, String?)]) -> [String: String] {
+    let names = TakeoutNames(
+      items: items.enumerated().map { TakeoutNames.Item(index: $0.offset, name: $0.element) },
+      sidecars: sidecars.enumerated().map {
+        TakeoutNames.Sidecar(index: $0.offset, stem: String($0.element.0.dropLast(5)), title: $0.element.1)
+      })
+    return Dictionary(
+      uniqueKeysWithValues: names.matches().map { (items[$0.key], sidecars[$0.value.sidecar].0) })
+  }
+
+  @Test(
+    "an item has the JSON that Google named by it",
+    arguments: [
+      ("IMG_1.jpg", "IMG_1.jpg.supplemental-metadata.json"),
+      ("IMG_1.jpg", "IMG_1.jpg.supplemental-me.json"),
+      ("IMG_1.jpg", "IMG_1.jpg.s.json"),
+      ("IMG_1.jpg", "IMG_1.jpg..json"),
+      ("IMG_1.jpg", "IMG_1.jpg.json"),
+      ("IMG_1(2).jpg", "IMG_1.jpg.supplemental-metadata(2).json"),
+      ("IMG_1(2).jpg", "IMG_1.jpg.suppl(2).json"),
+      ("IMG_1(2).jpg", "IMG_1.jpg(2).json"),
+      ("IMG_1(2).jpg", "IMG_1(2).jpg.json"),
+      ("PXL_20231006_063909898.LS.mp4", "PXL_20231006_063909898.LS.mp4.json"),
+      ("PXL_20230922_144936660.PORTRAIT-01.COVER.jpg", "PXL_20230922_144936660.PORTRAIT-01.COVER.jpg.s.json"),
+      ("original_1d4caa6f-16c6-4c3d-901b-9387de10e528_.jpg", "original_1d4caa6f-16c6-4c3d-901b-9387de10e528_.json"),
+      ("Urlaub in Knaufspesch in der Schneifel (38).JPG", "Urlaub in Knaufspesch in der Schneifel (38).JP.json"),
+      ("été.jpg", "e\u{301}te\u{301}.jpg.supplemental-metadata.json"),
+    ])
+  func one(item: String, sidecar: String) {
+    #expect(Self.matches([item], [(sidecar, nil)]) == [item: sidecar])
+  }
+
+  @Test(
+    "an item does not have the JSON of another",
+    arguments: [
+      ("IMG_1.jpg", "IMG_11.jpg.json"), ("IMG_11.jpg", "IMG_1.jpg.json"), ("IMG_1(1).jpg", "IMG_1.jpg(2).json"),
+      ("IMG_1(1).jpg", "IMG_1.jpg.supplemental-metadata.json"), ("IMG_1.jpg", "IMG_1.jpg(1).json"),
+      ("IMG_1.png", "IMG_1.jpg.json"), ("IMG_1.jpg", "metadata.json"), ("IMG_1.jpg", "IMG.json"),
+      ("a short name.jpg", "a short.json"),
+    ])
+  func other(item: String, sidecar: String) {
+    #expect(Self.matches([item], [(sidecar, "something else.jpg")]).isEmpty)
+  }
+
+  @Test("an edited copy has the JSON of its original, in every language", arguments: TakeoutNames.editedSuffixes)
+  func edited(suffix: String) {
+    let sidecars: [(String, String?)] = [
+      ("IMG_1.jpg.supplemental-metadata.json", "IMG_1.jpg"), ("IMG_1.jpg.supplemental-metadata(1).json", "IMG_1.jpg"),
+    ]
+    let items = ["IMG_1.jpg", "IMG_1(1).jpg", "IMG_1\(suffix).jpg", "IMG_1\(suffix)(1).jpg"]
+    let found = Self.matches(items, sidecars)
+    #expect(found["IMG_1.jpg"] == sidecars[0].0 && found["IMG_1(1).jpg"] == sidecars[1].0)
+    #expect(found["IMG_1\(suffix).jpg"] == sidecars[0].0 && found["IMG_1\(suffix)(1).jpg"] == sidecars[1].0)
+    #expect(Self.matches([items[2]], [sidecars[0]]) == [items[2]: sidecars[0].0], "The original may be in no part.")
+  }
+
+  @Test("a moving part has the JSON of its still, and one with its own JSON keeps it")
+  func movingPart() {
+    let still: (String, String?) = ("IMG_1.HEIC.supplemental-metadata.json", "IMG_1.HEIC")
+    #expect(Self.matches(["IMG_1.HEIC", "IMG_1.MP4"], [still])["IMG_1.MP4"] == still.0)
+    let own: (String, String?) = ("IMG_1.MP4.supplemental-metadata.json", "IMG_1.MP4")
+    #expect(Self.matches(["IMG_1.HEIC", "IMG_1.MP4"], [still, own])["IMG_1.MP4"] == own.0)
+    let pixel: (String, String?) = ("PXL_1.MP.jpg.supplemental-metadata.json", "PXL_1.MP.jpg")
+    #expect(Self.matches(["PXL_1.MP.jpg", "PXL_1.MP"], [pixel])["PXL_1.MP"] == pixel.0)
+  }
+
+  @Test("items with one cut name have numbered JSONs, told apart by title and else by order")
+  func collisions() {
+    let stem = "A very long title that somebody has written fo"
+    #expect(stem.count == TakeoutNames.stemLimit)
+    let items = ["\(stem)a.jpg", "\(stem)b.jpg", "\(stem)c.jpg"]
+    let names = ["\(stem).json", "\(stem)(1).json", "\(stem)(2).json"]
+    let ordered = Self.matches(items, names.map { ($0, nil) })
+    #expect(ordered == Dictionary(uniqueKeysWithValues: zip(items, names)))
+    let titled = Self.matches(items, [(names[0], items[2]), (names[1], items[0]), (names[2], items[1])])
+    #expect(titled == [items[2]: names[0], items[0]: names[1], items[1]: names[2]])
+  }
+
+  @Test("parentheses of the photographer and numbers of Google are told apart by the title")
+  func parentheses() {
+    let found = Self.matches(
+      ["x(3).jpg", "x(3)(1).jpg", "x.jpg"],
+      [("x(3).jpg.json", "x(3).jpg"), ("x(3).jpg(1).json", "x(3).jpg"), ("x.jpg.json", "x.jpg")])
+    #expect(found == ["x(3).jpg": "x(3).jpg.json", "x(3)(1).jpg": "x(3).jpg(1).json", "x.jpg": "x.jpg.json"])
+  }
+
+  @Test(
+    "folders of years are known in every language that is listed, and others are albums",
+    arguments: [
+      ("Photos from 2023", true), ("Fotos von 2019", true), ("2019-05-01", true), ("2019-05-01 #2", true),
+      ("2023年の写真", true), ("Holiday 2023", false), ("Photos from 20234", false), ("2019", false), ("", false),
+    ])
+  func years(name: String, isYear: Bool) {
+    #expect(TakeoutSource.isFolderOfYear(name) == isYear)
+  }
+}
