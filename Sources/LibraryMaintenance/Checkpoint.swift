@@ -93,7 +93,7 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
   }
 
   private func writeWhole(to file: URL) throws {
-    let target = try ExportedFile(at: file, isReplacing: false)
+    let target = try UnfinishedFile(at: file, isReplacing: false)
     try target.write(Array(description.utf8))
     try target.finish()
   }

@@ -44,7 +44,7 @@ struct ExportEndingTests {
     let summary = try await LibraryExport(of: again, options: options).run(try again.fetchAssets(), to: target)
     #expect(summary.isComplete && summary.outcomes.keys.allSatisfy { [.copied, .unchanged].contains($0) })
     #expect(try rig.files() == wanted)
-    let own = try FileManager.default.contentsOfDirectory(atPath: "\(target)/\(ExportFolder.own)/work")
+    let own = try FileManager.default.contentsOfDirectory(atPath: "\(target)/\(ExportFolder.own)/coming")
     #expect(own.isEmpty, "What was on its way is gone.")
   }
 
@@ -107,7 +107,7 @@ struct ExportEndingTests {
       await #expect { try await export.run(assets, to: disk) } throws: { error in
         (error as? LibraryError)?.code == .notEnoughSpace && "\(error)".contains("make room")
       }
-      let work = try FileManager.default.contentsOfDirectory(atPath: "\(disk)/\(ExportFolder.own)/work")
+      let work = try FileManager.default.contentsOfDirectory(atPath: "\(disk)/\(ExportFolder.own)/coming")
       #expect(work.isEmpty)
       let few = try rig.library.fetchAssets(where: nil, limit: 3)
       let summary = try await export.run(few, to: disk)

@@ -121,7 +121,7 @@ struct ResourceCopyTests {
       try file.linkWithoutReplacing(to: folder.path + "/a")
     }
     try place("first")
-    #expect(throws: ExportedFile.exists(folder.path + "/a")) { try place("second") }
+    #expect(throws: UnfinishedFile.exists(folder.path + "/a")) { try place("second") }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a"])
     #expect(try Data(contentsOf: URL(filePath: folder.path + "/a")) == Data("first".utf8))
   }

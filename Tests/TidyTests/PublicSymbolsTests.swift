@@ -14,7 +14,7 @@ import Testing
 
 @Suite("Public symbols")
 struct PublicSymbolsTests {
-  static let modules = ["PhotoLedger", "Photos", "PhotosUI"]
+  static let modules = ["PhotoLedger", "LibraryMaintenance", "Photos", "PhotosUI"]
 
   private static let isRecording = ProcessInfo.processInfo.environment["PHOTOLEDGER_RECORD"] == "1"
 

@@ -166,7 +166,9 @@
         try Fetches.checkMayRead(library)
         return try fetches.result(fetch, at: token, of: library)
       }
-      if token == nil { try await send("state", Message.state(result, of: fetch).description, fetch, number, result.token) }
+      if token == nil {
+        try await send("state", Message.state(result, of: fetch).description, fetch, number, result.token)
+      }
       for try await details in library.changes(to: result) {
         let after = details.fetchResultAfterChanges
         fetches.hold(after, of: fetch, for: library.client)

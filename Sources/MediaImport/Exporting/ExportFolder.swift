@@ -8,7 +8,7 @@ internal import PhotoLedger
 //     TARGET/2024/05/IMG_1.HEIC             exported files
 //     TARGET/.photoledger-export/files      the journal (FileJournal.swift)
 //                               /lock       held by the export that runs
-//                               /work/      files on their way; emptied when an export begins
+//                               /coming/    files on their way; emptied when an export begins
 //
 // A batch of files goes there in five steps, so that a kill between any two, or in one, leaves each file whole or away:
 //
@@ -35,7 +35,7 @@ final class ExportFolder {
   init(_ path: String, isRehearsal: Bool) throws(LibraryError) {
     (self.path, self.isRehearsal) = (path, isRehearsal)
     let own = "\(path)/\(Self.own)"
-    work = "\(own)/work"
+    work = "\(own)/coming"
     if !isRehearsal {
       do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
         throw LibraryError(.storage, "The folder \(path) cannot be made: \(error.localizedDescription)")

@@ -6,7 +6,7 @@ import Synchronization
 
 // A file on its way to its final name: written under another one, made durable, renamed. It serves both directions:
 // bytes that come into the library (ResourceStore+Placing.swift) and bytes that are copied out of it
-// (ExportedFile.swift).
+// (UnfinishedFile.swift).
 
 /// Numbers the files being written by this process, whichever folder they are for.
 private let incomingCount = Atomic(0)
@@ -170,7 +170,7 @@ struct IncomingFile: ~Copyable {
   consuming func renameWithoutReplacing(to final: String) throws(LibraryError) {
     switch psys_rename_without_replacing(path, final) {
     case 0: isPlaced = true
-    case EEXIST: throw ExportedFile.exists(final)
+    case EEXIST: throw UnfinishedFile.exists(final)
     case EINVAL, ENOSYS, EOPNOTSUPP: try linkWithoutReplacing(to: final)
     case let code: throw LibraryError.store(final, "rename a finished copy to", errno: code)
     }
@@ -179,7 +179,7 @@ struct IncomingFile: ~Copyable {
   /// The same on a file system that cannot rename so: a second name is made, and the first goes with this value.
   func linkWithoutReplacing(to final: String) throws(LibraryError) {
     if Glibc.link(path, final) == 0 { return }
-    if errno == EEXIST { throw ExportedFile.exists(final) }
+    if errno == EEXIST { throw UnfinishedFile.exists(final) }
     throw LibraryError.store(final, "rename a finished copy to", errno: errno)
   }
 }

@@ -140,9 +140,9 @@ struct OpenResource: ~Copyable, Sendable {
   func checkNotCancelled() throws(LibraryError) { try request.checkNotCancelled() }
 
   /// Copies everything to a file outside, which appears under its name when it is whole.
-  /// - Throws: as ``ExportedFile`` and ``copy(into:)`` do.
+  /// - Throws: as ``UnfinishedFile`` and ``copy(into:)`` do.
   mutating func export(to file: URL, replacing: Bool) throws(LibraryError) {
-    let target = try ExportedFile(at: file, isReplacing: replacing)
+    let target = try UnfinishedFile(at: file, isReplacing: replacing)
     try target.fill(from: &self)
     try checkNotCancelled()
     try target.finish()

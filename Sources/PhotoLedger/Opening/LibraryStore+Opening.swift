@@ -218,31 +218,6 @@ extension LibraryStore {
     return options
   }
 
-  package static func reporting<R>(_ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch {
-      throw LibraryError(error)
-    }
-  }
-
-  /// Runs work that calls the caller's own code, and throws that code's errors as they are, not as the library's.
-  package static func passingErrors<Argument, Answer, R>(
-    of code: (Argument) throws -> Answer, in work: ((Argument) throws -> Answer) throws -> R
-  ) throws -> R {
-    var own: (any Error)?
-    do {
-      return try withoutActuallyEscaping(code) { code in
-        try work { argument in
-          do { return try code(argument) } catch {
-            own = error
-            throw error
-          }
-        }
-      }
-    } catch { throw own ?? error }
-  }
-
   static func identifier(
     of log: EventLog, _ t: borrowing StoreReading, at url: URL
   ) throws -> LocalIdentifier {

@@ -42,3 +42,30 @@ extension LibraryError {
     .corrupted: .corrupted, .newerThanProgram: .newerThanProgram,
   ]
 }
+
+extension LibraryStore {
+  package static func reporting<R>(_ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch {
+      throw LibraryError(error)
+    }
+  }
+
+  /// Runs work that calls the caller's own code, and throws that code's errors as they are, not as the library's.
+  package static func passingErrors<Argument, Outcome, R>(
+    of code: (Argument) throws -> Outcome, in work: ((Argument) throws -> Outcome) throws -> R
+  ) throws -> R {
+    var own: (any Error)?
+    do {
+      return try withoutActuallyEscaping(code) { code in
+        try work { argument in
+          do { return try code(argument) } catch {
+            own = error
+            throw error
+          }
+        }
+      }
+    } catch { throw own ?? error }
+  }
+}

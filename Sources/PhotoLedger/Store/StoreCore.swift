@@ -32,8 +32,9 @@ package struct StoreCore: Sendable {
 
   /// The state of a commit as a client may name it: by the commit if it sees everything, by its sighting if not.
   /// - Complexity: O(log² n).
-  package func token<T: TransactionReading & ~Copyable>(_ commit: UInt64, for client: String, _ t: borrowing T) throws -> Token
-  {
+  package func token<T: TransactionReading & ~Copyable>(
+    _ commit: UInt64, for client: String, _ t: borrowing T
+  ) throws -> Token {
     try token(commit, for: client, by: try projections.permission(of: client, in: t), t)
   }
 

@@ -149,3 +149,8 @@ extension LibraryStore {
     return try answer.wait().get()
   }
 }
+
+extension PhotoLibrary {
+  /// Whether reading can wait for a person: a prompt is installed, which is asked about clients like this one.
+  package var canAskPerson: Bool { client != Self.owner && store.prompting.isInstalled }
+}

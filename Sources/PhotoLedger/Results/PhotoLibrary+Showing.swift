@@ -20,9 +20,6 @@ package struct ShownAsset: Sendable {
 }
 
 extension PhotoLibrary {
-  /// Whether reading can wait for a person: a prompt is installed, which is asked about clients like this one.
-  package var canAskPerson: Bool { client != Self.owner && store.prompting.isInstalled }
-
   /// The number of the last event; two readings that give the same one see the same library.
   package var lastSequence: UInt64 {
     get throws { try store.reading { t in try store.core.log.head(t).sequence } }

@@ -6,7 +6,7 @@ import Glibc
 ///
 /// Only a regular file is ever replaced: a rename over a symbolic link or a device would take away something that is
 /// no file, and over `/dev/stdout` that is what a careless script asks for.
-package struct ExportedFile: ~Copyable {
+package struct UnfinishedFile: ~Copyable {
   private let path: String
   private let isReplacing: Bool
   private let folder: Descriptor
