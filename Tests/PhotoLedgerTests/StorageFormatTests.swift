@@ -178,7 +178,8 @@ struct StorageFormatTests {
     let article = try String(
       contentsOf: Self.root.appending(path: "Sources/PhotoLedger/PhotoLedger.docc/StorageFormat.md"), encoding: .utf8)
     let dump = Set(
-      try ["library.dump", "recent.dump"].flatMap { try Self.fixture($0).split(separator: "\n") }.map { Self.trimmed($0) })
+      try ["library", "recent"].flatMap { try Self.fixture("\($0).dump").split(separator: "\n") }
+        .map { Self.trimmed($0) })
     let examples = Self.blocks(in: article, marked: "```dump")
     #expect(examples.count >= 20, "The article quotes \(examples.count) lines of the dump only.")
     for example in examples {

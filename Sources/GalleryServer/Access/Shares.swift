@@ -106,7 +106,8 @@
     private static func row(_ share: Share) -> JSON {
       [
         "name": .text(share.name), "client": .text(share.client), "title": .text(share.title),
-        "album": JSON(share.album?.uuidString), "secretHash": .text(share.secretHash), "passwordHash": JSON(share.passwordHash),
+        "album": JSON(share.album?.uuidString),
+        "secretHash": .text(share.secretHash), "passwordHash": JSON(share.passwordHash),
         "allowsUpload": .bool(share.allowsUpload), "allowsOriginals": .bool(share.allowsOriginals),
         "created": .text(DateText.instant(share.created)),
         "expires": JSON(share.expires.map { DateText.instant($0) }), "epoch": .text(share.epoch),
@@ -119,11 +120,13 @@
         let secretHash = row["secretHash"]?.textValue, let allowsUpload = row["allowsUpload"]?.boolValue,
         let allowsOriginals = row["allowsOriginals"]?.boolValue, let created = row["created"]?.instantValue,
         let epoch = row["epoch"]?.textValue,
-        row["album"]?.textValue.map({ LocalIdentifier($0) != nil }) ?? true, row["expires"] == .null || row["expires"]?.instantValue != nil
+        row["album"]?.textValue.map({ LocalIdentifier($0) != nil }) ?? true,
+        row["expires"] == .null || row["expires"]?.instantValue != nil
       else { throw GalleryError("a share in it is incomplete") }
       return Share(
         name: name, client: client, title: title, album: row["album"]?.textValue.flatMap { LocalIdentifier($0) },
-        secretHash: secretHash, passwordHash: row["passwordHash"]?.textValue, allowsUpload: allowsUpload, allowsOriginals: allowsOriginals, created: created,
+        secretHash: secretHash, passwordHash: row["passwordHash"]?.textValue,
+        allowsUpload: allowsUpload, allowsOriginals: allowsOriginals, created: created,
         expires: row["expires"]?.instantValue, epoch: epoch)
     }
   }

@@ -90,7 +90,8 @@ extension Event {
     case .clientRegistered(let row), .clientErased(let row): "The client '\(row.name)' was registered."
     case .clientEdited(let edited): edited.sentence(names)
     case .pickRecorded(let row), .pickErased(let row):
-      "'\(name(row.client))' was given picked assets" + (row.withheld.isEmpty ? "." : ", without \(row.withheld.words).")
+      "'\(name(row.client))' was given picked assets"
+        + (row.withheld.isEmpty ? "." : ", without \(row.withheld.words).")
     case .historyShortened(let kept): "The history that is told begins with commit \(kept.new)."
     }
   }

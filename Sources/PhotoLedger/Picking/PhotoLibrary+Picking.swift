@@ -85,7 +85,8 @@ extension LibraryStore {
         return try entries(left.map { ($0, ItemToken.own($0)) }, representation, withheld)
       }
       do {
-        let receipt = try perform([.client(named: client, .pick(left, withholding: withheld))], cause: "picking session")
+        let pick = ChangeRequest.client(named: client, .pick(left, withholding: withheld))
+        let receipt = try perform([pick], cause: "picking session")
         let tokens = try reading { t in try itemTokens(ofPickIn: receipt.token.position, for: client, t) }
         return try entries(tokens, representation, withheld)
       } catch let error as LibraryError where error.code == .identifierNotFound {

@@ -40,8 +40,8 @@ extension Command {
     ],
     notes: """
       Without --choose the terminal shows what can be picked, with numbers. Type numbers to pick assets or to put them
-      back, p to leave the place out of what is given or to put it back, an empty line to finish, q to cancel; the list is at most \(PickingDialogue.listLimit) long, so narrow it
-      with --filter.
+      back, p to leave the place out of what is given or to put it back, an empty line to finish, q to cancel; the list
+      is at most \(PickingDialogue.listLimit) long, so narrow it with --filter.
 
       Filters: images, videos, livePhotos, panoramas, screenshots, screenRecordings, slomoVideos, timelapseVideos,
       bursts, cinematicVideos, depthEffectPhotos, spatialMedia, playbackStyle(STYLE), and any(…), all(…), not(…) of
@@ -266,7 +266,8 @@ struct PickingDialogue {
   private func prompt() {
     let presentation = presenter.presentation
     let limit = presentation.selectionLimit == 0 ? "" : " of \(presentation.selectionLimit)"
-    let withheld = presentation.withheld.isEmpty ? "" : " without \(presentation.withheld.names.joined(separator: ", "))"
+    let names = presentation.withheld.names
+    let withheld = names.isEmpty ? "" : " without \(names.joined(separator: ", "))"
     Output.complain("\(presentation.selection.count)\(limit) picked\(withheld)> ")
   }
 
