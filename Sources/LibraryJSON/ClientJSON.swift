@@ -13,6 +13,7 @@ extension JSON {
       "usageDescription": perLevel { JSON(client.usageDescription(for: $0)) },
       "preventsAutomaticLimitedAccessAlert": .bool(client.preventsAutomaticLimitedAccessAlert),
       "selectionCount": .integer(Int64(client.selectionCount)),
+      "followedAlbum": JSON(client.followedAlbum?.spelled(as: .album)),
       "pickCount": .integer(Int64(client.pickCount)),
       "registeredDate": .text(DateText.instant(client.registeredDate)),
     ]

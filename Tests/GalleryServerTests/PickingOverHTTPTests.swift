@@ -49,6 +49,13 @@
           try gallery.ask("POST", "/v1/picking/\(session)/taps", json: ["finish": true], key: app.key).status == 403)
         let person = try StateClient(gallery, "/v1/picking/\(session)/presentation/events")
         #expect(try person.next()?["selection"] as? [String] == [])
+        for wrong: Any in ["location", ["place"], [7]] {
+          #expect(try tap(gallery, session, ["withhold": wrong]) == 400)
+        }
+        #expect(try tap(gallery, session, ["withhold": ["location", "captions"]]) == 204)
+        #expect(try person.next()?["withheld"] as? [String] == ["location", "captions"])
+        #expect(try tap(gallery, session, ["withhold": [String]()]) == 204)
+        #expect(try person.next()?["withheld"] as? [String] == [])
         #expect(try tap(gallery, session, ["select": asset]) == 204)
         #expect((try person.next()?["selection"] as? [String])?.count == 1)
         #expect(try tap(gallery, session, ["finish": true]) == 204)

@@ -64,6 +64,49 @@
       }
     }
 
+    @Test("a link to an album shows the album's members, live; what visitors add joins it")
+    func album() async throws {
+      try await TestGallery.serving { gallery in
+        let assets = try await gallery.makeAssets(4)
+        var album = assets[0]
+        try await gallery.library.performChanges { change in
+          album = change.createAlbum(title: "Shared")
+          change.album(album).add([assets[1], assets[2]])
+        }
+        let link = try make(gallery, ["album": album.uuidString, "upload": true])
+        let listed = try #require(try gallery.ask("GET", "/v1/shares").json()["shares"] as? [[String: Any]])
+        #expect((listed[0]["album"] as? String)?.hasPrefix(album.uuidString) == true)
+        let key = try #require(try open(gallery, link).json()["secret"] as? String)
+        let fetch = try gallery.fetch(key: key)
+        #expect(fetch.count == 2)
+        let feed = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", key: key)
+        try await gallery.library.performChanges { $0.album(album).remove([assets[1]]) }
+        gallery.server.watch.wake()
+        var seen: [Int] = []
+        while seen.last != 1, let event = try feed.next() {
+          if let count = event.data["count"] as? Int { seen.append(count) }
+        }
+        #expect(seen.last == 1)
+        #expect(try gallery.ask("GET", "/v1/assets/\(assets[1].uuidString)", key: key).status == 404)
+        #expect(try gallery.ask("GET", "/v1/assets/\(assets[3].uuidString)", key: key).status == 404)
+        let made = try await gallery.library.as(link.client).performChanges { _ = $0.createAsset(.invented(90)) }
+        let new = try #require(LocalIdentifier(made.created[0]))
+        let shared = try #require(try gallery.library.collection(album.uuidString))
+        #expect(try gallery.library.fetchAssets(FetchOptions(), in: shared).map(\.id) == [assets[2], new])
+        #expect(try gallery.fetch(key: key).count == 2)
+        try await gallery.restart()
+        let again = try #require(try gallery.ask("GET", "/v1/shares").json()["shares"] as? [[String: Any]])
+        #expect(again[0]["album"] as? String == listed[0]["album"] as? String)
+        for json: [String: Any] in [
+          ["album": assets[0].uuidString], ["album": "x"], ["album": 7],
+          ["album": album.uuidString, "assets": [assets[0].uuidString]],
+        ] {
+          let body = ["title": "Summer"].merging(json) { $1 }
+          #expect(try gallery.ask("POST", "/v1/shares", json: body).status == 400, "\(json)")
+        }
+      }
+    }
+
     @Test("a password is asked for, guessing is slowed down, and a wrong link gives nothing away")
     func password() async throws {
       try await TestGallery.serving { gallery in

@@ -266,6 +266,62 @@ struct PickedItemTests {
     #expect(try picking.leftovers.isEmpty)
   }
 
+  @Test("what the person leaves out is left out of each later loading, whatever the item says of itself")
+  func withholding() async throws {
+    let picking = try await PickingLibrary(2)
+    try picking.library.setRepresentationConverter(Scribe())
+    let session = try picking.app.beginPicking(picking.configuration())
+    let presenter = try picking.library.present(session)
+    try await presenter.withhold([.removeLocation, .removeCaptions])
+    try await presenter.withhold(.removeLocation)
+    #expect(presenter.presentation.withheld == .removeLocation)
+    try await presenter.select(picking.name(0))
+    try await presenter.finish()
+    let item = try #require(await session.everyResult.last?.first)
+    #expect(item.metadataOptions == .removeLocation)
+    let bytes = PickingLibrary.bytes(0)
+    let stripped = Data("kept|public.jpeg \(bytes)|public.jpeg|no place|".utf8)
+    #expect(try await picking.app.load(item) == stripped)
+    // The client's archive is the client's: it may say what it likes.
+    var archive = try #require(
+      try JSONSerialization.jsonObject(with: JSONEncoder().encode(item)) as? [String: Any])
+    archive["metadataOptions"] = 0
+    let forged = try JSONDecoder().decode(PickedItem.self, from: JSONSerialization.data(withJSONObject: archive))
+    #expect(forged.metadataOptions.isEmpty)
+    #expect(try await picking.app.load(forged) == stripped)
+    #expect(try await picking.app.load(try picking.app.pickedItem(try #require(item.token))) == stripped)
+    // Without a program that takes it out there are no bytes.
+    try picking.library.setRepresentationConverter(nil)
+    #expect(await picking.code { _ = try await picking.app.load(forged) } == .converterMissing)
+    #expect(try await picking.app.load(try await picking.pick([picking.name(0)])[0]) == Data(bytes.utf8))
+    var sentences: [String] = []
+    try picking.library.forEachLogEntry(LogFilter()) { entry in
+      if entry.type == "pick.recorded" { sentences.append(entry.sentence) }
+      return true
+    }
+    let given = "'com.example.app' was given picked assets"
+    #expect(sentences == ["\(given), without the place.", "\(given)."])
+  }
+
+  @Test("a continuous session gives from then on without what is left out, and what it gave stays given")
+  func withholdingLate() async throws {
+    let picking = try await PickingLibrary(2)
+    try picking.library.setRepresentationConverter(Scribe())
+    let session = try picking.app.beginPicking(picking.configuration(0, .continuousAndOrdered))
+    let presenter = try picking.library.present(session)
+    try await presenter.select(picking.name(0))
+    let before = try picking.library.currentToken
+    try await presenter.withhold(.removeLocation)
+    #expect(try picking.library.currentToken == before, "Nothing was given by it.")
+    try await presenter.select(picking.name(1))
+    try await presenter.finish()
+    #expect(await picking.code { try await presenter.withhold([]) } == .changeNotSupported)
+    let items = try #require(await session.everyResult.last)
+    #expect(items.map(\.metadataOptions) == [[], .removeLocation])
+    #expect(try await picking.app.load(items[0]) == Data(PickingLibrary.bytes(0).utf8))
+    #expect(try await String(decoding: picking.app.load(items[1]), as: UTF8.self).contains("no place"))
+  }
+
   private static func options(_ representation: AssetRepresentation) -> PickedItemOptions {
     var options = PickedItemOptions()
     options.representation = representation

@@ -30,6 +30,7 @@ struct UndoState: Equatable {
     var readWrite: ClientRow.Level
     var addOnly: ClientRow.Level
     var preventsLimitedAlert: Bool
+    var followedAlbum: ObjectNumber?
     var selection: [ObjectNumber]
   }
 
@@ -65,7 +66,7 @@ struct UndoState: Equatable {
       guard let row = try projections.client(number, in: t) else { continue }
       let state = ClientState(
         readWrite: row.readWrite, addOnly: row.addOnly, preventsLimitedAlert: row.preventsLimitedAlert,
-        selection: try Self.members(of: number, projections, t))
+        followedAlbum: row.followedAlbum, selection: try Self.members(of: number, projections, t))
       let blank = ClientState(
         readWrite: .init(), addOnly: .init(), preventsLimitedAlert: false, selection: [])
       if state != blank { clients[row.name] = state }

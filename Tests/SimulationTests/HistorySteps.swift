@@ -105,6 +105,13 @@ struct HistorySteps {
       block.setAuthorizationStatus(status, of: Cast.adder, for: .addOnly)
       return try model.setStatus(status, of: Cast.adder, for: .addOnly)
     }
+    if random.chance(1, of: 7) {
+      let client = random.one(of: [Cast.full] + Cast.limited)
+      let ends = model.clients[client]?.album != nil && random.chance(1, of: 3)
+      let album = ends ? nil : random.one(of: cast.albums + Cast.clients.compactMap { cast.own[$0]?.album })
+      block.follow(album, as: client)
+      return try model.follow(album, as: client)
+    }
     let client = random.one(of: [Cast.full] + Cast.limited + Cast.limited)
     let ids = random.some(random.int(1..<6), of: model.assetsInOrder)
     if random.chance(model.clients[client]?.selection.count ?? 0, of: model.assetsInOrder.count + 4) {

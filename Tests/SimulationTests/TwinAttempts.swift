@@ -44,6 +44,7 @@ enum TwinAttempts {
       TwinAttempt("into folder \(id)") { $0.folder(id).add([]) },
       TwinAttempt("out of \(id)") { $0.album(id).remove(at: [0]) },
       TwinAttempt("grant \(id)") { $0.grant([id], to: Twin.client) },
+      TwinAttempt("follow \(id)") { $0.follow(id, as: Twin.client) },
       TwinAttempt("withdraw \(id)") { $0.withdraw([id], from: Twin.client) },
       TwinAttempt("something new, then \(id)") { block in
         block.createAsset(AssetCreation(mediaType: .image, resources: [draft]))

@@ -34,6 +34,7 @@ extension ModelLibrary {
     note(asset: id)
     recount()
     guard eyes(of: acting) != .full else { return }
+    if let album = clients[acting]?.album { return put([id], into: album, before: nil, date) }
     clients[acting]?.selection.insert(id)
     joined([id], acting)
   }

@@ -6,6 +6,8 @@ package struct ModelClient: Equatable, Sendable {
   package var readWrite = AuthorizationStatus.notDetermined
   package var addOnly = AuthorizationStatus.notDetermined
   package var selection: Set<LocalIdentifier> = []
+  /// The album that the selection follows.
+  package var album: LocalIdentifier?
 }
 
 /// How a client sees the library.
@@ -113,6 +115,7 @@ extension ModelLibrary {
   /// Notes that children were given or taken places in a container, and dates it.
   mutating func note(places ids: some Collection<LocalIdentifier>, in container: LocalIdentifier?, at date: Date) {
     guard !ids.isEmpty else { return }
+    defer { followAlbums() }
     placed.formUnion(ids)
     guard let container else {
       for id in ids where !deleted.contains(id) { if let creator = creators[id] { note([], creator) } }
@@ -163,11 +166,35 @@ extension ModelLibrary {
     _ ids: [LocalIdentifier], for client: String, _ change: (inout Set<LocalIdentifier>, LocalIdentifier) -> Bool
   ) throws {
     guard acting == PhotoLibrary.owner else { throw ModelRefusal(code: .accessUserDenied) }
+    guard clients[client]?.album == nil else { throw ModelRefusal(code: .changeNotSupported) }
     for id in ids { try checkAsset(id) }
     var selection = clients[client]?.selection ?? []
     let moved = ids.filter { change(&selection, $0) }
     clients[client]?.selection = selection
     joined(moved, client)
+  }
+
+  package mutating func follow(_ album: LocalIdentifier?, as client: String) throws {
+    guard acting == PhotoLibrary.owner else { throw ModelRefusal(code: .accessUserDenied) }
+    if let album {
+      try checkCollection(album)
+      guard collections[album]?.kind == .album else { throw ModelRefusal(code: .changeNotSupported) }
+    }
+    guard clients[client]?.album != album else { return }
+    clients[client]?.album = album
+    if clients[client]?.readWrite != .authorized { noted[client, default: []].formUnion([]) }
+    followAlbums()
+  }
+
+  /// Lets every selection that follows an album be what stands in it.
+  mutating func followAlbums() {
+    for (name, client) in clients {
+      guard let album = client.album else { continue }
+      let wanted = deleted.contains(album) ? [] : Set(members[album] ?? [])
+      let (coming, going) = (wanted.subtracting(client.selection), client.selection.subtracting(wanted))
+      clients[name]?.selection = wanted
+      joined(Array(coming) + Array(going), name)
+    }
   }
 
   /// Notes that assets joined or left a selection.

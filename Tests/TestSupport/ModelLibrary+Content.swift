@@ -67,6 +67,7 @@ extension ModelLibrary {
       deleted.insert(id)
       note(collection: id)
     }
+    followAlbums()
   }
 
   // MARK: What stands in them
@@ -163,7 +164,7 @@ extension ModelLibrary {
     return (list[index...] + (basis?.beyond ?? [])).first { content(of: container).contains($0) && sees($0) }
   }
 
-  private mutating func put(
+  mutating func put(
     _ children: [LocalIdentifier], into container: LocalIdentifier?, before anchor: LocalIdentifier?, _ date: Date
   ) {
     var list = content(of: container)
@@ -202,7 +203,7 @@ extension ModelLibrary {
 
   // MARK: Checks
 
-  private func checkCollection(_ id: LocalIdentifier) throws {
+  func checkCollection(_ id: LocalIdentifier) throws {
     guard collections[id] == nil || deleted.contains(id) || !sees(id) else { return }
     throw ModelRefusal(code: assets[id] != nil && sees(id) ? .changeNotSupported : .identifierNotFound)
   }

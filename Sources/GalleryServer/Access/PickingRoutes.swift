@@ -197,6 +197,7 @@
         members + [
           JSON.Member("state", .text(now.state.rawValue)), JSON.Member("limit", .integer(Int64(now.selectionLimit))),
           JSON.Member("selection", .list(now.selection.map { .text($0) })),
+          JSON.Member("withheld", .list(now.withheld.names.map { .text($0) })),
         ])
     }
 
@@ -228,15 +229,17 @@
     }
 
     private static func tap(_ call: Call, _ json: JSON) async throws {
-      try json.checkKeys(["select", "deselect", "finish", "cancel"])
+      try json.checkKeys(["select", "deselect", "withhold", "finish", "cancel"])
       guard let members = json.objectValue, members.count == 1 else {
-        throw Problem.malformed("A tap is one of 'select', 'deselect', 'finish' and 'cancel'.")
+        throw Problem.malformed("A tap is one of 'select', 'deselect', 'withhold', 'finish' and 'cancel'.")
       }
       let presenter: PickingPresenter = try await offload { try Self.presenter(call) }
       if let asset = try json.text("select", atMost: 200) {
         try await presenter.select(asset)
       } else if let asset = try json.text("deselect", atMost: 200) {
         try await presenter.deselect(asset)
+      } else if let withheld = try json.texts("withhold") {
+        try await presenter.withhold(try metadata(withheld))
       } else if try json.flag("finish") {
         try await presenter.finish()
       } else if try json.flag("cancel") {
@@ -244,6 +247,21 @@
       } else {
         throw Problem.malformed("'\(members[0].key)' needs an identifier, or true.")
       }
+    }
+  }
+
+  extension PickingRoutes {
+    /// What the person leaves out, by the names that the presentation has.
+    private static func metadata(_ names: [String]) throws(Problem) -> PickerMetadataOptions {
+      var options: PickerMetadataOptions = []
+      for name in names {
+        switch name {
+        case "location": options.insert(.removeLocation)
+        case "captions": options.insert(.removeCaptions)
+        default: throw .malformed("'withhold' names '\(name.prefix(40))'; pass location and captions.")
+        }
+      }
+      return options
     }
   }
 

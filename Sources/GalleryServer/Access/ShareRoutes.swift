@@ -23,12 +23,16 @@
 
     /// Makes the client, its permission and its selection in one commit, and only then a link that leads there.
     private static func make(_ call: Call, _ json: JSON) throws -> HTTPResponse {
-      try json.checkKeys(["title", "assets", "password", "days", "upload", "originals"])
+      try json.checkKeys(["title", "assets", "album", "password", "days", "upload", "originals"])
       let server = call.server
       guard let title = try json.text("title", atMost: 200), !title.isEmpty else {
         throw Problem.malformed("The body needs 'title', 1 to 200 bytes.")
       }
       let assets = try json.assets("assets", in: server.library)
+      let album = try json.text("album", atMost: 200).map { try sharedAlbum($0, in: server.library) }
+      guard album == nil || assets.isEmpty else {
+        throw Problem.malformed("A link shows 'assets' or follows an 'album'; pass one of the two.")
+      }
       guard json["password"] == nil || json["password"]?.textValue != nil else {
         throw Problem.malformed("'password' is not text.")
       }
@@ -38,7 +42,7 @@
       let name = Keyring.spelled(server.environment.randomBytes(9))
       let secret = Keyring.spelled(server.environment.randomBytes(32))
       let share = Shares.Share(
-        name: name, client: "share#\(name)", title: title, secretHash: Keyring.hash(secret),
+        name: name, client: "share#\(name)", title: title, album: album, secretHash: Keyring.hash(secret),
         passwordHash: passwordHash, allowsUpload: try json.flag("upload"), allowsOriginals: try json.flag("originals"),
         created: now, expires: days.map { now.addingTimeInterval(Double($0) * 86_400) },
         epoch: Keyring.spelled(server.environment.randomBytes(9)))
@@ -48,7 +52,8 @@
       try server.library.performChangesAndWait(cause: "share link") { change in
         change.register(client: share.client, registration)
         change.setAuthorizationStatus(.limited, of: share.client)
-        change.grant(assets, to: share.client)
+        if let album { change.follow(album, as: share.client) }
+        if !assets.isEmpty { change.grant(assets, to: share.client) }
       }
       try server.shares.add(share)
       guard case .object(let members) = describe(share) else { throw Problem.notFound }
@@ -56,6 +61,14 @@
       let link = JSON.Member("link", .text("/share#\(secret)"))
       return .json(
         .object(members + [link, JSON.Member("secret", .text(secret))]), status: 201, [("Cache-Control", "no-store")])
+    }
+
+    /// The album of an identifier.
+    private static func sharedAlbum(_ text: String, in library: PhotoLibrary) throws -> LocalIdentifier {
+      guard let found = try library.collection(text), found.kind == .album else {
+        throw Problem.malformed("'\(text.prefix(80))' names no album that a link could follow.")
+      }
+      return found.id
     }
 
     /// Ends a share: first its link and keys, then the permission of its client.
@@ -94,6 +107,7 @@
     private static func describe(_ share: Shares.Share) -> JSON {
       [
         "name": .text(share.name), "client": .text(share.client), "title": .text(share.title),
+        "album": JSON(share.album?.spelled(as: .album)),
         "hasPassword": .bool(share.passwordHash != nil), "upload": .bool(share.allowsUpload),
         "originals": .bool(share.allowsOriginals), "created": .text(DateText.instant(share.created)),
         "expires": JSON(share.expires.map { DateText.instant($0) }),

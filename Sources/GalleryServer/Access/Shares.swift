@@ -4,11 +4,12 @@
   import PhotoLedger
   import Synchronization
 
-  // Share links: a link is a client of the library with a selection.
+  // Share links: a link is a client of the library with a selection, or with one that follows an album live.
   //
   //     /share#SECRET ──▶ SHA-256 ──▶ Share: client, password, scopes, expiry ──▶ a key tied to the share
   //                                            │
   //                    library: client.registered, status limited, selection.granted, one commit of the owner's
+  //                    with an album: client.edited, followed album, and what it grants
   //
   // What a visitor sees is the permission of the share's client, so nothing here decides about assets. Each opening of
   // the link is an event of the client in the log, so the audit has each view and the intervals of access.
@@ -23,6 +24,8 @@
       /// The client of the library that visitors act as.
       let client: String
       let title: String
+      /// The album that the link follows; nil for a selection.
+      let album: LocalIdentifier?
       /// The SHA-256 of the secret of the link.
       let secretHash: String
       /// What `crypt` made of the password; nil without one.
@@ -103,6 +106,7 @@
     private static func row(_ share: Share) -> JSON {
       [
         "name": .text(share.name), "client": .text(share.client), "title": .text(share.title),
+        "album": JSON(share.album?.uuidString),
         "secretHash": .text(share.secretHash), "passwordHash": JSON(share.passwordHash),
         "allowsUpload": .bool(share.allowsUpload), "allowsOriginals": .bool(share.allowsOriginals),
         "created": .text(DateText.instant(share.created)),
@@ -115,10 +119,13 @@
         (1...256).contains(client.utf8.count), let title = row["title"]?.textValue,
         let secretHash = row["secretHash"]?.textValue, let allowsUpload = row["allowsUpload"]?.boolValue,
         let allowsOriginals = row["allowsOriginals"]?.boolValue, let created = row["created"]?.instantValue,
-        let epoch = row["epoch"]?.textValue, row["expires"] == .null || row["expires"]?.instantValue != nil
+        let epoch = row["epoch"]?.textValue,
+        row["album"]?.textValue.map({ LocalIdentifier($0) != nil }) ?? true,
+        row["expires"] == .null || row["expires"]?.instantValue != nil
       else { throw GalleryError("a share in it is incomplete") }
       return Share(
-        name: name, client: client, title: title, secretHash: secretHash, passwordHash: row["passwordHash"]?.textValue,
+        name: name, client: client, title: title, album: row["album"]?.textValue.flatMap { LocalIdentifier($0) },
+        secretHash: secretHash, passwordHash: row["passwordHash"]?.textValue,
         allowsUpload: allowsUpload, allowsOriginals: allowsOriginals, created: created,
         expires: row["expires"]?.instantValue, epoch: epoch)
     }

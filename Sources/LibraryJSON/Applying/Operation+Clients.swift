@@ -26,6 +26,13 @@ extension Operation {
       context.block.withdraw(try fields.identifiers("assets", context), from: try fields.clientName())
       return nil
     },
+    Operation(name: "client.follow") { fields, context in
+      let album: String? = try fields.required("album", "an album's identifier, or null") { json in
+        json == .null ? .some(nil) : json.textValue.map { .some($0) }
+      }
+      context.block.follow(try album.map { try context.identifier($0, fields) }, as: try fields.clientName())
+      return nil
+    },
   ]
 }
 

@@ -67,8 +67,10 @@ extension Event {
     case .assetErased(let erased): "What the log told of \(counted(erased.numbers.count, "asset")) was erased."
     case .libraryForked(let fork): "The library was forked from the one at '\(fork.origin)'."
     case .clientRegistered(let row), .clientErased(let row): "The client '\(row.name)' was registered."
-    case .clientEdited(let edited): edited.sentence(name(edited.number))
-    case .pickRecorded(let row), .pickErased(let row): "'\(name(row.client))' was given picked assets."
+    case .clientEdited(let edited): edited.sentence(names)
+    case .pickRecorded(let row), .pickErased(let row):
+      "'\(name(row.client))' was given picked assets"
+        + (row.withheld.isEmpty ? "." : ", without \(row.withheld.words).")
     case .historyShortened(let kept): "The history that is told begins with commit \(kept.new)."
     }
   }
@@ -98,8 +100,10 @@ extension Event {
         ]
       case .clientRegistered(let row), .clientErased(let row):
         [.init("client", .text(row.name)), .init("date", .date(row.registeredDate))]
-      case .clientEdited(let edited): edited.fields(name(edited.number))
-      case .pickRecorded(let row), .pickErased(let row): [.init("client", .text(name(row.client)))]
+      case .clientEdited(let edited): edited.fields(names)
+      case .pickRecorded(let row), .pickErased(let row):
+        [.init("client", .text(name(row.client)))]
+          + (row.withheld.isEmpty ? [] : [.init("withheld", .list(row.withheld.names.map { .text($0) }))])
       case .historyShortened(let kept):
         [.init("firstCommit", .change(.integer(Int64(clamping: kept.old)), .integer(Int64(clamping: kept.new))))]
       }
@@ -274,16 +278,21 @@ extension AssetEdit {
 }
 
 extension ClientEdited {
-  fileprivate func sentence(_ name: String) -> String {
+  fileprivate func sentence(_ names: [ObjectNumber: ObjectNames.Name]) -> String {
+    let name = names[number]?.spelling ?? ""
     if let requested { return "'\(name)' asked for access (\(requested))." }
+    if let followedAlbum {
+      guard let album = followedAlbum.new else { return "The selection of '\(name)' follows no album any more." }
+      return "The selection of '\(name)' follows \(names[album]?.label ?? "an album")."
+    }
     let decisions = statuses.sorted { $0.key.rawValue < $1.key.rawValue }.map { level, status in
       "'\(name)' may \(level == .addOnly ? "add" : "read and change"): \(status.new), was \(status.old)."
     }
     return decisions.isEmpty ? "'\(name)' says something else of itself." : decisions.joined(separator: " ")
   }
 
-  fileprivate func fields(_ name: String) -> [LogValue.Field] {
-    var fields: [LogValue.Field] = [.init("client", .text(name))]
+  fileprivate func fields(_ names: [ObjectNumber: ObjectNames.Name]) -> [LogValue.Field] {
+    var fields: [LogValue.Field] = [.init("client", .text(names[number]?.spelling ?? ""))]
     if let requested { fields.append(.init("requested", .text("\(requested)"))) }
     for level in AccessLevel.allCases {
       if let status = statuses[level] {
@@ -297,6 +306,10 @@ extension ClientEdited {
     if let prevents = preventsLimitedAlert {
       fields.append(
         .init("preventsAutomaticLimitedAccessAlert", .change(.bool(prevents.old), .bool(prevents.new))))
+    }
+    if let followedAlbum {
+      let name = { (album: ObjectNumber?) in album.map { .text(names[$0]?.spelling ?? "") } ?? LogValue.null }
+      fields.append(.init("followedAlbum", .change(name(followedAlbum.old), name(followedAlbum.new))))
     }
     return fields
   }

@@ -209,7 +209,7 @@ private struct LogReader {
       // Its sentence says what it was called when it was added, so nobody asks what it is called now.
       known[existence.row.number] = ObjectNames.Name(existence.row, nil)
     }
-    for number in touched where known[number] == nil { known[number] = try audit.name(number, t) }
+    for number in touched + event.mentioned where known[number] == nil { known[number] = try audit.name(number, t) }
     var sentence = event.sentence(known)
     if record.isErased { sentence += " Part of it was erased." }
     return LogEntry(

@@ -247,6 +247,8 @@ package struct ClientEdited: Equatable, Sendable {
   package var statuses: [AccessLevel: Replacement<AuthorizationStatus>] = [:]
   package var usageDescriptions: [AccessLevel: Replacement<String?>] = [:]
   package var preventsLimitedAlert: Replacement<Bool>?
+  /// The album that the selection follows; nil within for none.
+  package var followedAlbum: Replacement<ObjectNumber?>?
 
   package init(number: ObjectNumber) { self.number = number }
 }
@@ -395,6 +397,12 @@ extension Event {
     }
   }
 
+  /// The objects that the event names without touching them.
+  package var mentioned: [ObjectNumber] {
+    guard case .clientEdited(let edited) = self, let followed = edited.followedAlbum else { return [] }
+    return [followed.old, followed.new].compactMap(\.self)
+  }
+
   /// The objects whose history holds this event, in the order of `forEachTouched`.
   package var touched: [ObjectNumber] {
     var numbers: [ObjectNumber] = []
@@ -442,6 +450,7 @@ extension ClientEdited {
     edited.statuses = statuses.mapValues(\.inverse)
     edited.usageDescriptions = usageDescriptions.mapValues(\.inverse)
     edited.preventsLimitedAlert = preventsLimitedAlert?.inverse
+    edited.followedAlbum = followedAlbum?.inverse
     return edited
   }
 }

@@ -14,6 +14,8 @@ extension ClientEdited {
     }
     if let prevents = preventsLimitedAlert { fields.pair(6, prevents) { $0.bool($1) } }
     if let level = requested { fields.unsigned(7, UInt64(level.rawValue)) }
+    // Objects are numbered from 1, so 0 is no album.
+    if let followedAlbum { fields.pair(8, followedAlbum) { $0.unsigned($1 ?? 0) } }
   }
 
   init(_ payload: RawSpan) throws {
@@ -38,6 +40,10 @@ extension ClientEdited {
           throw EventCodingError(sentence: "an unknown access level.")
         }
         edited.requested = level
+      case 8:
+        try reader.array(count: 2)
+        let (old, new) = (try reader.place(), try reader.place())
+        edited.followedAlbum = Replacement(old: old == 0 ? nil : old, new: new == 0 ? nil : new)
       default: throw EventCodingError(sentence: "unknown field \(key).")
       }
     }

@@ -28,7 +28,9 @@ package import StoreMigrations
 //   client.registered        1         0 number, 1 row
 //   client.edited            1         1 number, 2 … 5 status and usage description of either level, 6 whether it
 //                                      prevents the alert (each [old, new]), 7 the level it asked for
+//   client.edited            2         the same, and 8 the album that its selection follows [old, new]
 //   pick.recorded            1         0 number, 1 row
+//   pick.recorded            2         the same, where the row says what is left out of the bytes
 //   history.shortened        1         1 the first commit that is told [old, new]
 //   asset.erased             1         1 numbers, 2 [sequence, version, payload] of what stands for others
 //   library.forked           1         1 identifier, 2 date, 3 where the other library lay
@@ -36,6 +38,7 @@ package import StoreMigrations
 //
 // The types that hold files have a version 2, where a file's SHA-1 is named (10 of a resource). It is written where
 // there is one, and otherwise version 1: so an event has one form, and a library without SHA-1s is as it always was.
+// The same holds for an edit of a client that names an album, and for a pick of which something is left out.
 
 extension Event {
   /// The name of the event's type in the log.
@@ -68,9 +71,17 @@ extension Event {
   /// The version of a payload that names a SHA-1 of a file; otherwise as ``version``.
   package static let fingerprintedVersion: UInt32 = 2
 
+  /// The version of an edit of a client that names the album which its selection follows.
+  package static let followingVersion: UInt32 = 2
+
+  /// The version of a pick of which something is left out.
+  package static let withholdingVersion: UInt32 = 2
+
   /// The version of the event's payload: it follows from what is in it, so equal events have equal bytes.
   package var version: UInt32 {
     let names = { (details: AssetDetails) in details.resources.contains { $0.sha1 != nil } }
+    if case .clientEdited(let edited) = self, edited.followedAlbum != nil { return Self.followingVersion }
+    if case .pickRecorded(let row) = self, !row.withheld.isEmpty { return Self.withholdingVersion }
     let isFingerprinted =
       switch self {
       case .assetCreated(let existence), .assetPurged(let existence): names(existence.details)
@@ -86,7 +97,12 @@ extension Event {
     let carriesFiles =
       type.hasPrefix("assets.")
       || ["asset.created", "asset.purged", "asset.unmade", "asset.returned"].contains(type)
-    return carriesFiles ? fingerprintedVersion : version
+    if carriesFiles { return fingerprintedVersion }
+    return switch type {
+    case "client.edited": followingVersion
+    case "pick.recorded": withholdingVersion
+    default: version
+    }
   }
 
   /// What brings older versions up to this one, for every reader of the log; tests pass others.

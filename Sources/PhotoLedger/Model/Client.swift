@@ -20,8 +20,13 @@ public struct Client: Sendable, Hashable {
   package static let ownerName = "owner"
 
   package let row: ClientRow
+  /// The album whose members are its selection, live; nil where the selection is made by hand. See
+  /// ``ChangeBlock/follow(_:as:)``.
+  public let followedAlbum: LocalIdentifier?
 
-  package init(row: ClientRow) { self.row = row }
+  package init(row: ClientRow, followedAlbum: LocalIdentifier? = nil) {
+    (self.row, self.followedAlbum) = (row, followedAlbum)
+  }
 
   /// The name, such as `com.example.gallery`.
   public var name: String { row.name }
@@ -83,6 +88,8 @@ package struct ClientRow: Equatable, Hashable, Sendable {
   package var selectionCount = 0
   /// How often it was given picked assets.
   package var pickCount = 0
+  /// The album whose members are the selection; nil where it is made by hand.
+  package var followedAlbum: ObjectNumber?
 
   package init(number: ObjectNumber, name: String, registeredDate: Date) {
     (self.number, self.name, self.registeredDate) = (number, name, registeredDate)
@@ -112,4 +119,6 @@ package struct PickRow: Equatable, Sendable {
   package var number: ObjectNumber
   package var client: ObjectNumber
   package var date: Date
+  /// What the person who picked leaves out of the bytes.
+  package var withheld: PickerMetadataOptions = []
 }

@@ -16,6 +16,7 @@ extension ClientRow {
     // Derived by the projection, and 0 when the client is registered: no event holds them.
     if selectionCount != 0 { fields.unsigned(8, UInt64(selectionCount)) }
     if pickCount != 0 { fields.unsigned(9, UInt64(pickCount)) }
+    if let followedAlbum { fields.unsigned(10, followedAlbum) }
     return fields.finish()
   }
 
@@ -44,6 +45,7 @@ extension ClientRow {
       case 7: row.preventsLimitedAlert = try reader.bool()
       case 8: row.selectionCount = try reader.count(ObjectCount.held)
       case 9: row.pickCount = try reader.count(ObjectCount.held)
+      case 10: row.followedAlbum = try reader.place()
       default: throw EventCodingError(sentence: "unknown property \(key) of a client.")
       }
     }
@@ -57,6 +59,7 @@ extension PickRow {
     var fields = FieldWriter()
     fields.unsigned(1, client)
     fields.date(2, date)
+    if !withheld.isEmpty { fields.unsigned(3, UInt64(withheld.rawValue)) }
     return fields.finish()
   }
 
@@ -68,15 +71,26 @@ extension PickRow {
       switch key {
       case 1: row.client = try reader.place()
       case 2: row.date = try reader.date()
+      case 3: row.withheld = try reader.withheldMetadata()
       default: throw EventCodingError(sentence: "unknown property \(key) of a pick.")
       }
     }
-    guard found == [1, 2] else { throw EventCodingError(sentence: "a pick lacks a property.") }
+    guard found.isSuperset(of: [1, 2]) else { throw EventCodingError(sentence: "a pick lacks a property.") }
     self = row
   }
 }
 
 extension CBORReader {
+  /// What is left out of picked bytes; a bit that this program does not know would be left in them.
+  @_lifetime(self: copy self)
+  mutating func withheldMetadata() throws -> PickerMetadataOptions {
+    let options = PickerMetadataOptions(rawValue: try number(Int.self))
+    guard !options.isEmpty, options.isSubset(of: .all) else {
+      throw EventCodingError(sentence: "unknown metadata \(options.rawValue) that a pick leaves out.")
+    }
+    return options
+  }
+
   @_lifetime(self: copy self)
   mutating func authorizationStatus() throws -> AuthorizationStatus {
     let value = try number(Int.self)

@@ -77,9 +77,10 @@ extension PhotoLibrary {
   /// - Complexity: O(log n).
   public func pickedItem(_ token: String) throws -> PickedItem {
     let token = try ItemToken(token)
-    let resources = try store.reading { t in try picked(token, t).resources }
+    let (_, resources, withheld) = try store.reading { t in try picked(token, t) }
     return PickedItem(
-      token: token, types: Rendition.types(of: resources, as: .automatic, canConvert: converter() != nil))
+      token: token, types: Rendition.types(of: resources, as: .automatic, canConvert: converter() != nil),
+      withheld: withheld)
   }
 
   private func converter() -> (any RepresentationConverter)? {
@@ -91,11 +92,11 @@ extension PhotoLibrary {
   /// A picked asset and the files of its current version, if the pick gave it to this client.
   private func picked(
     _ token: ItemToken, _ t: borrowing StoreReading
-  ) throws -> (asset: Asset, resources: [AssetResource]) {
-    let row: AssetRow? =
+  ) throws -> (asset: Asset, resources: [AssetResource], withheld: PickerMetadataOptions) {
+    let (row, withheld): (AssetRow?, PickerMetadataOptions) =
       switch token {
       case .given(let commit, let key): try given(commit, key, t)
-      case .own(let identifier): try own(identifier, t)
+      case .own(let identifier): (try own(identifier, t), [])
       }
     guard let row else {
       throw LibraryError(
@@ -104,7 +105,7 @@ extension PhotoLibrary {
     let resources = try store.assetDetails(row.number, at: sequence, t)?.resources ?? []
     return (
       Asset(row: row, commit: try moment?.commit ?? store.core.log.head(t).commit),
-      resources.currentVersion(row.originalResourceChoice)
+      resources.currentVersion(row.originalResourceChoice), withheld
     )
   }
 
@@ -114,8 +115,10 @@ extension PhotoLibrary {
     return try store.assetRow(object.number, at: sequence, t)
   }
 
-  /// The asset at a place of a pick of this client's; nil if it was purged.
-  private func given(_ token: Token, _ key: OrderKey, _ t: borrowing StoreReading) throws -> AssetRow? {
+  /// The asset at a place of a pick of this client's, nil if it was purged, and what the pick leaves out of its bytes.
+  private func given(
+    _ token: Token, _ key: OrderKey, _ t: borrowing StoreReading
+  ) throws -> (AssetRow?, PickerMetadataOptions) {
     let projections = store.core.projections
     guard token.library == store.core.mark else {
       throw LibraryError(.invalidToken, "The picked item belongs to another library; load it there.")
@@ -147,7 +150,7 @@ extension PhotoLibrary {
     if found == nil, moment != nil {
       found = try store.members(of: pick, at: sequence, t).first { $0.key == key }?.number
     }
-    return try found.flatMap { try store.assetRow($0, at: sequence, t) }
+    return (try found.flatMap { try store.assetRow($0, at: sequence, t) }, row.withheld)
   }
 
   private var notGiven: LibraryError {
@@ -166,11 +169,12 @@ extension PhotoLibrary {
         "An item that was selected beforehand brings no bytes; use those of the result that it came from.")
     }
     let token = try ItemToken(text)
-    let (asset, resources) = try store.reading { t in try picked(token, t) }
+    let (asset, resources, withheld) = try store.reading { t in try picked(token, t) }
     let rendition = try rendition(of: resources, item, options)
     let request = ResourceRequest(
       rendition.resource, in: asset, ResourceRequestOptions(progressHandler: options.progressHandler), cancellation)
-    let removed = item.metadataOptions.union(options.metadataOptions)
+    // The item is the client's own; what the person left out stands in the log.
+    let removed = item.metadataOptions.union(options.metadataOptions).union(withheld)
     if rendition.encoding == .stored, removed.isEmpty { return try store.resources.openFile(request) }
     guard let converter = converter() else {
       // Told first, so that a missing file is not taken for a missing program.

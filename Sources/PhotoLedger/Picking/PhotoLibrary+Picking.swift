@@ -71,7 +71,8 @@ extension LibraryStore {
   /// - Returns: what the client may load, by the identifier; without those that no longer exist.
   /// - Complexity: O(k log n) for k assets.
   func recordPick(
-    of identifiers: [LocalIdentifier], for client: String, _ representation: AssetRepresentation
+    of identifiers: [LocalIdentifier], for client: String, _ representation: AssetRepresentation,
+    withholding withheld: PickerMetadataOptions
   ) throws -> [LocalIdentifier: PickedEntry] {
     var left = identifiers
     while true {
@@ -81,12 +82,13 @@ extension LibraryStore {
       if left.isEmpty { return [:] }
       // The owner needs no pick to load what it picks, and has none.
       guard client != PhotoLibrary.owner else {
-        return try entries(left.map { ($0, ItemToken.own($0)) }, representation)
+        return try entries(left.map { ($0, ItemToken.own($0)) }, representation, withheld)
       }
       do {
-        let receipt = try perform([.client(named: client, .pick(left))], cause: "picking session")
+        let pick = ChangeRequest.client(named: client, .pick(left, withholding: withheld))
+        let receipt = try perform([pick], cause: "picking session")
         let tokens = try reading { t in try itemTokens(ofPickIn: receipt.token.position, for: client, t) }
-        return try entries(tokens, representation)
+        return try entries(tokens, representation, withheld)
       } catch let error as LibraryError where error.code == .identifierNotFound {
         // Somebody purged an asset between the look and the commit.
         continue
@@ -116,7 +118,7 @@ extension LibraryStore {
 
   /// The entries of a selection, with what each can be loaded as.
   private func entries(
-    _ tokens: [(LocalIdentifier, ItemToken)], _ representation: AssetRepresentation
+    _ tokens: [(LocalIdentifier, ItemToken)], _ representation: AssetRepresentation, _ withheld: PickerMetadataOptions
   ) throws -> [LocalIdentifier: PickedEntry] {
     let canConvert = installed((any RepresentationConverter).self).current != nil
     return try reading { t in
@@ -127,7 +129,8 @@ extension LibraryStore {
         entries[identifier] = PickedEntry(
           identifier: identifier, number: row.number, token: token.description,
           contentTypes: Rendition.types(
-            of: resources.currentVersion(row.originalResourceChoice), as: representation, canConvert: canConvert))
+            of: resources.currentVersion(row.originalResourceChoice), as: representation, canConvert: canConvert),
+          withheld: withheld)
       }
       return entries
     }

@@ -38,19 +38,19 @@ public struct PickedItem: Sendable, Hashable, Codable {
     supportedContentTypes = entry.contentTypes
     token = entry.token
     preferredRepresentation = configuration.preferredRepresentation
-    metadataOptions = configuration.metadataOptions
+    metadataOptions = configuration.metadataOptions.union(entry.withheld)
   }
 
   init(preselected identifier: LocalIdentifier, _ configuration: PickerConfiguration) {
     self.init(PickedEntry(identifier: identifier, number: 0), configuration)
   }
 
-  init(token: ItemToken, types: [String]) {
+  init(token: ItemToken, types: [String], withheld: PickerMetadataOptions) {
     assetIdentifier = nil
     supportedContentTypes = types
     self.token = token.description
     preferredRepresentation = .automatic
-    metadataOptions = []
+    metadataOptions = withheld
   }
 }
 

@@ -88,17 +88,3 @@ public enum AssetRepresentation: Int, Sendable, Hashable, CaseIterable, Codable 
   /// Bytes that nearly every program reads: JPEG, PNG, GIF, and H.264 in MPEG-4 or QuickTime files.
   case compatible = 2
 }
-
-/// What is taken out of the bytes of a picked item (PHPickerMetadataOptions).
-public struct PickerMetadataOptions: OptionSet, Sendable, Hashable, Codable {
-  /// The bits.
-  public let rawValue: Int
-
-  /// Takes the bits as they are.
-  public init(rawValue: Int) { self.rawValue = rawValue }
-
-  /// Where it was taken.
-  public static let removeLocation = PickerMetadataOptions(rawValue: 1)
-  /// What is written about it.
-  public static let removeCaptions = PickerMetadataOptions(rawValue: 2)
-}

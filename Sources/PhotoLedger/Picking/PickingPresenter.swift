@@ -61,6 +61,20 @@ public struct PickingPresenter: Sendable {
     }
   }
 
+  /// Leaves something out of the bytes of what this session gives from now on, whatever the client asks for: the person
+  /// who picks decides whether the place goes along.
+  ///
+  /// It stands in the recorded pick and holds for each later loading. What a continuous session gave before stays as it
+  /// was given. Without a converter that can take it out the item cannot be loaded.
+  /// - Parameter options: what is left out; nothing, to take the choice back.
+  /// - Throws: ``LibraryError``: `.changeNotSupported` when the session is over, `.accessUserDenied` when this client
+  ///   no longer sees everything; what the store throws.
+  nonisolated(nonsending) public func withhold(_ options: PickerMetadataOptions) async throws {
+    try await work { core, library in
+      try core.tap(in: library.store, isChoice: false) { state in state.withhold(options) }
+    }
+  }
+
   /// Ends the session with what is selected: records the pick and tells the client.
   ///
   /// Assets that were purged since they were selected are left out.

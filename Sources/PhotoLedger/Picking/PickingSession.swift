@@ -114,11 +114,14 @@ public struct PickingPresentation: Sendable, Hashable {
   public let selection: [String]
   /// The most assets that can be picked; 0: any number.
   public let selectionLimit: Int
+  /// What the person leaves out of the bytes of what is given from now on.
+  public let withheld: PickerMetadataOptions
 
   init(_ state: PickingState) {
     self.state = state.phase
     selection = state.selection.map { $0.identifier.spelled(as: .asset) }
     selectionLimit = state.limit
+    withheld = state.withheld
   }
 }
 
@@ -180,15 +183,17 @@ final class PickingCore: Sendable {
   /// Carries a tap out: changes a copy of the state, records what is to be told, and tells it.
   /// - Parameters:
   ///   - store: where picks are recorded.
+  ///   - isChoice: whether it may change what is selected.
   ///   - body: makes the change; says whether there was one.
-  func tap(in store: LibraryStore, _ body: (inout PickingState) throws -> Bool) throws {
+  func tap(in store: LibraryStore, isChoice: Bool = true, _ body: (inout PickingState) throws -> Bool) throws {
+    let isTold = isChoice && configuration.selection.isContinuous
     try state.withLock { state in
       var next = state
       try next.checkOpen()
       guard try body(&next) else { return }
-      if configuration.selection.isContinuous { try record(&next, in: store) }
+      if isTold { try record(&next, in: store) }
       state = next
-      if configuration.selection.isContinuous { results.continuation.yield(items(of: next)) }
+      if isTold { results.continuation.yield(items(of: next)) }
     }
     tellWatchers()
   }
@@ -208,7 +213,9 @@ final class PickingCore: Sendable {
 
   /// Gives the client what is selected and was not given yet; what is gone meanwhile is dropped.
   private func record(_ state: inout PickingState, in store: LibraryStore) throws {
-    state.settle(try store.recordPick(of: state.unsettled, for: client, configuration.preferredRepresentation))
+    state.settle(
+      try store.recordPick(
+        of: state.unsettled, for: client, configuration.preferredRepresentation, withholding: state.withheld))
   }
 
   private func items(of state: PickingState) -> [PickedItem] {

@@ -17,6 +17,8 @@ struct PickedEntry: Sendable, Equatable {
   var token: String?
   /// The kinds of data that it can be loaded as.
   var contentTypes: [String] = []
+  /// What the person who picked leaves out of its bytes.
+  var withheld: PickerMetadataOptions = []
 }
 
 /// What a picking session has come to.
@@ -24,6 +26,8 @@ struct PickingState: Sendable {
   var phase = PickingSession.State.open
   private(set) var selection: [PickedEntry]
   private(set) var limit: Int
+  /// What the person leaves out of the bytes of what is recorded from now on.
+  private(set) var withheld: PickerMetadataOptions = []
   /// What needs no recording any more, selected or not: what was recorded, and what was selected beforehand.
   private(set) var settled: [LocalIdentifier: PickedEntry]
 
@@ -62,6 +66,13 @@ struct PickingState: Sendable {
     guard let index = index(of: identifier) else { return false }
     selection.remove(at: index)
     return true
+  }
+
+  /// Leaves something out of the bytes of what is recorded from now on.
+  /// - Returns: false if the same is left out already.
+  mutating func withhold(_ options: PickerMetadataOptions) -> Bool {
+    defer { withheld = options }
+    return options != withheld
   }
 
   /// Puts a selected asset after another, or first; does nothing if either is not selected (PK-06).

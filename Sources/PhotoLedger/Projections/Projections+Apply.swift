@@ -33,6 +33,7 @@ extension Projections {
       case .clientRegistered(let row): try register(row, &t)
       case .clientEdited(let edited):
         try update(client: edited.number, &t) { (row) throws(RowMismatch) in try edited.apply(to: &row) }
+        try noteFollowing(edited, &t)
       case .pickRecorded(let row):
         try t.put(row.number, row.encoded().span.bytes, in: picks, mode: .insert)
         try update(client: row.client, &t) { (client) throws(RowMismatch) in client.pickCount += 1 }

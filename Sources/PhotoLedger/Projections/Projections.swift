@@ -21,6 +21,7 @@ package import LMDB
 //   sightings     client (8) ordinal (8)                 commit (8)
 //   settings      "history"                              the first commit that history tells (8)
 //                 "forks"                                for each fork the last common commit (8) and a mark (8)
+//                 "follows" album (8) client (8)         nothing
 //   content       SHA-256 (32) asset (8)                 nothing
 //   pairing       SHA-256 of a content identifier (32)   nothing
 //                 asset (8)
@@ -378,6 +379,34 @@ extension Projections {
     guard let value = try t.bytes(for: Self.firstToldName, in: settings) else { return 0 }
     guard value.count == 8 else { throw corruption("where its history begins") }
     return try value.span.bytes.place(at: 0)
+  }
+
+  /// The setting that an album has a follower: a key of this name and the numbers of the album and the client.
+  private static let followsName = "follows"
+
+  private func followsKey(_ numbers: ObjectNumber...) -> [UInt8] {
+    numbers.reduce(into: Array(Self.followsName.utf8)) { key, number in
+      withUnsafeBytes(of: number.bigEndian) { key.append(contentsOf: $0) }
+    }
+  }
+
+  /// The clients whose selection is an album, ascending.
+  /// - Complexity: O(log n + f) for f of them.
+  func followers(of album: ObjectNumber, in t: borrowing some Reading) throws -> [ObjectNumber] {
+    var clients: [ObjectNumber] = []
+    let prefix = followsKey(album)
+    try t.forEach(in: settings, prefix: prefix.span.bytes) { key, _ in
+      clients.append(try key.place(at: prefix.count))
+      return .proceed
+    }
+    return clients
+  }
+
+  /// Notes that a client follows an album, or ceases to.
+  func noteFollowing(_ edited: ClientEdited, _ t: inout WriteTransaction) throws {
+    guard let followed = edited.followedAlbum else { return }
+    if let old = followed.old { try t.delete(followsKey(old, edited.number).span.bytes, in: settings) }
+    if let new = followed.new { try t.put(followsKey(new, edited.number).span.bytes, RawSpan(), in: settings) }
   }
 
   static let forksName = Array("forks".utf8)

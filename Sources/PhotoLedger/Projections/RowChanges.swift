@@ -107,6 +107,10 @@ extension ClientEdited {
       }
       row[level].usageDescription = words.new
     }
+    if let followedAlbum {
+      guard row.followedAlbum == followedAlbum.old else { throw RowMismatch(number: number, field: "followedAlbum") }
+      row.followedAlbum = followedAlbum.new
+    }
     guard let preventsLimitedAlert else { return }
     guard row.preventsLimitedAlert == preventsLimitedAlert.old else {
       throw RowMismatch(number: number, field: "preventsAutomaticLimitedAccessAlert")

@@ -143,3 +143,12 @@ extension LibraryStore {
     part { _ in Installed<Value>() }
   }
 }
+
+extension LibraryStore {
+  /// A client by its row.
+  /// - Complexity: O(log n) if its selection is an album.
+  func client(_ row: ClientRow, _ t: borrowing StoreReading) throws -> Client {
+    let album = try row.followedAlbum.flatMap { try core.projections.collection($0, in: t)?.identifier }
+    return Client(row: row, followedAlbum: album)
+  }
+}

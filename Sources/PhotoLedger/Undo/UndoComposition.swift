@@ -110,6 +110,7 @@ struct UndoComposition: Sendable {
     var statuses: [AccessLevel: Net<AuthorizationStatus>] = [:]
     var usageDescriptions: [AccessLevel: Net<String?>] = [:]
     var preventsLimitedAlert: Net<Bool>?
+    var followedAlbum: Net<ObjectNumber?>?
   }
 
   private(set) var assets: [ObjectNumber: AssetNet] = [:]
@@ -239,6 +240,7 @@ struct UndoComposition: Sendable {
     for (level, status) in edited.statuses { net.statuses[level].note(status) }
     for (level, words) in edited.usageDescriptions { net.usageDescriptions[level].note(words) }
     net.preventsLimitedAlert.note(edited.preventsLimitedAlert)
+    net.followedAlbum.note(edited.followedAlbum)
     clients[edited.number] = net
   }
 

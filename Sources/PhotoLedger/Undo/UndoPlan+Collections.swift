@@ -235,6 +235,8 @@ extension UndoJudge {
         composition.collections[member.container]?.creation == nil
       else { continue }
       let identifier = try returned[member.child] ?? projections.asset(member.child, in: t)?.identifier
+      // A selection that follows an album goes with the album's members.
+      if try willFollow(member.container, t) { continue }
       // Whether it comes back was judged, and told, with the asset.
       if identifier == nil, composition.assets[member.child]?.exists?.given == false { continue }
       try judge(net, of: member, identifier, t)

@@ -70,6 +70,8 @@ struct UndoJudge {
   var plan = UndoPlan()
   /// The subjects of containers that were looked up.
   var homes: [ObjectNumber: UndoChange.Subject] = [:]
+  /// What becomes of the albums that clients follow.
+  private var follows: [ObjectNumber: Replacement<ObjectNumber?>] = [:]
 
   /// - Parameter mark: the mark of the library, for its tokens.
   init(
@@ -92,6 +94,7 @@ struct UndoJudge {
     plan.report.commits = composition.commits.map { Token(library: mark, commit: $0) }
     try judgeAssets(t)
     try judgeCollections(t)
+    try judgeFollowing(t)
     try judgePlaces(t)
     try judgeClients(t)
     try judgeHistory(t)
@@ -140,6 +143,34 @@ struct UndoJudge {
 
   // MARK: Clients and the history
 
+  /// Judges which albums the selections of clients follow: before the places, since such a selection has none of its
+  /// own to give back.
+  private mutating func judgeFollowing<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
+    for (number, net) in composition.clients.sorted(by: { $0.key < $1.key }) {
+      guard net.followedAlbum != nil, let row = try projections.client(number, in: t) else { continue }
+      let (from, base) = (
+        try name(ofAlbum: row.followedAlbum, t), try name(ofAlbum: net.followedAlbum?.base ?? nil, t)
+      )
+      let album = judged(net.followedAlbum, row.followedAlbum) { _ in
+        UndoChange(.permission, .client(row.name), "followedAlbum", from: from, to: base)
+      }
+      if let album { follows[number] = Replacement(old: row.followedAlbum, new: album) }
+    }
+  }
+
+  private func name<T: TransactionReading & ~Copyable>(
+    ofAlbum number: ObjectNumber?, _ t: borrowing T
+  ) throws -> LogValue {
+    guard let number, let row = try projections.collection(number, in: t) else { return .null }
+    return .text(row.identifier.uuidString)
+  }
+
+  /// Whether the selection of a client is an album once the undo is done.
+  func willFollow<T: TransactionReading & ~Copyable>(_ client: ObjectNumber, _ t: borrowing T) throws -> Bool {
+    if let planned = follows[client] { return planned.new != nil }
+    return try projections.client(client, in: t)?.followedAlbum != nil
+  }
+
   private mutating func judgeClients<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
     for (number, net) in composition.clients.sorted(by: { $0.key < $1.key }) {
       guard let row = try projections.client(number, in: t) else { continue }
@@ -162,6 +193,7 @@ struct UndoJudge {
           .permission, subject, "preventsAutomaticLimitedAccessAlert", from: .bool(prevents), to: .bool(value))
       }
       if let newPrevents { edited.preventsLimitedAlert = Replacement(old: prevents, new: newPrevents) }
+      edited.followedAlbum = follows[number]
       if edited != ClientEdited(number: number) { plan.clientEdits.append(edited) }
     }
     for row in composition.registered {

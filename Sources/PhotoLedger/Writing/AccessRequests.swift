@@ -39,7 +39,7 @@ extension PhotoLibrary {
       for row in rows {
         for level in [AccessLevel.readWrite, .addOnly] where row[level].status == .notDetermined {
           guard let date = try store.lastRequest(of: row.number, level, t) else { continue }
-          found.append(AccessRequest(client: Client(row: row), level: level, date: date))
+          found.append(AccessRequest(client: try store.client(row, t), level: level, date: date))
         }
       }
       return found

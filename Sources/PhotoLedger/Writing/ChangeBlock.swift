@@ -137,6 +137,18 @@ public final class ChangeBlock {
     add(.client(named: client, .withdraw(assets)))
   }
 
+  /// Lets the selection of a client be the members of an album from now on, live; only the owner may.
+  ///
+  /// What joins the album joins the selection in the same commit, what leaves it leaves both, and what the client adds
+  /// joins the album. Nothing else is granted or withdrawn meanwhile. The selection of an album that is deleted is
+  /// empty. See <doc:Permissions>.
+  /// - Parameters:
+  ///   - album: an album that is not smart; nil: the selection stays as it is and is made by hand from then on.
+  ///   - client: the client's name.
+  public func follow(_ album: LocalIdentifier?, as client: String) {
+    add(.client(named: client, .follow(album)))
+  }
+
   // MARK: Collections
 
   /// Creates an album at the end of the top level (PHAssetCollectionChangeRequest).

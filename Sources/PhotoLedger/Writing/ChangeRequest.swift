@@ -41,7 +41,8 @@ package enum ChangeRequest: Sendable {
     case setStatus(AuthorizationStatus, AccessLevel)
     case grant([LocalIdentifier])
     case withdraw([LocalIdentifier])
-    case pick([LocalIdentifier])
+    case follow(LocalIdentifier?)
+    case pick([LocalIdentifier], withholding: PickerMetadataOptions = [])
   }
 
   /// An album or a folder whose content is edited.

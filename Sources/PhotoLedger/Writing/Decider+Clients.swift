@@ -53,7 +53,8 @@ extension Decider {
     case .setStatus(let status, let level): try setStatus(status, level, of: row, &t)
     case .grant(let identifiers): try grant(identifiers, to: row, &t)
     case .withdraw(let identifiers): try withdraw(identifiers, from: row, &t)
-    case .pick(let identifiers): try pick(identifiers, for: row, &t)
+    case .follow(let album): try follow(album, by: row, &t)
+    case .pick(let identifiers, let withheld): try pick(identifiers, for: row, withholding: withheld, &t)
     }
   }
 
@@ -115,6 +116,7 @@ extension Decider {
   private mutating func grant(
     _ identifiers: [LocalIdentifier], to row: ClientRow, _ t: inout WriteTransaction
   ) throws {
+    try checkIsMadeByHand(row, t)
     let numbers = try distinct(identifiers).map { try asset($0, t).number }
       .filter { try projections.key(of: $0, in: row.number, t) == nil }
     try arrange(row, .granted, numbers.map { .init(child: $0, old: nil, new: OrderKey(rawValue: $0)) }, &t)
@@ -123,15 +125,17 @@ extension Decider {
   private mutating func withdraw(
     _ identifiers: [LocalIdentifier], from row: ClientRow, _ t: inout WriteTransaction
   ) throws {
+    try checkIsMadeByHand(row, t)
     let numbers = try distinct(identifiers).map { try asset($0, t).number }
       .filter { try projections.key(of: $0, in: row.number, t) != nil }
     try arrange(row, .withdrawn, numbers.map { .init(child: $0, old: OrderKey(rawValue: $0), new: nil) }, &t)
   }
 
-  /// Puts an asset that the block's client has just added into its selection (AU-02).
+  /// Puts an asset that the block's client has just added into its selection (AU-02), or into the album that this is.
   mutating func joinSelection(_ number: ObjectNumber, _ t: inout WriteTransaction) throws {
     guard permission.access != .full, let client = permission.client else { return }
     guard let row = try projections.client(client, in: t) else { throw projections.corruption("client \(client)") }
+    if let album = row.followedAlbum { return try append([number], to: album, &t) }
     try arrange(row, .granted, [.init(child: number, old: nil, new: OrderKey(rawValue: number))], &t)
   }
 
@@ -164,11 +168,12 @@ extension Decider {
 
   /// Records what a picking session gave a client, in the order of picking.
   private mutating func pick(
-    _ identifiers: [LocalIdentifier], for row: ClientRow, _ t: inout WriteTransaction
+    _ identifiers: [LocalIdentifier], for row: ClientRow, withholding withheld: PickerMetadataOptions,
+    _ t: inout WriteTransaction
   ) throws {
     let numbers = try distinct(identifiers).map { try asset($0, t).number }
     guard !numbers.isEmpty else { return }
-    let pick = PickRow(number: nextNumber, client: row.number, date: date)
+    let pick = PickRow(number: nextNumber, client: row.number, date: date, withheld: withheld)
     try record(.pickRecorded(pick), &t)
     guard let keys = OrderKey.between(nil, nil, count: numbers.count) else {
       preconditionFailure("An empty container has room for every pick.")

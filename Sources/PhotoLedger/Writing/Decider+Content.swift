@@ -33,6 +33,12 @@ extension Decider {
     try arrange(contents.row.number, .inserted, zip(children, keys).map { .init(child: $0, old: nil, new: $1) }, &t)
   }
 
+  /// Puts assets that are in no album yet at the end of one, which may be deleted.
+  mutating func append(_ assets: [ObjectNumber], to album: ObjectNumber, _ t: inout WriteTransaction) throws {
+    let keys = try makeRoom(in: album, before: nil, count: assets.count, &t)
+    try arrange(album, .inserted, zip(assets, keys).map { .init(child: $0, old: nil, new: $1) }, &t)
+  }
+
   mutating func remove(
     _ identifiers: [LocalIdentifier], _ container: ChangeRequest.Container, _ t: inout WriteTransaction
   ) throws {

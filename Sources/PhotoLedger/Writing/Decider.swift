@@ -21,6 +21,7 @@ import LMDB
 //   Decider+Collections.swift   albums and folders themselves
 //   Decider+Content.swift       what stands in them, and where
 //   Decider+Clients.swift       clients, permissions, selections, picks
+//   Decider+Following.swift     selections that follow an album
 //   Decider+Undo.swift          taking back what commits did
 
 /// Carries one change block out in a write transaction.
@@ -98,6 +99,7 @@ struct Decider: ~Copyable {
     let sequence = try appender.append(
       type: event.type, version: event.version, payload: event.payload(), salt: makeSalt(), in: &t)
     try projections.apply(event, sequence: sequence, commit: appender.commit, in: &t)
+    try followAlbums(after: event, &t)
   }
 
   /// Ends the commit.

@@ -80,7 +80,7 @@ extension PhotoLibrary {
     try checkIsOwner("list the library's clients")
     return try store.reading { t in
       var clients: [Client] = []
-      try store.forEachClient(at: moment, t) { clients.append(Client(row: $0)) }
+      try store.forEachClient(at: moment, t) { clients.append(try store.client($0, t)) }
       return clients
     }
   }

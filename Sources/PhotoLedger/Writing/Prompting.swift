@@ -64,7 +64,7 @@ final class Prompting: StorePart, AccessAsking {
     switch row?.readWrite.status ?? .notDetermined {
     case .notDetermined where row?.addOnly.status ?? .notDetermined == .notDetermined:
       _ = try ask(about: client, for: .readWrite, prompt, in: store)
-    case .limited where row?.preventsLimitedAlert == false:
+    case .limited where row?.preventsLimitedAlert == false && row?.followedAlbum == nil:
       guard state.withLock({ $0.reminded.insert(client).inserted }) else { return }
       _ = try offerMore(to: client, in: store)
     default: break
@@ -88,7 +88,7 @@ final class Prompting: StorePart, AccessAsking {
         throw LibraryError.withoutUsageDescription(client, level)
       }
       let library = PhotoLibrary(store: store, client: PhotoLibrary.owner)
-      let decision = prompt.decide(about: Client(row: row), for: level, in: library)
+      let decision = prompt.decide(about: try store.reading { t in try store.client(row, t) }, for: level, in: library)
       let changes = try decision.map { try Self.changes(for: $0, level) } ?? []
       guard !changes.isEmpty else { return }
       // Whoever has just been asked need not be reminded at once.
@@ -117,10 +117,10 @@ final class Prompting: StorePart, AccessAsking {
     guard let prompt = state.withLock({ $0.prompt }) else { return [] }
     return try asking.withLock { _ in
       guard let row = try store.reading({ t in try store.core.projections.client(named: client, in: t) }),
-        row.readWrite.status == .limited
+        row.readWrite.status == .limited, row.followedAlbum == nil
       else { return [] }
       let library = PhotoLibrary(store: store, client: PhotoLibrary.owner)
-      let chosen = distinct(prompt.offerMore(to: Client(row: row), in: library))
+      let chosen = distinct(prompt.offerMore(to: try store.reading { t in try store.client(row, t) }, in: library))
       let added = try store.reading { t in
         try chosen.filter { identifier in
           guard let object = try store.core.projections.object(identifier, in: t), object.isAsset else { return true }

@@ -44,6 +44,16 @@ extension Commands {
     decision("reset", .notDetermined, "forget what was decided about a client, so that it may ask again"),
     selection("grant", "add assets to what a limited client sees"),
     selection("withdraw", "take assets from what a limited client sees; their places in its albums are kept"),
+    .edit(
+      "client follow", "let what a limited client sees be the members of an album, live",
+      [name, Operand("ALBUM", .optional, "the album; without one the selection stays as it is, made by hand")],
+      notes: "What the client adds joins the album. Meanwhile `client grant` and `client withdraw` are refused.",
+      example: "client follow com.example.gallery 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
+    ) {
+      [
+        "op": "client.follow", "client": $0.operand(0), "album": $0.operands.count > 1 ? $0.operand(1) : .null,
+      ]
+    },
   ]
 
   private static func decision(_ word: String, _ status: AuthorizationStatus, _ summary: String) -> Command {

@@ -21,6 +21,10 @@ extension Option {
     "compatible", "bytes that nearly every program reads, converted if they must be")
   fileprivate static let stripLocation = Option("strip-location", "take out where it was taken")
   fileprivate static let stripCaptions = Option("strip-captions", "take out what is written about it")
+  fileprivate static let withholdLocation = Option(
+    "withhold-location", "the client never gets where it was taken, whatever it asks for")
+  fileprivate static let withholdCaptions = Option(
+    "withhold-captions", "the client never gets what is written about it, whatever it asks for")
   fileprivate static let force = Option("force", "write to a terminal, or over a file that is there")
 }
 
@@ -31,12 +35,13 @@ extension Command {
       .library, .picker, Option("filter", "FILTER", "offer only what passes, such as images or any(images,videos)"),
       Option("limit", "N", "the most assets that can be picked; 0 for any number; 1 if left out"),
       .ordered, Option("preselect", "ID", isRepeatable: true, "select an asset beforehand, known from an earlier pick"),
-      Option("choose", "ID", isRepeatable: true, "pick an asset, instead of asking the person at the terminal"), .json,
+      Option("choose", "ID", isRepeatable: true, "pick an asset, instead of asking the person at the terminal"),
+      .withholdLocation, .withholdCaptions, .json,
     ],
     notes: """
       Without --choose the terminal shows what can be picked, with numbers. Type numbers to pick assets or to put them
-      back, an empty line to finish, q to cancel; the list is at most \(PickingDialogue.listLimit) long, so narrow it
-      with --filter.
+      back, p to leave the place out of what is given or to put it back, an empty line to finish, q to cancel; the list
+      is at most \(PickingDialogue.listLimit) long, so narrow it with --filter.
 
       Filters: images, videos, livePhotos, panoramas, screenshots, screenRecordings, slomoVideos, timelapseVideos,
       bursts, cinematicVideos, depthEffectPhotos, spatialMedia, playbackStyle(STYLE), and any(…), all(…), not(…) of
@@ -54,6 +59,7 @@ extension Command {
       let app = library.as(arguments.client)
       let session = try app.beginPicking(arguments.configuration(for: app))
       let presenter = try library.present(session)
+      if !arguments.withheld.isEmpty { try waiting { try await presenter.withhold(arguments.withheld) } }
       if let interruption {
         try PickingDialogue(presenter: presenter, library: library, interruption: interruption).run()
       } else {
@@ -145,6 +151,7 @@ private struct PickArguments {
   private let limit: Int
   private let isOrdered: Bool
   private let preselected: [String]
+  private(set) var withheld: PickerMetadataOptions = []
 
   /// - Throws: ``UsageError`` for a filter that cannot be read, and for a missing client.
   init(_ invocation: Invocation) throws {
@@ -158,6 +165,8 @@ private struct PickArguments {
     isOrdered = invocation.has(.ordered)
     preselected = invocation.texts("preselect")
     choices = invocation.texts("choose")
+    if invocation.has(.withholdLocation) { withheld.insert(.removeLocation) }
+    if invocation.has(.withholdCaptions) { withheld.insert(.removeCaptions) }
   }
 
   func configuration(for library: PhotoLibrary) -> PickerConfiguration {
@@ -222,6 +231,12 @@ struct PickingDialogue {
       let line = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
       if line == "q" { return presenter.cancel() }
       do {
+        if line == "p" {
+          try waiting { [presenter] in
+            try await presenter.withhold(presenter.presentation.withheld.symmetricDifference(.removeLocation))
+          }
+          continue
+        }
         if line.isEmpty { return try waiting { [presenter] in try await presenter.finish() } }
         for word in line.split(whereSeparator: { $0 == " " || $0 == "," }) { try tap(word, shown) }
       } catch let error as LibraryError where [.limitExceeded, .identifierNotFound].contains(error.code) {
@@ -251,7 +266,9 @@ struct PickingDialogue {
   private func prompt() {
     let presentation = presenter.presentation
     let limit = presentation.selectionLimit == 0 ? "" : " of \(presentation.selectionLimit)"
-    Output.complain("\(presentation.selection.count)\(limit) picked> ")
+    let names = presentation.withheld.names
+    let withheld = names.isEmpty ? "" : " without \(names.joined(separator: ", "))"
+    Output.complain("\(presentation.selection.count)\(limit) picked\(withheld)> ")
   }
 
   private func show(_ shown: [Asset], of count: Int) throws {

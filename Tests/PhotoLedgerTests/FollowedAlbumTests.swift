@@ -1,0 +1,135 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@Suite("Selections that follow an album")
+struct FollowedAlbumTests {
+  private static let name = "com.example.app"
+
+  @Test("the selection is the album's members, live, with exact changes")
+  func live() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(5)
+    let album = try await small.album("Shared", [a[3], a[1]])
+    let app = try await small.ruleClient(.limited, [a[0]])
+    let keeper = ChangeKeeper()
+    try app.register(keeper)
+    var result = try app.fetchAssets()
+    #expect(result.map(\.id) == [a[0]])
+    let steps: [(change: (ChangeBlock) -> Void, shown: [LocalIdentifier])] = [
+      ({ $0.follow(album.id, as: Self.name) }, [a[1], a[3]]),
+      ({ $0.album(album.id).add([a[4], a[0]]) }, [a[0], a[1], a[3], a[4]]),
+      ({ $0.album(album.id).remove([a[1], a[3]]) }, [a[0], a[4]]),
+      ({ $0.album(album.id).replace(at: [0], with: [a[2]]) }, [a[0], a[2]]),
+      ({ $0.deleteCollections([album.id]) }, []),
+    ]
+    for (index, step) in steps.enumerated() {
+      try await small.change(step.change)
+      try await waitUntil("step \(index) is observed") { keeper.changes.all.count == index + 1 }
+      let details = try #require(try keeper.changes.all[index].changeDetails(for: result))
+      #expect(details.resultAfterChanges.map(\.id) == step.shown, "step \(index)")
+      result = details.resultAfterChanges
+      #expect(try app.fetchAssets().map(\.id) == step.shown)
+      #expect(try app.collection(album.localIdentifier) == nil, "The album itself is not shown.")
+    }
+    #expect(try small.library.clients().map(\.followedAlbum) == [album.id])
+  }
+
+  @Test("what stays as it is in the album is no change to the client")
+  func quiet() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(3)
+    let album = try await small.album("Shared", [a[0], a[1]])
+    let app = try await small.ruleClient(.limited)
+    try await small.change { $0.follow(album.id, as: Self.name) }
+    let token = try app.currentToken
+    try await small.change { $0.album(album.id).move(at: [0], to: 1) }
+    try await small.change { $0.setTitle("Another", of: album.id) }
+    try await small.change { $0.follow(album.id, as: Self.name) }
+    #expect(try app.currentToken == token && app.fetchPersistentChanges(since: token).isEmpty)
+  }
+
+  @Test("meanwhile nothing is granted or withdrawn by hand; what was shown at the end stays, and is so again")
+  func byHand() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(3)
+    let album = try await small.album("Shared", [a[0]])
+    let app = try await small.ruleClient(.limited)
+    try await small.change { $0.follow(album.id, as: Self.name) }
+    for request: (ChangeBlock) -> Void in [
+      { $0.grant([a[1]], to: Self.name) }, { $0.withdraw([a[0]], from: Self.name) },
+    ] {
+      let refusal = try #require(try await failure(of: small.library) { request($0) })
+      #expect(refusal.code == .changeNotSupported && refusal.description.contains("'Shared'"))
+    }
+    try await small.change { $0.follow(nil, as: Self.name) }
+    try await small.change { $0.album(album.id).add([a[2]]) }
+    try await small.change { $0.grant([a[1]], to: Self.name) }
+    #expect(try app.fetchAssets().map(\.id) == [a[0], a[1]])
+  }
+
+  @Test("an album, live, is followed, at the word of the owner, and nothing else")
+  func refusals() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(1)
+    let gone = try await small.album("Gone", [])
+    try await small.change { $0.deleteCollections([gone.id]) }
+    let album = try await small.album("Shared", a)
+    var folder = a[0]
+    try await small.change { folder = $0.createFolder(title: "Folder") }
+    let app = try await small.ruleClient(.limited)
+    for (id, code) in [
+      (a[0], LibraryError.Code.changeNotSupported), (folder, .changeNotSupported), (gone.id, .identifierNotFound),
+      (LocalIdentifier(UUID()), .identifierNotFound),
+    ] {
+      #expect(try await failure(of: small.library) { $0.follow(id, as: Self.name) }?.code == code)
+    }
+    #expect(try await failure(of: app) { $0.follow(album.id, as: Self.name) }?.code == .accessUserDenied)
+  }
+
+  @Test("what the client adds joins the album, and what it was shown is as it was at each earlier state")
+  func additions() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(2)
+    let album = try await small.album("Shared", [a[1]])
+    let app = try await small.ruleClient(.limited)
+    try await small.change { $0.follow(album.id, as: Self.name) }
+    let before = try small.library.currentToken
+    let made = try await app.performChanges { _ = $0.createAsset(.invented(60)) }
+    let new = try #require(LocalIdentifier(made.created[0]))
+    #expect(try small.library.fetchAssets(FetchOptions(), in: album).map(\.id) == [a[1], new])
+    #expect(try app.fetchAssets().map(\.id) == [a[1], new])
+    #expect(try small.library.at(before).as(Self.name).fetchAssets().map(\.id) == [a[1]])
+    #expect(try small.library.access(to: new.uuidString, at: before).isEmpty)
+    #expect(try small.library.access(to: new.uuidString).map(\.ground) == [.selection])
+  }
+
+  @Test("an undo of the following gives the old selection back, and one of a change of the album goes with it")
+  func undo() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(4)
+    let album = try await small.album("Shared", [a[1], a[2]])
+    let app = try await small.ruleClient(.limited, [a[0]])
+    let before = try small.library.currentToken
+    try await small.change { $0.follow(album.id, as: Self.name) }
+    let edit = try await small.library.performChanges { change in
+      change.album(album.id).remove([a[1]])
+      change.album(album.id).add([a[3]])
+    }
+    #expect(try app.fetchAssets().map(\.id) == [a[2], a[3]])
+    let undone = try await small.library.undo(.commit(edit.token))
+    #expect(try app.fetchAssets().map(\.id) == [a[1], a[2]])
+    try await small.library.undo(.commit(try #require(undone.token)))
+    #expect(try app.fetchAssets().map(\.id) == [a[2], a[3]])
+    try await small.library.undo(.commits(after: before))
+    #expect(try app.fetchAssets().map(\.id) == [a[0]])
+    #expect(try small.library.clients().map(\.followedAlbum) == [nil])
+    var sentences: [String] = []
+    try small.library.forEachLogEntry(LogFilter()) { entry in
+      if entry.type == "client.edited" { sentences.append(entry.sentence) }
+      return true
+    }
+    #expect(sentences.contains { $0.hasPrefix("The selection of 'com.example.app' follows ") && $0.contains("Shared") })
+  }
+}
