@@ -198,8 +198,10 @@
         var list = FollowedList(try gallery.identifiers(fetch.name, at: fetch.token), at: fetch.token)
         let client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)", receiveBuffer: 4096)
         let rounds = 40
+        // Sent without waiting for each other, so that they are committed together and the feed falls behind; the last
+        // block of a caller is committed after its others.
         for round in 0..<rounds {
-          try await gallery.library.performChanges { $0.setFavorite(round % 2 == 0, for: ids) }
+          gallery.library.performChanges({ $0.setFavorite(round % 2 == 0, for: ids) }, completionHandler: { _ in })
         }
         try await gallery.library.performChanges { $0.deleteAssets([ids[7]]) }
         let goal = try gallery.library.currentToken.description

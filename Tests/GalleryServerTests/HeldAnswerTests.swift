@@ -85,7 +85,7 @@
         let sections = "/v1/fetches/\(narrow.name)/sections?by=year&token=\(narrow.token)"
         for _ in 0..<2 {
           let answer = try gallery.ask("GET", sections, key: key.secret)
-          let years = try #require(try answer.json()["sections"] as? [[String: Any]])
+          let years = try #require(try answer.json()["sections"] as? [[String: Any]], "\(answer.status) \(answer.body)")
           #expect(years.map { $0["count"] as? Int } == [1])
         }
         try await gallery.allow(.nothing)

@@ -28,8 +28,8 @@ struct FollowedAlbumTests {
       try await small.change(step.change)
       try await waitUntil("step \(index) is observed") { keeper.changes.all.count == index + 1 }
       let details = try #require(try keeper.changes.all[index].changeDetails(for: result))
-      #expect(details.resultAfterChanges.map(\.id) == step.shown, "step \(index)")
-      result = details.resultAfterChanges
+      #expect(details.fetchResultAfterChanges.map(\.id) == step.shown, "step \(index)")
+      result = details.fetchResultAfterChanges
       #expect(try app.fetchAssets().map(\.id) == step.shown)
       #expect(try app.collection(album.localIdentifier) == nil, "The album itself is not shown.")
     }

@@ -137,8 +137,7 @@ final class UndoHistory {
 
   private func draw(clientInto block: ChangeBlock) {
     let name = "com.example.limited"
-    switch random.int(0..<5) {
-    case 4: block.follow(random.chance(1, of: 3) ? nil : random.some(1, of: albums).first, as: name)
+    switch random.int(0..<4) {
     case 0: block.grant(some(3), to: name)
     case 1: block.withdraw(some(3), from: name)
     case 2:

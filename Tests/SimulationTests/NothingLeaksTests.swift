@@ -287,11 +287,14 @@ enum PublicDeclarations {
   /// Every public function and property of `PhotoLibrary`: functions with the labels of their parameters.
   static func ofTheLibrary() throws -> Set<String> {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Sources/PhotoLedger")
-    let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+      .deletingLastPathComponent().appending(path: "Sources")
     var found: Set<String> = []
-    for case let file as URL in files where file.pathExtension == "swift" {
-      found.formUnion(names(in: try String(contentsOf: file, encoding: .utf8)))
+    for module in ["PhotoLedger", "LibraryMaintenance"] {
+      let folder = sources.appending(path: module)
+      let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+      for case let file as URL in files where file.pathExtension == "swift" {
+        found.formUnion(names(in: try String(contentsOf: file, encoding: .utf8)))
+      }
     }
     return found
   }

@@ -24,7 +24,7 @@ import Synchronization
 package protocol StorePart: AnyObject, Sendable {
   /// When the part is closed.
   static var closing: ClosingStage { get }
-  /// Ends what the part does; called once.
+  /// Ends what the part does, and returns when that is done; called again, it does nothing more.
   func close()
 }
 
@@ -90,9 +90,10 @@ package final class LibraryStore: Sendable {
 
   /// Executes what is queued, ends the threads and gives the observers their end.
   package func close() {
+    // Whoever closes returns when it is done: one that comes second goes through the parts as well, and waits for them.
     let open = parts.withLock { parts in
-      defer { parts.isClosed = true }
-      return parts.isClosed ? [] : Array(parts.known.values)
+      parts.isClosed = true
+      return Array(parts.known.values)
     }
     for turn in ClosingStage.allCases {
       for part in open where type(of: part).closing == turn { part.close() }
