@@ -76,12 +76,12 @@
         let assets = try await gallery.makeAssets(10)
         let key = try gallery.key(of: "app")
         try await gallery.allow(.all)
-        let fetch = try gallery.fetch(key: key.secret)
+        let fetch = try gallery.fetch(["sort": ["creationDate"]], key: key.secret)
         let own = "/v1/fetches/\(fetch.name)/sections?by=year&token=\(fetch.token)"
         let full = try gallery.ask("GET", own, key: key.secret)
         #expect(try gallery.ask("GET", own, key: key.secret).body == full.body)
         try await gallery.allow(.selected, assets[0])
-        let narrow = try gallery.fetch(key: key.secret)
+        let narrow = try gallery.fetch(["sort": ["creationDate"]], key: key.secret)
         let sections = "/v1/fetches/\(narrow.name)/sections?by=year&token=\(narrow.token)"
         for _ in 0..<2 {
           let answer = try gallery.ask("GET", sections, key: key.secret)
