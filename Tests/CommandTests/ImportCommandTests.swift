@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import photoledger
+@testable import PhotoLedgerCommand
 
 @Suite("Importing exports from the shell")
 struct ImportCommandTests {
