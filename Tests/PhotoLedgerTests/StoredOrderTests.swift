@@ -57,7 +57,7 @@ struct StoredOrderTests {
           var options = FetchOptions()
           if !order.isEmpty { options.sort = [try SortTerm(order, for: .asset)] }
           let asked = try made.library.fetchAssets(options, in: album)
-          let isKept = StoredOrder.answering(try asked.core.plan.query) != nil
+          let isKept = StoredAnswer(try asked.core.plan.query) != nil
           #expect(isKept == (album?.albumSubtype != .smartAlbumRecentlyAdded), "Another fetch is answered.")
           if order.isEmpty && album?.albumSubtype == .smartAlbumRecentlyAdded { continue }
           let stored = try made.library.fetchAssets(options, in: album)
@@ -183,13 +183,13 @@ struct StoredOrderTests {
     for index in StoredOrder.all.indices {
       let (first, all) = try core.environment.read { t in
         (
-          try core.projections.keys(7, ofOrder: index, way, in: t),
-          try core.projections.keys(ofOrder: index, way, in: t)
+          try core.projections.keys(7, of: StoredAnswer(order: index, way), in: t),
+          try core.projections.keys(of: StoredAnswer(order: index, way), in: t)
         )
       }
       #expect(first.map(\.number) == all.prefix(7).map(\.number), "\(StoredOrder.all[index].name)")
       let rest = try core.environment.read { t in
-        try core.projections.keys(100, ofOrder: index, way, after: first.last, in: t)
+        try core.projections.keys(100, of: StoredAnswer(order: index, way), after: first.last, in: t)
       }
       if first.count == 7 { #expect(rest.map(\.number) == all.dropFirst(7).map(\.number)) }
       longest = max(longest, all.count)

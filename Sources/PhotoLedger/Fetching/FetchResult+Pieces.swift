@@ -83,12 +83,11 @@ extension ResultState {
       return ((first..<first + wanted).map { core.order.number(at: $0) }, nil)
     }
     guard try store.core.log.head(t).commit == begun.frame.commit else { return nil }
-    let keys = try store.core.projections.keys(
-      wanted, ofOrder: begun.stored.index, begun.stored.way, after: place, in: t)
+    let keys = try store.core.projections.keys(wanted, of: begun.stored, after: place, in: t)
     guard keys.count == wanted else {
       throw LibraryError(
         .corrupted,
-        "A stored order ends after \(position + keys.count) of \(begun.count) assets; run `verify`, then `rebuild`.")
+        "What is kept of a result ends after \(position + keys.count) of \(begun.count) assets; run `verify`, then `rebuild`.")
     }
     return (keys.map(\.number), keys.last)
   }
