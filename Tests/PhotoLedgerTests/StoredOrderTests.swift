@@ -118,10 +118,15 @@ struct StoredOrderTests {
     let library = changing.made.library
     var options = FetchOptions()
     if !order.isEmpty { options.sort = [try SortTerm(order, for: .asset)] }
-    for number in 0..<30 { try changing.step(number) }
+    // More than are made ahead of what is passed on: the commit below comes before the last of them are read.
+    var number = 0
+    while try library.fetchAssets(options).count < 100 {
+      try changing.step(number)
+      number += 1
+    }
     let wanted = try library.fetchAssets(options).map(\.id)
     let result = try library.fetchAssets(options)
-    #expect(result.state.begun != nil && wanted.count > 12)
+    #expect(result.state.begun != nil)
     var (found, details): ([LocalIdentifier], Int) = ([], 0)
     try library.forEachAsset(of: result) { asset, described in
       found.append(asset.id)

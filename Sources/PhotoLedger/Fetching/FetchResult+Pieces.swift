@@ -34,10 +34,23 @@ extension FetchResult {
     try forEachPiece({ numbers, moment, t in try numbers.map { try load.load(store, $0, moment, t) } }, body)
   }
 
-  /// Gives what is made of the objects of each piece; pieces are made on several cores and given in order.
+  /// Gives what is made of the objects of each piece; pieces are made on several cores, ahead of the body, and given in
+  /// order.
   func forEachPiece<Piece: Sendable>(
     _ make: @Sendable (ArraySlice<ObjectNumber>, ObjectLoader<Element>.Moment, borrowing StoreReading) throws -> Piece,
     _ body: (Piece) throws -> Void
+  ) throws {
+    try MadeAhead.run { give in
+      try makePieces(make, give)
+    } _: { piece in
+      try body(piece)
+      return true
+    }
+  }
+
+  private func makePieces<Piece: Sendable>(
+    _ make: @Sendable (ArraySlice<ObjectNumber>, ObjectLoader<Element>.Moment, borrowing StoreReading) throws -> Piece,
+    _ give: (Piece) -> Bool
   ) throws {
     var (position, place) = (0, nil as NarrowKey?)
     while position < count {
@@ -64,7 +77,7 @@ extension FetchResult {
         continue
       }
       position += wanted
-      for piece in pieces { try body(piece) }
+      for piece in pieces { guard give(piece) else { return } }
     }
   }
 }
@@ -87,7 +100,8 @@ extension ResultState {
     guard keys.count == wanted else {
       throw LibraryError(
         .corrupted,
-        "What is kept of a result ends after \(position + keys.count) of \(begun.count) assets; run `verify`, then `rebuild`.")
+        "The stored order of a result ends after \(position + keys.count) of \(begun.count) assets; "
+          + "run `verify`, then `rebuild`.")
     }
     return (keys.map(\.number), keys.last)
   }
