@@ -174,6 +174,17 @@ extension [AssetResource] {
     guard isRawPair else { return primaries.first }
     return first { $0.isOriginal && $0.type != .pairedVideo && $0.isRaw == (choice == .raw) } ?? primaries.first
   }
+
+  /// The size of the original that an asset shows from now on (AS-02); nil if it shows it already, or if the size of
+  /// the file is not known.
+  func size(
+    of choice: OriginalResourceChoice, changing row: AssetRow
+  ) -> (width: UInt32, height: UInt32)? {
+    guard choice != row.originalResourceChoice, let original = original(choice),
+      original.pixelWidth > 0, original.pixelHeight > 0
+    else { return nil }
+    return (UInt32(clamping: original.pixelWidth), UInt32(clamping: original.pixelHeight))
+  }
 }
 
 extension ResourceType {
