@@ -32,7 +32,7 @@ let package = Package(
     // Apple's names of modules for source that imports them. Apart from `Photos`: a package that asks
     // `canImport(AVFoundation)` finds them only where they are depended upon.
     .library(name: "PhotosStandIns", targets: ["AVFoundation", "CoreMedia", "UniformTypeIdentifiers"]),
-    .executable(name: "photoledger", targets: ["photoledger"]),
+    .executable(name: "photoledger", targets: ["PhotoLedgerCommand"]),
   ],
   traits: [
     .trait(
@@ -86,7 +86,7 @@ let package = Package(
       dependencies: ["PhotoLedger", "LibraryJSON", "MediaImport", "HTTPServing", "CSystem", libcrypt],
       resources: [.embedInCode("Service/openapi.json"), .copy("Page")], swiftSettings: strict),
     .executableTarget(
-      name: "photoledger",
+      name: "PhotoLedgerCommand",
       dependencies: ["PhotoLedger", "LibraryJSON", "MediaImport", "GalleryServer", "HTTPServing", "CSystem"],
       swiftSettings: strict),
     .systemLibrary(
@@ -120,7 +120,7 @@ let package = Package(
       dependencies: ["PhotoLedger", "EventLog", "StoreMigrations", "LMDB", "Photos", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "SimulationTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport", "photoledger"],
+      name: "SimulationTests", dependencies: ["PhotoLedger", "EventLog", "LMDB", "TestSupport", "PhotoLedgerCommand"],
       swiftSettings: strict),
     .testTarget(
       name: "PhotosUITests",
@@ -130,7 +130,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "MediaImportTests", dependencies: ["MediaImport", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "CommandTests", dependencies: ["photoledger", "LibraryJSON", "EventLog", "LMDB", "TestSupport"],
+      name: "CommandTests", dependencies: ["PhotoLedgerCommand", "LibraryJSON", "EventLog", "LMDB", "TestSupport"],
       swiftSettings: strict),
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
     .target(

@@ -2,7 +2,7 @@ import Foundation
 import LibraryJSON
 import Testing
 
-@testable import photoledger
+@testable import PhotoLedgerCommand
 
 @Suite("Apply")
 struct ApplyTests {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import photoledger
+@testable import PhotoLedgerCommand
 
 // The first command that a person runs, with no library yet and nothing set.
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LibraryJSON
-@testable import photoledger
+@testable import PhotoLedgerCommand
 
 // Numbers that no medium, place or date has: refused where they come in, printed where an older program took them.
 

@@ -3,7 +3,7 @@ import LMDB
 import TestSupport
 import Testing
 
-@testable import photoledger
+@testable import PhotoLedgerCommand
 
 // A store is a file that anybody may have touched. Whatever it holds, a command ends with a sentence and exit status 1,
 // or does what it was asked because the damage is not in its way; a signal never ends it, and what it refuses it leaves

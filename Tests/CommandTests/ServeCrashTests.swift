@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import photoledger
+@testable import PhotoLedgerCommand
 
 /// A server that was started as a command, and its owner's key.
 private final class ServedLibrary {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @testable import LibraryJSON
-@testable import photoledger
+@testable import PhotoLedgerCommand
 
 @Suite("Text")
 struct TextTests {

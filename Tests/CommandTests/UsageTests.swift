@@ -3,7 +3,7 @@ import LibraryJSON
 import TestSupport
 import Testing
 
-@testable import photoledger
+@testable import PhotoLedgerCommand
 
 @Suite("Usage")
 struct UsageTests {
@@ -68,9 +68,9 @@ struct UsageTests {
       .deletingLastPathComponent()
     let changelog = try String(contentsOf: root.appending(path: "CHANGELOG.md"), encoding: .utf8)
     let heading = try #require(changelog.split(separator: "\n").first { $0.hasPrefix("## ") })
-    #expect(heading.hasPrefix("## \(photoledger.Program.version)"), "\(heading)")
+    #expect(heading.hasPrefix("## \(PhotoLedgerCommand.Program.version)"), "\(heading)")
     let result = try Sandbox(makesLibrary: false).run(["--version"])
-    #expect(result.output.hasPrefix("photoledger \(photoledger.Program.version), with"))
+    #expect(result.output.hasPrefix("photoledger \(PhotoLedgerCommand.Program.version), with"))
   }
 
   @Test("a reader that goes away ends a command quietly, however much it would have printed")

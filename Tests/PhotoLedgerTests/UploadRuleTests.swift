@@ -237,7 +237,7 @@ struct UploadRuleTests {
           let resource = try #require(try small.library.resources(of: asset).first)
           try await small.library.performChanges {
             $0.add(
-              .create(
+              UploadRequest.create(
                 identifier: "job \(seed)",
                 UploadDestination(url: "http://server", method: "PUT", headers: [:]), resource, asset))
           }

@@ -31,6 +31,13 @@ struct TidyTests {
     #expect(counts[counts.count / 2] <= 250)
   }
 
+  @Test("each room of the core names only those before it")
+  func roomOrder() {
+    let order = RoomOrder(of: "PhotoLedger", rooms: RoomOrder.core, sources: PackageFiles.product)
+    let findings = order.findings()
+    #expect(findings.isEmpty, "\(list(findings))")
+  }
+
   @Test("no file names the machine that it was written on")
   func machinePaths() {
     let places = ["/" + "work/", "/tmp/" + "wt", "/" + "root/"]
@@ -58,7 +65,10 @@ struct TidyTests {
       #expect(
         Set(dependencies).subtracting(allowed).isEmpty, "\(match.output.1) depends on \(dependencies.sorted()).")
     }
-    #expect(found.isSuperset(of: ["LMDB", "EventLog", "StoreMigrations", "PhotoLedger", "MediaImport", "photoledger"]))
+    #expect(
+      found.isSuperset(of: [
+        "LMDB", "EventLog", "StoreMigrations", "PhotoLedger", "MediaImport", "PhotoLedgerCommand",
+      ]))
   }
 
   private func list(_ findings: [Finding]) -> String {
@@ -121,6 +131,32 @@ struct RuleTests {
       rule: .documented, path: "Sources/A/A.swift",
       contents: "public import B\n/// A.\n@frozen\npublic struct A {\n  let b: Int\n}\nenum C { case d }", line: nil),
   ]
+
+  @Test("a name of a later room is found, as a type and as a function; one of an earlier room, or of several, is not")
+  func roomsOutOfOrder() {
+    let early = SwiftSource(
+      path: "Sources/M/Early/A.swift",
+      contents: """
+        struct A { func own() {} }
+        // Late in a comment, and "deliver" in a text.
+        let a = Late(), b = x.deliver(), c = x.own(), d = x.shared()
+        """)
+    let late = SwiftSource(
+      path: "Sources/M/Late/B.swift",
+      contents: """
+        package final class Late { let a: A }
+        extension A {
+          func deliver() {}
+          func shared() {}
+        }
+        """)
+    let other = SwiftSource(path: "Sources/M/Early/C.swift", contents: "extension A { var shared: Int { 1 } }")
+    let lost = SwiftSource(path: "Sources/M/D.swift", contents: "struct D {}")
+    let order = RoomOrder(of: "M", rooms: ["Early", "Late"], sources: [early, late, other, lost])
+    let found = order.findings()
+    #expect(found.map(\.what).map { $0.prefix(13) } == ["names Late, w", "names deliver", "lies in no ro"])
+    #expect(found.map(\.line) == [3, 3, 1])
+  }
 
   @Test("the counter of lines sees bodies, and passes over requirements and closures")
   func counts() {

@@ -81,6 +81,14 @@ package struct ContainerPlace: Equatable, Sendable {
   package var key: OrderKey
 }
 
+/// A member of a container.
+package struct ContainerMember: Hashable, Sendable {
+  package var container: ObjectNumber
+  package var child: ObjectNumber
+
+  package init(container: ObjectNumber, child: ObjectNumber) { (self.container, self.child) = (container, child) }
+}
+
 /// Edits of up to ``Event/objectLimit`` assets that belong to one request.
 package struct AssetsEdited: Equatable, Sendable {
   /// What a person did; readers of the log filter by it. It does not change what is applied.
@@ -127,6 +135,12 @@ package struct AssetEdit: Equatable, Sendable {
     self.number = number
     self.changes = changes
   }
+
+  /// Whether the edit concerns the files of the asset or the words about it.
+  var changesDetails: Bool { details != nil }
+
+  /// Whether the edit concerns the files of the asset (CD-21).
+  var changesContent: Bool { details.map { !$0.old.hasSameContent(as: $0.new) } ?? false }
 }
 
 /// One property of an asset, before and after.
@@ -273,17 +287,6 @@ package struct LibraryFork: Equatable, Sendable {
   package init(identifier: LocalIdentifier, date: Date, origin: String) {
     (self.identifier, self.date, self.origin) = (identifier, date, origin)
   }
-}
-
-/// A value that was replaced by another.
-package struct Replacement<Value: Equatable & Sendable>: Equatable, Sendable {
-  package var old: Value
-  package var new: Value
-  package init(old: Value, new: Value) {
-    self.old = old
-    self.new = new
-  }
-  var inverse: Replacement { Replacement(old: new, new: old) }
 }
 
 /// Places given and taken in one container.

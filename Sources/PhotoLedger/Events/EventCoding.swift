@@ -37,11 +37,6 @@ package import StoreMigrations
 // The types that hold files have a version 2, where a file's SHA-1 is named (10 of a resource). It is written where
 // there is one, and otherwise version 1: so an event has one form, and a library without SHA-1s is as it always was.
 
-/// Why the bytes of a payload make no event.
-struct EventCodingError: Error {
-  var sentence: String
-}
-
 extension Event {
   /// The name of the event's type in the log.
   package var type: String {

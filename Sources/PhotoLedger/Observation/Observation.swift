@@ -24,7 +24,9 @@ import Synchronization
 // time read ahead.
 
 /// Follows the commits of a store and tells live results and observers.
-final class Observation: Sendable {
+final class Observation: StorePart, SharedResults {
+  static var closing: ClosingStage { .followers }
+
   /// A commit and its last event.
   struct Position: Sendable {
     var commit: UInt64 = 0
@@ -350,5 +352,12 @@ final class Observation: Sendable {
     guard !abandoned.isEmpty else { return }
     let gone = Set(abandoned.map(ObjectIdentifier.init))
     state.withLock { state in state.observers.removeAll { gone.contains(ObjectIdentifier($0)) } }
+  }
+}
+
+extension LibraryStore {
+  /// What follows the log and lets live results step.
+  var observation: Observation {
+    part { Observation(core: $0.core, signal: $0.signal, availability: $0.availability) }
   }
 }

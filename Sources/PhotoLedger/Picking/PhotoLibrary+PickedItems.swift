@@ -82,7 +82,9 @@ extension PhotoLibrary {
       token: token, types: Rendition.types(of: resources, as: .automatic, canConvert: converter() != nil))
   }
 
-  private func converter() -> (any RepresentationConverter)? { store.converter.withLock { $0 } }
+  private func converter() -> (any RepresentationConverter)? {
+    store.installed((any RepresentationConverter).self).current
+  }
 
   // MARK: Permission
 

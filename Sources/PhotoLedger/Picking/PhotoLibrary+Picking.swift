@@ -118,7 +118,7 @@ extension LibraryStore {
   private func entries(
     _ tokens: [(LocalIdentifier, ItemToken)], _ representation: AssetRepresentation
   ) throws -> [LocalIdentifier: PickedEntry] {
-    let canConvert = converter.withLock { $0 } != nil
+    let canConvert = installed((any RepresentationConverter).self).current != nil
     return try reading { t in
       var entries: [LocalIdentifier: PickedEntry] = [:]
       for (identifier, token) in tokens {

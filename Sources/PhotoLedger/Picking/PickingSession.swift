@@ -256,7 +256,8 @@ final class PickingCore: Sendable {
 }
 
 /// The open picking sessions of a store.
-final class PickingSessions: Sendable {
+final class PickingSessions: StorePart {
+  static var closing: ClosingStage { .senders }
   private let open = Mutex<[PickingCore]>([])
 
   func add(_ core: PickingCore) { open.withLock { $0.append(core) } }
@@ -266,6 +267,10 @@ final class PickingSessions: Sendable {
   /// In the order in which they were begun.
   var all: [PickingCore] { open.withLock { $0 } }
 
-  /// Cancels all; for the end of the library.
-  func cancelAll() { for core in all { core.cancel() } }
+  func close() { for core in all { core.cancel() } }
+}
+
+extension LibraryStore {
+  /// The picking sessions that are open.
+  var picking: PickingSessions { part { _ in PickingSessions() } }
 }

@@ -55,7 +55,7 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
   public func setRepresentationConverter(_ converter: (any RepresentationConverter)?) throws {
     try checkIsOwner("choose how picked items are converted")
-    store.converter.withLock { $0 = converter }
+    store.installed((any RepresentationConverter).self).install(converter)
   }
 }
 

@@ -29,12 +29,6 @@ extension AssetEdit {
     guard details == replaced.old else { throw RowMismatch(number: number, field: "details") }
     details = replaced.new
   }
-
-  /// Whether the edit concerns the files of the asset or the words about it.
-  var changesDetails: Bool { details != nil }
-
-  /// Whether the edit concerns the files of the asset (CD-21).
-  var changesContent: Bool { details.map { !$0.old.hasSameContent(as: $0.new) } ?? false }
 }
 
 extension CollectionEdited {

@@ -10,12 +10,16 @@ import Foundation
 // a limited client may, since its jobs end at the border of its selection.
 
 /// A request about upload jobs, as a change block collects it.
-package enum UploadRequest: Sendable {
+package enum UploadRequest: BlockErrand {
   /// Sends a file of an asset; a download-only job, without a destination, looks whether its bytes are here.
   case create(identifier: String, UploadDestination?, AssetResource, Asset)
   case acknowledge(identifier: String)
   case retry(identifier: String, UploadDestination?)
   case cancel(identifier: String)
+
+  package static func execute(_ requests: [UploadRequest], for library: PhotoLibrary) throws {
+    try library.performUploads(requests)
+  }
 
   /// Whether it makes a job send something.
   fileprivate var begins: Bool {

@@ -70,7 +70,9 @@ package protocol UploadTransport: Sendable {
 }
 
 /// The upload jobs of one open library: the store, and the services of the clients that this process is.
-final class Uploads: Sendable {
+final class Uploads: StorePart {
+  static var closing: ClosingStage { .senders }
+
   private struct State {
     var transport: (any UploadTransport)?
     var environment = UploadEnvironment.system
@@ -263,4 +265,9 @@ final class UploadService: Sendable {
       if isAwake { continuation.resume() }
     }
   }
+}
+
+extension LibraryStore {
+  /// The upload jobs of clients, and what works on them.
+  var uploads: Uploads { part { Uploads(library: $0.url) } }
 }

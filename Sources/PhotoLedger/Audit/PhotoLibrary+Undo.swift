@@ -1,0 +1,221 @@
+import EventLog
+import LMDB
+import Synchronization
+
+// Taking back what was done (design: a compensating commit that names what it reverses).
+//
+//   choose     the commits that a selection names; the log does not change, so this is done where the caller is
+//   compose    what they came to, property by property                       UndoComposition.swift
+//   judge      what of it still stands, and what was changed since           UndoPlan.swift
+//   carry out  in one commit, on the writer's thread, after judging again    Decider+Undo.swift
+//
+// The commit bears in its causation the commits that it takes back (``UndoneCommits``), and is a commit like any other:
+// taken back itself, it gives the state before.
+
+extension PhotoLibrary {
+  /// What an undo would do, without doing it.
+  ///
+  /// The owner takes back what anybody did. A client with full access takes back what it did itself: of a stretch or a
+  /// cause, its own commits are chosen.
+  /// - Parameters:
+  ///   - selection: which commits, and what of them.
+  ///   - policy: what to do with what was changed since.
+  /// - Returns: the report that ``undo(_:onConflict:cause:key:)`` would give now.
+  /// - Throws: ``LibraryError``: `.accessUserDenied` for a client that does not see everything, and for a commit of
+  ///   another client unless the owner asks; `.invalidToken`, `.identifierNotFound`; what the store throws.
+  /// - Complexity: O(c + k log n) for c commits in the stretch of the selection and k properties that they touched.
+  public func planUndo(_ selection: UndoSelection, onConflict policy: UndoConflictPolicy = .refuse) throws -> UndoReport
+  {
+    let composition = try composition(of: selection)
+    return try judged(composition, policy)
+  }
+
+  /// Takes back what commits did, as one commit.
+  ///
+  /// Each property that still has the value that those commits left goes back to the value that it would have without
+  /// them. Assets that they added are taken out, and their files stay; collections that they made are deleted; what
+  /// they trashed or deleted comes back to every place that it had; what they purged comes back if its bytes are there.
+  /// Permissions, selections and the beginning of the history that is told go back likewise. An undo is a change: what
+  /// it edits has its date as the modification date (AS-01).
+  ///
+  /// Undoing the undo gives the state before, but for modification dates.
+  /// - Parameters:
+  ///   - selection: which commits, and what of them.
+  ///   - policy: what to do with what was changed since.
+  ///   - cause: why, for the log.
+  ///   - key: an idempotency key: an undo whose key is known has been carried out.
+  /// - Returns: what was done.
+  /// - Throws: as ``planUndo(_:onConflict:)``; `.conflict` if something is in the way and the policy is to refuse;
+  ///   `.userCancelled` if who confirms changes refuses (CB-12).
+  /// - Complexity: as ``planUndo(_:onConflict:)``, and O(k log n) to write.
+  @discardableResult
+  nonisolated(nonsending) public func undo(
+    _ selection: UndoSelection, onConflict policy: UndoConflictPolicy = .refuse, cause: String? = "undo",
+    key: String? = nil
+  ) async throws -> UndoReport {
+    let (submission, order) = try submission(of: selection, policy, cause, key)
+    let receipt = try await withCheckedThrowingContinuation { continuation in
+      submission.send { continuation.resume(with: $0) }
+    }
+    return Self.report(receipt, order)
+  }
+
+  /// The same, blocking the calling thread until the commit is durable.
+  ///
+  /// Not for code that runs on an actor or in a task: it would block a thread that others need.
+  /// - Throws: as ``undo(_:onConflict:cause:key:)``.
+  @discardableResult
+  public func undoAndWait(
+    _ selection: UndoSelection, onConflict policy: UndoConflictPolicy = .refuse, cause: String? = "undo",
+    key: String? = nil
+  ) throws -> UndoReport {
+    let (submission, order) = try submission(of: selection, policy, cause, key)
+    let answer = Answer()
+    submission.send { answer.give($0) }
+    return Self.report(try answer.wait().get(), order)
+  }
+
+  private func submission(
+    of selection: UndoSelection, _ policy: UndoConflictPolicy, _ cause: String?, _ key: String?
+  ) throws -> (Submission, UndoOrder) {
+    let composition = try composition(of: selection)
+    var order = UndoOrder(composition: composition, policy: policy)
+    let isConfirmed = store.installed((any ChangeConfirmation).self).current != nil
+    if isConfirmed { order.preview = try judged(composition, policy) }
+    var submission = Submission(
+      store: store, requests: [.undo(order)], client: client, cause: cause, key: key, caller: blocks)
+    if !composition.commits.isEmpty {
+      submission.causation = UndoneCommits(composition.commits, of: store.core.mark).description
+    }
+    return (submission, order)
+  }
+
+  private static func report(_ receipt: CommitReceipt, _ order: UndoOrder) -> UndoReport {
+    var report = UndoReport()
+    if !receipt.isRepetition { report = order.outcome.value }
+    report.isRepetition = receipt.isRepetition
+    if receipt.isRepetition || !report.changes.isEmpty { report.token = receipt.token }
+    return report
+  }
+
+  private func judged(_ composition: UndoComposition, _ policy: UndoConflictPolicy) throws -> UndoReport {
+    try store.reading { t in
+      var judge = UndoJudge(
+        composition, policy, log: store.core.log, projections: store.core.projections, resources: store.resources,
+        mark: store.core.mark)
+      return try judge.judge(t).report
+    }
+  }
+
+  // MARK: Choosing
+
+  private func composition(of selection: UndoSelection) throws -> UndoComposition {
+    try store.prompting.askIfNeeded(for: client, in: store)
+    return try store.reading { t in
+      try checkSeesEverything("take back what was done", t)
+      var composition = UndoComposition(of: try numbers(of: selection.objects, t))
+      var spreads = Spreads(log: store.core.log, projections: store.core.projections)
+      let range = try range(of: selection, t)
+      if selection.objects.isEmpty {
+        for commit in try store.core.log.commits(after: range.lowerBound - 1, in: t) {
+          guard commit.number <= range.upperBound else { break }
+          guard try isChosen(commit, by: selection) else { continue }
+          try store.core.log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
+            let event = try store.core.projections.event(record, in: t)
+            try composition.add(event, at: record.sequence, of: commit.number, &spreads, in: t)
+            return .proceed
+          }
+        }
+      } else {
+        try compose(&composition, &spreads, range, selection, t)
+      }
+      composition.finish()
+      return composition
+    }
+  }
+
+  /// Takes in what concerns some objects, by their own histories.
+  private func compose(
+    _ composition: inout UndoComposition, _ spreads: inout Spreads, _ range: ClosedRange<UInt64>,
+    _ selection: UndoSelection, _ t: borrowing StoreReading
+  ) throws {
+    let start = range.lowerBound == 1 ? 0 : try store.sequence(ofCommit: range.lowerBound - 1, t)
+    var sequences: Set<UInt64> = []
+    for number in try numbers(of: selection.objects, t) ?? [] {
+      sequences.formUnion(try store.core.projections.history(of: number, after: start, in: t))
+    }
+    var commit: Commit?
+    var isWanted = false
+    for sequence in sequences.sorted() {
+      guard let record = try store.core.log.event(at: sequence, in: t) else {
+        throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
+      }
+      guard record.commit <= range.upperBound else { return }
+      if record.commit != commit?.number {
+        guard let found = try store.core.log.commit(record.commit, in: t) else {
+          throw LibraryError(.corrupted, "The log has no row for commit \(record.commit); run `verify`.")
+        }
+        commit = found
+        isWanted = try isChosen(found, by: selection)
+      }
+      guard isWanted else { continue }
+      let event = try store.core.projections.event(record, in: t)
+      try composition.add(event, at: sequence, of: record.commit, &spreads, in: t)
+    }
+  }
+
+  /// Whether a commit is one of the chosen ones; others' commits are for the owner to take back.
+  private func isChosen(_ commit: Commit, by selection: UndoSelection) throws -> Bool {
+    let information = commit.information
+    guard selection.client ?? information.client == information.client,
+      selection.cause ?? information.cause == information.cause
+    else { return false }
+    guard client == Self.owner || information.client == client else {
+      if selection.commit == nil { return false }
+      throw LibraryError(
+        .accessUserDenied,
+        """
+        The client '\(client)' may take back what it did itself; the commit \(store.token(commit.number)) was made by \
+        '\(information.client)', and only the library's owner may take it back.
+        """)
+    }
+    return true
+  }
+
+  /// The commits between the tokens of a selection; that of the library's creation is none of them.
+  private func range(of selection: UndoSelection, _ t: borrowing StoreReading) throws -> ClosedRange<UInt64> {
+    let head = try store.core.log.head(t).commit
+    if let token = selection.commit {
+      guard selection.after == nil, selection.through == nil else {
+        throw LibraryError(
+          .malformedRequest, "An undo takes either one commit or a stretch of commits; name one of them.")
+      }
+      let number = try store.commit(of: token, for: client, t)
+      guard number > 0 else {
+        throw LibraryError(.invalidToken, "The token \(token) names the state before the first commit.")
+      }
+      return number...number
+    }
+    let after = try selection.after.map { try store.commit(of: $0, for: client, t) } ?? 0
+    let through = try selection.through.map { try store.commit(of: $0, for: client, t) } ?? head
+    guard after <= through else {
+      throw LibraryError(.malformedRequest, "The stretch of commits ends before it begins; exchange the two tokens.")
+    }
+    return (after + 1)...max(through, after + 1)
+  }
+
+  private func numbers(
+    of objects: [LocalIdentifier], _ t: borrowing StoreReading
+  ) throws -> Set<ObjectNumber>? {
+    if objects.isEmpty { return nil }
+    return try Set(
+      objects.map { identifier in
+        if let object = try store.core.projections.object(identifier, in: t) { return object.number }
+        guard let number = try store.core.assetNumber(identifier, t) else {
+          throw LibraryError(
+            .identifierNotFound, "The library never had an object with the identifier \(identifier.uuidString).")
+        }
+        return number
+      })
+  }
+}

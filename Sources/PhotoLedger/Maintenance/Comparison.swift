@@ -1,0 +1,241 @@
+import EventLog
+import Foundation
+import LMDB
+
+// What a fork has become.
+//
+//     other     … 41 ── 42 ── 43 ── 44          commits of its own, which are counted
+//                       │ the last commit at which both chains are equal
+//     this      … 41 ── 42 ── 43' ── 44'        told object by object, from this log after that commit
+//
+// Chains are hashes over everything before, so "equal here" means "equal up to here", and the last common commit is
+// found by halving. What happened since is composed from the events, as it is for an observer who was away; the two
+// libraries are never read side by side.
+
+/// What became of one object since two libraries were the same.
+public struct ObjectDifference: Sendable, Hashable {
+  /// What happened to the object.
+  public enum Kind: String, Sendable {
+    /// It is there now and was not.
+    case created
+    /// It was there, and is, and differs.
+    case changed
+    /// It was there and is gone: purged, or a collection that was deleted.
+    case removed
+  }
+
+  /// A property that differs.
+  public struct Change: Sendable, Hashable {
+    /// The name, as PhotoKit spells it where it has one.
+    public let property: String
+    /// The value at the common state; null for an object that was not there.
+    public let old: LogValue
+    /// The value now; null for an object that is gone.
+    public let new: LogValue
+  }
+
+  /// What happened.
+  public let kind: Kind
+  /// What the object is.
+  public let type: ObjectType
+  /// The object's identifier, as PhotoKit spells it.
+  public let localIdentifier: String
+  /// What differs, in the order of the properties' numbers.
+  public let changes: [Change]
+  /// The identifiers of what came into an album or folder.
+  public let added: [String]
+  /// The identifiers of what left it.
+  public let removed: [String]
+  /// The identifiers of what has another place in it.
+  public let moved: [String]
+}
+
+/// How two libraries stand to each other.
+public struct LibraryComparison: Sendable, Hashable {
+  /// The last state that both have; a token of either.
+  public let commonToken: Token
+  /// How many commits this library has made since.
+  public let commitCount: UInt64
+  /// How many commits the other has made since.
+  public let otherCommitCount: UInt64
+  /// How many objects differ, by what happened.
+  public internal(set) var counts: [ObjectDifference.Kind: Int] = [:]
+}
+
+extension PhotoLibrary {
+  /// Tells, object by object, what this library has become since it and another one were the same.
+  /// - Parameters:
+  ///   - other: the library that this one was forked from, or a fork of it.
+  ///   - body: is given each object that differs, assets first, in the order in which they were added; false stops.
+  /// - Returns: where they parted, and how much differs.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.conflict` if they have nothing in
+  ///   common, `.corrupted`; what `body` throws.
+  /// - Complexity: O(e + k log n) for e events since and k objects touched.
+  @discardableResult
+  public func compare(
+    with other: PhotoLibrary, _ body: (ObjectDifference) throws -> Bool
+  ) throws -> LibraryComparison {
+    try checkIsNow("compare libraries")
+    try checkIsOwner("compare libraries")
+    try other.checkIsOwner("compare libraries")
+    let (commit, sequence) = try commonCommit(with: other)
+    let head = try store.observation.head()
+    var comparison = LibraryComparison(
+      commonToken: store.token(commit), commitCount: head.commit - commit,
+      otherCommitCount: try other.store.observation.head().commit - commit)
+    guard head.commit > commit else { return comparison }
+    let delta = try store.observation.composedDelta(from: commit, to: head.commit)
+    try LibraryStore.passingErrors(of: body) { body in
+      try store.reading { t in
+        var teller = DifferenceTeller(store, delta, from: sequence, to: head.sequence)
+        try teller.tell(t) { difference in
+          comparison.counts[difference.kind, default: 0] += 1
+          return try body(difference)
+        }
+      }
+    }
+    return comparison
+  }
+
+  /// The last commit that both libraries have, and its last event.
+  private func commonCommit(with other: PhotoLibrary) throws -> (commit: UInt64, sequence: UInt64) {
+    func commit(_ number: UInt64, of library: PhotoLibrary) throws -> Commit? {
+      try library.store.reading { t in try library.store.core.log.commit(number, in: t) }
+    }
+    var low: UInt64 = 0
+    var high = min(try store.observation.head().commit, try other.store.observation.head().commit)
+    while low < high {
+      let middle = low + (high - low + 1) / 2
+      let chains = (try commit(middle, of: self)?.chain, try commit(middle, of: other)?.chain)
+      if let own = chains.0, own == chains.1 { low = middle } else { high = middle - 1 }
+    }
+    guard low > 0, let last = try commit(low, of: self) else {
+      throw LibraryError(
+        .conflict,
+        "\(url.path) and \(other.url.path) have no commit in common; compare a fork with what it was made from.")
+    }
+    return (low, last.lastSequence)
+  }
+}
+
+/// Turns a delta into differences.
+private struct DifferenceTeller {
+  private let store: LibraryStore
+  private let delta: Delta
+  private let start: UInt64
+  private let end: UInt64
+  private var names: ObjectNames
+
+  init(_ store: LibraryStore, _ delta: Delta, from start: UInt64, to end: UInt64) {
+    (self.store, self.delta, self.start, self.end) = (store, delta, start, end)
+    names = ObjectNames(of: store)
+  }
+
+  mutating func tell(_ t: borrowing StoreReading, _ body: (ObjectDifference) throws -> Bool) throws {
+    for (number, touch) in delta.assets.sorted(by: { $0.key < $1.key }) {
+      if let found = try difference(of: number, touch, t), try !body(found) { return }
+    }
+    let containers = Dictionary(grouping: delta.places) { $0.key.container }
+    for number in Set(delta.collections.keys).union(containers.keys).sorted() {
+      if let found = try collection(number, containers[number] ?? [], t), try !body(found) { return }
+    }
+  }
+
+  // MARK: Assets
+
+  private mutating func difference(
+    of number: ObjectNumber, _ touch: Delta.Touch<AssetRow>, _ t: borrowing StoreReading
+  ) throws -> ObjectDifference? {
+    let details = (
+      touch.before == nil ? nil : try store.assetDetails(number, at: start, t),
+      touch.after == nil ? nil : try store.assetDetails(number, at: end, t)
+    )
+    let changes = changes(touch.before, touch.after) + changes(details.0, details.1)
+    guard let kind = kind(touch.before != nil, touch.after != nil), kind != .changed || !changes.isEmpty else {
+      return nil
+    }
+    return ObjectDifference(
+      kind: kind, type: .asset, localIdentifier: try name(number, t)?.spelling ?? "", changes: changes, added: [],
+      removed: [], moved: [])
+  }
+
+  private func kind(_ was: Bool, _ is: Bool) -> ObjectDifference.Kind? {
+    switch (was, `is`) {
+    case (false, true): .created
+    case (true, false): .removed
+    case (true, true): .changed
+    case (false, false): nil
+    }
+  }
+
+  private func changes(_ before: AssetRow?, _ after: AssetRow?) -> [ObjectDifference.Change] {
+    AssetField.allCases.compactMap { field in
+      let old = before.map { LogValue($0[field], of: field) } ?? .null
+      let new = after.map { LogValue($0[field], of: field) } ?? .null
+      return old == new ? nil : .init(property: "\(field)", old: old, new: new)
+    }
+  }
+
+  private func changes(_ before: AssetDetails?, _ after: AssetDetails?) -> [ObjectDifference.Change] {
+    let blank = AssetDetails()
+    return zip((before ?? blank).fields, (after ?? blank).fields).compactMap { old, new in
+      old.value == new.value ? nil : .init(property: old.name, old: old.value, new: new.value)
+    }
+  }
+
+  // MARK: Collections
+
+  private mutating func collection(
+    _ number: ObjectNumber, _ places: [(key: ContainerMember, value: Delta.Placing)], _ t: borrowing StoreReading
+  ) throws -> ObjectDifference? {
+    // Selections and picks are containers too, and no objects; a collection keeps its row when it is deleted.
+    guard let row = try store.core.projections.collection(number, in: t) else { return nil }
+    let before = try store.collectionRow(number, at: start, t)
+    let after = try store.collectionRow(number, at: end, t)
+    let was = before.map { $0.deletedDate == nil } ?? false
+    let isThere = after.map { $0.deletedDate == nil } ?? false
+    guard let kind = kind(was, isThere) else { return nil }
+    var members: (added: [String], removed: [String], moved: [String]) = ([], [], [])
+    for (member, placing) in places.sorted(by: { $0.key.child < $1.key.child }) where placing.before != placing.after {
+      guard let spelling = try name(member.child, t)?.spelling else { continue }
+      switch (placing.before, placing.after) {
+      case (nil, _): members.added.append(spelling)
+      case (_, nil): members.removed.append(spelling)
+      default: members.moved.append(spelling)
+      }
+    }
+    let changes = try changes(was ? before : nil, isThere ? after : nil, t)
+    guard kind != .changed || !changes.isEmpty || !places.isEmpty else { return nil }
+    return ObjectDifference(
+      kind: kind, type: row.kind == .folder ? .collectionList : .assetCollection,
+      localIdentifier: row.identifier.spelled(as: row.objectKind), changes: changes, added: members.added,
+      removed: members.removed, moved: members.moved)
+  }
+
+  private mutating func changes(
+    _ before: CollectionRow?, _ after: CollectionRow?, _ t: borrowing StoreReading
+  ) throws -> [ObjectDifference.Change] {
+    let (old, new) = (try fields(before, t), try fields(after, t))
+    return zip(old, new).compactMap { old, new in
+      old.value == new.value ? nil : .init(property: old.name, old: old.value, new: new.value)
+    }
+  }
+
+  /// The same names in the same order for every collection, and for none.
+  private mutating func fields(_ row: CollectionRow?, _ t: borrowing StoreReading) throws -> [LogValue.Field] {
+    var parent: String?
+    if let row, row.parent != 0 { parent = try name(row.parent, t)?.spelling }
+    return [
+      .init("localizedTitle", row?.title.map(LogValue.text) ?? .null),
+      .init("parent", parent.map(LogValue.text) ?? .null),
+      .init("predicate", row?.query.map { .text($0.format) } ?? .null),
+      .init("estimatedAssetCount", row.map { .integer(Int64($0.assetCount)) } ?? .null),
+      .init("creationDate", row.map { .date($0.creationDate) } ?? .null),
+      .init("modificationDate", row.map { .date($0.modificationDate) } ?? .null),
+    ]
+  }
+
+  private mutating func name(_ number: ObjectNumber, _ t: borrowing StoreReading) throws -> ObjectNames.Name? {
+    try names.name(of: number, t)
+  }
+}

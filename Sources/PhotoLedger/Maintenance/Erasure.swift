@@ -1,0 +1,195 @@
+import EventLog
+import Foundation
+import Glibc
+import LMDB
+import Synchronization
+
+// Forgetting an asset for good.
+//
+//     preview ─▶ whoever may refuse ─▶ trash and purge ─▶ files removed ─▶ log: payloads out, asset.erased in ─┐
+//                                      one commit          and looked for   one commit for 256 assets          │
+//                                                               reports of imports ◀─ snapshots of the past ◀──┘
+//
+// The order is that of knowledge: the log names the files, so they go before the log forgets them, and the reports of
+// imports, which nothing here needs, go last. Each step finds done what an earlier attempt did, so an erasure that was
+// cut short is asked for again and goes on.
+//
+// What it reaches is this library. A backup made before, a fork that shares the file, an export, another program's
+// copy, and the free space of the store until it is compacted still have what was erased.
+
+/// What erasing one asset takes, or took.
+public struct ErasedAsset: Sendable, Hashable {
+  /// A file that stays where it is.
+  public struct KeptFile: Sendable, Hashable {
+    /// Why a file stays.
+    public enum Reason: String, Sendable {
+      /// Another asset has the same content.
+      case shared
+      /// It never was the library's: the asset referred to it.
+      case referenced
+    }
+
+    /// The path of the file.
+    public let path: String
+    /// Why it stays.
+    public let reason: Reason
+  }
+
+  /// The asset; its identifier stays in the log, so that the log can say what was erased.
+  public let id: LocalIdentifier
+  /// Whether it had been purged before.
+  public let wasPurged: Bool
+  /// The names of its files, those that edits have replaced included.
+  public let originalFilenames: [String]
+  /// How many events tell of it whose payload goes.
+  public let eventCount: Int
+  /// The library's files that go.
+  public let removedFiles: [String]
+  /// The files that stay, and why.
+  public let keptFiles: [KeptFile]
+  /// Those of the removed files whose bytes another name still holds: a fork or a backup shares them.
+  public let linkedFiles: [String]
+}
+
+/// What an erasure came to.
+public struct ErasureReport: Sendable, Hashable {
+  /// What went of each asset.
+  public let assets: [ErasedAsset]
+  /// How many lines of the reports of imports were blanked.
+  public let importLineCount: Int
+  /// The state afterwards.
+  public let token: Token
+}
+
+extension PhotoLibrary {
+  /// What erasing assets would take; changes nothing.
+  /// - Parameter assets: assets of the library, purged ones included.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.identifierNotFound`.
+  /// - Complexity: O(k log n) for k events of the assets; O(n) in events where one was purged.
+  public func erasurePreview(of assets: [LocalIdentifier]) throws -> [ErasedAsset] {
+    try checkIsNow("erase assets")
+    try checkIsOwner("erase assets")
+    return try store.reading { t in
+      let subjects = try erasureSubjects(assets, t)
+      return try subjects.map { try erasedAsset($0, among: Set(subjects.map(\.number)), t) }
+    }
+  }
+
+  /// Forgets assets for good: purges them, removes every file that they ever named and that no other asset has, takes
+  /// what the log tells of them out of it, and blanks the lines of import reports that name them.
+  ///
+  /// The chain and every proof go on to hold; states of the past show an asset that says ``Asset/isErased``. The bytes
+  /// of old values stay in the store's free space until ``compact(at:sweepingResources:progress:)`` has run. An erasure
+  /// that failed on the way may be asked for again and goes on.
+  /// - Parameters:
+  ///   - assets: assets of the library, purged ones included.
+  ///   - cause: why, for the log, which keeps it.
+  /// - Returns: what went, and what stayed.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.userCancelled` if whoever confirms
+  ///   changes refuses, `.identifierNotFound`, `.storage` if a file cannot be removed.
+  /// - Complexity: O(k log n) for k events of the assets, O(n) in resources for their files and in lines of reports.
+  @discardableResult
+  public func eraseAssets(_ assets: [LocalIdentifier], cause: String? = nil) throws -> ErasureReport {
+    let preview = try erasurePreview(of: assets)
+    let confirmation = store.installed((any ChangeConfirmation).self).current
+    let proposal = ChangeProposal(erasing: preview.map(\.id), client: client, cause: cause)
+    guard confirmation?.confirm(proposal) ?? true else {
+      throw LibraryError(.userCancelled, "The erasure was refused by who was asked to confirm it; nothing was changed.")
+    }
+    let subjects = try store.reading { t in try erasureSubjects(assets, t) }
+    try purge(subjects.filter { !$0.isPurged }, cause)
+    try removeFiles(of: subjects)
+    for run in subjects.map(\.number).inRuns(of: Event.objectLimit) {
+      _ = try store.perform([.eraseAssets(Array(run))], cause: cause, isConfirmed: true)
+    }
+    // They hold states of before, which nothing may tell any more.
+    try dropSnapshots()
+    let lines = try store.folder.withPath { library in
+      try ImportTraces(library: library).erase(subjects.map(\.identifier))
+    }
+    return ErasureReport(assets: preview, importLineCount: lines, token: try currentToken)
+  }
+
+  private struct ErasureSubject {
+    var identifier: LocalIdentifier
+    var number: ObjectNumber
+    var isPurged: Bool
+    var isTrashed: Bool
+  }
+
+  private func erasureSubjects(
+    _ assets: [LocalIdentifier], _ t: borrowing StoreReading
+  ) throws -> [ErasureSubject] {
+    try distinct(assets).map { identifier in
+      guard let number = try store.core.assetNumber(identifier, t) else {
+        throw LibraryError(
+          .identifierNotFound, "The library never had an asset with the identifier \(identifier.uuidString).")
+      }
+      let row = try store.core.projections.asset(number, in: t)
+      return ErasureSubject(
+        identifier: identifier, number: number, isPurged: row == nil, isTrashed: row?.trashedDate != nil)
+    }
+  }
+
+  private func erasedAsset(
+    _ subject: ErasureSubject, among numbers: Set<ObjectNumber>, _ t: borrowing StoreReading
+  ) throws -> ErasedAsset {
+    let (resources, eventCount) = try store.core.erasable(subject.number, t)
+    var (removed, linked, kept): ([String], [String], [ErasedAsset.KeptFile]) = ([], [], [])
+    var seen: Set<String> = []
+    for resource in resources {
+      let path = store.resources.path(of: resource)
+      var status = stat()
+      guard seen.insert(path).inserted, stat(path, &status) == 0 else { continue }
+      if resource.storage != .library {
+        kept.append(.init(path: path, reason: .referenced))
+      } else if try isShared(resource, beyond: numbers, t) {
+        kept.append(.init(path: path, reason: .shared))
+      } else {
+        removed.append(path)
+        if status.st_nlink > 1 { linked.append(path) }
+      }
+    }
+    return ErasedAsset(
+      id: subject.identifier, wasPurged: subject.isPurged,
+      originalFilenames: distinct(resources.map(\.originalFilename)),
+      eventCount: eventCount, removedFiles: removed, keptFiles: kept, linkedFiles: linked)
+  }
+
+  private func isShared(
+    _ resource: AssetResource, beyond numbers: Set<ObjectNumber>, _ t: borrowing StoreReading
+  ) throws -> Bool {
+    try !store.core.projections.assets(withContent: resource.sha256, in: t).allSatisfy(numbers.contains)
+  }
+
+  private func purge(_ subjects: [ErasureSubject], _ cause: String?) throws {
+    if subjects.isEmpty { return }
+    let shown = subjects.filter { !$0.isTrashed }.map(\.identifier)
+    let trashing: [ChangeRequest] = shown.isEmpty ? [] : [.trashAssets(shown)]
+    _ = try store.perform(
+      trashing + [.purgeAssets(subjects.map(\.identifier))], cause: cause, isConfirmed: true)
+  }
+
+  /// Removes the files that purged assets ever named and nothing names any more, and makes sure that they are gone.
+  private func removeFiles(of subjects: [ErasureSubject]) throws {
+    let resources = try store.reading { t in
+      try distinct(subjects.flatMap { try store.core.erasable($0.number, t).resources }).filter {
+        $0.storage == .library
+      }
+    }
+    store.core.discard(resources, from: store.resources)
+    try store.reading { t in
+      for resource in resources where try store.core.projections.assets(withContent: resource.sha256, in: t).isEmpty {
+        let path = store.resources.path(of: resource)
+        guard Glibc.access(path, F_OK) != 0 else {
+          throw LibraryError(
+            .storage,
+            """
+            The file \(path) cannot be removed, so the log still tells of it; \
+            make its folder writable and erase the asset again.
+            """)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,295 @@
+import EventLog
+public import Foundation
+import LMDB
+
+// Verification and rebuilding.
+//
+// The log proves itself (chain and hashes); the projections are proved by the log: a replay into a throw-away store
+// must give the same bytes. The first difference is named by database and key. A store that may have been tampered
+// with can bring LMDB itself down (it aborts on some damage), so the program verifies in a child process.
+
+/// What a verification found.
+public struct Verification: Sendable, Hashable {
+  /// A place where the store is not what it should be.
+  public struct Defect: Sendable, Hashable, CustomStringConvertible {
+    /// Where: an event, a database and key, or a file.
+    public let place: String
+    /// What is wrong there.
+    public let description: String
+  }
+
+  /// How many events were recomputed.
+  public internal(set) var eventCount: UInt64 = 0
+  /// How many commits they make.
+  public internal(set) var commitCount: UInt64 = 0
+  /// How many entries of the projections were compared.
+  public internal(set) var entryCount: UInt64 = 0
+  /// How many resources' files were looked at.
+  public internal(set) var resourceCount: UInt64 = 0
+  /// How many of those are not there: a state, not a defect of the store.
+  public internal(set) var missingResources: [String] = []
+  /// How many checkpoints the log was compared with, and fits.
+  public internal(set) var checkpointCount: UInt64 = 0
+  /// Events that were set aside, since no program that rebuilt the library could carry them out.
+  public internal(set) var setAside: [SetAsideEvent] = []
+  /// The chain hash at the head, in hexadecimal digits: compare it with one that was written down elsewhere.
+  public internal(set) var chain = ""
+  /// The first difference; nil if there is none.
+  public internal(set) var defect: Defect?
+
+  /// Whether nothing contradicts the log.
+  public var isSound: Bool { defect == nil }
+}
+
+extension Verification {
+  /// What a verification of the log found.
+  fileprivate init(_ log: LogVerification) {
+    eventCount = log.eventCount
+    commitCount = log.commitCount
+    chain = log.head.chain.description
+    defect = log.defect.map { defect in
+      Defect(place: "event \(defect.sequence)", description: "\(defect.kind.rawValue): \(defect.detail).")
+    }
+  }
+}
+
+extension PhotoLibrary {
+  /// Recomputes the chain of the log and every projection, and looks at every resource's file.
+  /// - Parameters:
+  ///   - scratch: a directory for the throw-away store; it needs about the space of the store itself.
+  ///   - hashesContent: whether the files are read and hashed, not only looked for.
+  ///   - checkpoints: what the log was earlier, kept elsewhere: shows also what was recomputed to the end.
+  ///   - progress: is told how far it is; false stops.
+  /// - Returns: what was found; a difference is returned, not thrown.
+  /// - Throws: ``LibraryError`` if reading fails or `progress` stops (`.userCancelled`), or a checkpoint is of another
+  ///   library (`.invalidProof`).
+  /// - Complexity: O(n log n) in events.
+  public func verify(
+    scratch: URL = FileManager.default.temporaryDirectory, hashingContent hashesContent: Bool = false,
+    against checkpoints: [Checkpoint] = [], progress: (TaskProgress) -> Bool = { _ in true }
+  ) throws -> Verification {
+    try checkIsNow("verify the library")
+    try checkIsOwner("verify the library")
+    for checkpoint in checkpoints { try store.core.checkOrigin(of: checkpoint) }
+    var found = try verifyStore(scratch: scratch, against: checkpoints, progress: progress)
+    guard found.isSound else { return found }
+    return try store.reading { t in
+      try verifyResources(&found, hashesContent, t, progress)
+      return found
+    }
+  }
+
+  /// Looks for what is wrong with the log of a library that cannot be opened.
+  /// - Parameters:
+  ///   - url: the library's directory.
+  ///   - progress: is told how far it is; false stops.
+  /// - Returns: what was found in the log; nil if it is sound or cannot be read at all, so that opening says more.
+  /// - Throws: ``LibraryError`` `.userCancelled` if `progress` stops.
+  /// - Complexity: O(bytes) of the events.
+  package static func verifyUnopened(
+    _ url: URL, progress: (TaskProgress) -> Bool = { _ in true }
+  ) throws -> Verification? {
+    var options = LibraryStore.options
+    options.createsStore = false
+    let path = LibraryStore.storePath(url.standardizedFileURL)
+    var isStopped = false
+    let log: LogVerification
+    do {
+      let environment = try LMDB.Environment.open(path: path, options: options)
+      let events = try EventLog(in: environment, creates: false)
+      log = try environment.read { t in
+        try events.verify(in: t) { sequence in
+          isStopped = !progress(TaskProgress(phase: "log", done: sequence, total: nil))
+          return isStopped ? .stop : .proceed
+        }
+      }
+    } catch {
+      return nil
+    }
+    guard !isStopped else {
+      throw LibraryError(.userCancelled, "The verification was stopped; nothing was changed.")
+    }
+    let found = Verification(log)
+    return found.isSound ? nil : found
+  }
+
+  /// The same without the files of resources.
+  func verifyStore(
+    scratch: URL = FileManager.default.temporaryDirectory, against checkpoints: [Checkpoint] = [],
+    progress: (TaskProgress) -> Bool
+  ) throws -> Verification {
+    let folder = scratch.appending(path: "photoledger-verify-\(store.core.surroundings.random())")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try store.reading { t in
+      var found = try verifyLog(against: checkpoints, t, progress)
+      guard found.isSound else { return found }
+      try verifyProjections(&found, in: folder, t, progress)
+      return found
+    }
+  }
+
+  private func verifyLog(
+    against checkpoints: [Checkpoint], _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
+  ) throws -> Verification {
+    guard let log = try store.core.log.proved(statesAt: Set(checkpoints.map(\.size)), in: t, progress) else {
+      throw LibraryError(.userCancelled, "The verification was stopped; nothing was changed.")
+    }
+    var found = Verification(log)
+    guard found.isSound else { return found }
+    let states = log.states
+    for checkpoint in checkpoints.sorted(by: { $0.size < $1.size }) {
+      found.defect = checkpoint.difference(from: states, log.head)
+      if found.defect != nil { break }
+      found.checkpointCount += 1
+    }
+    return found
+  }
+
+  private func verifyProjections(
+    _ found: inout Verification, in folder: URL, _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
+  ) throws {
+    let total = try store.core.log.head(t).sequence
+    var options = LMDB.Environment.Options()
+    options.maxDatabases = Projections.databasesMax
+    options.durability = .unsafeNoSync
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let environment = try LMDB.Environment.open(path: folder.path, options: options)
+    let replayed = try Projections(in: environment)
+    found.setAside = try store.core.projections.setAside(in: t)
+    let skipped = Dictionary(found.setAside.map { ($0.sequence, $0.reason) }) { first, _ in first }
+    do {
+      try replayed.replay(
+        store.core.log, through: total, from: t, into: environment, settingAside: skipped
+      ) { progress(TaskProgress(phase: "replay", done: $0, total: total)) }
+    } catch let unreadable as UnreadableEvent {
+      found.defect = Verification.Defect(
+        place: "event \(unreadable.sequence)", description: unreadable.failure.description)
+      return
+    } catch let error as LibraryError where error.code == .corrupted {
+      found.defect = Verification.Defect(place: "replay", description: error.description)
+      return
+    }
+    let names = Projections.names + [RedactionTable.name]
+    let stored = store.core.projections.all + [store.core.projections.redactions.database]
+    for (name, (live, model)) in zip(names, zip(stored, replayed.all + [replayed.redactions.database])) {
+      let difference = try environment.read { other in
+        try firstDifference(name, live, t, model, other, &found.entryCount)
+      }
+      if let difference {
+        found.defect = difference
+        return
+      }
+      guard progress(TaskProgress(phase: "compare", done: found.entryCount, total: nil)) else {
+        throw LibraryError(.userCancelled, "The verification was stopped; nothing was changed.")
+      }
+    }
+  }
+
+  /// Walks two databases side by side.
+  private func firstDifference(
+    _ name: String, _ live: Database, _ t: borrowing StoreReading, _ model: Database, _ other: borrowing StoreReading,
+    _ count: inout UInt64
+  ) throws -> Verification.Defect? {
+    var one = try t.cursor(in: live)
+    var two = try other.cursor(in: model)
+    var (stored, wanted) = (try one.first(), try two.first())
+    while true {
+      switch (stored, wanted) {
+      case (nil, nil): return nil
+      case (let stored?, nil): return defect(name, stored.key, "holds an entry that the log does not give")
+      case (nil, let wanted?): return defect(name, wanted.key, "lacks an entry that the log gives")
+      case (let left?, let right?):
+        guard left.key.isEqual(to: right.key) else {
+          return left.comesBefore(right, asNumber: live.hasIntegerKeys)
+            ? defect(name, left.key, "holds an entry that the log does not give")
+            : defect(name, right.key, "lacks an entry that the log gives")
+        }
+        guard left.value.isEqual(to: right.value) else {
+          return defect(name, left.key, "holds another value than the log gives")
+        }
+      }
+      count += 1
+      stored = try one.next()
+      wanted = try two.next()
+    }
+  }
+
+  private func defect(_ name: String, _ key: RawSpan, _ what: String) -> Verification.Defect {
+    let digits = key.withUnsafeBytes { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+    return Verification.Defect(
+      place: "\(name) \(digits)", description: "The projection \(name) \(what), at the key \(digits); run `rebuild`.")
+  }
+
+  private func verifyResources(
+    _ found: inout Verification, _ hashesContent: Bool, _ t: borrowing StoreReading,
+    _ progress: (TaskProgress) -> Bool
+  ) throws {
+    let projections = store.core.projections
+    let total = UInt64(try t.count(of: projections.details))
+    var done: UInt64 = 0
+    try t.forEach(in: projections.details, from: 0) { _, bytes in
+      for resource in try AssetDetails(encoded: bytes.withUnsafeBytes { Array($0) }).resources {
+        found.resourceCount += 1
+        switch try store.resources.state(of: resource, hashing: hashesContent) {
+        case .present: break
+        case .missing: found.missingResources.append(store.resources.url(of: resource).path)
+        case .altered:
+          found.defect = Verification.Defect(
+            place: store.resources.url(of: resource).path,
+            description: "The file of \(resource.originalFilename) is not what was imported.")
+          return .stop
+        }
+      }
+      done += 1
+      guard progress(TaskProgress(phase: "resources", done: done, total: total)) else {
+        throw LibraryError(.userCancelled, "The verification was stopped; nothing was changed.")
+      }
+      return .proceed
+    }
+  }
+}
+
+extension StoreCore {
+  fileprivate func checkOrigin(of checkpoint: Checkpoint) throws {
+    guard checkpoint.origin != origin else { return }
+    throw LibraryError(
+      .invalidProof, "The checkpoint is of the log \(checkpoint.origin), and this library's is \(origin).")
+  }
+}
+
+extension Checkpoint {
+  /// How a log that is sound in itself differs from what it was at the checkpoint; nil if it does not.
+  fileprivate func difference(
+    from states: [UInt64: LogVerification.State], _ head: EventLog.Head
+  ) -> Verification.Defect? {
+    guard let state = states[size] else {
+      return Verification.Defect(
+        place: "event \(head.sequence + 1)",
+        description: "The log ends before it; at the checkpoint of \(spelledTime) it had \(size) events.")
+    }
+    guard state.root.description == root, state.head.chain.description == chain, state.head.commit == commit else {
+      return Verification.Defect(
+        place: "events 1 to \(size)",
+        description: "One of them was altered since the checkpoint of \(spelledTime), and what follows it recomputed.")
+    }
+    return nil
+  }
+}
+
+extension Entry {
+  /// Whether the key comes before another's in a database of both.
+  fileprivate func comesBefore(_ other: borrowing Entry, asNumber isNumber: Bool) -> Bool {
+    if isNumber { return integerKey < other.integerKey }
+    return key.withUnsafeBytes { one in other.key.withUnsafeBytes { one.lexicographicallyPrecedes($0) } }
+  }
+}
+
+extension RawSpan {
+  fileprivate func isEqual(to other: RawSpan) -> Bool {
+    withUnsafeBytes { one in
+      other.withUnsafeBytes { two in
+        one.count == two.count && memcmp(one.baseAddress!, two.baseAddress!, one.count) == 0
+      }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/// One file of an asset: bytes as they were imported or rendered (PHAssetResource).
+public struct AssetResource: Hashable, Sendable {
+  /// Where the bytes of a resource lie.
+  public enum Storage: Hashable, Sendable {
+    /// In the library's own folder, under the name of their hash.
+    case library
+    /// Where they were found; the library holds the absolute path only.
+    case referenced(path: String)
+  }
+
+  /// What the file is to its asset.
+  public var type: ResourceType
+  /// The name the file had when it came.
+  public var originalFilename: String
+  /// The kind of data, such as `public.jpeg`.
+  public var uniformTypeIdentifier: String
+  /// The length in bytes.
+  public var dataSize: UInt64
+  /// The SHA-256 of the bytes: 32 of them.
+  public var sha256: [UInt8]
+  /// The width in pixels as displayed; 0 if unknown or none.
+  public var pixelWidth: Int
+  /// The height in pixels as displayed; 0 if unknown or none.
+  public var pixelHeight: Int
+  /// Where the bytes lie.
+  public var storage: Storage
+  /// What the still and the video of one Live Photo share, as the camera wrote it; nil if it wrote none.
+  public var contentIdentifier: String?
+  /// The SHA-1 of the bytes, 20 of them, by which other programs name files; nil for what was recorded before it was
+  /// kept.
+  public var sha1: [UInt8]?
+
+  /// Describes one file of an asset.
+  /// - Parameters:
+  ///   - type: what the file is to its asset.
+  ///   - originalFilename: the name it had when it came.
+  ///   - uniformTypeIdentifier: the kind of data.
+  ///   - dataSize: the length in bytes.
+  ///   - sha256: the 32 bytes of its SHA-256.
+  ///   - pixelWidth: pixels as displayed; 0 if unknown.
+  ///   - pixelHeight: pixels as displayed; 0 if unknown.
+  ///   - storage: where the bytes lie.
+  ///   - contentIdentifier: what the halves of a Live Photo share.
+  ///   - sha1: the 20 bytes of its SHA-1; nil if it is not known.
+  public init(
+    type: ResourceType, originalFilename: String, uniformTypeIdentifier: String, dataSize: UInt64, sha256: [UInt8],
+    pixelWidth: Int = 0, pixelHeight: Int = 0, storage: Storage = .library, contentIdentifier: String? = nil,
+    sha1: [UInt8]? = nil
+  ) {
+    self.type = type
+    self.originalFilename = originalFilename
+    self.uniformTypeIdentifier = uniformTypeIdentifier
+    self.dataSize = dataSize
+    self.sha256 = sha256
+    self.pixelWidth = pixelWidth
+    self.pixelHeight = pixelHeight
+    self.storage = storage
+    self.contentIdentifier = contentIdentifier
+    self.sha1 = sha1
+  }
+
+  /// The SHA-256 in hexadecimal digits.
+  public var sha256Hex: String {
+    var digits = JSONBytes(capacity: 64)
+    sha256.withUnsafeBytes { digits.hexadecimal($0) }
+    return digits.text()
+  }
+}
+
+extension AssetResource {
+  /// The SHA-1 in hexadecimal digits; nil if it is not known.
+  public var sha1Hex: String? { sha1?.hexadecimal }
+}
+
+/// What no predicate asks of an asset: its files, and the words about it.
+package struct AssetDetails: Equatable, Sendable {
+  /// The format of the recipe of an edit (PHAdjustmentData); the recipe itself is a resource.
+  package struct Adjustment: Equatable, Sendable {
+    package var formatIdentifier: String
+    package var formatVersion: String
+  }
+
+  /// What an asset was before its content was edited, for when the edits are taken back.
+  package struct Unedited: Equatable, Sendable {
+    package var pixelWidth: UInt32
+    package var pixelHeight: UInt32
+    package var duration: Double
+  }
+
+  package var resources: [AssetResource] = []
+  /// What a person wrote about the asset; never empty.
+  package var caption: String?
+  /// Distinct, in ascending order of their bytes.
+  package var keywords: [String] = []
+  /// The format of the recipe of the last edit; there is one for all (AS-05).
+  package var adjustment: Adjustment?
+  /// The spelling of the cross-library identifier that the asset came with.
+  package var origin: String?
+  /// The shape before the first edit; nil for an asset that is not edited.
+  package var unedited: Unedited?
+  package init(resources: [AssetResource] = []) { self.resources = resources }
+
+  /// Whether no resource differs: same files, in the same roles.
+  func hasSameContent(as other: AssetDetails) -> Bool { resources == other.resources }
+}
+
+extension AssetDetails.Unedited {
+  init(_ row: AssetRow) { self.init(pixelWidth: row.pixelWidth, pixelHeight: row.pixelHeight, duration: row.duration) }
+}
+
+extension [AssetResource] {
+  /// The original that an asset shows (AS-16).
+  package func original(_ choice: OriginalResourceChoice) -> AssetResource? {
+    let primaries = filter { [.photo, .video, .audio].contains($0.type) }
+    guard isRawPair else { return primaries.first }
+    return first { $0.isOriginal && $0.type != .pairedVideo && $0.isRaw == (choice == .raw) } ?? primaries.first
+  }
+}

@@ -1,0 +1,115 @@
+public import Foundation
+
+/// A program or person that opens the library under a name, and what it may do (AU-09).
+public struct Client: Sendable, Hashable {
+  /// How a client has access; what a settings page sorts its clients by.
+  public enum AccessKind: String, Sendable, Hashable, CaseIterable, Codable {
+    /// It sees and changes everything.
+    case full
+    /// It sees a selection and what it made itself.
+    case limited
+    /// It adds assets and sees none.
+    case addOnly
+    /// It has no permission, and was given single assets by picking (Apple's "one-time photo selection").
+    case picked
+    /// It has nothing.
+    case none
+  }
+
+  /// The name of the library's owner, which is not registered and sees everything.
+  package static let ownerName = "owner"
+
+  package let row: ClientRow
+
+  package init(row: ClientRow) { self.row = row }
+
+  /// The name, such as `com.example.gallery`.
+  public var name: String { row.name }
+  /// The instant at which the library first heard of it.
+  public var registeredDate: Date { row.registeredDate }
+  /// How many assets its selection has, shown or not; it counts while access is limited.
+  public var selectionCount: Int { row.selectionCount }
+  /// How often it was given picked assets.
+  public var pickCount: Int { row.pickCount }
+  /// Whether a limited client is not to be asked for more at each start
+  /// (`PHPhotoLibraryPreventAutomaticLimitedAccessAlert`).
+  public var preventsAutomaticLimitedAccessAlert: Bool { row.preventsLimitedAlert }
+
+  /// What was decided for a level.
+  public func status(for level: AccessLevel) -> AuthorizationStatus { row[level].status }
+
+  /// Why the client wants a level of access, in the words that are shown to who decides; nil if it never said.
+  public func usageDescription(for level: AccessLevel) -> String? { row[level].usageDescription }
+
+  /// How the client has access.
+  public var accessKind: AccessKind {
+    switch (row.readWrite.status, row.addOnly.status) {
+    case (.authorized, _): .full
+    case (.limited, _): .limited
+    case (_, .authorized): .addOnly
+    default: pickCount > 0 ? .picked : .none
+    }
+  }
+}
+
+/// What a client says of itself when it is registered.
+public struct ClientRegistration: Sendable, Hashable {
+  /// Why it wants to read and change (`NSPhotoLibraryUsageDescription`); nil: as before.
+  public var readWriteUsageDescription: String?
+  /// Why it wants to add (`NSPhotoLibraryAddUsageDescription`); nil: as before.
+  public var addOnlyUsageDescription: String?
+  /// Whether it is not to be asked for more at each start while its access is limited; nil: as before.
+  public var preventsAutomaticLimitedAccessAlert: Bool?
+
+  /// Says nothing yet.
+  public init() {}
+}
+
+/// The row of a client.
+package struct ClientRow: Equatable, Hashable, Sendable {
+  /// What concerns one access level.
+  package struct Level: Equatable, Hashable, Sendable {
+    package var status = AuthorizationStatus.notDetermined
+    package var usageDescription: String?
+  }
+
+  package var number: ObjectNumber
+  package var name: String
+  package var registeredDate: Date
+  package var readWrite = Level()
+  package var addOnly = Level()
+  package var preventsLimitedAlert = false
+  /// How many assets the selection has, shown or not.
+  package var selectionCount = 0
+  /// How often it was given picked assets.
+  package var pickCount = 0
+
+  package init(number: ObjectNumber, name: String, registeredDate: Date) {
+    (self.number, self.name, self.registeredDate) = (number, name, registeredDate)
+  }
+
+  /// - Throws: ``LibraryError`` for a name that no client can have.
+  static func check(name: String) throws {
+    guard (1...256).contains(name.utf8.count) else {
+      throw LibraryError(.limitExceeded, "A client's name has 1 to 256 bytes, not \(name.utf8.count).")
+    }
+    guard !name.utf8.contains(0) else {
+      throw LibraryError(.malformedRequest, "A client's name has no zero byte; leave it out.")
+    }
+  }
+
+  package subscript(level: AccessLevel) -> Level {
+    get { level == .readWrite ? readWrite : addOnly }
+    set { if level == .readWrite { readWrite = newValue } else { addOnly = newValue } }
+  }
+
+  /// Whether what the client sees is less than everything, so that its view is a history of its own.
+  package var hasOwnView: Bool { readWrite.status != .authorized }
+}
+
+/// What a client was given by one picking session; the number is the recording event's, and the container's.
+package struct PickRow: Equatable, Sendable {
+  package var number: ObjectNumber
+  package var client: ObjectNumber
+  package var date: Date
+}

@@ -1,0 +1,76 @@
+// Identifiers that mean something in another library (CI-01 … CI-07).
+//
+// A local identifier is good in its own library. What two libraries on two disks can agree on is where an object was
+// made first, and what it is made of:
+//
+//     5C0E…:91AB…:3f20c1…        library : object : SHA-256 of the original, for an asset
+//     └────── record ──────┘     └─ content ─┘
+//
+// Mapping back looks for the record first: an object of this very library, or one that came with that identifier as its
+// origin. Then, unless it is told not to (CI-04), for an asset with equal content. All of it sees no more than the
+// client does. Apple's cloud is not needed and not asked (CI-05).
+
+/// Names an object across libraries (PHCloudIdentifier).
+public struct CloudIdentifier: Sendable, Hashable, Codable {
+  /// The library in which the object was made first.
+  let library: LocalIdentifier
+  /// The object's identity there.
+  let object: LocalIdentifier
+  /// The SHA-256 of the asset's original, 32 bytes; nil for a collection, and where it is not known (CI-07).
+  let content: [UInt8]?
+
+  init(library: LocalIdentifier, object: LocalIdentifier, content: [UInt8]?) {
+    (self.library, self.object, self.content) = (library, object, content)
+  }
+
+  /// Reads the spelling of an identifier; nil if it is none.
+  public init?(archivalStringValue text: String) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 3, let library = LocalIdentifier(parts[0]), let object = LocalIdentifier(parts[1]) else {
+      return nil
+    }
+    var content: [UInt8]?
+    if !parts[2].isEmpty {
+      guard let bytes = Self.bytes(hexadecimal: parts[2]) else { return nil }
+      content = bytes
+    }
+    self.init(library: library, object: object, content: content)
+  }
+
+  private static func bytes(hexadecimal digits: Substring) -> [UInt8]? {
+    let values = digits.utf8.compactMap { digit -> UInt8? in
+      switch digit {
+      case 48...57: digit - 48
+      case 97...102: digit - 87
+      default: nil
+      }
+    }
+    guard values.count == 64, digits.utf8.count == 64 else { return nil }
+    return (0..<32).map { values[2 * $0] << 4 | values[2 * $0 + 1] }
+  }
+
+  /// The spelling, to be kept and read back (PHCloudIdentifier.archivalStringValue).
+  public var archivalStringValue: String { stringValue }
+
+  /// The spelling (PHCloudIdentifier.stringValue).
+  public var stringValue: String { "\(record):\(content?.hexadecimal ?? "")" }
+
+  /// What names the object without its content.
+  var record: String { "\(library.uuidString):\(object.uuidString)" }
+
+  /// Reads the spelling from a single value.
+  /// - Throws: what the decoder throws; ``LibraryError`` `.malformedRequest` for another text.
+  public init(from decoder: any Decoder) throws {
+    let text = try decoder.singleValueContainer().decode(String.self)
+    guard let identifier = CloudIdentifier(archivalStringValue: text) else {
+      throw LibraryError(.malformedRequest, "'\(text.prefix(120))' is no identifier across libraries.")
+    }
+    self = identifier
+  }
+
+  /// Writes the spelling as a single value.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(stringValue)
+  }
+}

@@ -1,0 +1,288 @@
+import EventLog
+import Foundation
+import Glibc
+import LMDB
+import StoreMigrations
+
+extension LibraryStore {
+  /// Opens the library in a directory, bringing a store of an older format up to this one.
+  static func open(
+    _ url: URL, surroundings: LibraryEnvironment, unreadableEvents policy: UnreadableEventPolicy,
+    progress: (TaskProgress) -> Bool
+  ) throws -> LibraryStore {
+    let url = url.standardizedFileURL
+    guard hasStore(url) else {
+      let what = FileManager.default.fileExists(atPath: url.path) ? "is no library" : "does not exist"
+      throw LibraryError(
+        .notALibrary, "\(url.path) \(what); make one there with `init`, or pass the path of a library.")
+    }
+    return try reporting {
+      // Nothing is made in a store that lacks something: what it is must not change because somebody looked.
+      var options = Self.options
+      options.createsStore = false
+      let environment = try LMDB.Environment.open(path: storePath(url), options: options)
+      let steps = try StoreFormat.check(environment, of: url.path)
+      // The one table of the log that formats before the third lack; nothing in their logs was erased.
+      if !steps.isEmpty { _ = try RedactionTable(in: environment) }
+      let log = try existingLog(in: environment, at: url)
+      let known = try environment.read { t in try Self.identifier(of: log, t, at: url) }
+      let projections = try existingProjections(in: environment, at: url, creating: !steps.isEmpty)
+      var core = StoreCore(
+        environment: environment, log: log, projections: projections, surroundings: surroundings, identifier: known)
+      try core.take(steps, policy, progress)
+      // A transaction sees the databases that were opened before it.
+      core.forks = try environment.read { [core] t in try core.projections.forks(in: t) }
+      return try LibraryStore(url, core)
+    }
+  }
+
+  /// The log of a library that is there.
+  private static func existingLog(in environment: LMDB.Environment, at url: URL) throws(LibraryError) -> EventLog {
+    do {
+      return try EventLog(in: environment, creates: false)
+    } catch {
+      let reported = LibraryError(error)
+      let names = try? environment.databaseNames()
+      let isWhole = names.map { EventLog.ownTableNames.allSatisfy($0.contains) } ?? false
+      let advice = isWhole && !lacksNothing(names ?? []) ? " Run `rebuild`, which makes it again." : ""
+      throw LibraryError(reported.code, "The library at \(url.path) cannot be opened. \(reported.description)\(advice)")
+    }
+  }
+
+  /// The projections of a library that is there; those that an older format lacks are made.
+  private static func existingProjections(
+    in environment: LMDB.Environment, at url: URL, creating: Bool
+  ) throws -> Projections {
+    do {
+      return try Projections(in: environment, creates: creating)
+    } catch {
+      guard error.code == .notFound else { throw error }
+      throw LibraryError(
+        .corrupted,
+        "The library at \(url.path) cannot be opened: a table of its projections is missing; run `rebuild`.")
+    }
+  }
+
+  private static let derivedTableNames = Projections.names + EventLog.derivedTableNames
+
+  private static func lacksNothing(_ names: [String]) -> Bool { Self.derivedTableNames.allSatisfy(names.contains) }
+
+  /// Makes the derived tables that a store lacks, empty, after noting that whoever opens it has to fill them. What
+  /// stands under names that no table has is such a table as it was, and is cleared: nothing would ever erase it.
+  /// - Returns: whether any was missing; false too where there is no store or no log, as opening tells.
+  static func makeMissingTables(_ url: URL) throws -> Bool {
+    let path = storePath(url.standardizedFileURL)
+    guard FileManager.default.fileExists(atPath: path + "/data.mdb") else { return false }
+    return try reporting {
+      var options = Self.options
+      options.createsStore = false
+      let environment = try LMDB.Environment.open(path: path, options: options)
+      _ = try StoreFormat.check(environment, of: url.path)
+      let names = try environment.databaseNames()
+      guard EventLog.ownTableNames.allSatisfy(names.contains), !lacksNothing(names) else { return false }
+      for name in EventLog.ownTableNames + [StoreFormat.name] {
+        // One that is there and is not found under its name: more is wrong than a table.
+        guard (try? environment.databaseOfAnyKeys(name)) != nil else { return false }
+      }
+      try checkLog(in: environment, names)
+      let format = try StoreFormat(in: environment)
+      let known = derivedTableNames + EventLog.ownTableNames + [StoreFormat.name]
+      let strangers = names.filter { !known.contains($0) }.compactMap { name in
+        try? environment.databaseOfAnyKeys(name)
+      }
+      try environment.write { t in
+        try format.noteMissingProjections(in: &t)
+        for stranger in strangers { try t.clear(stranger) }
+      }
+      try EventLog.makeDerivedTables(in: environment)
+      _ = try Projections(in: environment)
+      return true
+    }
+  }
+
+  /// Refuses a store whose log was altered before anything in it is changed: nothing can be replayed from it. A log
+  /// that lacks tables of its own is checked by the rebuild that makes them.
+  private static func checkLog(in environment: LMDB.Environment, _ names: [String]) throws {
+    guard EventLog.derivedTableNames.allSatisfy(names.contains) else { return }
+    let log = try EventLog(in: environment, creates: false)
+    let defect = try environment.read { t in try log.verify(in: t).defect }
+    if let defect, defect.kind != .derivedCommit, defect.kind != .derivedKey { throw StoreCore.refusal(of: defect) }
+  }
+
+  /// Makes an empty library in a directory.
+  static func create(_ url: URL, surroundings: LibraryEnvironment) throws -> LibraryStore {
+    let url = url.standardizedFileURL
+    let files = FileManager.default
+    var isDirectory: ObjCBool = false
+    if files.fileExists(atPath: url.path, isDirectory: &isDirectory) {
+      guard isDirectory.boolValue else {
+        throw LibraryError(.alreadyExists, "\(url.path) is a file; pass an empty directory or a new path.")
+      }
+      // A creation that was cut short leaves a store without a library, which is finished here.
+      let strangers = Set(try files.contentsOfDirectory(atPath: url.path)).subtracting(["store", "resources"])
+      guard strangers.isEmpty else {
+        throw LibraryError(.alreadyExists, "\(url.path) is not empty; pass an empty directory or a new path.")
+      }
+    }
+    let rollback = CreationRollback(of: url)
+    let identifier = surroundings.identifier()
+    do {
+      return try fill(url, surroundings, identifier)
+    } catch {
+      throw rollback.run(after: LibraryError(error), of: identifier)
+    }
+  }
+
+  /// Makes the store and the folders of a new library.
+  private static func fill(
+    _ url: URL, _ surroundings: LibraryEnvironment, _ identifier: LocalIdentifier
+  ) throws -> LibraryStore {
+    try reporting {
+      try makeFolder(storePath(url))
+      // Folders that were there may have been made by a creation that was killed before their names were durable.
+      for folder in [url.deletingLastPathComponent().path, url.path] { try makeDurable(folder: folder) }
+      let environment = try LMDB.Environment.open(path: storePath(url), options: options)
+      let log = try EventLog(in: environment)
+      let format = try StoreFormat(in: environment)
+      let core = try StoreCore(environment, log, surroundings, identifier: identifier)
+      try environment.write { t in
+        guard try log.head(t).sequence == 0 else {
+          throw LibraryError(.alreadyExists, "\(url.path) is a library already; open it, or pass another path.")
+        }
+        try format.note(in: &t)
+        let date = surroundings.date()
+        let event = Event.libraryCreated(identifier: identifier, date: date)
+        let commit = CommitInformation(
+          time: date.microseconds, client: PhotoLibrary.owner, cause: "", process: surroundings.process)
+        var appender = try log.begin(commit, in: &t)
+        let sequence = try appender.append(
+          type: event.type, version: Event.version, payload: event.payload(), salt: surroundings.salt(), in: &t)
+        try core.projections.apply(event, sequence: sequence, commit: appender.commit, in: &t)
+        _ = try appender.finish(in: &t)
+      }
+      return try LibraryStore(url, core)
+    }
+  }
+
+  private convenience init(_ url: URL, _ core: StoreCore) throws {
+    var core = core
+    let folder = try LibraryFolder(url)
+    core.snapshots = SnapshotStore(in: folder)
+    let signal = try ChangeSignal(path: Self.storePath(url) + "/changes")
+    // All that was opened by the path is of one directory, or the library was moved meanwhile.
+    guard folder.holds("store", at: core.environment.location), folder.isNamed(by: url.path) else {
+      throw LibraryError(.storage, "The library at \(url.path) was moved while it was opened; open it where it is now.")
+    }
+    let resources = try ResourceStore(in: folder, isReadOnly: core.environment.isOnReadOnlyFileSystem)
+    self.init(url: url, core: core, resources: resources, signal: signal)
+    // An opened library writes and follows from the beginning: an idle writer frees the slots of readers that died.
+    _ = writer
+    installed((any SharedResults).self).install(observation)
+    installed((any AccessAsking).self).install(prompting)
+  }
+
+  /// Makes a folder and those above it, naming the one that cannot be made; the names of new ones are durable.
+  static func makeFolder(_ path: String) throws(LibraryError) {
+    var made = ""
+    for name in path.split(separator: "/") {
+      let parent = made.isEmpty ? "/" : made
+      made += "/\(name)"
+      if mkdir(made, 0o755) == 0 {
+        try makeDurable(folder: parent)
+      } else if errno != EEXIST {
+        throw LibraryError.store(made, "make the folder", errno: errno)
+      }
+    }
+  }
+
+  /// Makes the names in a folder durable. Where a folder may be written and not be read,
+  /// everything is made durable.
+  private static func makeDurable(folder path: String) throws(LibraryError) {
+    guard Glibc.access(path, R_OK) == 0 else { return Glibc.sync() }
+    let number = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard number >= 0 else { throw LibraryError.store(path, "open the folder", errno: errno) }
+    defer { Glibc.close(number) }
+    guard Glibc.fsync(number) == 0 else { throw LibraryError.store(path, "make durable", errno: errno) }
+  }
+
+  static func storePath(_ url: URL) -> String { url.path + "/store" }
+
+  /// Whether there is a store in a directory: a library, or one whose creation was cut short.
+  static func hasStore(_ url: URL) -> Bool {
+    FileManager.default.fileExists(atPath: storePath(url.standardizedFileURL) + "/data.mdb")
+  }
+
+  static var options: LMDB.Environment.Options {
+    var options = LMDB.Environment.Options()
+    options.maxDatabases = Projections.databasesMax
+    return options
+  }
+
+  static func reporting<R>(_ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch {
+      throw LibraryError(error)
+    }
+  }
+
+  /// Runs work that calls the caller's own code, and throws that code's errors as they are, not as the library's.
+  static func passingErrors<Argument, Answer, R>(
+    of code: (Argument) throws -> Answer, in work: ((Argument) throws -> Answer) throws -> R
+  ) throws -> R {
+    var own: (any Error)?
+    do {
+      return try withoutActuallyEscaping(code) { code in
+        try work { argument in
+          do { return try code(argument) } catch {
+            own = error
+            throw error
+          }
+        }
+      }
+    } catch { throw own ?? error }
+  }
+
+  static func identifier(
+    of log: EventLog, _ t: borrowing StoreReading, at url: URL
+  ) throws -> LocalIdentifier {
+    guard let record = try log.event(at: rootFolder, in: t) else {
+      guard try log.head(t).sequence == 0, try log.isEmpty(t) else {
+        throw LibraryError(
+          .corrupted,
+          "The log of \(url.path) lacks event 1, which creates the library; restore a backup, or see `verify`.")
+      }
+      throw LibraryError(.notALibrary, "\(url.path) holds a store without a library in it; make a new library.")
+    }
+    guard case .libraryCreated(let identifier, _) = try Event(record) else {
+      throw LibraryError(.corrupted, "The log of \(url.path) does not begin with the library's creation.")
+    }
+    return identifier
+  }
+}
+
+extension StoreCore {
+  /// Takes the steps from an older format of the store to this one, in one transaction: a step that is cut short has
+  /// not happened, and one that another process has taken meanwhile is not taken again.
+  fileprivate func take(
+    _ steps: [StoreStep], _ policy: UnreadableEventPolicy, _ progress: (TaskProgress) -> Bool
+  ) throws {
+    guard !steps.isEmpty else { return }
+    let format = try StoreFormat(in: environment)
+    guard steps.contains(where: { $0.work == .remakesProjections }) else {
+      // Opening has made the tables.
+      return try environment.write { t in try format.note(in: &t) }
+    }
+    try remakeProjections(
+      policy, if: { t in try format.stored(t) != StoreFormat.current }, finish: { t in try format.note(in: &t) },
+      progress: progress)
+  }
+
+  init(
+    _ environment: LMDB.Environment, _ log: EventLog, _ surroundings: LibraryEnvironment, identifier: LocalIdentifier
+  ) throws {
+    self.init(
+      environment: environment, log: log, projections: try Projections(in: environment), surroundings: surroundings,
+      identifier: identifier)
+  }
+}

@@ -1,0 +1,250 @@
+import EventLog
+import Foundation
+import Glibc
+import LMDB
+import StoreMigrations
+
+// Rebuilding: every projection made again from the log, while others go on reading and writing.
+//
+//     log       1 ──────────────────────▶ 900 ─────▶ 950          writers go on up to the swap
+//     shadow    the events, replayed in batches │ the rest │      a throw-away store in the library's own folder
+//     readers   the old rows ──────────────────────────────┤ the new rows
+//                                         writer's lock ───┤ rows that differ out, the shadow's in: one transaction
+//
+// The shadow is a store of its own and not a second set of tables in the library's: names of tables would have to tell
+// which set counts, and every process would have to ask before each read. So the swap walks over both in the order of
+// their keys and copies the rows that differ, which is the part that writers wait for; nobody waits for the replay,
+// which is the long part. Where nothing is wrong nothing is written, and the file does not grow: what a transaction
+// frees it cannot use again, so tables cleared and filled anew would take their space twice, and keep it. That is still
+// done with tables that cannot be read, and it is what a new format costs whose rows are all others.
+//
+// Invariant: what a rebuild leaves is what a replay of the log as of the swap gives. Should assets have been erased
+// while the shadow was filled, it holds what the log no longer says, and is made again.
+//
+// The same makes the projections of a store of an older format, with the number of the new one in the same transaction.
+
+extension StoreCore {
+  /// The name of the folder in the store's that a shadow is filled in.
+  static let shadowName = "shadow"
+
+  /// Makes every projection again from the log, and swaps them in by one transaction.
+  /// - Parameters:
+  ///   - policy: what is done with an event that cannot be carried out.
+  ///   - isNeeded: asked before the work and inside the transaction; false: nothing is done, since another process has
+  ///     done it.
+  ///   - finish: what else belongs into the transaction.
+  ///   - batch: how many events are carried out in one transaction of the shadow; the outcome does not depend on it.
+  ///   - progress: is told how far it is; false stops.
+  func remakeProjections(
+    _ policy: UnreadableEventPolicy, if isNeeded: (borrowing StoreReading) throws -> Bool = { _ in true },
+    finish: (inout WriteTransaction) throws -> Void = { _ in }, batch: UInt64 = Shadow.batch,
+    progress: (TaskProgress) -> Bool
+  ) throws {
+    do {
+      guard try environment.read(isNeeded) else { return }
+      try mendLog(progress)
+      // What was set aside before may go on being so; whether it must is found out anew. A table of it that cannot be
+      // read is no reason not to make it again.
+      let known = Set(((try? environment.read { t in try projections.setAside(in: t) }) ?? []).map(\.sequence))
+      var skipped: [UInt64: String] = [:]
+      while true {
+        do {
+          let shadow = try Shadow(of: self, settingAside: skipped, batch: batch)
+          defer { shadow.close() }
+          guard try shadow.fill(progress) else { continue }
+          if try shadow.swapIn(if: isNeeded, finish: finish, progress) { return }
+        } catch let unreadable as UnreadableEvent {
+          let mayGo = policy == .setAside || known.contains(unreadable.sequence)
+          guard mayGo, unreadable.sequence > rootFolder, skipped.count < Projections.asideLimit else {
+            throw unreadable.failure
+          }
+          skipped[unreadable.sequence] = unreadable.failure.description
+        }
+      }
+    } catch {
+      throw LibraryError(error)
+    }
+  }
+
+  /// Checks the log, and makes its tables again if they are all that is wrong with it: what was altered must not become
+  /// what the library shows.
+  private func mendLog(_ progress: (TaskProgress) -> Bool) throws {
+    var defect = try environment.read { t in try provedLog(t, progress) }
+    if let kind = defect?.kind, kind == .derivedCommit || kind == .derivedKey {
+      try environment.write { t in
+        try log.rebuildDerivedTables(in: &t)
+        // The check stopped at the table.
+        if let defect = try log.verify(in: t).defect { throw Self.refusal(of: defect) }
+      }
+      defect = nil
+    }
+    if let defect { throw Self.refusal(of: defect) }
+    if try environment.read({ t in try derivesRedactions(t) }) { return }
+    _ = try environment.write { t in try deriveRedactions(&t) }
+  }
+
+  static func refusal(of defect: LogVerification.Defect) -> LibraryError {
+    LibraryError(
+      .corrupted, "\(defect.description) Nothing was rebuilt; restore the log from a backup that verifies.")
+  }
+
+  private func provedLog(
+    _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
+  ) throws -> LogVerification.Defect? {
+    guard let found = try log.proved(in: t, progress) else { throw Shadow.stopped }
+    return found.defect
+  }
+}
+
+/// The projections being made again, in a store of their own.
+final class Shadow {
+  private let core: StoreCore
+  private let folder: UnfinishedFolder
+  private let environment: LMDB.Environment
+  private let projections: Projections
+  private let skipped: [UInt64: String]
+  private let batch: UInt64
+  /// The last event that was carried out in the shadow.
+  private var done: UInt64 = 0
+  /// The end of the log as of the last snapshot that events were read from. Assets that were erased up to there were so
+  /// for all that was read from it, and not for what was read before.
+  private var seen: UInt64 = 0
+
+  /// The name of the file, in the store's folder, that says that the library's tables are being read for a swap.
+  static let readingMark = ".reading-for-rebuild"
+
+  /// How many events are carried out in one transaction of the shadow: enough that rows under keys as good as random
+  /// meet neighbours when they are put in order.
+  static let batch: UInt64 = 1 << 18
+
+  fileprivate static var stopped: LibraryError {
+    LibraryError(.userCancelled, "The rebuild was stopped; the projections are as they were.")
+  }
+
+  fileprivate init(of core: StoreCore, settingAside skipped: [UInt64: String], batch: UInt64) throws {
+    (self.core, self.skipped, self.batch) = (core, skipped, batch)
+    folder = try UnfinishedFolder(scratch: StoreCore.shadowName, in: core.environment.location)
+    var options = LMDB.Environment.Options()
+    options.maxDatabases = Projections.databasesMax
+    options.durability = .unsafeNoSync  // What it is for is made durable by the swap.
+    environment = try LMDB.Environment.open(path: folder.path, options: options)
+    projections = try Projections(in: environment)
+  }
+
+  /// Lets go of the store; its folder goes with this value.
+  fileprivate func close() {
+    // A mapping that stays until the process ends is all that would be left.
+    try? environment.close()
+  }
+
+  /// Carries the log out up to where it ends now.
+  /// - Returns: false if assets were erased meanwhile, so that the shadow has to be made again.
+  fileprivate func fill(_ progress: (TaskProgress) -> Bool) throws -> Bool {
+    while true {
+      // The end of the log; nil if the shadow holds what it no longer says.
+      let head = try core.environment.read { source -> UInt64? in
+        let head = try core.log.head(source).sequence
+        guard done < head else { return head }
+        if done > 0, try erases(after: seen, source) { return nil }
+        seen = head
+        try carryOut(through: min(head, done + batch), of: head, phase: "rebuild", from: source, progress)
+        return head
+      }
+      guard let head else { return false }
+      if done >= head { return true }
+    }
+  }
+
+  private func carryOut(
+    through last: UInt64, of total: UInt64, phase: String, from source: borrowing StoreReading,
+    _ progress: (TaskProgress) -> Bool
+  ) throws {
+    var isStopped = false
+    let wanted = (done + 1)...last
+    do {
+      try environment.write { t in
+        var cursor = try core.log.cursor(after: done, in: source)
+        try projections.replay(&cursor, wanted, settingAside: skipped, in: &t) { sequence in
+          source.letGoOfPages()
+          isStopped = !progress(TaskProgress(phase: phase, done: sequence, total: total))
+          return !isStopped
+        }
+      }
+    } catch {
+      throw isStopped ? Self.stopped : error
+    }
+    done = last
+  }
+
+  /// Puts the shadow's rows in the place of the library's.
+  /// - Returns: false if assets were erased meanwhile, so that the shadow has to be made again; nothing was changed.
+  fileprivate func swapIn(
+    if isNeeded: (borrowing StoreReading) throws -> Bool, finish: (inout WriteTransaction) throws -> Void,
+    _ progress: (TaskProgress) -> Bool
+  ) throws -> Bool {
+    // Tables that can be read are changed only where they differ. LMDB may end the process over one that cannot, so a
+    // mark says that they are being read, and the next rebuild reads none of them.
+    let mark = core.environment.location + "/" + Self.readingMark
+    let diedReading = FileManager.default.fileExists(atPath: mark)
+    if !diedReading {
+      guard FileManager.default.createFile(atPath: mark, contents: nil) else {
+        throw LibraryError.store(mark, "make the file", errno: errno)
+      }
+    }
+    defer { unlink(mark) }
+    do {
+      return try swapIn(afresh: diedReading, if: isNeeded, finish: finish, progress)
+    } catch let error as LMDBError where error.code == .corrupted && !diedReading {
+      return try swapIn(afresh: true, if: isNeeded, finish: finish, progress)
+    }
+  }
+
+  private func swapIn(
+    afresh: Bool, if isNeeded: (borrowing StoreReading) throws -> Bool,
+    finish: (inout WriteTransaction) throws -> Void, _ progress: (TaskProgress) -> Bool
+  ) throws -> Bool {
+    try core.environment.write { t in
+      // Under the writer's lock a snapshot is of the last commit, and stays so.
+      let isRight = try core.environment.read { source in
+        guard try isNeeded(source) else { return nil as Bool? }
+        let head = try core.log.head(source).sequence
+        if done == head { return true }
+        if try erases(after: seen, source) { return false }
+        try carryOut(through: head, of: head, phase: "swap", from: source, progress)
+        return true
+      }
+      guard let isRight else { return true }
+      guard isRight else { return false }
+      try copyRows(into: &t, afresh: afresh, progress)
+      try finish(&t)
+      return true
+    }
+  }
+
+  private func erases(after sequence: UInt64, _ t: borrowing StoreReading) throws -> Bool {
+    var erases = false
+    try core.log.read(after: sequence, in: t) { record in
+      erases = erases || record.type == AssetErased.type
+      return erases ? .stop : .proceed
+    }
+    return erases
+  }
+
+  /// Makes the library's tables hold what the shadow's hold.
+  private func copyRows(into t: inout WriteTransaction, afresh: Bool, _ progress: (TaskProgress) -> Bool) throws {
+    try environment.read { source in
+      let tables = Array(zip(core.projections.all, projections.all))
+      let total = try tables.reduce(UInt64(0)) { $0 + UInt64(try source.count(of: $1.1)) }
+      var copied: UInt64 = 0
+      for (live, shadow) in tables {
+        if afresh { try t.clear(live) }
+        _ = try t.match(live, to: shadow, of: source) { count in
+          copied += UInt64(count)
+          source.letGoOfPages()
+          guard progress(TaskProgress(phase: "swap", done: copied, total: total)) else { throw Self.stopped }
+        }
+        t.letGoOfPages()
+      }
+    }
+  }
+}

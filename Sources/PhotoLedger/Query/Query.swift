@@ -1,0 +1,68 @@
+// A query says which objects a result holds and in what order; a window says which stretch of it is shown.
+//
+// Equality of queries decides which results share one live tree, so a query is normalised when it is made: the
+// condition in its normal form, the hidden and trash flags as they are. Windows are kept apart: two results that
+// differ only in their limit share a tree.
+
+/// Which objects a result holds, and in what order.
+package struct Query: Hashable, Sendable {
+  /// Where the objects are looked for.
+  package enum Scope: Hashable, Sendable {
+    /// The whole library.
+    case library
+    /// The members of an album, or the children of a folder.
+    case members(of: ObjectNumber)
+    /// Objects that were asked for by identifier.
+    case objects(Set<ObjectNumber>)
+    /// The objects of a transient collection, each with its place (FR-16).
+    case listed([ObjectNumber: OrderKey])
+    /// The collections that an object stands in.
+    case containing(ObjectNumber)
+  }
+
+  /// What a result does with the trash.
+  package enum Trash: Hashable, Sendable {
+    case without
+    case only
+  }
+
+  package var entity: Entity
+  package var scope: Scope
+  package var condition: Condition
+  package var sort: [SortTerm]
+  package var includesHidden = false
+  /// Whether members of a burst are shown that neither stand for it nor were picked (FR-07).
+  package var includesAllBurst = false
+  /// Where assets may come from (FR-08); an asset that comes from nowhere known is always shown.
+  package var sources = SourceTypes.all
+  /// Whether the library's own smart albums are among the collections.
+  package var includesBuiltIn = false
+  package var trash = Trash.without
+  /// How whoever asks sees the library: two ways of seeing never share a result.
+  package var access = Access.full
+  /// Whether whoever asks may see the album or folder of the scope; the content of one that it may not is empty.
+  package var isScopeShown = true
+
+  /// Whether the result can hold anything at all.
+  var isOpen: Bool { access != .none && isScopeShown }
+
+  package init(_ entity: Entity, _ scope: Scope, where condition: Condition = .always, sortedBy sort: [SortTerm] = []) {
+    self.entity = entity
+    self.scope = scope
+    self.condition = condition.normalized()
+    self.sort = sort
+  }
+}
+
+/// The stretch of a result that is shown.
+package struct Window: Hashable, Sendable {
+  /// How many objects are passed over first.
+  package var offset = 0
+  /// The most objects that are shown; nil: all (FR-05).
+  package var limit: Int?
+
+  package init(offset: Int = 0, limit: Int? = nil) {
+    self.offset = offset
+    self.limit = limit
+  }
+}

@@ -1,0 +1,97 @@
+// A plan is a query made ready: its condition and its sort compiled once, so that a row is judged and given its key
+// without looking at the query again. It answers the one question that everything stands on:
+//
+//     what is the key of this object in this result, given its row and its place?     nil: it does not belong
+//
+// A fetch asks it for every row in scope and builds a tree. A commit asks it twice for each touched object, with the
+// row before and the row after, and has the change of the result (`touches(by:)`). So fetching and following can never
+// disagree about what belongs.
+
+/// A query, compiled.
+package final class QueryPlan: Sendable {
+  package let query: Query
+  private let assetPasses: @Sendable (AssetRow) -> Bool
+  private let viewPasses: @Sendable (AssetView) -> Bool
+  private let collectionPasses: @Sendable (CollectionRow) -> Bool
+  private let assetKeys: SortKeyEncoder<AssetRow>
+  private let viewKeys: SortKeyEncoder<AssetView>
+  private let collectionKeys: SortKeyEncoder<CollectionRow>
+
+  package init(_ query: Query) {
+    self.query = query
+    assetPasses = query.condition.evaluator(for: AssetRow.self)
+    viewPasses = query.condition.evaluator(for: AssetView.self)
+    collectionPasses = query.condition.evaluator(for: CollectionRow.self)
+    assetKeys = SortKeyEncoder(query.sort)
+    viewKeys = SortKeyEncoder(query.sort)
+    collectionKeys = SortKeyEncoder(query.sort)
+  }
+
+  /// Whether the keys of the result are wide.
+  var hasWideKeys: Bool {
+    !query.sort.isEmpty && !(query.entity == .asset ? assetKeys.isWord : collectionKeys.isWord)
+  }
+
+  /// Whether an asset's row belongs to the result, its scope aside.
+  func admits(_ row: AssetRow) -> Bool { isOffered(row) && assetPasses(row) }
+
+  /// The same of a row where it lies.
+  func admits(_ row: AssetView) -> Bool { isOffered(row) && viewPasses(row) }
+
+  /// Whether the result is of rows like this one, the condition aside.
+  @inline(__always)
+  private func isOffered(_ row: some AssetBytes) -> Bool {
+    row.isTrashed == (query.trash == .only)
+      && (query.includesHidden || !row.flags.contains(.hidden))
+      && (query.includesAllBurst || row.standsOutOfBurst)
+      && (query.sources == .all || !row.sourceType.isDisjoint(with: query.sources) || row.sourceType.isEmpty)
+  }
+
+  /// Whether a collection's row belongs to the result, its scope aside.
+  func admits(_ row: CollectionRow) -> Bool {
+    row.number != rootFolder && (row.deletedDate != nil) == (query.trash == .only)
+      && (query.includesBuiltIn || !row.isBuiltIn) && query.access.shows(row) && collectionPasses(row)
+  }
+}
+
+/// Keys that a plan can make.
+package protocol PlannedKey: ResultKey {
+  /// Makes the key of an object.
+  /// - Parameters:
+  ///   - terms: the readers of the plan's sort, for rows of the object's kind.
+  ///   - place: where it stands in the scope, which orders a result that is not sorted.
+  static func make<Row>(_ terms: SortKeyEncoder<Row>, _ row: Row, _ number: ObjectNumber, _ place: OrderKey?) -> Self
+  /// Sorts keys ascending.
+  static func sort(_ keys: inout [Self])
+}
+
+extension NarrowKey: PlannedKey {
+  package static func make<Row>(
+    _ terms: SortKeyEncoder<Row>, _ row: Row, _ number: ObjectNumber, _ place: OrderKey?
+  ) -> NarrowKey {
+    NarrowKey(word: terms.terms.isEmpty ? place?.rawValue ?? 0 : terms.word(for: row), number: number)
+  }
+}
+
+extension WideKey: PlannedKey {
+  package static func make<Row>(
+    _ terms: SortKeyEncoder<Row>, _ row: Row, _ number: ObjectNumber, _ place: OrderKey?
+  ) -> WideKey {
+    WideKey(bytes: terms.bytes(for: row), number: number)
+  }
+}
+
+extension QueryPlan {
+  /// The key of an object in the result, whether or not it belongs there.
+  func key<Key: PlannedKey>(_ row: AssetRow, _ place: OrderKey?) -> Key {
+    Key.make(assetKeys, row, row.number, place)
+  }
+
+  func key<Key: PlannedKey>(_ row: AssetView, _ place: OrderKey?) -> Key {
+    Key.make(viewKeys, row, row.number, place)
+  }
+
+  func key<Key: PlannedKey>(_ row: CollectionRow, _ place: OrderKey?) -> Key {
+    Key.make(collectionKeys, row, row.number, place)
+  }
+}

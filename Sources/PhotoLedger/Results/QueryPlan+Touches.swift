@@ -1,0 +1,113 @@
+// What a delta does to a result: which of its objects it touches, and with which keys before and after.
+
+extension QueryPlan {
+  /// What a delta does to the result: the key of every object that it holds before or after.
+  /// - Parameters:
+  ///   - delta: the change.
+  ///   - holders: for ``Query/Scope/containing(_:)``, the collections that the object stood in before the delta.
+  /// - Complexity: O(k) in the objects of the delta.
+  func touches<Key: PlannedKey>(
+    by delta: Delta, holders: Holders, as key: Key.Type = Key.self
+  ) -> [KeyTouch<Key>] {
+    var touches: [KeyTouch<Key>] = []
+    guard query.isOpen else { return [] }
+    switch query.entity {
+    case .asset:
+      for (number, touch) in delta.assets {
+        let place = placing(of: number, in: delta, holders)
+        let before = touch.before.flatMap { place.was && admits($0) ? self.key($0, place.before) as Key : nil }
+        let after = touch.after.flatMap { place.is && admits($0) ? self.key($0, place.after) as Key : nil }
+        guard before != nil || after != nil else { continue }
+        touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: touch.isVisiblyChanged))
+      }
+    case .collection:
+      for (number, touch) in delta.collections {
+        let place = placing(of: number, in: delta, holders)
+        let (old, new) = (touch.before?.seen(by: query.access), touch.after?.seen(by: query.access))
+        let before = old.flatMap { place.was && admits($0) ? self.key($0, place.before) as Key : nil }
+        let after = new.flatMap { place.is && admits($0) ? self.key($0, place.after) as Key : nil }
+        guard before != nil || after != nil else { continue }
+        let isChanged = query.access.selection == nil ? touch.isVisiblyChanged : touch.isChangedForCreator
+        touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: isChanged))
+      }
+    }
+    return touches
+  }
+
+  /// Whether a delta can make the result another value: whether it touches an object that the result holds before or
+  /// after. Asked before anything else, since nearly every commit leaves nearly every result as it was.
+  /// - Complexity: O(k) in the objects of the delta.
+  func isConcerned(by delta: Delta) -> Bool {
+    // Where its object stands is part of the result, whatever it shows.
+    if case .containing = query.scope { return true }
+    guard query.isOpen else { return false }
+    if isBlind(to: delta) { return true }
+    let holders = Holders()
+    switch query.entity {
+    case .asset:
+      return delta.assets.contains { number, touch in
+        let place = placing(of: number, in: delta, holders)
+        return place.was && touch.before.map(admits) ?? false || place.is && touch.after.map(admits) ?? false
+      }
+    case .collection:
+      return delta.collections.contains { number, _ in
+        let place = placing(of: number, in: delta, holders)
+        return place.was || place.is
+      }
+    }
+  }
+
+  private typealias Standing = (was: Bool, is: Bool, before: OrderKey?, after: OrderKey?)
+
+  /// Whether an object is in the scope and for the eyes of whoever asks, before and after a delta, and where.
+  private func placing(of number: ObjectNumber, in delta: Delta, _ holders: Holders) -> Standing {
+    var standing = scopePlacing(of: number, in: delta, holders)
+    if query.entity == .asset, let selection = query.access.selection {
+      let selected = delta.placing(of: number, in: selection)
+      standing.was = standing.was && selected.before != nil
+      standing.is = standing.is && selected.after != nil
+    }
+    return standing
+  }
+
+  private func scopePlacing(of number: ObjectNumber, in delta: Delta, _ holders: Holders) -> Standing {
+    switch query.scope {
+    case .library: return (true, true, nil, nil)
+    case .listed(let places):
+      let place = places[number]
+      return (place != nil, place != nil, place, place)
+    case .objects(let numbers):
+      let isAsked = numbers.contains(number)
+      return (isAsked, isAsked, nil, nil)
+    case .members(let container):
+      let placing = delta.placing(of: number, in: container)
+      return (placing.before != nil, placing.after != nil, placing.before, placing.after)
+    case .containing:
+      let after = self.holders(holders, after: delta)
+      let was = holders.isSeen && holders.containers.contains(number)
+      return (was, after.isSeen && after.containers.contains(number), nil, nil)
+    }
+  }
+
+  /// Where the object of the scope stands after a delta.
+  func holders(_ holders: Holders, after delta: Delta) -> Holders {
+    guard case .containing(let object) = query.scope else { return holders }
+    var holders = holders
+    for (member, placing) in delta.places where member.child == object {
+      if member.container == query.access.selection { holders.isSeen = placing.after != nil }
+      if placing.after == nil {
+        holders.containers.remove(member.container)
+      } else {
+        holders.containers.insert(member.container)
+      }
+    }
+    return holders
+  }
+}
+
+/// Where the object stands whose collections a result shows, whether or not the condition admits them.
+struct Holders: Sendable, Equatable {
+  var containers: Set<ObjectNumber> = []
+  /// Whether whoever asks may see the object at all.
+  var isSeen = true
+}

@@ -1,0 +1,114 @@
+import CountedTree
+
+/// What a fetch result is, without the type of its objects: a plan, an order and the commit it belongs to.
+///
+/// A value: the order is a persistent tree, so a copy costs nothing and holding one pins no page of the store.
+package struct ResultCore: Sendable {
+  /// The mark of the library that the result is of.
+  package let library: UInt64
+  package let plan: QueryPlan
+  /// Whether observers want index sets (CD-15).
+  let wantsIncrementalChanges: Bool
+  package var window: Window
+  /// The commit whose state the result shows.
+  package var commit: UInt64
+  /// The last event of that commit.
+  package var sequence: UInt64
+  package var order: ResultOrder
+  /// For ``Query/Scope/containing(_:)``: where the object stands.
+  var holders = Holders()
+  /// In whose name the result is followed.
+  let client: String
+
+  /// The same objects as another fetch of the query shows them.
+  func shown(in window: Window, wantsIncrementalChanges: Bool, as client: String) -> ResultCore {
+    ResultCore(
+      library: library, plan: plan, wantsIncrementalChanges: wantsIncrementalChanges, window: window, commit: commit,
+      sequence: sequence, order: order, holders: holders, client: client)
+  }
+
+  /// The same objects as the owner of another result wants them shown.
+  func shown(like other: ResultCore) -> ResultCore {
+    shown(in: other.window, wantsIncrementalChanges: other.wantsIncrementalChanges, as: other.client)
+  }
+
+  /// The positions of the order that are shown.
+  var shown: Range<Int> { window.range(in: order.count) }
+
+  /// The numbers of all shown objects, in order.
+  package var numbers: [ObjectNumber] {
+    switch order {
+    case .narrow(let tree): tree.elements(in: shown).map(\.number)
+    case .wide(let tree): tree.elements(in: shown).map(\.number)
+    }
+  }
+
+  /// The number of the object at a shown position.
+  func number(at position: Int) -> ObjectNumber { order.number(at: shown.lowerBound + position) }
+
+  /// The result after a delta, and where the touched objects stood and stand.
+  /// - Complexity: O(k log n).
+  func advanced(by delta: Delta) -> (after: ResultCore, touched: TouchedPositions) {
+    var after = self
+    after.commit = delta.to
+    after.sequence = delta.lastSequence
+    after.holders = plan.holders(holders, after: delta)
+    let touched: TouchedPositions
+    switch order {
+    case .narrow(let tree):
+      let (next, positions) = tree.advanced(by: tree.touches(of: plan, by: delta, holders))
+      after.order = .narrow(next)
+      touched = positions
+    case .wide(let tree):
+      let (next, positions) = tree.advanced(by: tree.touches(of: plan, by: delta, holders))
+      after.order = .wide(next)
+      touched = positions
+    }
+    return (after, touched)
+  }
+
+  /// Whether it can be said of any commit, knowing those before it or not, whether it touches the list. Not so where an
+  /// object's standing decides what is shown: it is known from the oldest commit on.
+  var isFollowedBackward: Bool { if case .containing = plan.query.scope { false } else { true } }
+
+  /// Whether a delta touches the list, wherever it starts; to be asked only if ``isFollowedBackward``.
+  /// - Complexity: O(k).
+  func isTouched(by delta: Delta) -> Bool {
+    if plan.isBlind(to: delta) { return true }
+    return switch order {
+    case .narrow: plan.touches(by: delta, holders: holders, as: NarrowKey.self).contains(where: \.isTouch)
+    case .wide: plan.touches(by: delta, holders: holders, as: WideKey.self).contains(where: \.isTouch)
+    }
+  }
+
+  /// Where the objects of a delta stand in this result and in a later one of the same query.
+  /// - Complexity: O(k log n).
+  func positions(of delta: Delta, after: ResultCore) -> TouchedPositions {
+    switch (order, after.order) {
+    case (.narrow(let tree), .narrow(let later)):
+      tree.positions(of: tree.touches(of: plan, by: delta, holders, after: later), after: later)
+    case (.wide(let tree), .wide(let later)):
+      tree.positions(of: tree.touches(of: plan, by: delta, holders, after: later), after: later)
+    default: preconditionFailure("Two results of one query have keys of different widths.")
+    }
+  }
+
+  /// The index changes that an observer of the result is shown; nil if none shows (CD-01).
+  func changes(_ touched: TouchedPositions) -> IndexChanges? {
+    let changes = IndexChanges(touched.windowed(offset: window.offset, limit: window.limit))
+    return changes.isEmpty ? nil : changes
+  }
+}
+
+/// What holds the trees of live results, so that equal fetches of one commit share one.
+protocol SharedResults: Sendable {
+  /// The result of a query at a commit, if it is at hand.
+  func shared(_ query: Query, at commit: UInt64) -> ResultCore?
+}
+
+extension LibraryStore {
+  /// The result of a query at a commit, if something follows it already.
+  func sharedResult(_ query: Query, at commit: UInt64) -> ResultCore? {
+    installed((any SharedResults).self).current?.shared(query, at: commit)
+  }
+}

@@ -1,0 +1,64 @@
+package import CountedTree
+
+// The order of a result, as a value.
+//
+// A result is a counted tree of keys: what the sort asks for, then the object's number, so that ties stand in library
+// order and no two keys are equal. Nearly every sort asks for one number or date, and a key of two words keeps the
+// tree flat and free of reference counts; several sort terms, or a title, need bytes. Both trees run through the same
+// generic code; the switch between them is taken once a batch, never once a key.
+
+/// The keys of a result in order.
+package enum ResultOrder: Sendable {
+  case narrow(CountedTree<NarrowKey>)
+  case wide(CountedTree<WideKey>)
+
+  /// How many objects the result has before its window is cut.
+  var count: Int {
+    switch self {
+    case .narrow(let tree): tree.count
+    case .wide(let tree): tree.count
+    }
+  }
+
+  /// The number of the object at a position of the whole order.
+  /// - Complexity: O(log n).
+  func number(at position: Int) -> ObjectNumber {
+    switch self {
+    case .narrow(let tree): tree[position].number
+    case .wide(let tree): tree[position].number
+    }
+  }
+}
+
+extension CountedTree where Element: ResultKey {
+  /// The tree after the touches, and where the touched objects stood and stand.
+  /// - Complexity: O(k log n).
+  func advanced(by touches: [KeyTouch<Element>]) -> (after: CountedTree<Element>, touched: TouchedPositions) {
+    var after = self
+    let touched = after.apply(touches)
+    return (after, touched)
+  }
+
+  /// Where the touched objects stand in this tree and in a later one.
+  /// - Complexity: O(k log n).
+  func positions(of touches: [KeyTouch<Element>], after: CountedTree<Element>) -> TouchedPositions {
+    var removed: [Int] = []
+    var inserted: [Int] = []
+    var repositioned: [Relocation] = []
+    var changed: [Int] = []
+    for touch in touches {
+      switch (touch.old, touch.new) {
+      case (nil, nil): break
+      case (let old?, nil): removed.append(rank(of: old))
+      case (nil, let new?): inserted.append(after.rank(of: new))
+      case (let old?, let new?):
+        let position = after.rank(of: new)
+        if old != new { repositioned.append(Relocation(before: rank(of: old), after: position)) }
+        if touch.isVisiblyChanged { changed.append(position) }
+      }
+    }
+    return TouchedPositions(
+      beforeCount: count, afterCount: after.count, removed: removed.sorted(), inserted: inserted.sorted(),
+      repositioned: repositioned, changed: changed.sorted())
+  }
+}

@@ -1,0 +1,195 @@
+import CountedTree
+import EventLog
+import LMDB
+import Synchronization
+
+// What the copies of a result share.
+//
+// A result that the store keeps in order (StoredOrders.swift) is not made when it is fetched: its count is known, and
+// the objects of its first screen are read, but a tree of a million keys is not what somebody waits for who opens a
+// library. The tree is made when the first question comes that needs it: a later position, an object's position, a
+// section, a change.
+//
+//     fetch ──▶ begun: commit, count, first numbers ──── a question that needs the order ────▶ made: the tree
+//                                                     the stored keys; after a later commit, the rows as of this one
+//
+// Invariant: what a begun result answers is what it answers when it is made, and it is made as of its own commit,
+// however late. Refused: making it in the background, which takes a core from whoever draws the first screen.
+
+/// What the copies of a result share: what it shows, and what has been found out about that since.
+///
+/// Followers who are told alike share it as well, so that a change costs each of them a reference. It does not hold
+/// the store: live queries keep the last one, and their end must not be the store's.
+final class ResultState: Sendable {
+  private enum Content {
+    case begun(BegunResult)
+    case made(ResultCore)
+  }
+
+  /// The result as far as it is made; guarded by its lock.
+  private let content: Mutex<Content>
+  /// The first objects, for a result that was begun.
+  private let opening: BegunResult?
+  /// The positions of the whole order that are shown.
+  let shown: Range<Int>
+  /// The commit whose state the result shows.
+  let commit: UInt64
+  /// In whose name the result is followed.
+  let client: String
+  /// Whether observers want index sets (CD-15).
+  let wantsIncrementalChanges: Bool
+  private let window: Window
+  /// The state that the result shows, as a token of its client's.
+  let token: Token
+  /// How many assets of each media type it shows, once counted.
+  let mediaTypeCounts = MediaTypeCounts()
+  /// A later state that shows the same; guarded by its lock.
+  private let later = Mutex<ResultCore?>(nil)
+
+  convenience init(_ core: ResultCore, token: Token) {
+    self.init(.made(core), core, opening: nil, count: core.order.count, token)
+  }
+
+  convenience init(_ begun: BegunResult, token: Token) {
+    self.init(.begun(begun), begun.frame, opening: begun, count: begun.count, token)
+  }
+
+  private init(_ content: Content, _ frame: ResultCore, opening: BegunResult?, count: Int, _ token: Token) {
+    self.content = Mutex(content)
+    self.opening = opening
+    (commit, client, window) = (frame.commit, frame.client, frame.window)
+    wantsIncrementalChanges = frame.wantsIncrementalChanges
+    shown = frame.window.range(in: count)
+    self.token = token
+  }
+
+  /// Whether a result of the same query and client shows it in the same way.
+  func isShown(like other: ResultState) -> Bool {
+    window == other.window && wantsIncrementalChanges == other.wantsIncrementalChanges
+  }
+
+  /// The result; it must have been made.
+  var core: ResultCore {
+    content.withLock { content in
+      guard case .made(let core) = content else {
+        preconditionFailure("A result is made before it is followed; this is a defect of PhotoLedger.")
+      }
+      return core
+    }
+  }
+
+  /// The result as it was begun; nil once it has been made.
+  var begun: BegunResult? {
+    content.withLock { content in if case .begun(let result) = content { result } else { nil } }
+  }
+
+  /// The result but perhaps for its order.
+  var frame: ResultCore {
+    content.withLock { content in
+      switch content {
+      case .begun(let result): result.frame
+      case .made(let core): core
+      }
+    }
+  }
+
+  /// The result, which is made if it was only begun.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(1); O(n) the first time for a result that was begun.
+  func made(in store: LibraryStore) throws -> ResultCore {
+    let begun: BegunResult
+    switch content.withLock({ $0 }) {
+    case .made(let core): return core
+    case .begun(let result): begun = result
+    }
+    // Two who ask at once both make it, and what they make is equal.
+    let core = try store.made(begun)
+    content.withLock { $0 = .made(core) }
+    return core
+  }
+
+  /// The numbers of the objects at shown positions, and the result but perhaps for its order.
+  func look(at positions: [Int], in store: LibraryStore) throws -> (numbers: [ObjectNumber], frame: ResultCore) {
+    if let opening, let last = positions.max(), shown.lowerBound + last < opening.numbers.count {
+      return (positions.map { opening.numbers[shown.lowerBound + $0] }, opening.frame)
+    }
+    let core = try made(in: store)
+    return (positions.map { core.order.number(at: shown.lowerBound + $0) }, core)
+  }
+
+  /// The latest state that shows the same, as far as anybody has looked.
+  ///
+  /// Whoever holds a result until it changes asks about each commit, and nearly always hears that nothing did. Without
+  /// this, each question would read the log from the result's commit on.
+  func latest(in store: LibraryStore) throws -> ResultCore { try later.withLock { $0 } ?? made(in: store) }
+
+  func advance(to later: ResultCore) {
+    self.later.withLock { if ($0?.commit ?? 0) < later.commit { $0 = later } }
+  }
+}
+
+/// A result of which the first objects are known, and how many it has.
+struct BegunResult: Sendable {
+  /// The result but for its order, which is empty.
+  let frame: ResultCore
+  /// How many objects the whole order has.
+  let count: Int
+  /// What the store keeps of it.
+  let stored: StoredAnswer
+  /// The numbers of its first objects.
+  let numbers: [ObjectNumber]
+
+  /// How many objects are read at first; shorter results are made at once. Few in debug builds: tests meet both.
+  #if DEBUG
+    static let firstCount = 4
+  #else
+    static let firstCount = 256
+  #endif
+
+  /// How many objects are read at first at most, where a limit tells that more will be asked for.
+  static let mostCount = 1 << 14
+}
+
+extension LibraryStore {
+  /// What a result is made of that was worked out outside a transaction.
+  /// - Complexity: O(1) for the owner, O(log² n) for others.
+  func state(_ core: ResultCore) throws -> ResultState {
+    let token =
+      core.client == PhotoLibrary.owner
+      ? token(core.commit) : try reading { t in try self.core.token(core.commit, for: core.client, t) }
+    return ResultState(core, token: token)
+  }
+
+  /// Begins the result of a query that the store keeps in order; nil if it does not, if the result is short, or if
+  /// what is shown of it does not begin with the order.
+  /// - Complexity: O(log n).
+  func begin(
+    _ query: Query, _ window: Window, wantsIncrementalChanges: Bool, as client: String, _ t: borrowing StoreReading
+  ) throws -> BegunResult? {
+    guard window.offset == 0, let stored = StoredAnswer(query) else { return nil }
+    let head = try core.log.head(t)
+    guard let count = try core.projections.count(of: stored, in: t), count > BegunResult.firstCount else { return nil }
+    guard sharedResult(query, at: head.commit) == nil else { return nil }
+    let wanted = min(count, max(BegunResult.firstCount, min(window.limit ?? 0, BegunResult.mostCount)))
+    let keys = try core.projections.keys(
+      wanted, of: stored, rowLimit: 16 * wanted + BegunResult.firstCount, in: t)
+    guard keys.count == wanted else { return nil }
+    let frame = ResultCore(
+      library: core.mark, plan: QueryPlan(query), wantsIncrementalChanges: wantsIncrementalChanges, window: window,
+      commit: head.commit, sequence: head.sequence, order: .narrow(CountedTree()), client: client)
+    return BegunResult(frame: frame, count: count, stored: stored, numbers: keys.map(\.number))
+  }
+
+  /// Makes a result that was begun, as of its commit.
+  fileprivate func made(_ begun: BegunResult) throws -> ResultCore {
+    let frame = begun.frame
+    let (query, window, isFollowed) = (frame.plan.query, frame.window, frame.wantsIncrementalChanges)
+    return try reading { t in
+      if try core.log.head(t).commit == frame.commit {
+        return try fetch(query, window, wantsIncrementalChanges: isFollowed, as: frame.client, t)
+      }
+      let moment = try moment(ofCommit: frame.commit, t)
+      return try fetch(query, window, wantsIncrementalChanges: isFollowed, as: frame.client, at: moment, t)
+    }
+  }
+}

@@ -1,0 +1,131 @@
+// What happened between two commits, object by object.
+//
+// A delta is what the log says of the commits after `from` up to `to`, gathered by object: the row before and the row
+// after, the place before and the place after. It is all that a fetch result needs to become the next one, and its
+// size is that of the change, never that of the library:
+//
+//     commit 41 ──── delta 41→42 ──── commit 42 ──── delta 42→43 ──── commit 43
+//          └──────────────── composed: delta 41→43 ────────────────────┘
+//
+// Composition keeps the first "before" and the last "after" of each object, so a slow observer is given one exact
+// change. Deltas are read back from the log (`DeltaReader`) rather than handed over by the writer: one road for commits
+// of this process and of others, and nothing is gathered inside the write transaction.
+//
+// `context` answers what rows cannot: where the objects of this delta stand, as of `to`, in containers that the delta
+// did not rearrange. A result that shows an album needs it when a member was merely hidden.
+
+/// The change of every object between two commits.
+package struct Delta: Sendable {
+  /// An object before and after; nil where it did not exist.
+  package struct Touch<Row: Equatable & Sendable>: Sendable {
+    package var before: Row?
+    package var after: Row?
+    /// Whether a property that a client can see was changed, even if it was changed back later.
+    package var isVisiblyChanged: Bool
+    /// The same for the client that made a collection, while it is limited to its selection.
+    package var isChangedForCreator = false
+    /// Whether the bytes of an asset were changed (CD-21).
+    package var isContentChanged = false
+
+    func followed(by next: Touch<Row>) -> Touch<Row> {
+      Touch(
+        before: before, after: next.after, isVisiblyChanged: isVisiblyChanged || next.isVisiblyChanged,
+        isChangedForCreator: isChangedForCreator || next.isChangedForCreator,
+        isContentChanged: isContentChanged || next.isContentChanged)
+    }
+
+    var reversed: Touch<Row> {
+      Touch(
+        before: after, after: before, isVisiblyChanged: isVisiblyChanged, isChangedForCreator: isChangedForCreator,
+        isContentChanged: isContentChanged)
+    }
+  }
+
+  /// A place before and after; nil where there was none.
+  package struct Placing: Sendable {
+    package var before: OrderKey?
+    package var after: OrderKey?
+  }
+
+  /// The commit that the delta starts from.
+  package var from: UInt64
+  /// The commit that it leads to.
+  package var to: UInt64
+  /// The last event of that commit.
+  package var lastSequence: UInt64
+  package var assets: [ObjectNumber: Touch<AssetRow>] = [:]
+  package var collections: [ObjectNumber: Touch<CollectionRow>] = [:]
+  package var places: [ContainerMember: Placing] = [:]
+  package var context: [ObjectNumber: [ContainerPlace]] = [:]
+  /// The clients whose permission to read was changed, or who came to be known.
+  package var clients: [ObjectNumber: Replacement<AuthorizationStatus>] = [:]
+  /// The assets of which nothing is known any more: their rows here are not those that results were made of.
+  package var erasedAssets: Set<ObjectNumber> = []
+  /// The commits it spans, oldest first.
+  package var commits: [CommitSummary] = []
+
+  package init(from: UInt64, to: UInt64, lastSequence: UInt64) {
+    self.from = from
+    self.to = to
+    self.lastSequence = lastSequence
+  }
+
+  /// How many objects it touches.
+  var objectCount: Int { assets.count + collections.count }
+
+  /// This delta and the one that follows it, as one.
+  /// - Complexity: O(objects of `next`).
+  package consuming func followed(by next: Delta) -> Delta {
+    precondition(to == next.from, "A delta is composed with the one that follows it.")
+    to = next.to
+    lastSequence = next.lastSequence
+    assets.merge(next.assets) { $0.followed(by: $1) }
+    collections.merge(next.collections) { $0.followed(by: $1) }
+    places.merge(next.places) { Placing(before: $0.before, after: $1.after) }
+    context.merge(next.context) { $1 }
+    clients.merge(next.clients) { Replacement(old: $0.old, new: $1.new) }
+    erasedAssets.formUnion(next.erasedAssets)
+    commits.append(contentsOf: next.commits)
+    return self
+  }
+
+  /// Several deltas, each of which follows the one before, as one; nil if there is none.
+  /// - Complexity: O(objects of all).
+  init?(composing deltas: some Sequence<Delta>) {
+    var iterator = deltas.makeIterator()
+    guard var composed = iterator.next() else { return nil }
+    while let next = iterator.next() { composed = composed.followed(by: next) }
+    self = composed
+  }
+
+  /// What leads back from where this delta leads to.
+  ///
+  /// The context stays as it is: it is asked only about containers in which the delta moved nobody.
+  /// - Parameter sequence: the last event of the commit that this delta starts from.
+  /// - Complexity: O(k) in the objects of the delta.
+  func reversed(endingAt sequence: UInt64) -> Delta {
+    var delta = Delta(from: to, to: from, lastSequence: sequence)
+    delta.assets = assets.mapValues(\.reversed)
+    delta.collections = collections.mapValues(\.reversed)
+    delta.places = places.mapValues { Placing(before: $0.after, after: $0.before) }
+    delta.context = context
+    delta.clients = clients.mapValues(\.inverse)
+    delta.erasedAssets = erasedAssets
+    delta.commits = commits
+    return delta
+  }
+
+  /// Notes the assets whose rows tell nothing.
+  mutating func noteErased() {
+    for (number, touch) in assets where touch.before?.isErased ?? false || touch.after?.isErased ?? false {
+      erasedAssets.insert(number)
+    }
+  }
+
+  /// The place of a child in a container before and after, whether or not the delta rearranged it.
+  func placing(of child: ObjectNumber, in container: ObjectNumber) -> Placing {
+    if let placing = places[ContainerMember(container: container, child: child)] { return placing }
+    let key = context[child]?.first { $0.container == container }?.key
+    return Placing(before: key, after: key)
+  }
+}

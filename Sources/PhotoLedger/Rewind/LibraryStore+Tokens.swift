@@ -1,0 +1,65 @@
+import EventLog
+import LMDB
+
+// Which commit a token names, for the client that holds it.
+
+extension LibraryStore {
+  /// The commit that a client's token names.
+  ///
+  /// A token of a sighting stays good when the client comes to see everything. One of a commit is good for a client
+  /// that does not see everything only up to the last commit that it saw while it did, so that nobody finds out how
+  /// many there are by trying.
+  /// - Throws: ``LibraryError`` `.invalidToken` for a token of another library or client, or of a state that is not
+  ///   there yet; `.accessUserDenied` or `.accessRestricted` for a client that sees nothing.
+  /// - Parameter moment: where it is looked from: by the permission of then, and to no later state; nil: now.
+  func commit(
+    of token: Token, for client: String, at moment: Moment? = nil, _ t: borrowing StoreReading
+  ) throws -> UInt64 {
+    guard token.library == (token.view == nil ? core.mark(of: token.position) : core.mark) else {
+      throw LibraryError(.invalidToken, "The token \(token) belongs to another library.")
+    }
+    let permission = try permission(of: client, at: moment, t)
+    if permission.access == .none { throw permission.refusal(client, "read the history") }
+    return try commit(of: token, for: client, permission, at: moment, t)
+  }
+
+  /// The same for a client that need not be allowed to read: what it was given by picking is named by a token, too.
+  func commit(
+    of token: Token, for client: String, _ permission: Permission, at moment: Moment? = nil,
+    _ t: borrowing StoreReading
+  ) throws -> UInt64 {
+    let place = moment == nil ? "this library has not reached" : "was not there yet at the moment that is looked at"
+    let unreached = LibraryError(.invalidToken, "The token \(token) names a state that \(place).")
+    guard let view = token.view else {
+      let limit =
+        permission.access == .full
+        ? try head(at: moment, t).commit : try lastFullCommit(permission, through: moment?.sequence ?? Self.now, t)
+      guard token.position <= limit else { throw unreached }
+      return token.position
+    }
+    guard view == Token.view(of: client), let number = permission.client else {
+      throw LibraryError(.invalidToken, "The token \(token) belongs to another client.")
+    }
+    if token.position == 0 { return 0 }
+    guard let commit = try core.projections.commit(ofSighting: token.position, of: number, in: t),
+      try commit <= head(at: moment, t).commit
+    else { throw unreached }
+    return commit
+  }
+
+  /// The last commit at which a client saw everything, up to an event; 0 if it never did.
+  private func lastFullCommit(
+    _ permission: Permission, through last: UInt64, _ t: borrowing StoreReading
+  ) throws -> UInt64 {
+    guard let client = permission.client else { return 0 }
+    for sequence in try core.projections.history(of: client, in: t).reversed() where sequence <= last {
+      guard let record = try core.log.event(at: sequence, in: t) else { continue }
+      if record.type == "client.edited", case .clientEdited(let edited) = try Event(record),
+        edited.statuses[.readWrite]?.old == .authorized
+      {
+        return record.commit - 1
+      }
+    }
+    return 0
+  }
+}

@@ -1,0 +1,168 @@
+import EventLog
+public import Foundation
+import LMDB
+import Synchronization
+
+// Finding the moment that a token, a sequence or a date stands for (Moment.swift), and what a client may see there.
+
+extension Moment {
+  /// What was otherwise than in the state that a transaction sees.
+  /// - Complexity: O(e + k log n) the first time, for e events since the nearest snapshot and k touched objects; then
+  ///   O(1), and for the events that were appended since.
+  func past(_ core: StoreCore, _ t: borrowing StoreReading) throws -> Past {
+    let head = try core.log.head(t).sequence
+    let found = known.withLock { $0 }
+    if let found, found.head == head { return found.past }
+    let past: Past
+    if let found, found.head < head {
+      // What was touched since it was asked for the last time, as it was then and so at the moment too.
+      var reader = PastReader(core, to: sequence)
+      try reader.goBack(over: (found.head + 1)..<(head + 1), in: t)
+      var later = reader.past
+      later.overlay(found.past)
+      past = later
+    } else {
+      past = try core.past(at: sequence, t)
+    }
+    known.withLock { if ($0?.head ?? 0) < head { $0 = (head, past) } }
+    return past
+  }
+}
+
+extension PhotoLibrary {
+  // MARK: Looking back
+
+  /// The library as it was at a state: read-only, with every fetch, count, album, permission and token of then.
+  ///
+  /// Nobody is waited for and nothing is copied; results that were fetched there can be followed to now like any
+  /// other (``changes(to:composingBeyond:)``). Bytes of an asset that was purged since are gone, and are told as
+  /// missing.
+  /// - Parameter token: a state of this library.
+  /// - Throws: ``LibraryError``: `.invalidToken` for a token of another library or client, or of a state that is not
+  ///   there yet; `.accessUserDenied` or `.accessRestricted` for a client that may not read; what the store throws.
+  /// - Complexity: O(log n). What is read there costs what it costs now, and what happened to it since; a fetch of the
+  ///   whole library costs what happened since to the objects that were there.
+  public func at(_ token: Token) throws -> PhotoLibrary {
+    try at { t in try store.moment(ofCommit: try store.commit(of: token, for: client, t), t) }
+  }
+
+  /// The library as it was when the commit of an event was made.
+  /// - Parameter sequence: the place of an event in the log, from 1; inside a commit, it stands for the whole of it. 0
+  ///   is the state before the first.
+  /// - Throws: ``LibraryError``: `.invalidToken` for an event that is not there yet; `.accessUserDenied` or
+  ///   `.accessRestricted` for a client that does not see everything; what the store throws.
+  /// - Complexity: O(log n).
+  public func at(sequence: UInt64) throws -> PhotoLibrary {
+    try at { t in
+      let permission = try store.core.projections.permission(of: client, in: t)
+      guard permission.access == .full else { throw permission.refusal(client, "name a moment by the log's sequence") }
+      if sequence == 0 { return try store.moment(ofCommit: 0, t) }
+      guard let event = try store.core.log.event(at: sequence, in: t) else {
+        let last = try store.core.log.head(t).sequence
+        throw LibraryError(
+          .invalidToken, "The log has no event \(sequence) yet; its last one is \(last).")
+      }
+      return try store.moment(ofCommit: event.commit, t)
+    }
+  }
+
+  /// The library as it was at a date.
+  /// - Parameter date: the last commit made at or before it counts, by the commits' own times; a client that does not
+  ///   see everything is shown its last sighting. Before the first there was nothing.
+  /// - Throws: ``LibraryError``: `.accessUserDenied` or `.accessRestricted` for a client that may not read; what the
+  ///   store throws.
+  /// - Complexity: O(log n), and one look at each later commit's time.
+  public func at(date: Date) throws -> PhotoLibrary {
+    try at { t in
+      let permission = try store.core.projections.permission(of: client, in: t)
+      let commit: UInt64
+      switch permission.access {
+      case .none: throw permission.refusal(client, "look at the past")
+      case .full: commit = try store.core.log.lastCommit(atOrBefore: date.microseconds, in: t) ?? 0
+      case .limited(let number): commit = try store.lastSighting(of: number, atOrBefore: date, t)
+      }
+      return try store.moment(ofCommit: commit, at: date, t)
+    }
+  }
+
+  private func at(_ find: (borrowing StoreReading) throws -> Moment) throws -> PhotoLibrary {
+    PhotoLibrary(store: store, client: client, moment: try store.reading { t in try find(t) })
+  }
+
+  /// The instant whose state this view shows; nil for the library of now.
+  public var momentDate: Date? { moment?.date }
+
+  /// - Throws: ``LibraryError`` `.changeNotSupported` for a view of a moment.
+  func checkIsNow(_ what: String) throws {
+    guard moment != nil else { return }
+    throw LibraryError(
+      .changeNotSupported, "The library is shown as it was, and nobody can \(what) there; use the library of now.")
+  }
+
+  func checkIsOwner(_ what: String) throws {
+    guard client != Self.owner else { return }
+    throw LibraryError(
+      .accessUserDenied, "The client '\(client)' may not \(what); only the library's owner may.")
+  }
+
+  /// - Throws: ``LibraryError`` `.accessUserDenied` or `.accessRestricted` for a client that does not see everything:
+  ///   the same one whatever the library holds (AU-01).
+  func checkSeesEverything(_ what: String, _ t: borrowing StoreReading) throws {
+    let permission = try permission(t)
+    guard permission.access != .full else { return }
+    throw permission.refusal(client, what)
+  }
+
+  /// What this client may see and do at the view's moment.
+  func permission(_ t: borrowing StoreReading) throws -> Permission { try store.permission(of: client, at: moment, t) }
+
+  /// Asks the person at the library about this client, if it is about to read the library of now.
+  func askIfNeeded() throws {
+    if moment == nil { try store.installed((any AccessAsking).self).current?.askIfNeeded(for: client, in: store) }
+  }
+
+  /// The instant that counts as now for what is fetched.
+  var today: Date { moment?.date ?? store.surroundings.now() }
+}
+
+extension LibraryStore {
+  /// A commit as a moment; commit 0 is the state before the first.
+  /// - Parameter date: what counts as now there; nil: the commit's own time.
+  func moment(ofCommit number: UInt64, at date: Date? = nil, _ t: borrowing StoreReading) throws -> Moment {
+    guard number > 0 else { return Moment(commit: 0, sequence: 0, date: date ?? .distantPast) }
+    guard let commit = try core.log.commit(number, in: t) else {
+      throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
+    }
+    let time = Date(microseconds: commit.information.time)
+    return Moment(commit: number, sequence: commit.lastSequence, date: date ?? time)
+  }
+
+  /// The commit of a client's last sighting at or before a date; 0 if there is none.
+  fileprivate func lastSighting(
+    of client: ObjectNumber, atOrBefore date: Date, _ t: borrowing StoreReading
+  ) throws -> UInt64 {
+    var ordinal = try core.projections.lastSighting(of: client, in: t)?.ordinal ?? 0
+    while ordinal > 0 {
+      guard let number = try core.projections.commit(ofSighting: ordinal, of: client, in: t),
+        let commit = try core.log.commit(number, in: t)
+      else { throw core.projections.corruption("sighting \(ordinal) of client \(client)") }
+      if commit.information.time <= date.microseconds { return number }
+      ordinal -= 1
+    }
+    return 0
+  }
+
+  /// What a client may see and do at a moment; nil: now.
+  func permission(of name: String, at moment: Moment?, _ t: borrowing StoreReading) throws -> Permission {
+    guard let moment, name != PhotoLibrary.owner else { return try core.projections.permission(of: name, in: t) }
+    try ClientRow.check(name: name)
+    guard let now = try core.projections.client(named: name, in: t) else { return .stranger }
+    return try clientRow(now.number, at: moment.sequence, t).map(Permission.init) ?? .stranger
+  }
+}
+
+/// Asks the person at the library about a client that nothing was decided about.
+protocol AccessAsking: Sendable {
+  /// Asks, if there is something to ask and a person to ask.
+  func askIfNeeded(for client: String, in store: LibraryStore) throws
+}

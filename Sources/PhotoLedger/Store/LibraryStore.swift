@@ -1,0 +1,145 @@
+import EventLog
+package import Foundation
+import LMDB
+import Synchronization
+
+// The engine behind a library: one per opened directory, shared by every client's view of it.
+//
+//   LIBRARY/
+//     store/data.mdb, lock.mdb    LMDB: the log and the projections
+//     store/changes               the named pipe that wakes other processes
+//     resources/                  the bytes of photos and videos, by the SHA-256 of their content
+//     imports/                    what became of each file of each import, one text file a run
+//     uploads/                    the upload jobs of clients (`UploadJobStore.swift`)
+//
+// StoreCore holds what the writer and the readers share. What else an opened library has (its writer, the observation
+// that follows the log, picking sessions, upload jobs, what a process installed) is a part: made by its own room when
+// it is first asked for, and closed with the library. So this room, on which all others stand, names none of them:
+//
+//     extension LibraryStore { var observation: Observation { part { Observation(of: $0) } } }      in Observation/
+//
+// Rejected: a stored property for each part, with which the lowest room names all others.
+
+/// Something that an opened library has, made when it is first asked for and closed with the library.
+package protocol StorePart: AnyObject, Sendable {
+  /// When the part is closed.
+  static var closing: ClosingStage { get }
+  /// Ends what the part does; called once.
+  func close()
+}
+
+/// The order in which the parts of a library are closed.
+package enum ClosingStage: Int, CaseIterable, Sendable {
+  /// Parts that send blocks: they end first, so that what they sent is still executed.
+  case senders
+  /// The writer, which executes what is queued.
+  case writer
+  /// Parts that follow commits: they deliver the last ones.
+  case followers
+}
+
+/// An opened library directory.
+package final class LibraryStore: Sendable {
+  package let url: URL
+  /// The directory itself.
+  package var folder: LibraryFolder { resources.folder }
+  let core: StoreCore
+  package let resources: ResourceStore
+  let signal: ChangeSignal
+  let availability = Availability()
+  /// Where completion handlers are called: one at a time, and never on the writer's thread.
+  let completions = DispatchQueue(label: "photoledger.completions")
+  /// The states of objects that were read last.
+  let (pastAssets, pastDetails) = (PastStates<AssetRow>(), PastStates<AssetDetails>())
+  let pastCollections = PastStates<CollectionRow>()
+  #if DEBUG
+    /// How many events were gone over to come to earlier states of objects; for tests.
+    let eventsCrossed = Atomic(0)
+  #endif
+
+  private struct Parts {
+    var known: [ObjectIdentifier: any StorePart] = [:]
+    var isClosed = false
+  }
+
+  private let parts = Mutex(Parts())
+
+  init(url: URL, core: StoreCore, resources: ResourceStore, signal: ChangeSignal) {
+    self.url = url
+    self.core = core
+    self.resources = resources
+    self.signal = signal
+  }
+
+  deinit { close() }
+
+  /// The part of a kind; made, if nothing has asked for it before.
+  /// - Parameter make: makes it. Must not ask for another part, and must not keep the store.
+  package func part<Part: StorePart>(_ kind: Part.Type = Part.self, _ make: (LibraryStore) -> Part) -> Part {
+    let (part, isLate) = parts.withLock { parts -> (Part, Bool) in
+      let name = ObjectIdentifier(kind)
+      if let known = parts.known[name] as? Part { return (known, false) }
+      let made = make(self)
+      parts.known[name] = made
+      return (made, parts.isClosed)
+    }
+    // A part of a closed library is closed too: it answers as one that was closed with it.
+    if isLate { part.close() }
+    return part
+  }
+
+  /// Executes what is queued, ends the threads and gives the observers their end.
+  package func close() {
+    let open = parts.withLock { parts in
+      defer { parts.isClosed = true }
+      return parts.isClosed ? [] : Array(parts.known.values)
+    }
+    for turn in ClosingStage.allCases {
+      for part in open where type(of: part).closing == turn { part.close() }
+    }
+    availability.end(LibraryError(.closed, "The library was closed; open it again."))
+  }
+
+  /// The clock, randomness and the name of the process that the library was opened with.
+  package var surroundings: LibraryEnvironment { core.surroundings }
+
+  func token(_ commit: UInt64) -> Token { core.token(commit) }
+
+  func reading<R>(_ body: (borrowing StoreReading) throws -> R) throws -> R {
+    do {
+      return try core.environment.read(body)
+    } catch {
+      let reported = LibraryError(error)
+      if error is LMDBError, reported.code == .corrupted { availability.end(reported) }
+      throw reported
+    }
+  }
+
+  func vanished(_ number: ObjectNumber) -> LibraryError {
+    LibraryError(.corrupted, "A result names object \(number), which the store does not hold; run `verify`.")
+  }
+
+  /// Stands for the last event, whichever it is: nothing has to be taken back.
+  static let now = UInt64.max
+}
+
+/// Something that a process installs in an opened library, such as what converts pictures.
+package final class Installed<Value: Sendable>: StorePart {
+  package static var closing: ClosingStage { .followers }
+  private let value = Mutex<Value?>(nil)
+
+  /// What is installed; nil: nothing.
+  package var current: Value? { value.withLock { $0 } }
+
+  /// Installs something in place of what was there; nil: nothing.
+  package func install(_ new: Value?) { value.withLock { $0 = new } }
+
+  package func close() {}
+}
+
+extension LibraryStore {
+  /// What is installed of a kind.
+  package func installed<Value: Sendable>(_ kind: Value.Type = Value.self) -> Installed<Value> {
+    part { _ in Installed<Value>() }
+  }
+}

@@ -1,0 +1,72 @@
+import EventLog
+import LMDB
+
+// What was otherwise at an earlier moment.
+//
+// Problem. A library as of a moment must answer every fetch as it would have then. The projections hold the state of
+// now, and copies of every earlier state would cost a library each.
+//
+// An event says what it replaced, so the state of a moment is the state of now with the later events taken back. Most
+// objects were not touched since, and those that came since are known by their number alone: a number is the sequence
+// of the event that created the object, so what has a larger one than the moment was not there.
+//
+//     sequence   0 ────────── moment ───────────────────────── head
+//     objects    numbers up to the moment  │  came since: passed over without being looked at
+//                     │
+//                     ├── touched since    rows and places in a `Past`
+//                     └── all others       the projections, as they are now
+//
+// So state of the moment = projections of now, cut at the number, with `Past` laid over them. A fetch of the whole
+// library needs all of `Past`, which is read once for a moment and kept; what concerns one object or one container is
+// found by the history of that object and reads nothing else (LibraryStore+Past.swift).
+//
+// Invariant: `Past` holds every object up to the moment whose row or place the later events changed, in the state of
+// the moment, and may hold others; it holds no object that came later.
+//
+// Refused: taking a fetched result back by the delta of everything since, as a change of permission does
+// (AccessChange.swift). It answers alike, but brings all that was created since into memory to throw it away, which is
+// most of a log.
+
+/// What was otherwise, at a moment, among the objects that were there.
+struct Past: Sendable {
+  /// The last event of the moment.
+  private(set) var sequence: UInt64
+  /// The rows of assets that have changed since; nil for one that was not there.
+  var assets: [ObjectNumber: AssetRow?] = [:]
+  /// The assets whose files or words may have been others.
+  var details: Set<ObjectNumber> = []
+  /// The rows of collections that have changed since.
+  var collections: [ObjectNumber: CollectionRow?] = [:]
+  /// The rows of clients that have changed since.
+  var clients: [ObjectNumber: ClientRow?] = [:]
+  /// The places of members that have changed since; nil where there was none.
+  var places: [ContainerMember: OrderKey?] = [:]
+
+  init(at sequence: UInt64) { self.sequence = sequence }
+
+  /// Whether an object with a number can have been there.
+  func reaches(_ number: ObjectNumber) -> Bool { number.isReached(by: sequence) }
+
+  /// The asset with an identifier that is there no more.
+  /// - Complexity: O(k) in the changed assets.
+  func asset(named identifier: LocalIdentifier) -> ObjectNumber? {
+    assets.values.first { $0?.identifier == identifier }??.number
+  }
+
+  /// Lays an earlier state over this one.
+  /// - Complexity: O(k) in the objects of the earlier one.
+  mutating func overlay(_ earlier: Past) {
+    sequence = earlier.sequence
+    assets.merge(earlier.assets) { $1 }
+    details.formUnion(earlier.details)
+    collections.merge(earlier.collections) { $1 }
+    clients.merge(earlier.clients) { $1 }
+    places.merge(earlier.places) { $1 }
+  }
+}
+
+extension ObjectNumber {
+  /// Whether an object of the number can be there after an event. The library's own smart albums, which no event
+  /// brought, always are.
+  func isReached(by sequence: UInt64) -> Bool { self <= sequence || self >= SmartAlbumQuery.firstBuiltIn }
+}

@@ -1,0 +1,51 @@
+import EventLog
+public import Foundation
+
+// The front door.
+//
+// A library object is a client's view of an opened directory: who asks, and the engine that answers. `as(_:)` gives
+// the same engine under another name. Everything below reads like PhotoKit with the Swift of today: blocks take a
+// `ChangeBlock`, fetches take `#Predicate` and `SortDescriptor`, and changes are asynchronous sequences.
+
+/// A photo library kept as a history (PHPhotoLibrary).
+public final class PhotoLibrary: Sendable {
+  package let store: LibraryStore
+  /// The client that this view belongs to; it is recorded with every commit.
+  public let client: String
+  /// Where a view of the past looks from; nil for the library of now.
+  let moment: Moment?
+  /// The blocks that were sent through this value, in their order.
+  let blocks = CallerQueue()
+
+  /// The client's name of the library's owner.
+  public static let owner = Client.ownerName
+
+  init(store: LibraryStore, client: String, moment: Moment? = nil) {
+    self.store = store
+    self.client = client
+    self.moment = moment
+  }
+
+  /// The same library as another client sees it, or, under the same name, with an order of blocks of its own.
+  /// - Parameter client: a name such as `com.example.gallery`, 1 to 256 bytes, none of them zero.
+  public func `as`(_ client: String) -> PhotoLibrary {
+    precondition(
+      (1...256).contains(client.utf8.count) && !client.utf8.contains(0),
+      "A client's name has 1 to 256 bytes, none of them zero.")
+    return PhotoLibrary(store: store, client: client, moment: moment)
+  }
+
+  /// Whether another view, of whichever client or moment, is of the same opened library.
+  package func isOfSameLibrary(as other: PhotoLibrary) -> Bool {
+    store.core.environment === other.store.core.environment
+  }
+
+  /// The commit that a view of the past shows; nil for the library of now.
+  package var momentCommit: UInt64? { moment?.commit }
+
+  /// The directory of the library.
+  public var url: URL { store.url }
+
+  /// Carries out what is queued and ends all observation; later changes throw `.closed`, results stay readable.
+  public func close() { store.close() }
+}

@@ -1,0 +1,110 @@
+package import EventLog
+import Foundation
+import LMDB
+
+// What the writer and the readers of a library share: the environment, the log, the projections, and how commits are
+// named to clients.
+
+/// A transaction that reads a store.
+typealias StoreReading = ReadTransaction
+
+/// The parts of a store that the writer and the readers share.
+struct StoreCore: Sendable {
+  let environment: LMDB.Environment
+  let log: EventLog
+  let projections: Projections
+  let surroundings: LibraryEnvironment
+  let identifier: LocalIdentifier
+  /// What shortens the way back to an earlier moment; nil for a store that is no library's own.
+  var snapshots: SnapshotStore?
+  /// Where the library began to be another one than that which it was forked from, oldest first; none for most.
+  var forks: [ForkPoint] = []
+
+  /// What results of this library, and tokens of its views, bear, so that those of another are not taken for its own.
+  var mark: UInt64 { mark(of: .max) }
+
+  /// What the token of a commit bears: that of the library in which the commit was made.
+  func mark(of commit: UInt64) -> UInt64 {
+    forks.reduce(identifier.high ^ identifier.low) { mark, fork in commit > fork.commit ? mark ^ fork.mark : mark }
+  }
+
+  func token(_ commit: UInt64) -> Token { Token(library: mark(of: commit), commit: commit) }
+
+  /// The state of a commit as a client may name it: by the commit if it sees everything, by its sighting if not.
+  /// - Complexity: O(log² n).
+  func token<T: TransactionReading & ~Copyable>(_ commit: UInt64, for client: String, _ t: borrowing T) throws -> Token
+  {
+    try token(commit, for: client, by: try projections.permission(of: client, in: t), t)
+  }
+
+  /// The same by a permission that the client had.
+  func token<T: TransactionReading & ~Copyable>(
+    _ commit: UInt64, for client: String, by permission: Permission, _ t: borrowing T
+  ) throws -> Token {
+    guard permission.access != .full else { return token(commit) }
+    let ordinal = try permission.client.map { try projections.sightingCount(of: $0, through: commit, in: t) } ?? 0
+    return Token(library: mark, view: Token.view(of: client), position: ordinal)
+  }
+
+  /// Commits as a client with a permission may know them.
+  func commits<T: TransactionReading & ~Copyable>(
+    _ commits: [CommitSummary], asSeenBy client: String, _ permission: Permission, _ t: borrowing T
+  ) throws -> [CommitSummary] {
+    guard permission.access != .full else { return commits }
+    guard let number = permission.client, let first = commits.first, let last = commits.last else { return [] }
+    let seen = try projections.sightings(of: number, after: first.number - 1, through: last.number, in: t)
+    let ordinals = Dictionary(seen.map { ($0.commit, $0.ordinal) }) { first, _ in first }
+    return commits.compactMap { commit in ordinals[commit.number].map { commit.redacted(for: client, as: $0) } }
+  }
+
+  /// The identifiers of the objects that a commit created, in its order.
+  func created<T: TransactionReading & ~Copyable>(by commit: Commit, _ t: borrowing T) throws -> [String] {
+    var created: [String] = []
+    try log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
+      switch try projections.event(record, in: t) {
+      case .assetCreated(let existence) where !existence.isByUndo:
+        created.append(existence.row.identifier.spelled(as: .asset))
+      case .collectionCreated(let existence):
+        created.append(existence.row.identifier.spelled(as: existence.row.objectKind))
+      default: break
+      }
+      return .proceed
+    }
+    return created
+  }
+}
+
+extension StoreCore {
+  /// The receipt of a commit, for whoever asks again under its key.
+  func receipt<T: TransactionReading & ~Copyable>(ofRepeated commit: Commit, _ t: borrowing T) throws -> CommitReceipt {
+    CommitReceipt(
+      token: try token(commit.number, for: commit.information.client, t), created: try created(by: commit, t),
+      isRepetition: true)
+  }
+}
+
+extension Event {
+  /// Reads the event of a record; where its payload was erased, what stands for it.
+  package init(_ record: borrowing StoredEvent) throws {
+    guard let payload = record.content else {
+      throw LibraryError(
+        .corrupted,
+        """
+        The payload of event \(record.sequence) was erased, and nothing that stands for it is found; \
+        run `verify`, then `rebuild`.
+        """)
+    }
+    try self.init(type: record.type, version: record.contentVersion, sequence: record.sequence, payload: payload)
+  }
+}
+
+extension CommitSummary {
+  package init(_ commit: Commit) {
+    let information = commit.information
+    self.init(
+      number: commit.number, date: Date(microseconds: information.time), client: information.client,
+      process: information.process, cause: information.cause.isEmpty ? nil : information.cause, key: information.key,
+      causation: information.causation,
+      firstSequence: commit.firstSequence, eventCount: Int(commit.eventCount))
+  }
+}

@@ -1,0 +1,306 @@
+import EventLog
+import Foundation
+import LMDB
+
+// What chosen commits came to, property by property.
+//
+// Whoever takes back an import, a scan or a week of work does not want its events carried out backward one by one: what
+// matters is what of them stands in the end. So the events are composed. For each property two values remain: `base`,
+// what the property would be without the chosen commits, and `given`, what they left it at.
+//
+//     log     41* title A→B     42 title B→C     43* title C→D          * chosen
+//     title   base C, given D                                           43 found C, so 42 changed it in between
+//
+// An event says what it replaced. So a change by a commit that was not chosen shows as a value that the next chosen
+// event found and no chosen event had given; `base` is then that value. Nothing but the chosen commits is read.
+//
+// Existence is a property like the others: a creation makes it true, a purge false. A place in an album is one too;
+// keys that were spread to make room (`spread`) are nobody's wish and are followed, not taken back.
+//
+// Refused: composing inverse events (`Event.inverse`). They name counts and dates that commits since have changed, and
+// a rule of today, such as that a burst has one asset to stand for it, would have to be mended afterwards.
+
+/// What a property would be without the chosen commits, and what they left it at.
+struct Net<Value: Equatable & Sendable>: Equatable, Sendable {
+  var base: Value
+  var given: Value
+
+  init(_ old: Value, _ new: Value) { (base, given) = (old, new) }
+
+  /// Takes a later change in.
+  mutating func add(_ old: Value, _ new: Value) {
+    if given != old { base = old }
+    given = new
+  }
+
+  var isNothing: Bool { base == given }
+}
+
+extension Optional {
+  /// Takes a change of a property in, the first one or a later one.
+  mutating func note<Value>(_ old: Value, _ new: Value) where Wrapped == Net<Value> {
+    if case .some(var net) = self {
+      net.add(old, new)
+      self = net
+    } else {
+      self = Net(old, new)
+    }
+  }
+
+  fileprivate mutating func note<Value>(_ replaced: Replacement<Value>?) where Wrapped == Net<Value> {
+    if let replaced { note(replaced.old, replaced.new) }
+  }
+}
+
+/// The files of an asset and what belongs to them: they change together or not at all.
+struct AssetContent: Equatable, Sendable {
+  var resources: [AssetResource]
+  var adjustment: AssetDetails.Adjustment?
+  var unedited: AssetDetails.Unedited?
+
+  init(_ details: AssetDetails) {
+    (resources, adjustment, unedited) = (details.resources, details.adjustment, details.unedited)
+  }
+
+  /// The properties of a row that follow from the files, or from how they are shown.
+  static let fields: Set<AssetField> = [
+    .pixelWidth, .pixelHeight, .duration, .adjustmentsState, .adjustmentTimestamp, .isRaw, .mediaSubtypes,
+    .playbackStyle, .mediaType, .originalResourceChoice,
+  ]
+}
+
+/// What chosen commits came to.
+struct UndoComposition: Sendable {
+  struct FieldNet: Sendable {
+    var field: AssetField
+    var net: Net<FieldValue>
+  }
+
+  struct DetailsNet: Sendable {
+    var content: Net<AssetContent>?
+    var caption: Net<String?>?
+    var keywords: Net<[String]>?
+  }
+
+  struct AssetNet: Sendable {
+    var exists: Net<Bool>?
+    var fields: [FieldNet] = []
+  }
+
+  struct CollectionNet: Sendable {
+    /// The row that the creation gave it, with the title that chosen commits gave it since.
+    var creation: CollectionRow?
+    var title: Net<String?>?
+    var deletedDate: Net<Date?>?
+    /// Where it hangs.
+    var place: PlaceNet<ContainerPlace>?
+  }
+
+  /// A place with the events that the two values come from, since keys may have been spread after those.
+  struct PlaceNet<Value: Equatable & Sendable>: Sendable {
+    var base: Value?
+    var given: Value?
+    /// The event that found `base`.
+    var found: UInt64
+    /// The last event that changed it.
+    var last: UInt64
+  }
+
+  struct ClientNet: Sendable {
+    var statuses: [AccessLevel: Net<AuthorizationStatus>] = [:]
+    var usageDescriptions: [AccessLevel: Net<String?>] = [:]
+    var preventsLimitedAlert: Net<Bool>?
+  }
+
+  private(set) var assets: [ObjectNumber: AssetNet] = [:]
+  private(set) var details: [ObjectNumber: DetailsNet] = [:]
+  /// What created assets were left as.
+  private(set) var arrivals: [ObjectNumber: AssetExistence] = [:]
+  /// What purged assets were.
+  private(set) var departures: [ObjectNumber: AssetExistence] = [:]
+  private(set) var collections: [ObjectNumber: CollectionNet] = [:]
+  /// Places of assets, in albums and in selections.
+  private(set) var places: [ContainerMember: PlaceNet<OrderKey>] = [:]
+  private(set) var clients: [ObjectNumber: ClientNet] = [:]
+  private(set) var firstTold: Net<UInt64>?
+  /// The picks and the clients that were recorded; neither is taken back.
+  private(set) var picks: [PickRow] = []
+  private(set) var registered: [ClientRow] = []
+  /// How many assets were erased: none comes back.
+  private(set) var erasedCount = 0
+  /// The commits of which something was taken in, ascending.
+  private(set) var commits: [UInt64] = []
+  /// The events before the first chosen one: keys that were spread earlier concern nobody here.
+  private(set) var start: UInt64?
+
+  /// The objects that alone are wanted; nil: all.
+  private let wanted: Set<ObjectNumber>?
+  private var kinds: [ObjectNumber: PhotoCollection.Kind?] = [:]
+  /// The folders between which each collection was moved.
+  private var folders: [ObjectNumber: Set<ObjectNumber>] = [:]
+
+  init(of wanted: Set<ObjectNumber>?) { self.wanted = wanted }
+
+  private func wants(_ number: ObjectNumber) -> Bool { wanted?.contains(number) ?? true }
+
+  // MARK: Taking events in
+
+  /// Takes an event of a chosen commit in; in the order of the log.
+  /// - Complexity: O(k log n) for k objects of the event.
+  mutating func add<T: TransactionReading & ~Copyable>(
+    _ event: Event, at sequence: UInt64, of commit: UInt64, _ spreads: inout Spreads, in t: borrowing T
+  ) throws {
+    switch event {
+    case .libraryCreated, .nothingChanged: return
+    default: break
+    }
+    if start == nil {
+      start = sequence - 1
+      spreads.start = sequence - 1
+    }
+    if commits.last != commit, wanted.map({ !$0.isDisjoint(with: event.touched) }) ?? true { commits.append(commit) }
+    switch event {
+    case .assetCreated(let existence): try add(existence, arrives: true, sequence, &spreads, t)
+    case .assetPurged(let existence): try add(existence, arrives: false, sequence, &spreads, t)
+    case .assetsEdited(let edited): for edit in edited.edits where wants(edit.number) { add(edit) }
+    case .collectionCreated(let existence) where wants(existence.row.number):
+      collections[existence.row.number, default: CollectionNet()].creation = existence.row
+    case .collectionEdited(let edited) where wants(edited.number): add(edited)
+    case .arranged(let arranged): try add(arranged, sequence, &spreads, t)
+    case .clientRegistered(let row) where wants(row.number): registered.append(row)
+    case .clientEdited(let edited) where wants(edited.number): add(edited)
+    case .pickRecorded(let row) where wants(row.number) || wants(row.client): picks.append(row)
+    case .assetErased(let erased): erasedCount += erased.numbers.count { wants($0) }
+    case .historyShortened(let kept) where wanted == nil: firstTold.note(kept.old, kept.new)
+    default: break
+    }
+  }
+
+  /// Ends the taking in: collections that were moved elsewhere than the wanted folders are left out.
+  mutating func finish() {
+    guard wanted != nil else { return }
+    for (number, folders) in folders where !wants(number) && !folders.contains(where: wants) {
+      collections[number]?.place = nil
+    }
+  }
+
+  private mutating func add(_ edit: AssetEdit) {
+    let number = edit.number
+    var net = assets[number] ?? AssetNet()
+    assets[number] = nil  // So that the array of fields is changed in place.
+    for change in edit.changes where change.field != .modificationDate {
+      if let index = net.fields.firstIndex(where: { $0.field == change.field }) {
+        net.fields[index].net.add(change.old, change.new)
+      } else {
+        net.fields.append(FieldNet(field: change.field, net: Net(change.old, change.new)))
+      }
+    }
+    assets[number] = net
+    if let replaced = edit.details { add(replaced, of: number) }
+    guard arrivals[number] != nil else { return }
+    for change in edit.changes { _ = arrivals[number]?.row.set(change.field, change.new) }
+    if let replaced = edit.details { arrivals[number]?.details = replaced.new }
+  }
+
+  private mutating func add(_ replaced: Replacement<AssetDetails>, of number: ObjectNumber) {
+    let (old, new) = (replaced.old, replaced.new)
+    var net = details[number] ?? DetailsNet()
+    if AssetContent(old) != AssetContent(new) { net.content.note(AssetContent(old), AssetContent(new)) }
+    if old.caption != new.caption { net.caption.note(old.caption, new.caption) }
+    if old.keywords != new.keywords { net.keywords.note(old.keywords, new.keywords) }
+    details[number] = net
+  }
+
+  private mutating func add<T: TransactionReading & ~Copyable>(
+    _ existence: AssetExistence, arrives: Bool, _ sequence: UInt64, _ spreads: inout Spreads, _ t: borrowing T
+  ) throws {
+    let number = existence.row.number
+    if wants(number) {
+      assets[number, default: AssetNet()].exists.note(!arrives, arrives)
+      if arrives { arrivals[number] = existence } else { departures[number] = existence }
+    }
+    for place in existence.places where wants(number) || wants(place.container) {
+      guard try kind(of: place.container, spreads, t) != .folder else { continue }
+      let change = Arranged.Place(child: number, old: arrives ? nil : place.key, new: arrives ? place.key : nil)
+      try add(change, in: place.container, sequence, &spreads, t)
+    }
+  }
+
+  private mutating func add(_ edited: CollectionEdited) {
+    var net = collections[edited.number] ?? CollectionNet()
+    net.title.note(edited.title)
+    net.deletedDate.note(edited.deletedDate)
+    if let title = edited.title { net.creation?.title = title.new }
+    collections[edited.number] = net
+  }
+
+  private mutating func add(_ edited: ClientEdited) {
+    var net = clients[edited.number] ?? ClientNet()
+    for (level, status) in edited.statuses { net.statuses[level].note(status) }
+    for (level, words) in edited.usageDescriptions { net.usageDescriptions[level].note(words) }
+    net.preventsLimitedAlert.note(edited.preventsLimitedAlert)
+    clients[edited.number] = net
+  }
+
+  // MARK: Places
+
+  private mutating func kind<T: TransactionReading & ~Copyable>(
+    of container: ObjectNumber, _ spreads: Spreads, _ t: borrowing T
+  ) throws -> PhotoCollection.Kind? {
+    if let known = kinds[container] { return known }
+    let kind = try spreads.projections.collection(container, in: t)?.kind
+    kinds[container] = .some(kind)
+    return kind
+  }
+
+  private mutating func add<T: TransactionReading & ~Copyable>(
+    _ arranged: Arranged, _ sequence: UInt64, _ spreads: inout Spreads, _ t: borrowing T
+  ) throws {
+    if arranged.verb == .picked || arranged.verb == .spread { return }
+    let container = arranged.container
+    guard try kind(of: container, spreads, t) == .folder else {
+      for place in arranged.places where wants(container) || wants(place.child) {
+        try add(place, in: container, sequence, &spreads, t)
+      }
+      return
+    }
+    for place in arranged.places {
+      folders[place.child, default: []].insert(container)
+      let old = place.old.map { ContainerPlace(container: container, key: $0) }
+      let new = place.new.map { ContainerPlace(container: container, key: $0) }
+      var net = collections[place.child] ?? CollectionNet()
+      if var known = net.place {
+        let followed = try known.given.map { try spreads.follow($0, of: place.child, after: known.last, in: t) } ?? nil
+        known.add(old, new, at: sequence, isContinued: followed == old || known.given == old)
+        net.place = known
+      } else {
+        net.place = PlaceNet(base: old, given: new, found: sequence, last: sequence)
+      }
+      collections[place.child] = net
+    }
+  }
+
+  private mutating func add<T: TransactionReading & ~Copyable>(
+    _ place: Arranged.Place, in container: ObjectNumber, _ sequence: UInt64, _ spreads: inout Spreads, _ t: borrowing T
+  ) throws {
+    let member = ContainerMember(container: container, child: place.child)
+    guard var known = places[member] else {
+      places[member] = PlaceNet(base: place.old, given: place.new, found: sequence, last: sequence)
+      return
+    }
+    var isContinued = known.given == place.old
+    if !isContinued, let given = known.given, place.old != nil {
+      let standing = ContainerPlace(container: container, key: given)
+      isContinued = try spreads.follow(standing, of: place.child, after: known.last, in: t).key == place.old
+    }
+    known.add(place.old, place.new, at: sequence, isContinued: isContinued)
+    places[member] = known
+  }
+}
+
+extension UndoComposition.PlaceNet {
+  fileprivate mutating func add(_ old: Value?, _ new: Value?, at sequence: UInt64, isContinued: Bool) {
+    if !isContinued { (base, found) = (old, sequence) }
+    (given, last) = (new, sequence)
+  }
+}

@@ -1,0 +1,235 @@
+import EventLog
+import Foundation
+import LMDB
+
+// What becomes of assets. Files and the properties that follow from them go back together or not at all; an asset that
+// was created goes as a whole, if nobody has touched it since.
+
+extension UndoJudge {
+  mutating func judgeAssets<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
+    let numbers = Set(composition.assets.keys).union(composition.details.keys)
+    plan.assetEdits.reserveCapacity(numbers.count)
+    for number in numbers.sorted() {
+      let net = composition.assets[number] ?? UndoComposition.AssetNet()
+      let row = try projections.asset(number, in: t)
+      switch (net.exists?.base, net.exists?.given) {
+      case (false, false): continue
+      case (false, true):
+        guard let row else {
+          plan.report.alreadyCount += 1
+          continue
+        }
+        try judgeCreation(of: row, t)
+      case (true, false) where row == nil:
+        if let returned = try judgePurge(of: number, t) { judge(net, of: returned.row, returned.details) }
+      default:
+        guard let row else {
+          noteGone(number, net)
+          continue
+        }
+        let details = composition.details[number] == nil ? nil : try projections.details(number, in: t)
+        judge(net, of: row, details)
+      }
+    }
+  }
+
+  /// Properties of an asset that was purged since.
+  private mutating func noteGone(_ number: ObjectNumber, _ net: UndoComposition.AssetNet) {
+    let hasFields = net.fields.contains { !$0.net.isNothing }
+    guard hasFields || composition.details[number] != nil else { return }
+    let change = UndoChange(.property, .library, "existence", from: .bool(false), to: .bool(true))
+    _ = overrides(
+      change, .goneSince, isForcible: false,
+      "An asset that was changed then (event \(number) created it) has been removed since.")
+  }
+
+  // MARK: Creation and purge
+
+  /// A created asset goes, if it is as it was left and stands nowhere else.
+  private mutating func judgeCreation<T: TransactionReading & ~Copyable>(of row: AssetRow, _ t: borrowing T) throws {
+    let subject = UndoChange.Subject.asset(row.identifier)
+    let change = UndoChange(.creation, subject, "existence", from: .bool(true), to: .bool(false))
+    if let difference = try differenceSinceArrival(of: row, t) {
+      guard overrides(change, .changedSince, isForcible: true, "\(difference) since \(subject.phrase) was added.")
+      else { return }
+    }
+    plan.removals.append(row.number)
+    if let burst = row.burstIdentifier { plan.bursts.insert(burst) }
+    plan.report.changes.append(change)
+  }
+
+  /// What was changed since the chosen commits in an asset that they created, as the beginning of a sentence.
+  private func differenceSinceArrival<T: TransactionReading & ~Copyable>(
+    of row: AssetRow, _ t: borrowing T
+  ) throws -> String? {
+    guard let arrival = composition.arrivals[row.number] else { return nil }
+    // The date follows every change, and who stands for a burst follows from its other members.
+    for field in AssetField.allCases where field != .modificationDate && field != .representsBurst {
+      if row[field] != arrival.row[field] { return "'\(field)' was changed" }
+    }
+    if try projections.details(row.number, in: t) != arrival.details { return "Its files or words were changed" }
+    for place in try projections.places(of: row.number, in: t) {
+      let member = ContainerMember(container: place.container, child: row.number)
+      let isOwn =
+        composition.places[member]?.given != nil || composition.picks.contains { $0.number == place.container }
+      if isOwn { continue }
+      if let album = try projections.collection(place.container, in: t) {
+        return "It was put into '\(album.title ?? "")'"
+      }
+      return "It was given to a client"
+    }
+    return nil
+  }
+
+  /// A purged asset comes back as it was, if its bytes are there.
+  private mutating func judgePurge<T: TransactionReading & ~Copyable>(
+    of number: ObjectNumber, _ t: borrowing T
+  ) throws -> AssetExistence? {
+    guard var existence = composition.departures[number] else { return nil }
+    let identifier = existence.row.identifier
+    let subject = UndoChange.Subject.asset(identifier)
+    let change = UndoChange(.purge, subject, "existence", from: .bool(false), to: .bool(true))
+    guard try projections.object(identifier, in: t) == nil else {
+      _ = overrides(change, .goneSince, isForcible: false, "The identifier of \(subject.phrase) was taken since.")
+      return nil
+    }
+    // What was composed may be older than an erasure.
+    if try existence.row.isErased || isErased(number, t) {
+      _ = overrides(
+        change, .goneSince, isForcible: false,
+        "Nothing of \(subject.phrase) can come back: it was erased, with its bytes and what the log told of it.")
+      return nil
+    }
+    let missing = missingFiles(of: existence.details.resources)
+    if !missing.isEmpty {
+      let sentence = """
+        The bytes of \(missing) are gone: \(subject.phrase) was removed for good, and only its record can come back.
+        """
+      guard overrides(change, .bytesGone, sentence) else { return nil }
+    }
+    existence.isByUndo = true
+    existence.places = []  // They are judged with all places.
+    plan.returns.append(existence)
+    if let burst = existence.row.burstIdentifier { plan.bursts.insert(burst) }
+    plan.report.changes.append(change)
+    return existence
+  }
+
+  /// Whether the log says of an asset that it was erased.
+  private func isErased<T: TransactionReading & ~Copyable>(_ number: ObjectNumber, _ t: borrowing T) throws -> Bool {
+    guard let record = try spreads.log.event(at: number, in: t), case .assetCreated(let existence) = try Event(record)
+    else { return false }
+    return existence.row.isErased
+  }
+
+  /// The names of the library's own files that are gone; empty if none is. What was only referenced nobody removed.
+  private func missingFiles(of files: [AssetResource]) -> String {
+    files.filter { !resources.holds($0) }.map { "'\($0.originalFilename)'" }.joined(separator: ", ")
+  }
+
+  // MARK: Properties
+
+  private mutating func judge(_ net: UndoComposition.AssetNet, of row: AssetRow, _ details: AssetDetails?) {
+    let words = composition.details[row.number]
+    let content = words?.content.flatMap { $0.isNothing ? nil : $0 }
+    var edit = AssetEdit(number: row.number, changes: [])
+    for known in net.fields where content == nil || !AssetContent.fields.contains(known.field) {
+      judge(known, of: row, in: &edit)
+    }
+    if let words, let old = details {
+      let new = judge(words, content, net.fields, of: row, old, in: &edit)
+      if new != old { edit.details = Replacement(old: old, new: new) }
+    }
+    guard !edit.changes.isEmpty || edit.details != nil else { return }
+    plan.assetEdits.append((row, edit))
+  }
+
+  private mutating func judge(_ known: UndoComposition.FieldNet, of row: AssetRow, in edit: inout AssetEdit) {
+    let (field, current) = (known.field, row[known.field])
+    if field == .representsBurst {
+      // Who stands for a burst is settled at the end; what others decided since is no conflict.
+      if let burst = row.burstIdentifier { plan.bursts.insert(burst) }
+      guard verdict(known.net, current) == .stands else { return }
+    }
+    let subject = UndoChange.Subject.asset(row.identifier)
+    let value = judged(known.net, current) { value in
+      let kind: UndoChange.Kind = field != .trashedDate ? .property : value == .null ? .restoration : .trash
+      return UndoChange(
+        kind, subject, "\(field)", from: LogValue(current, of: field), to: LogValue(value, of: field))
+    }
+    if let value { edit.changes.append(AssetChange(field: field, old: current, new: value)) }
+  }
+
+  /// Judges words and files; gives the details as they become.
+  private mutating func judge(
+    _ words: UndoComposition.DetailsNet, _ content: Net<AssetContent>?, _ fields: [UndoComposition.FieldNet],
+    of row: AssetRow, _ old: AssetDetails, in edit: inout AssetEdit
+  ) -> AssetDetails {
+    let subject = UndoChange.Subject.asset(row.identifier)
+    var new = old
+    let caption = judged(words.caption, old.caption) { value in
+      UndoChange(.property, subject, "caption", from: .words(old.caption), to: .words(value))
+    }
+    if let caption { new.caption = caption }
+    let keywords = judged(words.keywords, old.keywords) { value in
+      UndoChange(
+        .property, subject, "keywords", from: .list(old.keywords.map(LogValue.text)),
+        to: .list(value.map(LogValue.text)))
+    }
+    if let keywords { new.keywords = keywords }
+    guard let content else { return new }
+    return judge(content, fields.filter { AssetContent.fields.contains($0.field) }, of: row, new, in: &edit)
+  }
+
+  /// Judges the files with the properties that follow from them.
+  private mutating func judge(
+    _ content: Net<AssetContent>, _ fields: [UndoComposition.FieldNet], of row: AssetRow, _ old: AssetDetails,
+    in edit: inout AssetEdit
+  ) -> AssetDetails {
+    let subject = UndoChange.Subject.asset(row.identifier)
+    let names = { (content: AssetContent) in
+      LogValue.list(content.resources.map { .text($0.originalFilename) })
+    }
+    let current = AssetContent(old)
+    let change = UndoChange(.property, subject, "resources", from: names(current), to: names(content.base))
+    let verdicts = [verdict(content, current)] + fields.map { verdict($0.net, row[$0.field]) }
+    if verdicts.allSatisfy({ $0 == .already }) {
+      plan.report.alreadyCount += 1
+      return old
+    }
+    if verdicts.contains(.changed), !overrides(change, .changedSince) { return old }
+    let missing = missingFiles(of: content.base.resources.filter { !current.resources.contains($0) })
+    if !missing.isEmpty, !overrides(change, .bytesGone, "The bytes of \(missing) of \(subject.phrase) are gone.") {
+      return old
+    }
+    var new = old
+    (new.resources, new.adjustment, new.unedited) = (
+      content.base.resources, content.base.adjustment, content.base.unedited
+    )
+    let changes = fields.filter { row[$0.field] != $0.net.base }.map {
+      AssetChange(field: $0.field, old: row[$0.field], new: $0.net.base)
+    }
+    var after = row
+    for change in edit.changes + changes { _ = after.set(change.field, change.new) }
+    if let broken = Self.brokenRule(of: after, new) {
+      _ = overrides(change, .forbidden, isForcible: false, "The files of \(subject.phrase) stay: \(broken)")
+      return old
+    }
+    edit.changes += changes
+    plan.report.changes.append(change)
+    return new
+  }
+
+  /// Which rule files and properties would break together (AS-03, AS-11, AS-16); nil if none.
+  private static func brokenRule(of row: AssetRow, _ details: AssetDetails) -> String? {
+    do {
+      try ResourceCombination.check(details.resources.map(\.type), of: row.mediaType)
+    } catch {
+      return LibraryError(error).description
+    }
+    if row.originalResourceChoice != .compressed, !details.resources.isRawPair {
+      return "the RAW original is chosen, and there would be no pair of originals to choose from."
+    }
+    return row.mediaType == .image && row.duration != 0 ? "a photo has no duration." : nil
+  }
+}

@@ -1,0 +1,283 @@
+import Foundation
+import LMDB
+
+// What becomes of albums and folders, and of what stands in them. A collection that was created is deleted, with its
+// members in their places; one that was deleted comes back the same way. No live collection lies in a deleted folder.
+
+extension UndoJudge {
+  mutating func judgeCollections<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
+    var returning: [ObjectNumber: (edit: CollectionEdited, change: UndoChange)] = [:]
+    let nets = composition.collections.sorted { $0.key < $1.key }
+    for (number, net) in nets {
+      guard let row = try projections.collection(number, in: t) else { continue }
+      if net.creation != nil {
+        try judgeCreation(of: row, net, t)
+        continue
+      }
+      judgeTitle(net, of: row)
+      if let edit = try judgeDeletion(net, of: row, t) { returning[number] = edit }
+    }
+    for (number, net) in nets where net.creation == nil {
+      try judgePlace(net, of: number, returning: Set(returning.keys), t)
+    }
+    try dropLoops(t)
+    try settle(&returning, t)
+  }
+
+  private func subject(_ row: CollectionRow) -> UndoChange.Subject { .collection(row.identifier, row.objectKind) }
+
+  private mutating func judgeTitle(_ net: UndoComposition.CollectionNet, of row: CollectionRow) {
+    let own = subject(row)
+    let title = judged(net.title, row.title) { value in
+      UndoChange(.property, own, "localizedTitle", from: .words(row.title), to: .words(value))
+    }
+    guard let title else { return }
+    var edited = CollectionEdited(number: row.number)
+    edited.title = Replacement(old: row.title, new: title)
+    plan.collectionEdits.append(edited)
+  }
+
+  // MARK: Creation and deletion
+
+  private mutating func judgeCreation<T: TransactionReading & ~Copyable>(
+    of row: CollectionRow, _ net: UndoComposition.CollectionNet, _ t: borrowing T
+  ) throws {
+    guard row.deletedDate == nil else {
+      plan.report.alreadyCount += 1
+      return
+    }
+    let change = UndoChange(.creation, subject(row), "existence", from: .bool(true), to: .bool(false))
+    if let difference = try differenceSinceCreation(of: row, net, t) {
+      guard overrides(change, .changedSince, "\(difference) since \(subject(row).phrase) was created.") else { return }
+    }
+    plan.deletions.append((row.number, nil))
+    plan.report.changes.append(change)
+  }
+
+  private mutating func differenceSinceCreation<T: TransactionReading & ~Copyable>(
+    of row: CollectionRow, _ net: UndoComposition.CollectionNet, _ t: borrowing T
+  ) throws -> String? {
+    if row.title != net.creation?.title { return "It was renamed" }
+    let parent = net.place.map { $0.given?.container } ?? net.creation?.parent
+    if row.parent != parent { return "It was put elsewhere" }
+    return try strangers(in: row, t).isEmpty ? nil : "Something was put into it"
+  }
+
+  /// The members that others than the chosen commits have put in.
+  private func strangers<T: TransactionReading & ~Copyable>(
+    in row: CollectionRow, _ t: borrowing T
+  ) throws -> [ObjectNumber] {
+    var found: [ObjectNumber] = []
+    try projections.forEachMember(of: row.number, in: t) { _, child in
+      if row.kind == .folder {
+        let isLive = try projections.collection(child, in: t)?.deletedDate == nil
+        if isLive, composition.collections[child]?.place?.given?.container != row.number { found.append(child) }
+      } else if composition.places[ContainerMember(container: row.number, child: child)]?.given == nil {
+        found.append(child)
+      }
+      return true
+    }
+    return found
+  }
+
+  /// A deleted collection comes back; one that was brought back is deleted again.
+  private mutating func judgeDeletion<T: TransactionReading & ~Copyable>(
+    _ net: UndoComposition.CollectionNet, of row: CollectionRow, _ t: borrowing T
+  ) throws -> (edit: CollectionEdited, change: UndoChange)? {
+    guard let deletion = net.deletedDate, !deletion.isNothing else { return nil }
+    let change = UndoChange(
+      deletion.base == nil ? .restoration : .trash, subject(row), "deletedDate", from: .optional(row.deletedDate),
+      to: .optional(deletion.base))
+    switch verdict(deletion, row.deletedDate) {
+    case .already:
+      plan.report.alreadyCount += 1
+      return nil
+    case .stands: break
+    case .changed:
+      // Gone is gone: whoever deleted it another time meant the same.
+      if (deletion.base == nil) == (row.deletedDate == nil) {
+        plan.report.alreadyCount += 1
+        return nil
+      }
+      guard overrides(change, .changedSince) else { return nil }
+    }
+    if let date = deletion.base {
+      plan.deletions.append((row.number, date))
+      plan.report.changes.append(change)
+      return nil
+    }
+    var edited = CollectionEdited(number: row.number)
+    edited.deletedDate = Replacement(old: row.deletedDate, new: nil)
+    return (edited, change)
+  }
+
+  /// Lets deleted collections come back, unless the folder that they come back to stays deleted.
+  private mutating func settle<T: TransactionReading & ~Copyable>(
+    _ returning: inout [ObjectNumber: (edit: CollectionEdited, change: UndoChange)], _ t: borrowing T
+  ) throws {
+    var homeless: Set<ObjectNumber> = []
+    var isSettled = false
+    while !isSettled {
+      isSettled = true
+      for number in returning.keys.sorted() where !homeless.contains(number) {
+        guard let home = try plannedParent(of: number, t), try !isLive(home, Set(returning.keys), t) else { continue }
+        isSettled = false
+        homeless.insert(number)
+        guard let entry = returning[number] else { continue }
+        let sentence = "The folder that \(entry.change.subject.phrase) would come back to is deleted."
+        if overrides(entry.change, .homeGone, sentence) {
+          plan.folderMoves.removeAll { $0.child == number }
+          plan.folderMoves.append(UndoPlan.FolderMove(child: number, place: nil))
+        } else {
+          returning[number] = nil
+          plan.folderMoves.removeAll { $0.child == number }
+        }
+      }
+    }
+    for (_, entry) in returning.sorted(by: { $0.key < $1.key }) {
+      plan.collectionEdits.append(entry.edit)
+      plan.report.changes.append(entry.change)
+    }
+  }
+
+  private func isLive<T: TransactionReading & ~Copyable>(
+    _ folder: ObjectNumber, _ returning: Set<ObjectNumber>, _ t: borrowing T
+  ) throws -> Bool {
+    if plan.deletions.contains(where: { $0.number == folder }) { return false }
+    return try returning.contains(folder) || projections.collection(folder, in: t)?.deletedDate == nil
+  }
+
+  // MARK: Places of collections
+
+  /// The folder that a collection hangs in when the plan is carried out; nil for the root and for who goes to its end.
+  private func plannedParent<T: TransactionReading & ~Copyable>(
+    of number: ObjectNumber, _ t: borrowing T
+  ) throws -> ObjectNumber? {
+    if let move = plan.folderMoves.first(where: { $0.child == number }) { return move.place?.container }
+    guard let parent = try projections.collection(number, in: t)?.parent, parent != 0 else { return nil }
+    return parent
+  }
+
+  private mutating func judgePlace<T: TransactionReading & ~Copyable>(
+    _ net: UndoComposition.CollectionNet, of number: ObjectNumber, returning: Set<ObjectNumber>, _ t: borrowing T
+  ) throws {
+    guard let place = net.place, let base = place.base, let given = place.given, base != given,
+      let row = try projections.collection(number, in: t),
+      let key = try projections.key(of: number, in: row.parent, t)
+    else { return }
+    let current = ContainerPlace(container: row.parent, key: key)
+    let target = ContainerPlace(container: base.container, key: try spreads.map(base, after: place.found, in: t))
+    guard current != target else {
+      plan.report.alreadyCount += 1
+      return
+    }
+    let home = try home(of: base.container, t)
+    let change = UndoChange(
+      .membership, subject(row), in: home, "parent", from: .text(try self.home(of: row.parent, t).spelling),
+      to: .text(home.spelling))
+    if try spreads.follow(given, of: number, after: place.last, in: t) != current {
+      guard overrides(change, .changedSince) else { return }
+    }
+    guard try isLive(base.container, returning, t) else {
+      _ = overrides(
+        change, .homeGone, isForcible: false, "The folder that \(subject(row).phrase) would go back to is deleted.")
+      return
+    }
+    plan.folderMoves.append(UndoPlan.FolderMove(child: number, place: target))
+    plan.report.changes.append(change)
+  }
+
+  /// Takes the moves out of the plan that would put a folder into itself (FO-05).
+  private mutating func dropLoops<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
+    for move in plan.folderMoves {
+      var ancestor = move.place?.container
+      var seen: Set<ObjectNumber> = []
+      while let folder = ancestor, folder != move.child, seen.insert(folder).inserted {
+        ancestor = try plannedParent(of: folder, t)
+      }
+      guard ancestor == move.child, let row = try projections.collection(move.child, in: t) else { continue }
+      plan.folderMoves.removeAll { $0.child == move.child }
+      let own = subject(row)
+      guard let index = plan.report.changes.firstIndex(where: { $0.subject == own && $0.property == "parent" }) else {
+        continue
+      }
+      let change = plan.report.changes.remove(at: index)
+      _ = overrides(change, .homeGone, isForcible: false, "By now \(own.phrase) holds the folder that it was in.")
+    }
+  }
+
+  // MARK: Places of assets
+
+  /// What a container is called.
+  private mutating func home<T: TransactionReading & ~Copyable>(
+    of container: ObjectNumber, _ t: borrowing T
+  ) throws -> UndoChange.Subject {
+    if let known = homes[container] { return known }
+    var found = UndoChange.Subject.library
+    if let row = try projections.collection(container, in: t) {
+      found = subject(row)
+    } else if let number = try projections.pick(container, in: t)?.client ?? Optional(container),
+      let row = try projections.client(number, in: t)
+    {
+      found = .client(row.name)
+    }
+    homes[container] = found
+    return found
+  }
+
+  mutating func judgePlaces<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
+    let returned = Dictionary(uniqueKeysWithValues: plan.returns.map { ($0.row.number, $0.row.identifier) })
+    let members = composition.places.keys.sorted { ($0.container, $0.child) < ($1.container, $1.child) }
+    for member in members {
+      guard let net = composition.places[member], net.base != net.given,
+        // What was created goes with its places, or stays with them.
+        composition.assets[member.child]?.exists?.base != false,
+        composition.collections[member.container]?.creation == nil
+      else { continue }
+      let identifier = try returned[member.child] ?? projections.asset(member.child, in: t)?.identifier
+      // Whether it comes back was judged, and told, with the asset.
+      if identifier == nil, composition.assets[member.child]?.exists?.given == false { continue }
+      try judge(net, of: member, identifier, t)
+    }
+  }
+
+  private mutating func judge<T: TransactionReading & ~Copyable>(
+    _ net: UndoComposition.PlaceNet<OrderKey>, of member: ContainerMember, _ identifier: LocalIdentifier?,
+    _ t: borrowing T
+  ) throws {
+    let current = try projections.key(of: member.child, in: member.container, t)
+    let target = try net.base.map {
+      try spreads.map(ContainerPlace(container: member.container, key: $0), after: net.found, in: t)
+    }
+    let given = try net.given.map {
+      let place = ContainerPlace(container: member.container, key: $0)
+      return try spreads.follow(place, of: member.child, after: net.last, in: t).key
+    }
+    guard current != target else {
+      plan.report.alreadyCount += 1
+      return
+    }
+    let home = try home(of: member.container, t)
+    let kind: UndoChange.Kind = if case .client = home { .permission } else { .membership }
+    let subject = identifier.map { UndoChange.Subject.asset($0) } ?? .library
+    let change = UndoChange(kind, subject, in: home, "orderKey", from: .key(current), to: .key(target))
+    guard identifier != nil else {
+      _ = overrides(
+        change, .goneSince, isForcible: false, "An asset that stood in \(home.phrase) has been removed since.")
+      return
+    }
+    if current != given {
+      let sentence = "The place of \(subject.phrase) in \(home.phrase) was changed since."
+      guard overrides(change, .changedSince, sentence) else { return }
+    }
+    plan.placements[member.container, default: []].append(UndoPlan.Placement(child: member.child, key: target))
+    let comesWithAsset = composition.assets[member.child]?.exists?.given == false && current == nil
+    if !comesWithAsset { plan.report.changes.append(change) }
+  }
+}
+
+extension LogValue {
+  fileprivate static func key(_ key: OrderKey?) -> LogValue {
+    key.map { .text(String($0.rawValue, radix: 16)) } ?? .null
+  }
+}

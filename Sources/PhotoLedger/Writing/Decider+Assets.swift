@@ -1,0 +1,382 @@
+import EventLog
+import Foundation
+import LMDB
+
+extension Decider {
+  // MARK: Creation
+
+  mutating func create(
+    _ creation: AssetCreation, as identifier: LocalIdentifier, _ t: inout WriteTransaction
+  ) throws {
+    try checkIsFree(identifier, t)
+    var creation = creation
+    let resources = try creation.resources.map { try stored($0) }
+    try ResourceCombination.check(resources.map(\.type), of: creation.mediaType)
+    try check(creation)
+    if resources.hasPairedVideo { creation.mediaSubtypes.insert(.photoLive) }
+    var row = AssetRow(number: nextNumber, identifier: identifier, addedDate: date)
+    row.flags = creation.isFavorite ? [.favorite] : []
+    if creation.isHidden { row.flags.insert(.hidden) }
+    if creation.representsBurst { row.flags.insert(.representsBurst) }
+    row.mediaType = creation.mediaType
+    row.mediaSubtypes = creation.mediaSubtypes
+    row.playbackStyle = creation.effectivePlaybackStyle
+    row.pixelWidth = UInt32(creation.pixelWidth)
+    row.pixelHeight = UInt32(creation.pixelHeight)
+    // Adding zero makes of -0.0 the one zero that the log leaves out.
+    row.duration = creation.duration + 0
+    row.creationDate = creation.creationDate
+    row.localCreationDate = creation.localCreationDate
+    row.timeZoneOffset = creation.timeZoneOffset.map(Int32.init)
+    row.modificationDate = date
+    row.location = creation.location
+    row.sourceType = creation.sourceType
+    row.rating = creation.rating
+    row.playbackVariation = creation.playbackVariation
+    row.originalResourceChoice = creation.originalResourceChoice
+    row.burstSelection = creation.burstSelectionTypes
+    if creation.isSelfPortrait { row.flags.insert(.selfPortrait) }
+    if resources.hasRaw { row.flags.insert(.raw) }
+    var details = AssetDetails(resources: resources)
+    details.caption = creation.caption?.isEmpty ?? true ? nil : creation.caption
+    details.keywords = Self.keywords(creation.keywords)
+    details.origin = creation.origin?.stringValue
+    try checkChoice(creation.originalResourceChoice, resources)
+    try join(creation.burstIdentifier, &row, &t)
+    // What the other members of the burst became has taken a number.
+    row.number = nextNumber
+    try record(.assetCreated(AssetExistence(row: row, details: details)), &t)
+    noteCreated(identifier, .asset)
+    try joinSelection(row.number, &t)
+  }
+
+  /// Keywords as they are kept: each once, in the order of their bytes (AS-15).
+  static func keywords(_ words: some Sequence<String>) -> [String] {
+    distinct(words.filter { !$0.isEmpty }).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// Only a RAW and JPEG pair has two originals to choose from (AS-16).
+  func checkChoice(_ choice: OriginalResourceChoice, _ resources: [AssetResource]) throws {
+    guard choice == .compressed || resources.isRawPair else {
+      throw LibraryError(
+        .requestNotSupportedForAsset,
+        "The RAW original can be chosen for an asset that has a compressed and a RAW original; this one has not.")
+    }
+  }
+
+  /// The resource that staging made of a draft, before the block came to the writer.
+  func stored(_ draft: ResourceDraft) throws -> AssetResource {
+    guard case .stored(let resource) = draft.source else {
+      preconditionFailure("A resource reached the writer before its bytes were stored.")
+    }
+    guard resource.sha256.count == 32 else {
+      throw LibraryError(
+        .invalidResource,
+        "The resource \(resource.originalFilename) has a hash of \(resource.sha256.count) bytes, not 32.")
+    }
+    guard resource.sha1.map({ $0.count == 20 }) ?? true else {
+      throw invalid("a SHA-1 that has not 20 bytes")
+    }
+    guard resource.contentIdentifier.map({ (1...256).contains($0.utf8.count) }) ?? true else {
+      throw invalid("a content identifier that is empty or longer than 256 bytes")
+    }
+    try AssetNumbers.check(resource)
+    guard try resources.secures(resource) else { throw LibraryError.missingBytes(resource) }
+    return resource
+  }
+
+  private func check(_ creation: AssetCreation) throws {
+    try AssetNumbers.check(side: creation.pixelWidth)
+    try AssetNumbers.check(side: creation.pixelHeight)
+    try AssetNumbers.check(duration: creation.duration)
+    try checkDuration(creation.duration, of: creation.mediaType)
+    try check(creation.creationDate, creation.localCreationDate, creation.timeZoneOffset, creation.location)
+    guard creation.burstIdentifier.map({ (1...256).contains($0.utf8.count) }) ?? true else {
+      throw invalid("a burst identifier that is empty or longer than 256 bytes")
+    }
+    guard creation.burstIdentifier != nil || (!creation.representsBurst && creation.burstSelectionTypes == []) else {
+      throw invalid("a part in a burst without a burst identifier")
+    }
+    try check(caption: creation.caption, keywords: creation.keywords)
+  }
+
+  private func check(caption: String?, keywords: some Sequence<String>) throws {
+    if let caption, caption.utf8.count > 65_536 { throw invalid("a caption longer than 65,536 bytes") }
+    var count = 0
+    for keyword in keywords {
+      count += 1
+      guard keyword.utf8.count <= 256 else { throw invalid("a keyword longer than 256 bytes") }
+    }
+    guard count <= 1024 else { throw invalid("more than 1,024 keywords") }
+  }
+
+  private func check(_ date: Date?, _ local: Date?, _ offset: Int?, _ location: Location?) throws {
+    for date in [date, local].compactMap({ $0 }) { try AssetNumbers.check(date: date) }
+    if let offset { try AssetNumbers.check(offset: offset) }
+    if let location { try AssetNumbers.check(location) }
+  }
+
+  private func invalid(_ what: String) -> LibraryError {
+    LibraryError(.invalidResource, "An asset cannot have \(what); correct the request.")
+  }
+
+  // MARK: Edits
+
+  mutating func edit(
+    _ identifiers: [LocalIdentifier], _ changes: AssetChanges, _ t: inout WriteTransaction
+  ) throws {
+    try check(changes)
+    var edits: [(row: AssetRow, edit: AssetEdit)] = []
+    for identifier in distinct(identifiers) {
+      let row = try editableAsset(identifier, t)
+      try checkType(changes.mediaType, of: row, t)
+      try checkDuration(changes.duration ?? row.duration, of: changes.mediaType ?? row.mediaType)
+      let edit = try self.edit(of: row, changes, t)
+      if !edit.changes.isEmpty { edits.append((row, edit)) }
+    }
+    try record(edits, .edited, &t)
+  }
+
+  func check(_ changes: AssetChanges) throws {
+    try check(
+      changes.creationDate?.value, changes.localCreationDate?.value, changes.timeZoneOffset?.value,
+      changes.location?.value)
+    if let duration = changes.duration { try AssetNumbers.check(duration: duration) }
+    try check(caption: changes.caption?.value, keywords: changes.addedKeywords)
+    for side in [changes.pixelWidth, changes.pixelHeight].compactMap({ $0 }) { try AssetNumbers.check(side: side) }
+  }
+
+  /// Photos have no duration (AS-03).
+  func checkDuration(_ duration: Double, of type: MediaType) throws {
+    if type == .image, duration != 0 { throw invalid("a duration of \(duration) s as a photo") }
+  }
+
+  /// Whether the resources that an asset has can be those of another media type.
+  private func checkType(_ type: MediaType?, of row: AssetRow, _ t: borrowing WriteTransaction) throws {
+    guard let type, type != row.mediaType else { return }
+    let details = try projections.details(row.number, in: t)
+    try ResourceCombination.check(details?.resources.map(\.type) ?? [], of: type)
+  }
+
+  /// An asset whose content and properties may be changed: none that another computer or a shared album put here
+  /// (AS-13).
+  func editableAsset(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws -> AssetRow {
+    let row = try asset(identifier, t)
+    guard row.isEditable else {
+      throw LibraryError(
+        .requestNotSupportedForAsset,
+        """
+        The asset \(identifier.spelled(as: .asset)) was put here by another computer or a shared album; \
+        it cannot be changed or deleted here.
+        """)
+    }
+    return row
+  }
+
+  func details(of row: AssetRow, _ t: borrowing WriteTransaction) throws -> AssetDetails {
+    guard let details = try projections.details(row.number, in: t) else {
+      throw projections.corruption("the details of asset \(row.number)")
+    }
+    return details
+  }
+
+  /// The edit that brings a row and its words to what is wanted, with a new modification date if anything differs
+  /// (AS-01).
+  private func edit(
+    of row: AssetRow, _ wanted: AssetChanges, _ t: borrowing WriteTransaction
+  ) throws -> AssetEdit {
+    var edit = AssetEdit(number: row.number, changes: propertyChanges(of: row, wanted))
+    if wanted.concernsDetails {
+      let old = try details(of: row, t)
+      var new = old
+      if let caption = wanted.caption { new.caption = caption.value.flatMap { $0.isEmpty ? nil : $0 } }
+      let kept = old.keywords.filter { !wanted.removedKeywords.contains($0) }
+      new.keywords = Self.keywords(kept + wanted.addedKeywords)
+      if let choice = wanted.originalResourceChoice {
+        try checkChoice(choice, old.resources)
+        let isSizeSet = wanted.pixelWidth != nil || wanted.pixelHeight != nil
+        if let size = old.resources.size(of: choice, changing: row) {
+          if let shape = new.unedited {
+            new.unedited = .init(pixelWidth: size.width, pixelHeight: size.height, duration: shape.duration)
+          } else if !isSizeSet {
+            wantShape(Int(size.width), Int(size.height), wanted.duration ?? row.duration, of: row, in: &edit)
+          }
+        }
+      }
+      if new != old { edit.details = Replacement(old: old, new: new) }
+    }
+    if edit.details != nil || !edit.changes.isEmpty { noteModification(of: row, in: &edit) }
+    return edit
+  }
+
+  /// Adds the new modification date to an edit.
+  func noteModification(of row: AssetRow, in edit: inout AssetEdit) {
+    let date = FieldValue.date(modificationDate(after: row))
+    guard row[.modificationDate] != date || edit.changes.isEmpty else { return }
+    edit.changes.append(AssetChange(field: .modificationDate, old: row[.modificationDate], new: date))
+  }
+
+  private func propertyChanges(of row: AssetRow, _ wanted: AssetChanges) -> [AssetChange] {
+    var changes: [AssetChange] = []
+    func want(_ field: AssetField, _ value: FieldValue?) {
+      guard let value, row[field] != value else { return }
+      changes.append(AssetChange(field: field, old: row[field], new: value))
+    }
+    want(.isFavorite, wanted.isFavorite.map(FieldValue.bool))
+    want(.isHidden, wanted.isHidden.map(FieldValue.bool))
+    want(.creationDate, wanted.creationDate.map { .date($0.value) })
+    want(.localCreationDate, wanted.localCreationDate.map { .date($0.value) })
+    want(.timeZoneOffset, wanted.timeZoneOffset.map { $0.value.map { .integer(Int64($0)) } ?? .null })
+    want(.location, wanted.location.map { $0.value.map(FieldValue.place) ?? .null })
+    want(.mediaSubtypes, wanted.mediaSubtypes.map { .integer(Int64($0.rawValue)) })
+    want(.playbackStyle, wanted.playbackStyle.map { .integer(Int64($0.rawValue)) })
+    want(.duration, wanted.duration.map { .double($0 + 0) })
+    want(.pixelWidth, wanted.pixelWidth.map { .integer(Int64($0)) })
+    want(.pixelHeight, wanted.pixelHeight.map { .integer(Int64($0)) })
+    want(.mediaType, wanted.mediaType.map { .integer(Int64($0.rawValue)) })
+    want(.rating, wanted.rating.map { .integer(Int64($0.rawValue)) })
+    want(.playbackVariation, wanted.playbackVariation.map { .integer(Int64($0.rawValue)) })
+    want(.originalResourceChoice, wanted.originalResourceChoice.map { .integer(Int64($0.rawValue)) })
+    want(.isSelfPortrait, wanted.isSelfPortrait.map(FieldValue.bool))
+    if row.burstIdentifier != nil {
+      want(.burstSelectionTypes, wanted.burstSelectionTypes.map { .integer(Int64($0.rawValue)) })
+    }
+    if row.mediaSubtypes.contains(.photoLive) {
+      want(.isLivePhotoVideoPlaybackEnabled, wanted.isLivePhotoVideoPlaybackEnabled.map(FieldValue.bool))
+    }
+    return changes
+  }
+
+  /// The date of a change to an asset: a clock that was set back must not take it back (AS-01).
+  private func modificationDate(after row: AssetRow) -> Date { max(date, row.modificationDate ?? date) }
+
+  mutating func add(
+    _ drafts: [ResourceDraft], to identifier: LocalIdentifier, _ changes: AssetChanges,
+    retyping types: [ResourceType: ResourceType], _ t: inout WriteTransaction
+  ) throws {
+    try check(changes)
+    let row = try editableAsset(identifier, t)
+    let details = try details(of: row, t)
+    let retyped = details.resources.filter { types[$0.type] != nil }
+    let kept = details.resources.filter { types[$0.type] == nil }
+    var added = try drafts.map { try stored($0) }.filter { !details.resources.contains($0) }
+    try checkDuration(changes.duration ?? row.duration, of: changes.mediaType ?? row.mediaType)
+    if added.isEmpty, retyped.isEmpty { return try self.edit([identifier], changes, &t) }
+    added += retyped.map { resource in
+      var resource = resource
+      resource.type = types[resource.type] ?? resource.type
+      return resource
+    }
+    let resources = kept + added
+    try ResourceCombination.check(resources.map(\.type), of: changes.mediaType ?? row.mediaType)
+    var changes = changes
+    let subtypes = changes.mediaSubtypes ?? row.mediaSubtypes
+    if added.hasPairedVideo, !subtypes.contains(.photoLive) {
+      changes.mediaSubtypes = subtypes.union(.photoLive)
+      changes.playbackStyle = changes.playbackStyle ?? .livePhoto
+    }
+    var edit = try self.edit(of: row, changes, t)
+    if edit.changes.isEmpty { noteModification(of: row, in: &edit) }
+    setResources(resources, of: row, details, in: &edit)
+    try record([(row, edit)], .edited, &t)
+  }
+
+  /// Adds other resources to an edit, and what follows from them.
+  func setResources(_ resources: [AssetResource], of row: AssetRow, _ details: AssetDetails, in edit: inout AssetEdit) {
+    var replacement = edit.details ?? Replacement(old: details, new: details)
+    replacement.new.resources = resources
+    edit.details = replacement
+    let isRaw = FieldValue.bool(resources.hasRaw)
+    if row[.isRaw] != isRaw { edit.changes.append(AssetChange(field: .isRaw, old: row[.isRaw], new: isRaw)) }
+  }
+
+  // MARK: Trash
+
+  mutating func setTrashed(
+    _ trashedDate: Date?, _ identifiers: [LocalIdentifier], _ t: inout WriteTransaction
+  ) throws {
+    var edits: [(row: AssetRow, edit: AssetEdit)] = []
+    for identifier in distinct(identifiers) {
+      let row = try editableAsset(identifier, t)
+      guard (row.trashedDate == nil) != (trashedDate == nil) else { continue }
+      let change = AssetChange(field: .trashedDate, old: .date(row.trashedDate), new: .date(trashedDate))
+      edits.append((row, AssetEdit(number: row.number, changes: [change])))
+    }
+    try record(edits, trashedDate == nil ? .restored : .trashed, &t)
+  }
+
+  mutating func purge(_ identifiers: [LocalIdentifier], _ t: inout WriteTransaction) throws {
+    for identifier in distinct(identifiers) {
+      let row = try asset(identifier, t)
+      guard row.trashedDate != nil else {
+        throw LibraryError(
+          .changeNotSupported,
+          "The asset \(row.identifier.spelled(as: .asset)) is not in the trash; move it there before purging it.")
+      }
+      let details = try details(of: row, t)
+      try leaveBurst(row, &t)
+      let places = try projections.places(of: row.number, in: t)
+      try record(.assetPurged(AssetExistence(row: row, details: details, places: places)), &t)
+      for resource in try resourcesEverNamed(by: row, details, t)
+      where try projections.assets(withContent: resource.sha256, in: t).isEmpty {
+        orphans.append(resource)
+      }
+    }
+  }
+
+  /// The files of an asset, with those that edits of its content have replaced.
+  private func resourcesEverNamed(
+    by row: AssetRow, _ details: AssetDetails, _ t: borrowing WriteTransaction
+  ) throws -> [AssetResource] {
+    var named = details.resources
+    for sequence in try projections.history(of: row.number, in: t) where sequence < appender.previousHead.sequence + 1 {
+      guard let record = try log.event(at: sequence, in: t), case .assetsEdited(let edited) = try Event(record)
+      else { continue }
+      for edit in edited.edits where edit.number == row.number { named += edit.details?.old.resources ?? [] }
+    }
+    return distinct(named)
+  }
+
+  // MARK: Recording
+
+  /// Records edits in runs, with what they mean for the counts of the albums that show the assets.
+  mutating func record(
+    _ edits: [(row: AssetRow, edit: AssetEdit)], _ verb: AssetsEdited.Verb, _ t: inout WriteTransaction
+  ) throws {
+    for run in edits.inRuns(of: Event.objectLimit) {
+      var shifts: [ObjectNumber: CountShift] = [:]
+      for (row, edit) in run {
+        var after = row
+        try apply(.assetsEdited(AssetsEdited(verb: verb, edits: [edit], shifts: [])), to: &after)
+        guard after.isVisible != row.isVisible else { continue }
+        try count(after.isVisible ? 1 : -1, of: row.number, in: &shifts, t)
+      }
+      let counted = shifts.values.filter { $0.by != 0 || $0.byCreator != 0 }.sorted { $0.album < $1.album }
+      try record(.assetsEdited(AssetsEdited(verb: verb, edits: run.map(\.edit), shifts: counted)), &t)
+    }
+  }
+
+  /// Counts an asset that came into view or left it in every album that holds it.
+  private func count(
+    _ change: Int, of number: ObjectNumber, in shifts: inout [ObjectNumber: CountShift],
+    _ t: borrowing WriteTransaction
+  ) throws {
+    let places = try projections.places(of: number, in: t)
+    for place in places {
+      guard let album = try projections.collection(place.container, in: t) else { continue }
+      let isSelected = album.creator != 0 && places.contains { $0.container == album.creator }
+      shifts[album.number, default: CountShift(album: album.number, by: 0)].by += change
+      if isSelected { shifts[album.number]?.byCreator += change }
+    }
+  }
+
+  private func apply(_ event: Event, to row: inout AssetRow) throws {
+    var edited: AssetRow? = row
+    do {
+      try PhotoLedger.apply(event, toAsset: row.number, &edited)
+    } catch {
+      throw projections.corruption("the \(error.field) of asset \(error.number)")
+    }
+    row = edited ?? row
+  }
+}

@@ -1,0 +1,160 @@
+import EventLog
+import Foundation
+import LMDB
+
+// From requests to events.
+//
+// A decider carries one block out inside the writer's transaction: each request is checked against the state as the
+// block's earlier requests left it, becomes events, and each event is appended and applied at once, so that the next
+// request sees it. The decision depends on the state, the request, and the commit's date and randomness, which are
+// passed in; nothing else. A request that cannot be carried out throws, and the whole transaction is given up: nothing
+// of the block remains (CB-06).
+//
+//   Decider.swift               the block, identifiers, recording events
+// What the block's client may do is looked up first. What it cannot see is for it as though it were not there: the
+// same error as for an identifier that never was (AU-01).
+//
+//   Decider+Assets.swift        creation, edits, trash
+//   Decider+Erasing.swift       taking what was told of assets out of the log
+//   Decider+Editing.swift       edits of content
+//   Decider+Bursts.swift        who stands for a burst
+//   Decider+Collections.swift   albums and folders themselves
+//   Decider+Content.swift       what stands in them, and where
+//   Decider+Clients.swift       clients, permissions, selections, picks
+//   Decider+Undo.swift          taking back what commits did
+
+/// Carries one change block out in a write transaction.
+struct Decider: ~Copyable {
+  let core: StoreCore
+  let projections: Projections
+  let log: EventLog
+  /// The mark of the library, which results that are passed in must bear.
+  let library: UInt64
+  let resources: ResourceStore
+  let date: Date
+  /// Who asks.
+  let client: String
+  /// What the client may do, as the block began.
+  let permission: Permission
+  var appender: EventAppender
+  let makeSalt: () -> Salt
+  /// The identifiers of the objects that the block created.
+  private(set) var created: [String] = []
+  /// The resource files that nothing refers to once the block is durable.
+  var orphans: [AssetResource] = []
+
+  init(
+    core: StoreCore, resources: ResourceStore, date: Date, client: String, permission: Permission,
+    appender: consuming EventAppender
+  ) {
+    self.core = core
+    self.client = client
+    self.permission = permission
+    projections = core.projections
+    log = core.log
+    library = core.mark
+    makeSalt = core.surroundings.salt
+    self.resources = resources
+    self.date = date
+    self.appender = appender
+  }
+
+  mutating func carryOut(_ request: ChangeRequest, _ t: inout WriteTransaction) throws {
+    try checkPermission(for: request)
+    switch request {
+    case .client(let name, let change): try carryOut(change, of: name, &t)
+    case .createAsset(let creation, let identifier): try create(creation, as: identifier, &t)
+    case .editAssets(let identifiers, let changes): try edit(identifiers, changes, &t)
+    case .addResources(let drafts, let identifier, let changes, let types):
+      try add(drafts, to: identifier, changes, retyping: types, &t)
+    case .trashAssets(let identifiers): try setTrashed(date, identifiers, &t)
+    case .restoreAssets(let identifiers): try setTrashed(nil, identifiers, &t)
+    case .purgeAssets(let identifiers): try purge(identifiers, &t)
+    case .eraseAssets(let numbers): try erase(numbers, &t)
+    case .createCollection(let kind, let title, let query, let identifier):
+      try create(kind, title, query, as: identifier, &t)
+    case .editContent(let identifier, let edit): try editContent(of: identifier, edit, &t)
+    case .revertContent(let identifier, let choice): try revertContent(of: identifier, to: choice, &t)
+    case .setRepresentative(let identifier): try setRepresentative(identifier, &t)
+    case .shortenHistory(let commit): try shortenHistory(to: commit, &t)
+    case .undo(let order): try undo(order, &t)
+    case .setTitle(let title, let identifier): try setTitle(title, of: identifier, &t)
+    case .deleteCollections(let identifiers): try delete(identifiers, &t)
+    case .insert(let members, let container, let index): try insert(members, container, at: index, &t)
+    case .remove(let members, let container): try remove(members, container, &t)
+    case .removeAt(let indexes, let container): try remove(at: indexes, container, &t)
+    case .replaceAt(let indexes, let container, let members): try replace(at: indexes, container, with: members, &t)
+    case .moveAt(let indexes, let container, let destination): try move(at: indexes, container, to: destination, &t)
+    }
+  }
+
+  // MARK: Recording
+
+  /// The sequence of the next event: the number of an object that it creates.
+  var nextNumber: ObjectNumber { appender.nextSequence }
+
+  /// Appends an event and applies it.
+  mutating func record(_ event: Event, _ t: inout WriteTransaction) throws {
+    let sequence = try appender.append(
+      type: event.type, version: event.version, payload: event.payload(), salt: makeSalt(), in: &t)
+    try projections.apply(event, sequence: sequence, commit: appender.commit, in: &t)
+  }
+
+  /// Ends the commit.
+  consuming func finish(_ t: inout WriteTransaction) throws -> Commit {
+    try appender.finish(in: &t)
+  }
+
+  mutating func noteCreated(_ identifier: LocalIdentifier, _ kind: ObjectKind) {
+    created.append(identifier.spelled(as: kind))
+  }
+
+  // MARK: Finding objects
+
+  func asset(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws -> AssetRow {
+    guard let object = try visibleObject(identifier, t) else { throw unknown(identifier, "asset") }
+    guard object.isAsset, let row = try projections.asset(object.number, in: t) else {
+      throw LibraryError(
+        .changeNotSupported, "The object \(identifier.uuidString) is not an asset; the request needs one.")
+    }
+    return row
+  }
+
+  func collection(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws -> CollectionRow {
+    guard let object = try visibleObject(identifier, t) else { throw unknown(identifier, "album or folder") }
+    guard !object.isAsset, let row = try projections.collection(object.number, in: t) else {
+      throw LibraryError(
+        .changeNotSupported, "The object \(identifier.uuidString) is an asset; the request needs an album or folder.")
+    }
+    guard row.deletedDate == nil else { throw unknown(identifier, "album or folder") }
+    return row
+  }
+
+  /// The object with an identifier, if the client may know of it.
+  private func visibleObject(
+    _ identifier: LocalIdentifier, _ t: borrowing WriteTransaction
+  ) throws -> (number: ObjectNumber, isAsset: Bool)? {
+    guard let object = try projections.object(identifier, in: t), permission.access != .full else {
+      return try projections.object(identifier, in: t)
+    }
+    let isShown =
+      object.isAsset
+      ? try projections.shows(object.number, to: permission.access, in: t)
+      : try projections.collection(object.number, in: t).map(permission.access.shows) ?? false
+    return isShown ? object : nil
+  }
+
+  func unknown(_ identifier: LocalIdentifier, _ what: String) -> LibraryError {
+    LibraryError(
+      .identifierNotFound,
+      "The library has no \(what) with the identifier \(identifier.uuidString); it may have been deleted.")
+  }
+
+  /// The identifier must be free: a placeholder is drawn at random, or comes from outside.
+  func checkIsFree(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws {
+    guard try projections.object(identifier, in: t) == nil else {
+      throw LibraryError(
+        .changeNotSupported, "The identifier \(identifier.uuidString) is taken; make a new object without naming one.")
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import Dispatch
+import Foundation
+
+extension PhotoLibrary {
+  /// Carries out all requests of a block as one commit, or none (CB-01, CB-06).
+  ///
+  /// The block is called at once, where the caller is (OB-05). Returns when the commit is durable; blocks that wait
+  /// at the same time share one sync.
+  ///
+  /// The blocks of one `PhotoLibrary` value are committed in the order in which its `performChanges` were called, in
+  /// any of their forms: the one that is called first is first, whatever has to be stored for it, and whatever is
+  /// purged meanwhile. One that fails does not hold up those behind it. A later block waits until the bytes of the
+  /// earlier ones are stored; blocks that need not wait for each other are sent through different values, see
+  /// ``as(_:)``.
+  /// - Parameters:
+  ///   - cause: why, for the log: an import, a scan, a request.
+  ///   - key: an idempotency key: a block whose key is known has been carried out, and its receipt is given again.
+  ///   - changes: collects the requests; what it throws gives the block up.
+  /// - Returns: the new state and the identifiers of what was created.
+  /// - Throws: ``LibraryError`` for a request that cannot be carried out, and if the store cannot be written.
+  @discardableResult
+  nonisolated(nonsending) public func performChanges(
+    cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void
+  ) async throws -> CommitReceipt {
+    let submission = try submission(cause, key, changes)
+    return try await withCheckedThrowingContinuation { continuation in
+      submission.send { continuation.resume(with: $0) }
+    }
+  }
+
+  /// The same, blocking the calling thread until the commit is durable.
+  ///
+  /// Not for code that runs on an actor or in a task: it would block a thread that others need.
+  /// - Throws: as ``performChanges(cause:key:_:)``.
+  @discardableResult
+  public func performChangesAndWait(
+    cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void
+  ) throws -> CommitReceipt {
+    let answer = Answer()
+    try submission(cause, key, changes).send { answer.give($0) }
+    return try answer.wait().get()
+  }
+
+  /// The same, telling a handler what became of the block (PHPhotoLibrary.performChanges(_:completionHandler:)).
+  ///
+  /// Blocks are committed in the order in which they were sent, as ``performChanges(cause:key:_:)`` says, and those
+  /// that wait together share one sync. The files of a block are copied on the calling thread.
+  /// - Parameters:
+  ///   - cause: why, for the log.
+  ///   - key: an idempotency key.
+  ///   - changes: collects the requests, on the calling thread; what it throws goes to the handler.
+  ///   - completionHandler: called once, on a serial queue of the library's, when the commit is durable (CB-04).
+  public func performChanges(
+    cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void,
+    completionHandler: @escaping @Sendable (Result<CommitReceipt, any Error>) -> Void
+  ) {
+    let queue = store.completions
+    do {
+      try submission(cause, key, changes).sendHere { outcome in queue.async { completionHandler(outcome) } }
+    } catch {
+      queue.async { completionHandler(.failure(error)) }
+    }
+  }
+
+  private func submission(
+    _ cause: String?, _ key: String?, _ changes: (ChangeBlock) throws -> Void
+  ) throws -> Submission {
+    try checkIsNow("change anything")
+    guard ChangeBlock.collecting?.isGoingOn != true else {
+      throw LibraryError(
+        .changeNotSupported,
+        """
+        A change block was begun inside another; put its requests into the outer block, \
+        or wait until that has returned.
+        """)
+    }
+    let block = ChangeBlock(makeIdentifier: store.core.surroundings.identifier)
+    let collecting = Collecting()
+    defer {
+      block.close()
+      collecting.end()
+    }
+    try ChangeBlock.$collecting.withValue(collecting) { try changes(block) }
+    if !block.errands.isEmpty {
+      guard block.requests.isEmpty else {
+        throw LibraryError(
+          .changeNotSupported,
+          """
+          A change block has requests about upload jobs and about the library, which are kept apart; \
+          make two blocks of it.
+          """)
+      }
+      try block.executeErrands(for: self)
+      let receipt = CommitReceipt(token: try currentToken, created: [], isRepetition: false)
+      return Submission(store: store, requests: [], client: client, cause: cause, key: key, receipt: receipt)
+    }
+    return Submission(
+      store: store, requests: block.requests, client: client, cause: cause, key: key, caller: blocks)
+  }
+}
+
+/// Carries one answer from the writer's thread to a thread that waits for it.
+final class Answer: @unchecked Sendable {  // `result` is guarded by the semaphore: written before, read after
+  private let semaphore = DispatchSemaphore(value: 0)
+  private var result: Result<CommitReceipt, any Error>?
+
+  func give(_ result: Result<CommitReceipt, any Error>) {
+    self.result = result
+    semaphore.signal()
+  }
+
+  func wait() -> Result<CommitReceipt, any Error> {
+    semaphore.wait()
+    guard let result else { preconditionFailure("The writer answered without an answer.") }
+    return result
+  }
+}

@@ -1,0 +1,118 @@
+import EventLog
+import Foundation
+import LMDB
+
+extension PhotoLibrary {
+  // MARK: Asking
+
+  /// What this client may do at a level (PHPhotoLibrary.authorizationStatus(for:), AU-09).
+  ///
+  /// Whoever may read may add.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n).
+  public func authorizationStatus(for level: AccessLevel) throws -> AuthorizationStatus {
+    if client == Self.owner { return .authorized }
+    return try store.reading { t in
+      guard let number = try store.core.projections.client(named: client, in: t)?.number,
+        let row = try store.clientRow(number, at: sequence, t)
+      else { return .notDetermined }
+      guard level == .addOnly, row.addOnly.status == .notDetermined else { return row[level].status }
+      return Permission(row).mayAdd ? .authorized : .notDetermined
+    }
+  }
+
+  /// What this client may do, as programs ask that know nothing of limited access: limited is authorized (AU-06).
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n).
+  public func authorizationStatus() throws -> AuthorizationStatus {
+    let status = try authorizationStatus(for: .readWrite)
+    return status == .limited ? .authorized : status
+  }
+
+  /// Asks for access in this client's name (PHPhotoLibrary.requestAuthorization(for:)).
+  ///
+  /// That it asked stands in the log. If nobody has decided and a prompt is installed, the prompt decides.
+  /// - Parameter level: what the client wants to do.
+  /// - Returns: what it may do now.
+  /// - Throws: ``LibraryError`` `.missingUsageDescription` for a client that was registered without one for the level;
+  ///   what the store throws.
+  @discardableResult
+  public func requestAuthorization(for level: AccessLevel) async throws -> AuthorizationStatus {
+    try checkIsNow("ask for access")
+    return try await offCooperativePool { [self] in
+      if client == Self.owner { return .authorized }
+      guard try authorizationStatus(for: level) == .notDetermined else { return try authorizationStatus(for: level) }
+      _ = try store.perform([.client(named: client, .request(level))], as: client, cause: "request for access")
+      try store.prompting.ask(about: client, for: level, in: store)
+      return try authorizationStatus(for: level)
+    }
+  }
+
+  /// Lets the person at the library add to a limited client's selection (presentLimitedLibraryPicker, AU-05).
+  /// - Returns: the identifiers that were added by this call; none without a prompt, and for a client that is not
+  ///   limited.
+  /// - Throws: ``LibraryError`` if the store cannot be read or written.
+  public func presentLimitedLibraryPicker() async throws -> [String] {
+    try checkIsNow("be offered more")
+    return try await offCooperativePool { [self] in try store.prompting.offerMore(to: client, in: store) }
+  }
+
+  private func offCooperativePool<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+
+  // MARK: Deciding
+
+  /// Installs who is asked about clients, in place of the system's dialogue; nil: nobody.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
+  public func setPermissionPrompt(_ prompt: (any PermissionPrompt)?) throws {
+    try checkIsNow("decide what clients may see")
+    try checkIsOwner("decide what clients may see")
+    store.prompting.install(prompt)
+  }
+
+  /// Every client that the library has heard of, in the order of their registration.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner; what the store throws.
+  /// - Complexity: O(m) for m clients.
+  public func clients() throws -> [Client] {
+    try checkIsOwner("list the library's clients")
+    return try store.reading { t in
+      var clients: [Client] = []
+      try store.forEachClient(at: moment, t) { clients.append(Client(row: $0)) }
+      return clients
+    }
+  }
+
+  /// The assets that a limited client has selected, hidden ones included, in the order of their addition.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` for a client that the library never heard of, `.accessUserDenied`
+  ///   for any client but the owner; what the store throws.
+  /// - Complexity: O(m log n) for m assets.
+  public func selection(of client: String) throws -> [Asset] {
+    try checkIsOwner("see what others may see")
+    return try store.reading { t in
+      let commit = try moment?.commit ?? store.core.log.head(t).commit
+      guard let row = try store.core.projections.client(named: client, in: t), row.number.isReached(by: sequence) else {
+        throw Self.unknownClient(client)
+      }
+      return try store.members(of: row.number, at: sequence, t).compactMap { member in
+        try store.assetRow(member.number, at: sequence, t).map { Asset(row: $0, commit: commit) }
+      }
+    }
+  }
+
+  // MARK: Answering for it
+
+  /// Who could see an asset at a state, and how.
+  public struct AssetAccess: Sendable, Hashable {
+    /// The client.
+    public let client: String
+    /// By what: full or limited access, or a pick.
+    public let kind: Client.AccessKind
+  }
+
+  static func unknownClient(_ name: String) -> LibraryError {
+    LibraryError(.identifierNotFound, "The library has never heard of a client '\(name)'; see `client list`.")
+  }
+}

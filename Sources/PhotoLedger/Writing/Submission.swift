@@ -1,0 +1,174 @@
+import Dispatch
+import EventLog
+import LMDB
+import Synchronization
+
+// One block on its way from a caller to its receipt.
+//
+//   collect ──▶ place taken ──▶ key known? ──▶ stage ──▶ the writer decides and commits ──▶ settle ──▶ receipt or error
+//                                  │ yes
+//                                  ▼
+//                           the first receipt
+//
+// The key is looked up before the bytes: whoever asks again, as an unknown outcome advises, may have moved the files
+// away by then. Bytes are stored away from the writer's thread and from the cooperative pool, since a copy and its sync
+// can take seconds. A block without bytes of its own goes straight to the writer.
+//
+// Invariant: the blocks of one caller are decided in the order in which they were sent. Each takes its place before
+// anything is done for it (CallerQueue.swift), and nothing that happens to its bytes meanwhile costs it that place
+// (ResourceStore+Holding.swift).
+
+/// A change block with what is to become of it.
+struct Submission: Sendable {
+  let store: LibraryStore
+  let requests: [ChangeRequest]
+  let client: String
+  let cause: String?
+  let key: String?
+  /// What led to the block, for the log.
+  var causation: String?
+  /// What is answered without the writer: the block's requests, about upload jobs, have been carried out.
+  var receipt: CommitReceipt?
+  /// Whether whoever may refuse it has seen it already, as part of a larger whole.
+  var isConfirmed = false
+  /// The other blocks of its caller; nil for the library's own.
+  var caller: CallerQueue?
+
+  typealias Handler = @Sendable (Result<CommitReceipt, any Error>) -> Void
+
+  private static let staging = DispatchQueue(label: "photoledger.staging", attributes: .concurrent)
+
+  /// Sends the block without holding the calling thread up; the handler is called once, on a thread of the library's.
+  func send(_ handler: @escaping Handler) {
+    let place = caller?.take()
+    if requests.contains(where: \.bringsBytes) {
+      let isSHA1Kept = ContentHash.isSHA1Kept
+      Self.staging.async { ContentHash.$isSHA1Kept.withValue(isSHA1Kept) { prepare(place, handler) } }
+    } else {
+      prepare(place, handler)
+    }
+  }
+
+  /// Stores the block's bytes on the calling thread, then sends it.
+  func sendHere(_ handler: @escaping Handler) { prepare(caller?.take(), handler) }
+
+  private func prepare(_ place: UInt64?, _ handler: @escaping Handler) {
+    if let receipt {
+      enqueue(nil, at: place)
+      return handler(.success(receipt))
+    }
+    var staging = Staging()
+    do {
+      if let receipt = try known() {
+        enqueue(nil, at: place)
+        return handler(.success(receipt))
+      }
+      try checkMayBegin()
+      try store.stage(requests, &staging)
+      let job = Writer.Job(
+        requests: staging.requests, client: client, cause: cause, key: key, causation: causation
+      ) { [staging] outcome in
+        if staging.isEmpty { return handler(outcome) }
+        // Files are looked after away from the writer's thread.
+        Self.staging.async { settle(staging, outcome, handler) }
+      }
+      enqueue(job, at: place)
+    } catch {
+      enqueue(nil, at: place)
+      store.core.release(staging, isRefused: true, from: store.resources)
+      handler(.failure(LibraryError(error)))
+    }
+  }
+
+  private func enqueue(_ job: Writer.Job?, at place: UInt64?) {
+    if let caller, let place {
+      guard let job else { return caller.fill(place, with: nil) }
+      caller.fill(place) { [store] in store.enqueue(job) }
+    } else if let job {
+      store.enqueue(job)
+    }
+  }
+
+  /// Asks whoever has to decide about the client, and whoever may refuse the block, before anything is stored.
+  private func checkMayBegin() throws {
+    guard !requests.isEmpty, !requests.allSatisfy(\.isAboutClients) else { return }
+    try store.prompting.askIfNeeded(for: client, in: store)
+    let permission = try store.reading { t in try store.core.projections.permission(of: client, in: t) }
+    guard permission.mayAdd else { throw permission.refusal(client, "change the library") }
+    if permission.access != .full { try checkBytesAreKnown(to: permission.access) }
+    guard !isConfirmed, let confirmation = store.installed((any ChangeConfirmation).self).current else { return }
+    guard confirmation.confirm(ChangeProposal(requests, client: client, cause: cause)) else {
+      throw LibraryError(.userCancelled, "The change was refused by who was asked to confirm it; nothing was changed.")
+    }
+  }
+
+  /// A client that does not see everything comes to no bytes by naming them (AU-01).
+  private func checkBytesAreKnown(to access: Access) throws {
+    let named = requests.flatMap(\.drafts).compactMap { draft in
+      if case .stored(let resource) = draft.source, !draft.isStaged { resource } else { nil }
+    }
+    if named.isEmpty { return }
+    try store.reading { t in
+      let projections = store.core.projections
+      for resource in named {
+        let isKnown = try projections.assets(withContent: resource.sha256, in: t).contains { asset in
+          guard try projections.shows(asset, to: access, in: t) else { return false }
+          return try projections.details(asset, in: t)?.resources.contains {
+            $0.storage == resource.storage
+              && $0.sha256 == resource.sha256 && $0.dataSize == resource.dataSize
+          } ?? false
+        }
+        guard isKnown else { throw LibraryError.missingBytes(resource) }
+      }
+    }
+  }
+
+  /// The receipt of a block that was carried out before under the same key.
+  private func known() throws -> CommitReceipt? {
+    guard let key else { return nil }
+    return try PhotoLibrary(store: store, client: client).receipt(forKey: key)
+  }
+
+  private func settle(
+    _ staging: Staging, _ outcome: Result<CommitReceipt, any Error>, _ handler: @escaping Handler
+  ) {
+    let receipt = try? outcome.get()
+    if receipt != nil { store.takeAwayMoved(staging) }
+    // A refused block leaves no file: what it stored and nothing else names is removed. One that was carried out before
+    // may have brought other bytes then.
+    store.core.release(staging, isRefused: receipt?.isRepetition ?? true, from: store.resources)
+    handler(outcome)
+  }
+}
+
+extension PhotoLibrary {
+  /// The receipt of the block that this client had carried out under an idempotency key; nil if there was none.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n), and O(m) in the events of the block.
+  package func receipt(forKey key: String) throws -> CommitReceipt? {
+    try store.reading { t in
+      try store.core.log.commit(forKey: key, of: client, in: t).map { try store.core.receipt(ofRepeated: $0, t) }
+    }
+  }
+}
+
+extension ChangeRequest {
+  fileprivate var isAboutClients: Bool { if case .client = self { true } else { false } }
+
+  /// The files that the request brings.
+  fileprivate var drafts: [ResourceDraft] {
+    switch self {
+    case .createAsset(let creation, _): creation.resources
+    case .addResources(let drafts, _, _, _): drafts
+    case .editContent(_, let edit): edit.drafts
+    default: []
+    }
+  }
+
+  /// Whether bytes have to be stored before the writer can decide.
+  fileprivate var bringsBytes: Bool { drafts.contains(where: \.bringsBytes) }
+}
+
+extension ResourceDraft {
+  fileprivate var bringsBytes: Bool { if case .stored = source { false } else { true } }
+}

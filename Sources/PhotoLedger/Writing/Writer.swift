@@ -1,0 +1,240 @@
+import EventLog
+import Foundation
+import LMDB
+
+// The one thread that writes.
+//
+// LMDB binds a write transaction to a thread, a sync blocks for milliseconds, and a sync is nearly all that a small
+// commit costs. So blocks queue up here, and whatever waits when the thread is free is carried out in one transaction
+// and made durable by one sync; each caller is answered only after that (group commit).
+//
+// Every block is its own commit all the same, and fails alone. A block that cannot be carried out spoils the
+// transaction it ran in, so the transaction is given up, the blocks before it (known to be good) are run again and
+// committed, the failed one is answered, and the rest goes on in a new transaction. No block runs more than twice
+// because of another. Refused: nested transactions (LMDB shadows pages for each), and checking blocks without
+// carrying them out (a second description of every rule).
+
+/// Queues change blocks and carries them out on a thread of its own.
+final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`: queue, isClosing, isFinished, thread
+  struct Job: Sendable {
+    var requests: [ChangeRequest]
+    var client: String
+    var cause: String?
+    var key: String?
+    /// What led to the block, for the log: the commits that it takes back.
+    var causation: String?
+    var answer: @Sendable (Result<CommitReceipt, any Error>) -> Void
+  }
+
+  /// What the writer does outside the transaction, after blocks have become durable.
+  struct Aftermath: Sendable {
+    var publish: @Sendable () -> Void
+    var discard: @Sendable ([AssetResource]) -> Void
+    /// Called when nothing more can be written, for this reason.
+    var giveUp: @Sendable (LibraryError) -> Void
+  }
+
+  static var closing: ClosingStage { .writer }
+
+  private let condition = NSCondition()
+  private var queue: [Job] = []
+  private var isClosing = false
+  private let core: StoreCore
+  private let resources: ResourceStore
+  private let aftermath: Aftermath
+  private var isFinished = false
+  private var thread: Thread?
+
+  /// How often an idle writer frees the reader slots of processes that died: until then they pin pages.
+  static let readerCheckSeconds = 60.0
+  /// The most blocks that share a sync.
+  static let groupLimit = 1024
+  /// After this many events a transaction takes no further block.
+  static let eventLimit = 5000
+
+  init(core: StoreCore, resources: ResourceStore, aftermath: Aftermath) {
+    self.core = core
+    self.resources = resources
+    self.aftermath = aftermath
+    let thread = Thread { [self] in run() }
+    thread.name = "ledger-writer"  // Linux allows 15 bytes.
+    thread.stackSize = 2 << 20
+    self.thread = thread
+    thread.start()
+  }
+
+  /// Queues a block; its answer comes on the writer's thread.
+  func enqueue(_ job: Job) {
+    condition.lock()
+    guard !isClosing else {
+      condition.unlock()
+      job.answer(.failure(LibraryError(.closed, "The library was closed; open it again to change it.")))
+      return
+    }
+    queue.append(job)
+    condition.signal()
+    condition.unlock()
+  }
+
+  /// Carries out what is queued, then ends the thread; called on the thread itself, it does not wait for that.
+  func close() {
+    condition.lock()
+    defer { condition.unlock() }
+    isClosing = true
+    condition.broadcast()
+    while !isFinished, Thread.current !== thread { condition.wait() }
+  }
+
+  // MARK: The thread
+
+  private func run() {
+    while let group = nextGroup() { if group.isEmpty { freeReaders() } else { carryOut(group[...]) } }
+    condition.lock()
+    isFinished = true
+    thread = nil  // It holds this writer, and so the store.
+    condition.broadcast()
+    condition.unlock()
+  }
+
+  /// The blocks that wait; none after a minute without work, nil at the end.
+  private func nextGroup() -> [Job]? {
+    condition.lock()
+    defer { condition.unlock() }
+    while queue.isEmpty {
+      if isClosing { return nil }
+      if !condition.wait(until: Date(timeIntervalSinceNow: Self.readerCheckSeconds)) { return [] }
+    }
+    let group = Array(queue.prefix(Self.groupLimit))
+    queue.removeFirst(group.count)
+    return group
+  }
+
+  private func carryOut(_ group: ArraySlice<Job>) {
+    var waiting = group
+    // A block that failed, by its place among the waiting; those before it are known to be good.
+    var failure: BlockFailure?
+    while !waiting.isEmpty {
+      if let known = failure, known.index == 0 {
+        failure = nil
+        waiting.removeFirst().answer(.failure(LibraryError(known.error)))
+        continue
+      }
+      let attempt = failure.map { waiting.prefix($0.index) } ?? waiting
+      do {
+        let done = try commit(attempt)
+        aftermath.publish()
+        for (job, outcome) in zip(attempt, done) { job.answer(.success(outcome.receipt)) }
+        waiting = waiting.dropFirst(done.count)
+        failure?.index -= done.count
+        aftermath.discard(done.flatMap(\.orphans))
+      } catch let found as BlockFailure {
+        failure = found
+      } catch {
+        recover(from: error)
+        for job in attempt { job.answer(.failure(LibraryError(error))) }
+        waiting = waiting.dropFirst(attempt.count)
+        failure?.index -= attempt.count
+      }
+    }
+  }
+
+  /// Opens the store anew after LMDB has given it up; if that fails, the store is closed, and every later block says
+  /// so.
+  private func recover(from error: any Error) {
+    guard core.environment.isPanicked else { return }
+    do {
+      try core.environment.reopen()
+    } catch {
+      report("The store could not be opened anew after a failed write: \(error)")
+      aftermath.giveUp(LibraryError(error))
+    }
+  }
+
+  private func freeReaders() {
+    do {
+      _ = try core.environment.readerCheck()
+    } catch {
+      report("The readers of the store could not be checked: \(error)")
+    }
+  }
+
+  /// What concerns no caller goes where the process reports trouble.
+  private func report(_ sentence: String) { FileHandle.standardError.write(Data((sentence + "\n").utf8)) }
+
+  /// A block that could not be carried out, and its place in the attempt.
+  private struct BlockFailure: Error {
+    var index: Int
+    var error: any Error
+  }
+
+  private struct Outcome {
+    var receipt: CommitReceipt
+    var orphans: [AssetResource]
+  }
+
+  /// Carries blocks out in one transaction, as many as it should hold.
+  private func commit(_ jobs: ArraySlice<Job>) throws -> [Outcome] {
+    try core.environment.write { t in
+      var outcomes: [Outcome] = []
+      let start = try core.log.head(t).sequence
+      for (index, job) in jobs.enumerated() {
+        do {
+          outcomes.append(try carryOut(job, &t))
+        } catch let error as LMDBError {
+          throw error
+        } catch let error as EventLogError where error.storage != nil {
+          throw error
+        } catch {
+          throw BlockFailure(index: index, error: error)
+        }
+        if try core.log.head(t).sequence - start >= Self.eventLimit { break }
+      }
+      return outcomes
+    }
+  }
+
+  private func carryOut(_ job: Job, _ t: inout WriteTransaction) throws -> Outcome {
+    if let key = job.key, let earlier = try core.log.commit(forKey: key, of: job.client, in: t) {
+      return Outcome(receipt: try core.receipt(ofRepeated: earlier, t), orphans: [])
+    }
+    let date = core.surroundings.date()
+    let appender = try core.log.begin(
+      CommitInformation(
+        time: date.microseconds, client: job.client, cause: job.cause ?? "", process: core.surroundings.process,
+        key: job.key, causation: job.causation), in: &t)
+    let permission = try core.projections.permission(of: job.client, in: t)
+    var decider = Decider(
+      core: core, resources: resources, date: date, client: job.client, permission: permission, appender: appender)
+    let first = decider.nextNumber
+    for request in job.requests { try decider.carryOut(request, &t) }
+    if decider.nextNumber == first {
+      guard job.key != nil else {
+        let token = try core.token(try core.log.head(t).commit, for: job.client, t)
+        return Outcome(receipt: CommitReceipt(token: token, created: [], isRepetition: false), orphans: [])
+      }
+      try decider.record(.nothingChanged, &t)
+    }
+    let (created, orphans) = (decider.created, decider.orphans)
+    let commit = try decider.finish(&t)
+    let token = try core.token(commit.number, for: job.client, t)
+    let receipt = CommitReceipt(token: token, created: created, isRepetition: false)
+    return Outcome(receipt: receipt, orphans: orphans)
+  }
+}
+
+extension LibraryStore {
+  /// The thread that writes.
+  var writer: Writer {
+    part { store in
+      let (core, resources, signal, availability) = (store.core, store.resources, store.signal, store.availability)
+      return Writer(
+        core: core, resources: resources,
+        aftermath: Writer.Aftermath(
+          publish: { signal.notify() }, discard: { core.discard($0, from: resources) },
+          giveUp: { availability.end($0) }))
+    }
+  }
+
+  /// Queues a block whose resources have been stored.
+  func enqueue(_ job: Writer.Job) { writer.enqueue(job) }
+}
