@@ -35,7 +35,7 @@ extension PhotoLibrary {
   ///   - make: makes something of the entries of a piece.
   ///   - body: is given that, and says whether to go on.
   package func forEachLogPiece<Piece: Sendable>(
-    _ filter: LogFilter, newestFirst: Bool, _ make: @Sendable ([LogEntry]) throws -> Piece,
+    _ filter: LogFilter, newestFirst: Bool, _ make: @escaping @Sendable ([LogEntry]) throws -> Piece,
     _ body: (Piece) throws -> Bool
   ) throws {
     try MadeAhead.run({ give in try makeLogPieces(filter, newestFirst: newestFirst, make, give) }, body)

@@ -37,7 +37,9 @@ extension FetchResult {
   /// Gives what is made of the objects of each piece; pieces are made on several cores, ahead of the body, and given in
   /// order.
   func forEachPiece<Piece: Sendable>(
-    _ make: @Sendable (ArraySlice<ObjectNumber>, ObjectLoader<Element>.Moment, borrowing StoreReading) throws -> Piece,
+    _ make: @escaping @Sendable (
+      ArraySlice<ObjectNumber>, ObjectLoader<Element>.Moment, borrowing StoreReading
+    ) throws -> Piece,
     _ body: (Piece) throws -> Void
   ) throws {
     try MadeAhead.run { give in
@@ -131,7 +133,8 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` if the store cannot be read; what the closures throw.
   /// - Complexity: as ``FetchResult/forEachPiece(_:)``.
   package func writeLines(
-    of result: FetchResult<Asset>, _ write: @Sendable (Asset, AssetDetails, inout JSONBytes) throws -> Void,
+    of result: FetchResult<Asset>,
+    _ write: @escaping @Sendable (Asset, AssetDetails, inout JSONBytes) throws -> Void,
     _ body: (borrowing JSONBytes) throws -> Void
   ) throws {
     try result.forEachPiece { numbers, moment, t in

@@ -27,21 +27,17 @@ enum MadeAhead {
   ///   - use: is given each piece, and says whether to go on.
   /// - Throws: what `use` throws; otherwise what `make` throws, after the pieces that it made before.
   static func run<Piece: Sendable>(
-    _ make: @Sendable (_ give: (Piece) -> Bool) throws -> Void, _ use: (Piece) throws -> Bool
+    _ make: @escaping @Sendable (_ give: (Piece) -> Bool) throws -> Void,
+    _ use: (Piece) throws -> Bool
   ) throws {
     let belt = Belt<Piece>()
-    try withoutActuallyEscaping(make) { make in
-      let thread = Thread {
-        belt.end(Result { try make { belt.give($0) } })
-      }
-      thread.start()
-      // Whatever comes, the maker has ended before its function is given back.
-      defer { belt.stop() }
-      while let piece = belt.next() {
-        guard try use(piece) else { return }
-      }
-      try belt.outcome()
+    Thread { belt.end(Result { try make { belt.give($0) } }) }.start()
+    // Whatever comes, nothing is being made any more when this returns.
+    defer { belt.stop() }
+    while let piece = belt.next() {
+      guard try use(piece) else { return }
     }
+    try belt.outcome()
   }
 }
 
@@ -55,10 +51,15 @@ private final class Belt<Piece: Sendable>: Sendable {
 
   private let state = Mutex(State())
   /// Counts the free places; the maker waits for one.
-  private let room = DispatchSemaphore(value: MadeAhead.most)
+  private let room = DispatchSemaphore(value: 0)
   /// Counts the pieces, and the end; the user waits for one.
   private let arrivals = DispatchSemaphore(value: 0)
   private let ending = DispatchSemaphore(value: 0)
+
+  init() {
+    // Not as its first value: a semaphore that ends below that ends the process.
+    for _ in 0..<MadeAhead.most { room.signal() }
+  }
 
   /// Puts a piece down; false if no more are wanted.
   func give(_ piece: Piece) -> Bool {
