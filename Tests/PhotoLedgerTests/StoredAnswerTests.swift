@@ -151,7 +151,7 @@ struct StoredAnswerTests {
       let album = try #require(try changing.made.library.collection(changing.album.uuidString))
       if try changing.made.library.fetchAssets(FetchOptions(), in: album).state.begun != nil { begun += 1 }
     }
-    #expect(begun > 10, "Hardly any result was begun.")
+    #expect(begun > 2, "Hardly any result was begun.")
   }
 
   @Test("a begun album shows its own commit, also after its members were moved and it was deleted (FR-01)")
