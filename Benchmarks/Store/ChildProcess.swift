@@ -72,6 +72,13 @@ enum ChildTask: String {
   case openSQLite = "open-sqlite"
   /// Opens a library, counts, reads the first hundred in the order of addition; prints its peak memory too.
   case firstAdded = "first-added"
+  /// The same of the images, of the newest of them, and of the longest album.
+  case firstImages = "first-images"
+  case newestImages = "newest-images"
+  case firstOfAlbum = "first-of-album"
+  /// Reads and decodes every asset with its files, and every event; prints how many.
+  case readAssets = "read-assets"
+  case readLog = "read-log"
   /// Rebuilds a library; prints its peak memory.
   case rebuild
   /// Holds a live result of everything, then more; prints its memory at each step.
@@ -85,8 +92,9 @@ enum ChildTask: String {
     case .openLibrary, .openSQLite:
       let count = try self == .openLibrary ? ColdStart.library(path) : ColdStart.sqlite(path)
       print((ContinuousClock.now - start).nanoseconds, count.assets, count.first)
-    case .firstAdded:
-      let count = try Streams.firstAdded(path)
+    case .readAssets, .readLog: print(try Streams.read(self, path))
+    case .firstAdded, .firstImages, .newestImages, .firstOfAlbum:
+      let count = try Streams.first(self, path)
       print((ContinuousClock.now - start).nanoseconds, count.assets, count.first, try ChildProcess.peakBytes())
     case .rebuild: print(try RebuildCosts.rebuild(path), try ChildProcess.peakBytes())
     case .hold: print(try Memory.hold(path).map { "\($0)" }.joined(separator: " "))

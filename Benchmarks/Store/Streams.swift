@@ -4,53 +4,71 @@ import MediaImport
 import LibraryMaintenance
 import PhotoLedger
 
-/// S21, S22: the first screen in the order of addition, and the commands that print all there is.
+/// S21, S22: the first screen in the orders that are asked for by default, and the commands that print all there is.
 ///
 /// The floor of a stream is `cat` of the very bytes that the command prints, into the same pipe: what it costs to hand
-/// bytes on that are there already. The memory is the peak of the process, mapped pages of the store included, as its
-/// own `VmHWM` says: `ru_maxrss` of a child begins with the memory of the process that started it.
+/// bytes on that are there already. The texts of `ls` and `log` are a tenth and less of what has to be read for them,
+/// so their floor is a new process that reads and decodes the same rows by the same calls, and prints nothing. The
+/// memory is the peak of the process, mapped pages of the store included, as its own `VmHWM` says: `ru_maxrss` of a
+/// child begins with the memory of the process that started it.
 enum Streams {
-  private static let screen = "S21 new process, by addition, count and first 100"
-  private static let floor = "floor: cat of the same bytes"
-  private static let commands: [(name: String, words: [String])] = [
-    ("ls --json", ["ls", "--json"]), ("ls", ["ls"]), ("log --json", ["log", "--json"]), ("log", ["log"]),
-    ("export", ["export"]),
+  private static let screens: [(name: String, task: ChildTask)] = [
+    ("by addition", .firstAdded), ("images by addition", .firstImages), ("newest images", .newestImages),
+    ("album in its order", .firstOfAlbum),
+  ]
+  private static let cat = "floor: cat of the same bytes"
+  private static let rows = "floor: the same rows, read and decoded"
+  private static let commands: [(name: String, words: [String], floor: ChildTask?)] = [
+    ("ls --json", ["ls", "--json"], nil), ("ls", ["ls"], .readAssets), ("log --json", ["log", "--json"], nil),
+    ("log", ["log"], .readLog), ("export", ["export"], nil),
   ]
 
+  private static func name(_ screen: String) -> String { "S21 new process, \(screen), count and first 100" }
+
   static let names =
-    [screen, "\(screen), peak memory"]
-    + commands.flatMap { ["S22 \($0.name), \(floor)", "S22 \($0.name)", "S22 \($0.name), peak memory"] }
+    screens.flatMap { [name($0.name), "\(name($0.name)), peak memory"] }
+    + commands.flatMap { command in
+      ["S22 \(command.name), \(command.floor == nil ? cat : rows)", "S22 \(command.name)"]
+        + ["S22 \(command.name), peak memory"]
+    }
 
   static func measure(_ stage: Stage, into report: inout Report) throws {
     guard report.wantsAny(of: names) else { return }
     stage.close()
-    if report.wantsAny(of: Array(names[..<2])) { try measureScreen(stage, into: &report) }
+    for screen in screens where report.wantsAny(of: [name(screen.name), "\(name(screen.name)), peak memory"]) {
+      try measureScreen(name(screen.name), screen.task, stage, into: &report)
+    }
     guard let program = try ChildProcess.program(beside: "photoledger") else {
       return print("S22 is left out: photoledger is not built beside this program; run `swift build -c release`.")
     }
     for command in commands where report.wantsAny(of: names.filter { $0.hasPrefix("S22 \(command.name)") }) {
-      try measure(command.name, command.words, program, stage, into: &report)
+      try measure(command, program, stage, into: &report)
     }
   }
 
-  private static func measureScreen(_ stage: Stage, into report: inout Report) throws {
+  private static func measureScreen(
+    _ name: String, _ task: ChildTask, _ stage: Stage, into report: inout Report
+  ) throws {
     var (times, peak) = ([Double](), 0)
     for repetition in 0..<min(9, report.repetitions) + 1 {
-      let numbers = try ChildProcess.run(.firstAdded, stage.diskFolder.path).numbers
-      let shown = stage.shown.count
-      guard numbers.count == 4, Int(numbers[1]) == shown, Int(numbers[2]) == min(100, shown) else {
-        throw WrongAnswer(description: "A new process tells \(numbers) of the first added; \(shown) are shown.")
+      let numbers = try ChildProcess.run(task, stage.diskFolder.path).numbers
+      guard numbers.count == 4, numbers[1] > 0, Int(numbers[2]) == min(100, Int(numbers[1])),
+        task != .firstAdded || Int(numbers[1]) == stage.shown.count
+      else {
+        throw WrongAnswer(description: "A new process tells \(numbers) of '\(task.rawValue)'.")
       }
       if repetition > 0 { times.append(numbers[0]) }
       peak = max(peak, Int(numbers[3]))
     }
-    report.add(screen, size: stage.size, caches: .warm, Sample(times), goal: .microseconds(30_000))
-    report.add("\(screen), peak memory", size: stage.size, bytes: peak, goal: .bytes(40 << 20))
+    report.add(name, size: stage.size, caches: .warm, Sample(times), goal: .microseconds(30_000))
+    report.add("\(name), peak memory", size: stage.size, bytes: peak, goal: .bytes(40 << 20))
   }
 
   private static func measure(
-    _ name: String, _ words: [String], _ program: String, _ stage: Stage, into report: inout Report
+    _ command: (name: String, words: [String], floor: ChildTask?), _ program: String, _ stage: Stage,
+    into report: inout Report
   ) throws {
+    let (name, words) = (command.name, command.words)
     let file = stage.path("printed")
     guard FileManager.default.createFile(atPath: file.path, contents: nil) else {
       throw WrongAnswer(description: "\(file.path) cannot be made.")
@@ -63,7 +81,15 @@ enum Streams {
     let repetitions = stage.size >= Goal.leastSize ? min(3, report.repetitions) : min(5, report.repetitions)
     var (own, floors, peak) = ([Double](), [Double](), first.peak)
     for _ in 0..<repetitions {
-      floors.append(try ChildProcess.stream(["/bin/cat", file.path]) { _ in }.wall)
+      if let task = command.floor {
+        let (numbers, wall) = try ChildProcess.run(task, stage.diskFolder.path)
+        guard numbers.count == 1, Int(numbers[0]) >= stage.shown.count else {
+          throw WrongAnswer(description: "A new process reads \(numbers) rows; \(stage.shown.count) assets are shown.")
+        }
+        floors.append(wall)
+      } else {
+        floors.append(try ChildProcess.stream(["/bin/cat", file.path]) { _ in }.wall)
+      }
       let run = try ChildProcess.stream(arguments) { _ in }
       guard run.bytes == first.bytes, run.bytes > 0 else {
         throw WrongAnswer(description: "'\(name)' printed \(first.bytes) bytes, and then \(run.bytes).")
@@ -72,7 +98,7 @@ enum Streams {
       peak = max(peak, run.peak)
     }
     let base = Sample(floors)
-    report.add("S22 \(name), \(floor)", size: stage.size, caches: .warm, base)
+    report.add("S22 \(name), \(command.floor == nil ? cat : rows)", size: stage.size, caches: .warm, base)
     report.add(
       "S22 \(name)", size: stage.size, caches: .warm, Sample(own), comparedWith: base.quantile(0.5),
       goal: .atMost(2.5))
@@ -80,10 +106,41 @@ enum Streams {
   }
 
   /// In a new process: how many assets there are, and how many of the first hundred were read.
-  static func firstAdded(_ path: String) throws -> (assets: Int, first: Int) {
+  static func first(_ task: ChildTask, _ path: String) throws -> (assets: Int, first: Int) {
     let library = try PhotoLibrary(at: URL(filePath: path))
-    let result = try library.fetchAssets()
+    let result: FetchResult<Asset>
+    switch task {
+    case .firstImages: result = try library.fetchAssets(with: .image)
+    case .newestImages: result = try library.fetchAssets(with: .image, try .newestFirst())
+    case .firstOfAlbum:
+      let albums = try library.fetchCollections(with: .album)
+      guard let longest = albums.max(by: { $0.estimatedAssetCount < $1.estimatedAssetCount }) else {
+        throw WrongAnswer(description: "The library has no album.")
+      }
+      result = try library.fetchAssets(FetchOptions(), in: longest)
+      guard result.count == longest.estimatedAssetCount else {
+        throw WrongAnswer(description: "\(result.count) assets are in an album of \(longest.estimatedAssetCount).")
+      }
+    default: result = try library.fetchAssets()
+    }
     return (result.count, Set(try result.objects(at: 0..<min(100, result.count)).map(\.id)).count)
+  }
+
+  /// In a new process: reads and decodes all assets with their files, or all events, and gives how many there are.
+  static func read(_ task: ChildTask, _ path: String) throws -> Int {
+    let library = try PhotoLibrary(at: URL(filePath: path))
+    var count = 0
+    if task == .readAssets {
+      try library.forEachAsset(of: try library.fetchAssets()) { asset, details in
+        count += asset.pixelWidth < 0 || details.resources.isEmpty ? 0 : 1
+      }
+    } else {
+      try library.forEachLogEntry { entry in
+        count += entry.sentence.isEmpty ? 0 : 1
+        return true
+      }
+    }
+    return count
   }
 }
 

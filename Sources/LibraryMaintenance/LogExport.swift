@@ -39,12 +39,15 @@ extension PhotoLibrary {
   package func exportLines(after token: Token? = nil, _ write: (borrowing JSONBytes) throws -> Void) throws {
     try checkIsNow("export the log")
     try checkIsOwner("export the log")
-    try LibraryStore.passingErrors(of: { (lines: WrittenLines) in try write(lines.bytes) }) {
-      try writeLog(after: token, $0)
+    try MadeAhead.run { give in
+      try writeLog(after: token, give)
+    } _: { (lines: WrittenLines) in
+      try write(lines.bytes)
+      return true
     }
   }
 
-  private func writeLog(after token: Token?, _ write: (WrittenLines) throws -> Void) throws {
+  private func writeLog(after token: Token?, _ give: (WrittenLines) -> Bool) throws {
     try store.reading { t in
       let log = store.core.log
       let commit = try token.map { try store.commit(of: $0, for: client, t) } ?? 0
@@ -57,11 +60,11 @@ extension PhotoLibrary {
       }
       let head = try log.head(t)
       let heading = LogHeading(library: store.core.identifier, after: after, head: head).line
-      try write(
-        WrittenLines { bytes in
-          bytes.raw(heading)
-          bytes.endLine()
-        })
+      let first = WrittenLines { bytes in
+        bytes.raw(heading)
+        bytes.endLine()
+      }
+      guard give(first) else { return }
       // One snapshot from end to end: what is erased meanwhile is erased in all of it, or in none.
       var place = after.sequence
       while place < head.sequence {
@@ -70,7 +73,7 @@ extension PhotoLibrary {
         let parts = try t.onSeveralCores(starts.count) { part, t in
           try Self.lines(after: starts[part], through: min(end, starts[part] + Self.exportPart), of: log, t)
         }
-        for part in parts { try write(part) }
+        for part in parts { guard give(part) else { return } }
         t.letGoOfPages()
         place = end
       }

@@ -176,16 +176,15 @@ extension JSONBytes {
     if let salt = event.salt { salt.withUnsafeBytes { hexadecimalText($0) } } else { null() }
     key("payload")
     if let payload = event.payload {
-      quoted { bytes in Data(payload).base64EncodedData().withUnsafeBytes { bytes.raw($0) } }
+      quoted { bytes in payload.withUnsafeBytes { bytes.base64($0) } }
     } else {
       null()
     }
     key("reads")
-    if let reads = EventCopy.reads(event.payload) {
-      quoted { bytes in reads.withUnsafeBytes { bytes.escaped($0, .logged) } }
-    } else {
-      null()
+    let isRead: Void? = event.payload.flatMap { payload in
+      CBORReader.withDiagnostic(of: payload.span.bytes) { reads in quoted { $0.escaped(reads, .logged) } }
     }
+    if isRead == nil { null() }
     key("leaf")
     event.leaf.withUnsafeBytes { hexadecimalText($0) }
     key("chain")

@@ -56,7 +56,9 @@ import Testing
     "proof checkpoint, an event", "proof inclusion, first of a process", "proof inclusion, later",
     "proof consistency, later", "S16 as of, open", "S16 as of, newest first", "S16 snapshots made, an event",
     "ugly, 100,000 of one instant, a change", "ugly, 68,811 removed and restored, commit to observer after",
-    "S20 backup, proved and durable", "S21 new process, by addition, count and first 100", "S22 ls --json", "S22 log",
+    "S20 backup, proved and durable", "S21 new process, by addition, count and first 100",
+    "S21 new process, newest images, count and first 100",
+    "S21 new process, album in its order, count and first 100", "S22 ls --json", "S22 log",
     "S22 export, peak memory", "S23 rebuild, the file afterwards", "S23 rebuild, peak memory",
   ]
 

@@ -2,7 +2,7 @@ import Foundation
 import LibraryMaintenance
 import PhotoLedger
 
-// The second library of the fixtures of store format 3: what the one of format 1 (FormatLibrary.swift) cannot hold,
+// The second library of the fixtures since store format 3: what the one of format 1 (FormatLibrary.swift) cannot hold,
 // since its bytes are frozen: a creation that was undone and brought back, and an asset that was erased.
 //
 // A fork is not among it: its first event names the directory of the library that it was made from.

@@ -193,6 +193,41 @@ struct MediaProbeTests {
     #expect(photo.pixelWidth == (choice == .raw ? 60 : 30))
   }
 
+  @Test("an asset is as large as the original that it is changed to show, if it is not edited (AS-02, AS-16)")
+  func choiceChangesSize() async throws {
+    let small = try Self.library()
+    let pair = Self.image(Self.draft("jpeg 30 20"), Self.draft("raw 60 40", .alternatePhoto))
+    let id = try await Self.make(pair, in: small)
+    func sides() throws -> [Int] { [try small.asset(id).pixelWidth, try small.asset(id).pixelHeight] }
+    func choose(_ choice: OriginalResourceChoice, width: Int? = nil) async throws {
+      var changes = AssetChanges()
+      (changes.originalResourceChoice, changes.pixelWidth) = (choice, width)
+      try await small.change { $0.edit([id], changes) }
+    }
+    try await choose(.raw)
+    #expect(try sides() == [60, 40])
+    try await choose(.raw, width: 61)
+    try await choose(.raw)
+    #expect(try sides() == [61, 40], "What is shown already keeps the size that it was given.")
+    try await choose(.compressed)
+    #expect(try sides() == [30, 20])
+    let edit = ContentEdit(
+      adjustmentData: AdjustmentData(formatIdentifier: "f", formatVersion: "1", data: Data("recipe".utf8)),
+      rendered: [Self.draft("jpeg 10 15", .fullSizePhoto)])
+    try await small.change { $0.editContent(of: id, edit) }
+    try await choose(.raw)
+    #expect(try sides() == [10, 15], "The render is what it shows.")
+    try await small.change { $0.revertContent(of: id) }
+    #expect(try sides() == [60, 40])
+    try await small.change { $0.revertContent(of: id, to: .compressed) }
+    #expect(try sides() == [30, 20])
+    let last = try small.library.currentToken
+    try await small.change { $0.revertContent(of: id, to: .raw) }
+    _ = try await small.library.undo(.commits(after: last))
+    #expect(try sides() == [30, 20])
+    #expect(try small.library.verify(scratch: small.temporary.folder.url).isSound)
+  }
+
   @Test("blocks without bytes of their own, and files that are no media by their role, are not examined")
   func unasked() async throws {
     let probe = WrittenProbe()

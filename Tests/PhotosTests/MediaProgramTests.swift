@@ -258,6 +258,45 @@ struct MediaProgramTests {
   }
 }
 
+@Suite("Pictures of pixels", .enabled(if: SamplePhotos.canRender, clear))
+struct PixelPictureTests {
+  /// A JPEG whose pixels stand on their side, and the same pixels as a PNG and as a GIF, which cannot say so.
+  private func sources() throws -> [UIImage] {
+    let folder = try #require(SamplePhotos.folder)
+    let jpeg = try #require(UIImage(contentsOfFile: folder.appending(path: "orientation/Landscape_6.jpg").path))
+    let pixels = try #require(jpeg.cgImage)
+    let png = try #require(UIImage(cgImage: pixels).pngData().flatMap { UIImage(data: $0) })
+    let gif = try #require(Data(base64Encoded: "R0lGODdhAwACAIAAAP8AAAAA/ywAAAAAAwACAAACBESIECkAOw=="))
+    return [jpeg, png, try #require(UIImage(data: gif))]
+  }
+
+  @Test("the pixels of a picture are turned as asked, and the bytes say so", arguments: UIImage.Orientation.allCases)
+  func turns(orientation: UIImage.Orientation) throws {
+    for source in try sources() {
+      let pixels = try #require(source.cgImage)
+      let turned = UIImage(cgImage: pixels, scale: 2, orientation: orientation)
+      #expect(turned.imageOrientation == orientation && turned.scale == 2)
+      #expect(turned.cgImage?.width == pixels.width && turned.cgImage?.height == pixels.height)
+      #expect((turned.data == source.data) == (orientation == source.imageOrientation))
+      let read = try #require(UIImage(data: turned.data, scale: 2))
+      #expect(read.imageOrientation == orientation && read.size == turned.size)
+      let upright = try #require(turned.pngData().flatMap { UIImage(data: $0, scale: 2) })
+      #expect(upright.imageOrientation == .up && upright.size == turned.size)
+    }
+  }
+
+  @Test("without a scale and a turn the stored pixels are shown as they are")
+  func plain() throws {
+    for source in try sources() {
+      let pixels = try #require(source.cgImage)
+      let plain = UIImage(cgImage: pixels)
+      #expect(plain.imageOrientation == .up && plain.scale == 1)
+      #expect(plain.size == CGSize(width: pixels.width, height: pixels.height))
+      #expect(UIImage(cgImage: pixels, scale: -1, orientation: .up).scale == 1)
+    }
+  }
+}
+
 @Suite("Times and kinds")
 struct TimeAndKindTests {
   @Test("times are exact fractions of seconds")

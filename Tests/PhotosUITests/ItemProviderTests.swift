@@ -4,6 +4,8 @@ import PhotosUI
 import TestSupport
 import Testing
 
+@testable import Photos
+
 @Suite("Item providers", .timeLimit(.minutes(60)))
 struct ItemProviderTests {
   @Test("data is found by its kind and by what that is of (a.8)")
@@ -45,6 +47,63 @@ struct ItemProviderTests {
     }
     var errors = told.stream.makeAsyncIterator()
     #expect(await errors.next()??.description.contains("public.image") == true)
+  }
+
+  private func livePhoto(_ provider: NSItemProvider) async throws -> PHLivePhoto {
+    try await withCheckedThrowingContinuation { continuation in
+      provider.loadObject(ofClass: PHLivePhoto.self) { object, error in
+        switch (object as? PHLivePhoto, error) {
+        case (let live?, nil): continuation.resume(returning: live)
+        case (_, let error): continuation.resume(throwing: error ?? CocoaError(.featureUnsupported))
+        }
+      }
+    }
+  }
+
+  private func bytes(_ resource: PHAssetResource) async throws -> Data {
+    let portions = Gathered<Data>()
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      PHAssetResourceManager.default().requestData(for: resource, options: nil) {
+        portions.append($0)
+      } completionHandler: {
+        continuation.resume(with: $0.map { .failure($0) } ?? .success(()))
+      }
+    }
+    return portions.all.reduce(Data(), +)
+  }
+
+  @Test("a Live Photo is loaded as one object; its files are there as long as something is made of them (a.8)")
+  func livePhotos() async throws {
+    let picking = try await PickerLibrary()
+    let provider = try await picking.pickOne(try await picking.addLivePhoto()).itemProvider
+    #expect(provider.canLoadObject(ofClass: PHLivePhoto.self) && provider.canLoadObject(ofClass: UIImage.self))
+    var resources: [PHAssetResource] = []
+    do {
+      let live = try await livePhoto(provider)
+      resources = PHAssetResource.assetResources(for: live)
+    }
+    #expect(resources.map(\.type) == [.photo, .pairedVideo])
+    #expect(resources.map(\.uniformTypeIdentifier) == ["public.heic", "com.apple.quicktime-movie"])
+    let loaded = [try await bytes(resources[0]), try await bytes(resources[1])]
+    #expect(loaded == [Data("still".utf8), Data("film".utf8)])
+    let files = resources.compactMap { $0.file?.url }
+    #expect(files.count == 2 && files.allSatisfy(\.isThere))
+    resources = []
+    try await waitUntil("the files are removed") { !files.contains { $0.deletingLastPathComponent().isThere } }
+  }
+
+  @Test("what has no still and video is no Live Photo, and a sentence says what it is (a.8)")
+  func noLivePhoto() async throws {
+    let picking = try await PickerLibrary()
+    let clip = try await picking.add([PickerLibrary.draft(.video, "clip", "clip.mov")], .video)
+    for name in [picking.name(0), clip] {
+      let provider = try await picking.pickOne(name).itemProvider
+      #expect(!provider.canLoadObject(ofClass: PHLivePhoto.self))
+      let error = await failure { _ = try await livePhoto(provider) }
+      #expect(error?.code == .requestNotSupportedForAsset)
+      #expect(error?.description.contains("com.apple.live-photo") == true)
+    }
+    #expect(throws: PHPhotosError.self) { try PHLivePhoto.object(withItemProviderData: Data(), typeIdentifier: "a") }
   }
 
   @Test("a file is there while its handler runs, and is removed with its folder then, unless it was moved (a.8)")

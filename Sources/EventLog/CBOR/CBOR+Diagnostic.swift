@@ -14,82 +14,138 @@ extension CBORReader {
   ///
   /// Texts are written as JSON strings: quotes, backslashes and control characters below U+0080 are escaped.
   /// - Complexity: O(n), n the number of bytes.
-  public static func diagnostic(of bytes: RawSpan) -> [UInt8]? {
-    var text: [UInt8] = []
-    text.reserveCapacity(3 * bytes.byteCount)
+  public static func diagnostic(of bytes: RawSpan) -> [UInt8]? { withDiagnostic(of: bytes) { Array($0) } }
+
+  /// Lends the same to a function.
+  public static func withDiagnostic<Value>(of bytes: RawSpan, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
     do throws(CBORError) {
       // Checked whole before it is written, with the order of keys.
       var checker = CBORReader(bytes)
       _ = try checker.skip()
       try checker.end()
+      var text = DiagnosticText(of: bytes.byteCount)
       var reader = CBORReader(bytes)
       try reader.write(to: &text)
+      return text.withUnsafeBytes(body)
     } catch {
       return nil
     }
-    return text
   }
 
   @_lifetime(self: copy self)
-  private mutating func write(to text: inout [UInt8]) throws(CBORError) {
+  private mutating func write(to text: inout DiagnosticText) throws(CBORError) {
     switch try kind() {
-    case .unsigned: text.append(contentsOf: String(try unsigned()).utf8)
+    case .unsigned: text.digits(try unsigned())
     case .negative:
       let (value, overflows) = try negative().addingReportingOverflow(1)
-      text.append(contentsOf: (overflows ? "-18446744073709551616" : "-\(value)").utf8)
-    case .bytes: try bytes().withUnsafeBytes { Self.write($0, to: &text) }
-    case .text: try uncheckedText().withUnsafeBytes { Self.quote($0, to: &text) }
-    case .bool: text.append(contentsOf: (try bool() ? "true" : "false").utf8)
+      text.put("-")
+      if overflows { text.put("18446744073709551616") } else { text.digits(value) }
+    case .bytes: try bytes().withUnsafeBytes { text.hexadecimal($0) }
+    case .text: try uncheckedText().withUnsafeBytes { text.quote($0) }
+    case .bool: text.put(try bool() ? "true" : "false")
     case .null:
       _ = try isNull()
-      text.append(contentsOf: "null".utf8)
+      text.put("null")
     case .double:
       let value = try double()
-      let spelling = value.isNaN ? "NaN" : value.isInfinite ? (value < 0 ? "-Infinity" : "Infinity") : "\(value)"
-      text.append(contentsOf: spelling.utf8)
+      var spelling = value.isNaN ? "NaN" : value.isInfinite ? (value < 0 ? "-Infinity" : "Infinity") : "\(value)"
+      spelling.withUTF8 { text.put(UnsafeRawBufferPointer($0)) }
     case .array:
-      text.append(UInt8(ascii: "["))
+      text.put("[")
       for index in 0..<(try array()) {
-        if index > 0 { text.append(contentsOf: ", ".utf8) }
+        if index > 0 { text.put(", ") }
         try write(to: &text)
       }
-      text.append(UInt8(ascii: "]"))
+      text.put("]")
     case .map:
-      text.append(UInt8(ascii: "{"))
+      text.put("{")
       for index in 0..<(try map()) {
-        if index > 0 { text.append(contentsOf: ", ".utf8) }
+        if index > 0 { text.put(", ") }
         try write(to: &text)
-        text.append(contentsOf: ": ".utf8)
+        text.put(": ")
         try write(to: &text)
       }
-      text.append(UInt8(ascii: "}"))
+      text.put("}")
+    }
+  }
+}
+
+/// Diagnostic notation being written, in room for the longest that the bytes can have.
+private struct DiagnosticText: ~Copyable {
+  private let start: UnsafeMutableRawPointer
+  private let capacity: Int
+  private var count = 0
+
+  /// - Parameter byteCount: how many bytes of CBOR are written. None becomes more than eight: the longest are `false`
+  ///   and an escaped character of a text, with what separates them.
+  init(of byteCount: Int) {
+    capacity = 8 * byteCount + 8
+    start = .allocate(byteCount: capacity, alignment: 1)
+  }
+
+  deinit { start.deallocate() }
+
+  borrowing func withUnsafeBytes<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+    body(UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  /// Room for bytes that are written at once.
+  private mutating func room(_ byteCount: Int) -> UnsafeMutableRawPointer {
+    precondition(byteCount <= capacity - count, "Diagnostic notation is at most eight times as long as its bytes.")
+    defer { count += byteCount }
+    return start + count
+  }
+
+  mutating func put(_ bytes: UnsafeRawBufferPointer) {
+    guard let base = bytes.baseAddress else { return }
+    room(bytes.count).copyMemory(from: base, byteCount: bytes.count)
+  }
+
+  mutating func put(_ text: StaticString) {
+    room(text.utf8CodeUnitCount).copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
+  }
+
+  mutating func digits(_ value: UInt64) {
+    var (length, rest) = (1, value / 10)
+    while rest > 0 { (length, rest) = (length + 1, rest / 10) }
+    let place = room(length)
+    rest = value
+    for offset in stride(from: length - 1, through: 0, by: -1) {
+      place.storeBytes(of: 0x30 + UInt8(truncatingIfNeeded: rest % 10), toByteOffset: offset, as: UInt8.self)
+      rest /= 10
     }
   }
 
-  private static func write(_ bytes: UnsafeRawBufferPointer, to text: inout [UInt8]) {
-    text.append(contentsOf: "h'".utf8)
-    for byte in bytes {
-      text.append(digit(byte >> 4))
-      text.append(digit(byte & 15))
+  mutating func hexadecimal(_ bytes: UnsafeRawBufferPointer) {
+    put("h'")
+    let place = room(2 * bytes.count)
+    for (index, byte) in bytes.enumerated() {
+      place.storeBytes(of: Self.digit(byte >> 4), toByteOffset: 2 * index, as: UInt8.self)
+      place.storeBytes(of: Self.digit(byte & 15), toByteOffset: 2 * index + 1, as: UInt8.self)
     }
-    text.append(UInt8(ascii: "'"))
+    put("'")
   }
 
-  private static func quote(_ bytes: UnsafeRawBufferPointer, to text: inout [UInt8]) {
-    text.append(UInt8(ascii: "\""))
-    for byte in bytes {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        text.append(UInt8(ascii: "\\"))
-        text.append(byte)
-      case 0..<0x20, 0x7F:
-        text.append(contentsOf: "\\u00".utf8)
-        text.append(digit(byte >> 4))
-        text.append(digit(byte & 15))
-      default: text.append(byte)
+  mutating func quote(_ bytes: UnsafeRawBufferPointer) {
+    put("\"")
+    var plain = 0
+    for index in bytes.indices {
+      let byte = bytes[index]
+      guard byte < 0x20 || byte == 0x22 || byte == 0x5C || byte == 0x7F else { continue }
+      put(UnsafeRawBufferPointer(rebasing: bytes[plain..<index]))
+      plain = index + 1
+      if byte == 0x22 || byte == 0x5C {
+        put("\\")
+        room(1).storeBytes(of: byte, as: UInt8.self)
+      } else {
+        put("\\u00")
+        let place = room(2)
+        place.storeBytes(of: Self.digit(byte >> 4), as: UInt8.self)
+        place.storeBytes(of: Self.digit(byte & 15), toByteOffset: 1, as: UInt8.self)
       }
     }
-    text.append(UInt8(ascii: "\""))
+    put(UnsafeRawBufferPointer(rebasing: bytes[plain...]))
+    put("\"")
   }
 
   private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }

@@ -22,19 +22,28 @@ extension PhotoLibrary {
   public func forEachLogEntry(
     _ filter: LogFilter = LogFilter(), newestFirst: Bool = false, _ body: (LogEntry) throws -> Bool
   ) throws {
-    try forEachLogPiece(filter, newestFirst: newestFirst, { $0 }) { entries in
+    // Not made ahead: many readers stop soon.
+    try makeLogPieces(filter, newestFirst: newestFirst, { $0 }) { entries in
       for entry in entries where try !body(entry) { return false }
       return true
     }
   }
 
-  /// Gives what is made of the events in pieces, which are made on several cores and given in order.
+  /// Gives what is made of the events in pieces, which are made on several cores, ahead of the body, and given in
+  /// order.
   /// - Parameters:
   ///   - make: makes something of the entries of a piece.
   ///   - body: is given that, and says whether to go on.
   package func forEachLogPiece<Piece: Sendable>(
-    _ filter: LogFilter, newestFirst: Bool, _ make: @Sendable ([LogEntry]) throws -> Piece,
+    _ filter: LogFilter, newestFirst: Bool, _ make: @escaping @Sendable ([LogEntry]) throws -> Piece,
     _ body: (Piece) throws -> Bool
+  ) throws {
+    try MadeAhead.run({ give in try makeLogPieces(filter, newestFirst: newestFirst, make, give) }, body)
+  }
+
+  private func makeLogPieces<Piece: Sendable>(
+    _ filter: LogFilter, newestFirst: Bool, _ make: @Sendable ([LogEntry]) throws -> Piece,
+    _ give: (Piece) throws -> Bool
   ) throws {
     try askIfNeeded()
     var reader = try store.reading { t in
@@ -60,7 +69,7 @@ extension PhotoLibrary {
       }
       if pieces.isEmpty { return }
       for piece in pieces {
-        guard try body(piece.made) else { return }
+        guard try give(piece.made) else { return }
         var rest = piece.rest
         while !rest.isEmpty {
           let entries: [LogEntry]
@@ -68,7 +77,7 @@ extension PhotoLibrary {
             defer { t.letGoOfPages() }
             return try reader.entries(rest, t)
           }
-          guard try body(try make(entries)) else { return }
+          guard try give(try make(entries)) else { return }
         }
       }
     }

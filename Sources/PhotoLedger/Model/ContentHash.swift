@@ -1,8 +1,8 @@
 import CSystem
 import EventLog
 
-// The fixtures of store format 3 were made before SHA-1s were kept, and hold what older libraries hold: tests make them
-// again with `isSHA1Kept` false.
+// The fixtures of the store formats were made before SHA-1s were kept, and hold what older libraries hold: tests make
+// them again with `isSHA1Kept` false.
 
 /// Both digests of a content, computed while its bytes pass once.
 ///

@@ -15,6 +15,8 @@
 // Refused: `JSONEncoder` (keys in no order, or sorted; numbers and slashes spelled otherwise than what was printed
 // before), and a vector of more than eight bytes: most texts are shorter than two of them.
 
+import Synchronization
+
 /// JSON, and text around it, being written.
 // SAFETY: the memory is the value's own, and there is one owner at a time.
 package struct JSONBytes: ~Copyable, @unchecked Sendable {
@@ -130,6 +132,28 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
       put(Self.digit(byte & 15))
     }
   }
+
+  /// Writes bytes in base64 (RFC 4648, section 4).
+  package mutating func base64(_ bytes: UnsafeRawBufferPointer) {
+    reserve((bytes.count + 2) / 3 * 4)
+    let digits = Self.base64Digits.utf8Start
+    var place = start + count
+    var index = 0
+    while index < bytes.count {
+      let left = bytes.count - index
+      var word = UInt32(bytes[index]) << 16
+      if left > 1 { word |= UInt32(bytes[index + 1]) << 8 }
+      if left > 2 { word |= UInt32(bytes[index + 2]) }
+      for digit in 0..<4 {
+        let value = digit <= left ? digits[Int(word >> (18 - 6 * UInt32(digit)) & 63)] : UInt8(ascii: "=")
+        place.storeBytes(of: value, toByteOffset: digit, as: UInt8.self)
+      }
+      (place, index) = (place + 4, index + 3)
+    }
+    count += (bytes.count + 2) / 3 * 4
+  }
+
+  private static let base64Digits: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
   @inline(__always)
   private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
@@ -273,10 +297,15 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
 package final class WrittenLines: Sendable {
   package let bytes: JSONBytes
 
+  /// How long the longest were; the next ones get as much room at once, since growing copies what is there.
+  private static let longest = Atomic(1 << 16)
+  private static let mostRoom = 1 << 20
+
   /// Writes the lines.
   package init(_ write: (inout JSONBytes) throws -> Void) rethrows {
-    var bytes = JSONBytes(capacity: 1 << 16)
+    var bytes = JSONBytes(capacity: Self.longest.load(ordering: .relaxed))
     try write(&bytes)
+    if bytes.count <= Self.mostRoom { Self.longest.max(bytes.count, ordering: .relaxed) }
     self.bytes = bytes
   }
 }

@@ -13,6 +13,7 @@ import LMDB
 //     order.smartAlbumUserLibrary     word of the creation date (8) number (8)     → nothing
 //     order.smartAlbumFavorites       the same of the assets that are favourites   → nothing
 //     order.…                         one for each of the library's own smart albums that a row alone decides
+//     order.audio, order.unknown      the same of the assets of the rarer media types
 //
 // The plan that fills it is the plan that a fetch and a live query ask, so the three cannot disagree about what
 // belongs. LMDB counts the entries of a database, so an order's count is one read. Newest first is the same order
@@ -21,6 +22,18 @@ import LMDB
 // The order of addition is that of the numbers, in which the rows of assets lie, so it needs no keys of its own: it is
 // begun by walking the rows, and its count is that of the same members by date. Where the first rows have few members
 // (of favourites, say), the keys by date are read and put in the order of their numbers instead.
+//
+// Images are most of a library, so an order of them would cost nearly every commit an entry more. They are what the
+// other media types leave of everything:
+//
+//     images             = smartAlbumUserLibrary  −  smartAlbumVideos  −  audio  −  unknown
+//     images and videos  = smartAlbumUserLibrary  −  audio  −  unknown
+//
+// What is taken away is part of the whole, and no two parts share an asset, so the count is a difference of counts; a
+// walk passes over the keys that a part holds. A new photo or video enters no order that it did not enter before.
+//
+// An album in its own order needs no keys either: `members` has its order, and its row counts the members that a fetch
+// shows, since an album says how many assets it has.
 //
 // Invariant: after each event the database holds the key of each row of `assets` that the plan admits, and no other.
 //
@@ -42,29 +55,101 @@ package struct StoredOrder: Sendable {
   /// The name of the database.
   package let name: String
 
-  private init(_ album: SmartAlbumQuery) {
-    // The conditions are the program's own, and its tests read each of them.
-    guard let condition = try? album.condition(at: .distantPast),
-      let date = try? SortTerm(.creationDate, ascending: true, for: .asset)
-    else { preconditionFailure("The condition of \(album.subtype.name) can be read.") }
-    var query = Query(.asset, .library, where: condition, sortedBy: [date])
-    query.includesHidden = album.includesHidden
-    query.sources = .userLibrary
-    plan = QueryPlan(query)
-    name = "order.\(album.subtype.name)"
+  private init(_ name: String, where condition: Condition, includesHidden: Bool = false) {
+    plan = QueryPlan(Self.query(where: condition, includesHidden: includesHidden))
+    self.name = "order.\(name)"
   }
 
-  /// All of them: everything, and the library's own smart albums but for "recently added", which the day decides.
+  private init(_ album: SmartAlbumQuery) {
+    // The conditions are the program's own, and its tests read each of them.
+    guard let condition = try? album.condition(at: .distantPast) else {
+      preconditionFailure("The condition of \(album.subtype.name) can be read.")
+    }
+    self.init(album.subtype.name, where: condition, includesHidden: album.includesHidden)
+  }
+
+  private init(_ type: MediaType) { self.init(type.name, where: Self.condition(type)) }
+
+  private static func condition(_ type: MediaType) -> Condition {
+    .comparison(.mediaType, .equal, .integer(Int64(type.rawValue)))
+  }
+
+  /// The library's assets that satisfy a condition, in ascending order of the creation date.
+  fileprivate static func query(where condition: Condition, includesHidden: Bool = false) -> Query {
+    guard let date = try? SortTerm(.creationDate, ascending: true, for: .asset) else {
+      preconditionFailure("Assets can be sorted by their creation date.")
+    }
+    var query = Query(.asset, .library, where: condition, sortedBy: [date])
+    query.includesHidden = includesHidden
+    query.sources = .userLibrary
+    return query
+  }
+
+  /// All of them: everything, and the library's own smart albums but for "recently added", which the day decides; and
+  /// the media types that no smart album shows, but for images.
   package static let all: [StoredOrder] = {
-    let all = SmartAlbumQuery.builtIn.filter { $0.addedWithinDays == nil }.map(StoredOrder.init)
+    let all =
+      SmartAlbumQuery.builtIn.filter { $0.addedWithinDays == nil }.map(StoredOrder.init)
+      + [MediaType.audio, .unknown].map(StoredOrder.init)
     precondition(all.count <= UInt32.bitWidth, "A standing has a bit for each stored order.")
     return all
   }()
 
-  private static let byQuery = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.plan.query, $0) })
+  /// What answers the queries that are sorted by date: each order, and what is left of everything without some.
+  fileprivate static let answers: [Query: StoredAnswer] = {
+    var answers: [Query: StoredAnswer] = [:]
+    for (index, order) in all.enumerated() { answers[order.plan.query] = StoredAnswer(order: index) }
+    let indexes = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.plan.query, $0) })
+    func index(_ condition: Condition) -> Int {
+      guard let index = indexes[query(where: condition)] else { preconditionFailure("\(condition) is kept in order.") }
+      return index
+    }
+    let parts = [MediaType.video, .audio, .unknown]
+    // Each set of media types that holds images, as what belongs and as what does not.
+    for bits in 0..<1 << parts.count {
+      let without = parts.indices.filter { bits >> $0 & 1 == 0 }.map { parts[$0] }
+      let wanted = Set(MediaType.allCases).subtracting(without)
+      var spellings = [Condition.or(wanted.map(condition))]
+      if !without.isEmpty { spellings.append(.not(.or(without.map(condition)))) }
+      for plan in spellings.map({ QueryPlan(query(where: $0)) }) {
+        let indexes = without.map { index(condition($0)) }
+        answers[plan.query] = StoredAnswer(plan, .order(index(.always), without: indexes, .dated(ascending: true)))
+      }
+    }
+    return answers
+  }()
+}
 
-  /// Which stored order answers a query, and by which way; nil if none does.
-  static func answering(_ query: Query) -> (index: Int, way: StoredWay)? {
+/// What the store keeps that answers a query, from its first object on.
+package struct StoredAnswer: Sendable {
+  enum Source: Sendable {
+    /// One of ``StoredOrder/all`` without the assets of others, by one of its ways.
+    case order(Int, without: [Int], StoredWay)
+    /// The members of an album, in its own order.
+    case album(ObjectNumber)
+  }
+
+  /// What decides which rows belong.
+  let plan: QueryPlan
+  let source: Source
+
+  fileprivate init(_ plan: QueryPlan, _ source: Source) {
+    self.plan = plan
+    self.source = source
+  }
+
+  /// A stored order by one of its ways.
+  package init(order index: Int, _ way: StoredWay = .dated(ascending: true)) {
+    self.init(StoredOrder.all[index].plan, .order(index, without: [], way))
+  }
+
+  /// What answers a query; nil if nothing does.
+  init?(_ query: Query) {
+    if case .members(let container) = query.scope {
+      guard query == Query(.asset, query.scope) else { return nil }
+      self.init(QueryPlan(query), .album(container))
+      return
+    }
     let way: StoredWay
     switch query.sort.count {
     case 0: way = .added
@@ -72,8 +157,11 @@ package struct StoredOrder: Sendable {
     default: return nil
     }
     var ascending = query
-    ascending.sort = all[0].plan.query.sort
-    return byQuery[ascending].map { ($0, way) }
+    ascending.sort = StoredOrder.all[0].plan.query.sort
+    guard let answer = StoredOrder.answers[ascending], case .order(let index, let without, _) = answer.source else {
+      return nil
+    }
+    self.init(answer.plan, .order(index, without: without, way))
   }
 }
 
@@ -115,38 +203,76 @@ extension Projections {
     }
   }
 
-  /// The keys of a stored order, ascending as a result sorted so has them.
-  /// - Complexity: O(n) in the order, nothing judged; by addition they are sorted.
-  func keys(ofOrder index: Int, _ way: StoredWay, in t: borrowing some Reading) throws -> [NarrowKey] {
-    var keys: [NarrowKey] = []
-    keys.reserveCapacity(try t.count(of: orders[index]))
-    try t.forEach(in: orders[index]) { key, _ in
-      keys.append(NarrowKey(word: way == .added ? 0 : try key.number(at: 0), number: try key.place(at: 8)))
-      return .proceed
+  /// How many objects an answer has; nil if there is no such album.
+  /// - Complexity: O(log n).
+  func count(of answer: StoredAnswer, in t: borrowing some Reading) throws -> Int? {
+    switch answer.source {
+    case .order(let index, let without, _):
+      let count = try without.reduce(t.count(of: orders[index])) { $0 - (try t.count(of: orders[$1])) }
+      guard count >= 0 else { throw corruption("the stored orders") }
+      return count
+    case .album(let number):
+      guard let row = try collection(number, in: t), row.kind == .album else { return nil }
+      return row.assetCount
     }
+  }
+
+  /// All keys of an answer, ascending as a result sorted so has them.
+  /// - Complexity: O(n) in the order, nothing judged; by addition they are sorted. O(m log n) for an album.
+  func keys(of answer: StoredAnswer, in t: borrowing some Reading) throws -> [NarrowKey] {
+    guard case .order(let index, let without, let way) = answer.source else {
+      return try keys(.max, of: answer, in: t)
+    }
+    var keys = try datedKeys(index, in: t)
+    for part in without { keys = Self.difference(keys, try datedKeys(part, in: t)) }
     switch way {
-    case .added: NarrowKey.sort(&keys)
+    case .added:
+      keys = keys.map { NarrowKey(word: 0, number: $0.number) }
+      NarrowKey.sort(&keys)
     case .dated(ascending: true): break
     case .dated(ascending: false): keys = Self.backward(keys)
     }
     return keys
   }
 
-  /// Keys of a stored order as the store has them, from its beginning or from behind a place on.
+  /// All keys of a stored order as they stand.
+  private func datedKeys(_ index: Int, in t: borrowing some Reading) throws -> [NarrowKey] {
+    var keys: [NarrowKey] = []
+    keys.reserveCapacity(try t.count(of: orders[index]))
+    try t.forEach(in: orders[index]) { key, _ in
+      keys.append(NarrowKey(word: try key.number(at: 0), number: try key.place(at: 8)))
+      return .proceed
+    }
+    return keys
+  }
+
+  /// The ascending keys that are not among others, which are ascending too.
+  static func difference(_ keys: [NarrowKey], _ others: [NarrowKey]) -> [NarrowKey] {
+    var place = 0
+    return keys.filter { key in
+      while place < others.count, others[place] < key { place += 1 }
+      return place == others.count || others[place] != key
+    }
+  }
+
+  /// Keys of an answer as the store has them, from its beginning or from behind a place on.
   ///
   /// - Parameters:
   ///   - most: how many at most.
   ///   - place: the last key that was given; nil: from the beginning.
-  ///   - rowLimit: by addition, how many rows are judged at most.
+  ///   - rowLimit: how many rows or keys are judged at most, where not all belong.
   /// - Returns: fewer than `most` at the end of the order, or where `rowLimit` rows had no more.
-  /// - Complexity: O(m log n) for m keys; by addition O(log n) and the rows between them.
+  /// - Complexity: O(m log n) for m keys; but by date of a whole order, O(log n) too for each that does not belong.
   func keys(
-    _ most: Int, ofOrder index: Int, _ way: StoredWay, after place: NarrowKey? = nil, rowLimit: Int = .max,
+    _ most: Int, of answer: StoredAnswer, after place: NarrowKey? = nil, rowLimit: Int = .max,
     in t: borrowing some Reading
   ) throws -> [NarrowKey] {
-    switch way {
-    case .added: try addedKeys(most, StoredOrder.all[index].plan, after: place?.number, rowLimit, in: t)
-    case .dated(let ascending): try datedKeys(most, orders[index], ascending, after: place, in: t)
+    switch answer.source {
+    case .order(_, _, .added): try addedKeys(most, answer.plan, after: place?.number, rowLimit, in: t)
+    case .order(let index, let without, .dated(let ascending)):
+      try datedKeys(
+        most, orders[index], without: without.map { orders[$0] }, ascending, after: place, rowLimit, in: t)
+    case .album(let number): try memberKeys(most, number, answer.plan, after: place, rowLimit, in: t)
     }
   }
 
@@ -165,10 +291,31 @@ extension Projections {
     return keys
   }
 
-  private func datedKeys(
-    _ most: Int, _ order: Database, _ ascending: Bool, after place: NarrowKey?, in t: borrowing some Reading
+  private func memberKeys(
+    _ most: Int, _ album: ObjectNumber, _ plan: QueryPlan, after place: NarrowKey?, _ rowLimit: Int,
+    in t: borrowing some Reading
   ) throws -> [NarrowKey] {
     var keys: [NarrowKey] = []
+    var judged = 0
+    // No two members have one place, and the last place of all is no member's.
+    let start = place.flatMap { OrderKey(stored: $0.word + 1) }
+    guard place == nil || start != nil else { return [] }
+    try forEachMember(of: album, from: start, in: t) { key, number in
+      try withAsset(number, in: t) { row in
+        if plan.admits(row) { keys.append(NarrowKey(word: key.rawValue, number: number)) }
+      }
+      judged += 1
+      return keys.count < most && judged < rowLimit
+    }
+    return keys
+  }
+
+  private func datedKeys(
+    _ most: Int, _ order: Database, without parts: [Database], _ ascending: Bool, after place: NarrowKey?,
+    _ rowLimit: Int, in t: borrowing some Reading
+  ) throws -> [NarrowKey] {
+    var keys: [NarrowKey] = []
+    var judged = 0
     var cursor = try t.cursor(in: order)
     // Those of one date stand in ascending order either way, so the way back goes from date to date.
     var next = place.map { NarrowKey(word: $0.word, number: $0.number + 1) }
@@ -176,14 +323,15 @@ extension Projections {
       next = (try ascending ? cursor.first()?.key.dateWord() : cursor.last()?.key.dateWord())
         .map { NarrowKey(word: $0, number: 0) }
     }
-    while let from = next, keys.count < most {
+    while let from = next, keys.count < most, judged < rowLimit {
       let first = pairKey(from.word, from.number)
       var holder = try cursor.seek(atOrAfter: first.span.bytes)?.key
       next = nil
-      while let key = holder, keys.count < most {
+      while let key = holder, keys.count < most, judged < rowLimit {
         let word = try key.dateWord()
         guard ascending || word == from.word else { break }
-        keys.append(NarrowKey(word: word, number: try key.place(at: 8)))
+        if try !isHeld(key, by: parts, in: t) { keys.append(NarrowKey(word: word, number: try key.place(at: 8))) }
+        judged += 1
         holder = try cursor.next()?.key
       }
       guard !ascending, keys.count < most else { break }
@@ -192,6 +340,12 @@ extension Projections {
       next = (try cursor.previous()?.key.dateWord()).map { NarrowKey(word: $0, number: 0) }
     }
     return keys
+  }
+
+  /// Whether one of some databases has a key.
+  private func isHeld(_ key: RawSpan, by databases: [Database], in t: borrowing some Reading) throws -> Bool {
+    for database in databases where try t.value(for: key, in: database) != nil { return true }
+    return false
   }
 
   /// The keys of the same objects with the larger words first, those of one word as they stood.

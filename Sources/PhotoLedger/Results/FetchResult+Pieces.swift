@@ -34,10 +34,25 @@ extension FetchResult {
     try forEachPiece({ numbers, moment, t in try numbers.map { try load.load(store, $0, moment, t) } }, body)
   }
 
-  /// Gives what is made of the objects of each piece; pieces are made on several cores and given in order.
+  /// Gives what is made of the objects of each piece; pieces are made on several cores, ahead of the body, and given in
+  /// order.
   func forEachPiece<Piece: Sendable>(
-    _ make: @Sendable (ArraySlice<ObjectNumber>, ObjectLoader<Element>.Moment, borrowing StoreReading) throws -> Piece,
+    _ make: @escaping @Sendable (
+      ArraySlice<ObjectNumber>, ObjectLoader<Element>.Moment, borrowing StoreReading
+    ) throws -> Piece,
     _ body: (Piece) throws -> Void
+  ) throws {
+    try MadeAhead.run { give in
+      try makePieces(make, give)
+    } _: { piece in
+      try body(piece)
+      return true
+    }
+  }
+
+  private func makePieces<Piece: Sendable>(
+    _ make: @Sendable (ArraySlice<ObjectNumber>, ObjectLoader<Element>.Moment, borrowing StoreReading) throws -> Piece,
+    _ give: (Piece) -> Bool
   ) throws {
     var (position, place) = (0, nil as NarrowKey?)
     while position < count {
@@ -64,7 +79,7 @@ extension FetchResult {
         continue
       }
       position += wanted
-      for piece in pieces { try body(piece) }
+      for piece in pieces { guard give(piece) else { return } }
     }
   }
 }
@@ -83,12 +98,12 @@ extension ResultState {
       return ((first..<first + wanted).map { core.order.number(at: $0) }, nil)
     }
     guard try store.core.log.head(t).commit == begun.frame.commit else { return nil }
-    let keys = try store.core.projections.keys(
-      wanted, ofOrder: begun.stored.index, begun.stored.way, after: place, in: t)
+    let keys = try store.core.projections.keys(wanted, of: begun.stored, after: place, in: t)
     guard keys.count == wanted else {
       throw LibraryError(
         .corrupted,
-        "A stored order ends after \(position + keys.count) of \(begun.count) assets; run `verify`, then `rebuild`.")
+        "The stored order of a result ends after \(position + keys.count) of \(begun.count) assets; "
+          + "run `verify`, then `rebuild`.")
     }
     return (keys.map(\.number), keys.last)
   }
@@ -118,7 +133,8 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` if the store cannot be read; what the closures throw.
   /// - Complexity: as ``FetchResult/forEachPiece(_:)``.
   package func writeLines(
-    of result: FetchResult<Asset>, _ write: @Sendable (Asset, AssetDetails, inout JSONBytes) throws -> Void,
+    of result: FetchResult<Asset>,
+    _ write: @escaping @Sendable (Asset, AssetDetails, inout JSONBytes) throws -> Void,
     _ body: (borrowing JSONBytes) throws -> Void
   ) throws {
     try result.forEachPiece { numbers, moment, t in

@@ -37,9 +37,8 @@ extension LibraryStore {
       holders.isSeen = try isSeen(object, by: query.access, t)
     }
     let order: ResultOrder
-    if let stored = StoredOrder.answering(query) {
-      let keys = try core.projections.keys(ofOrder: stored.index, stored.way, in: t)
-      order = .narrow(CountedTree(sorted: keys))
+    if let stored = StoredAnswer(query) {
+      order = .narrow(CountedTree(sorted: try core.projections.keys(of: stored, in: t)))
     } else {
       order = plan.hasWideKeys ? .wide(try tree(plan, holders, t)) : .narrow(try tree(plan, holders, t))
     }

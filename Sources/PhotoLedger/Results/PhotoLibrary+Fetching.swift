@@ -55,8 +55,9 @@ extension PhotoLibrary {
   ///   - options: which, and in what order.
   ///   - album: nil: the whole library; otherwise the album's assets, in its manual order unless the options sort.
   /// - Throws: ``FetchError`` for options that do not fit assets (FR-09), ``LibraryError`` if the store cannot be read.
-  /// - Complexity: O(log n) to begin with the whole library, or one of its smart albums, in the order of addition or by
-  ///   creation date; O(n log n) in the assets of the scope otherwise; O(1) while an equal query is followed.
+  /// - Complexity: O(log n) to begin with the whole library, its images or another media type, or one of its smart
+  ///   albums, in the order of addition or by creation date, and with an album in its own order; O(n log n) in the
+  ///   assets of the scope otherwise; O(1) while an equal query is followed.
   public func fetchAssets(_ options: FetchOptions, in album: PhotoCollection? = nil) throws -> FetchResult<Asset> {
     guard let album else { return try fetch(.asset, .library, options, .asset) }
     return try fetch(.asset, album.assetScope, try album.completed(options, at: today), .asset)
@@ -64,7 +65,7 @@ extension PhotoLibrary {
 
   /// Fetches the assets of one media type (PHAsset.fetchAssets(with:options:)).
   /// - Throws: as ``fetchAssets(_:in:)``.
-  /// - Complexity: O(n log n) in the assets of the library; O(1) while an equal query is followed.
+  /// - Complexity: as ``fetchAssets(_:in:)``.
   public func fetchAssets(
     with mediaType: MediaType, _ options: FetchOptions = FetchOptions()
   ) throws -> FetchResult<Asset> {

@@ -134,8 +134,8 @@ struct BegunResult: Sendable {
   let frame: ResultCore
   /// How many objects the whole order has.
   let count: Int
-  /// The stored order that it begins with, and the way through it.
-  let stored: (index: Int, way: StoredWay)
+  /// What the store keeps of it.
+  let stored: StoredAnswer
   /// The numbers of its first objects.
   let numbers: [ObjectNumber]
 
@@ -166,13 +166,13 @@ extension LibraryStore {
   func begin(
     _ query: Query, _ window: Window, wantsIncrementalChanges: Bool, as client: String, _ t: borrowing StoreReading
   ) throws -> BegunResult? {
-    guard window.offset == 0, let stored = StoredOrder.answering(query) else { return nil }
+    guard window.offset == 0, let stored = StoredAnswer(query) else { return nil }
     let head = try core.log.head(t)
-    let count = try t.count(of: core.projections.orders[stored.index])
-    guard count > BegunResult.firstCount, sharedResult(query, at: head.commit) == nil else { return nil }
+    guard let count = try core.projections.count(of: stored, in: t), count > BegunResult.firstCount else { return nil }
+    guard sharedResult(query, at: head.commit) == nil else { return nil }
     let wanted = min(count, max(BegunResult.firstCount, min(window.limit ?? 0, BegunResult.mostCount)))
     let keys = try core.projections.keys(
-      wanted, ofOrder: stored.index, stored.way, rowLimit: 16 * wanted + BegunResult.firstCount, in: t)
+      wanted, of: stored, rowLimit: 16 * wanted + BegunResult.firstCount, in: t)
     guard keys.count == wanted else { return nil }
     let frame = ResultCore(
       library: core.mark, plan: QueryPlan(query), wantsIncrementalChanges: wantsIncrementalChanges, window: window,

@@ -167,6 +167,17 @@ extension [AssetResource] {
     if !kept.isEmpty { return kept }
     return [original(choice)].compactMap(\.self) + filter { $0.type == .pairedVideo }
   }
+
+  /// The size of the original that an asset shows from now on (AS-02); nil if it shows it already, or if the size of
+  /// the file is not known.
+  func size(
+    of choice: OriginalResourceChoice, changing row: AssetRow
+  ) -> (width: UInt32, height: UInt32)? {
+    guard choice != row.originalResourceChoice, let original = original(choice),
+      original.pixelWidth > 0, original.pixelHeight > 0
+    else { return nil }
+    return (UInt32(clamping: original.pixelWidth), UInt32(clamping: original.pixelHeight))
+  }
 }
 
 extension ResourceType {

@@ -192,8 +192,18 @@ extension Decider {
       if let caption = wanted.caption { new.caption = caption.value.flatMap { $0.isEmpty ? nil : $0 } }
       let kept = old.keywords.filter { !wanted.removedKeywords.contains($0) }
       new.keywords = Self.keywords(kept + wanted.addedKeywords)
+      if let choice = wanted.originalResourceChoice {
+        try checkChoice(choice, old.resources)
+        let isSizeSet = wanted.pixelWidth != nil || wanted.pixelHeight != nil
+        if let size = old.resources.size(of: choice, changing: row) {
+          if let shape = new.unedited {
+            new.unedited = .init(pixelWidth: size.width, pixelHeight: size.height, duration: shape.duration)
+          } else if !isSizeSet {
+            wantShape(Int(size.width), Int(size.height), wanted.duration ?? row.duration, of: row, in: &edit)
+          }
+        }
+      }
       if new != old { edit.details = Replacement(old: old, new: new) }
-      if let choice = wanted.originalResourceChoice { try checkChoice(choice, old.resources) }
     }
     if edit.details != nil || !edit.changes.isEmpty { noteModification(of: row, in: &edit) }
     return edit

@@ -69,8 +69,9 @@ extension Decider {
     want(.adjustmentsState, .integer(Int64(AdjustmentsState.none.rawValue)), of: row, in: &edit)
     want(.adjustmentTimestamp, .null, of: row, in: &edit)
     if let choice { want(.originalResourceChoice, .integer(Int64(choice.rawValue)), of: row, in: &edit) }
-    if let shape = old.unedited {
-      wantShape(Int(shape.pixelWidth), Int(shape.pixelHeight), shape.duration, of: row, in: &edit)
+    if let shape = old.unedited ?? (choice == nil ? nil : AssetDetails.Unedited(row)) {
+      let size = choice.flatMap { old.resources.size(of: $0, changing: row) } ?? (shape.pixelWidth, shape.pixelHeight)
+      wantShape(Int(size.width), Int(size.height), shape.duration, of: row, in: &edit)
     }
     guard !edit.changes.isEmpty || edit.details != nil else { return }
     noteModification(of: row, in: &edit)
@@ -82,7 +83,7 @@ extension Decider {
     edit.changes.append(AssetChange(field: field, old: row[field], new: value))
   }
 
-  private func wantShape(
+  func wantShape(
     _ width: Int, _ height: Int, _ duration: Double, of row: AssetRow, in edit: inout AssetEdit
   ) {
     want(.pixelWidth, .integer(Int64(width)), of: row, in: &edit)

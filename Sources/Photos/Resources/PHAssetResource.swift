@@ -78,6 +78,8 @@ struct ResourceFile: Sendable {
   let type: PHAssetResourceType
   let uniformTypeIdentifier: String
   let size: (width: Int, height: Int)
+  /// What removes the file when nothing is made of it any more; nil for a file that is the client's.
+  var folder: KeptFolder?
 
   /// Its length; nil if it is gone.
   var byteCount: Int64? { (try? url.resourceValues(forKeys: [.fileSizeKey]))?.fileSize.map(Int64.init) }

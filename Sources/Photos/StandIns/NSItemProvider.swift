@@ -92,7 +92,10 @@ public final class NSItemProvider: NSObject, Sendable {
   }
 
   /// Whether there is data that a class can be made of, such as ``UIImage``.
-  public func canLoadObject(ofClass aClass: any NSItemProviderReading.Type) -> Bool { type(for: aClass) != nil }
+  public func canLoadObject(ofClass aClass: any NSItemProviderReading.Type) -> Bool {
+    if let aClass = aClass as? any PickedFilesReading.Type { return aClass.canBeMade(of: source) }
+    return type(for: aClass) != nil
+  }
 
   /// Loads an object of a class.
   /// - Parameters:
@@ -109,6 +112,9 @@ public final class NSItemProvider: NSObject, Sendable {
     let type = type(for: aClass) ?? UTType(importedAs: missing)
     return .loading { [source] progress in
       do {
+        if let aClass = aClass as? any PickedFilesReading.Type {
+          return completionHandler(try await aClass.object(of: source, progress), nil)
+        }
         let data = try await source.data(as: type, progress)
         completionHandler(try aClass.object(withItemProviderData: data, typeIdentifier: type.identifier), nil)
       } catch {
@@ -134,6 +140,16 @@ public protocol NSItemProviderReading: NSObjectProtocol, SendableMetatype {
   ///   - typeIdentifier: their kind, one that the item has.
   /// - Throws: what keeps it from being made.
   static func object(withItemProviderData data: Data, typeIdentifier: String) throws -> Self
+}
+
+/// A class whose objects are made of several kinds of data of an item, which one `data` cannot hold.
+protocol PickedFilesReading: NSItemProviderReading {
+  /// Whether an item has what an object is made of.
+  static func canBeMade(of source: PickedSource) -> Bool
+
+  /// Makes an object.
+  /// - Throws: `PHPhotosError`, among them the core's sentence for a kind that the item does not have.
+  static func object(of source: PickedSource, _ progress: Progress) async throws -> Self
 }
 
 extension UIImage: NSItemProviderReading {

@@ -63,6 +63,33 @@ public final class UIImage: NSObject, Sendable {
     (self.data, storedSize, scale, imageOrientation) = (data, size, 1, .up)
   }
 
+  /// The stored pixels of a picture, shown as they are.
+  public convenience init(cgImage: CGImage) { self.init(cgImage: cgImage, scale: 1, orientation: .up) }
+
+  /// The stored pixels of a picture, shown turned; ``data`` are their bytes with the turn written into them, for which
+  /// exiftool is waited for if they do not say so already. If it cannot be written, the picture keeps the turn that its
+  /// bytes state, and standard error says why, once.
+  /// - Parameters:
+  ///   - cgImage: ``cgImage`` of another picture.
+  ///   - scale: pixels for each point; 1 if it is not positive.
+  ///   - orientation: how the pixels are turned to be looked at.
+  public init(cgImage: CGImage, scale: CGFloat, orientation: Orientation) {
+    self.scale = scale > 0 ? scale : 1
+    storedSize = CGSize(width: cgImage.width, height: cgImage.height)
+    if orientation == cgImage.orientation {
+      (data, imageOrientation) = (cgImage.data, orientation)
+      return
+    }
+    do {
+      let turn = CGImagePropertyOrientation(orientation)
+      data = try InstalledRenderer.programs.turned(cgImage.data, to: Int(turn.rawValue))
+      imageOrientation = orientation
+    } catch {
+      Notice.turning.give(error)
+      (data, imageOrientation) = (cgImage.data, cgImage.orientation)
+    }
+  }
+
   /// The size as the picture is looked at, points: pixels divided by ``scale``. Zero if it is not known.
   public var size: CGSize {
     let (width, height) = (storedSize.width / scale, storedSize.height / scale)
@@ -72,7 +99,9 @@ public final class UIImage: NSObject, Sendable {
 
   /// The stored pixels, not turned; nil if their size is not known.
   public var cgImage: CGImage? {
-    storedSize == .zero ? nil : CGImage(width: Int(storedSize.width), height: Int(storedSize.height))
+    if storedSize == .zero { return nil }
+    return CGImage(
+      width: Int(storedSize.width), height: Int(storedSize.height), data: data, orientation: imageOrientation)
   }
 
   /// The picture as a JPEG, upright and without metadata; waits for a child process.
@@ -97,14 +126,22 @@ public final class UIImage: NSObject, Sendable {
   }
 }
 
-/// The stored pixels of a picture, as far as their size goes (stands in for Core Graphics' `CGImage`).
+/// The stored pixels of a picture: their size, and the encoded bytes that a ``UIImage`` can be made of again (stands in
+/// for Core Graphics' `CGImage`). Nothing is decoded.
 public final class CGImage: Sendable {
   /// Pixels from left to right.
   public let width: Int
   /// Pixels from top to bottom.
   public let height: Int
 
-  init(width: Int, height: Int) { (self.width, self.height) = (width, height) }
+  /// The encoded picture, and the turn that its bytes state.
+  let data: Data
+  let orientation: UIImage.Orientation
+
+  init(width: Int, height: Int, data: Data, orientation: UIImage.Orientation) {
+    (self.width, self.height) = (width, height)
+    (self.data, self.orientation) = (data, orientation)
+  }
 }
 
 /// How a picture has to be turned to be looked at, as EXIF numbers it (stands in for Image I/O's enumeration).
@@ -125,6 +162,12 @@ public enum CGImagePropertyOrientation: UInt32, Sendable, CaseIterable {
   case rightMirrored = 7
   /// To be turned by 90 degrees to the left.
   case left = 8
+
+  /// The turn of a picture.
+  public init(_ orientation: UIImage.Orientation) {
+    // Both have a case of each name.
+    self = Self.allCases.first { $0.ofImage == orientation } ?? .up
+  }
 
   /// The same as pictures number it.
   var ofImage: UIImage.Orientation {
