@@ -7,7 +7,9 @@ public import LMDB
 //        │       projections are made anew: they gain `departed` and `aside`, and lose what is left of earlier layouts
 //     format 2
 //        │       gains the table `redactions`, and events that erase assets and begin forks
-//     format 3   as this program reads and writes it
+//     format 3
+//        │       projections are made anew: they gain `words`
+//     format 4   as this program reads and writes it
 //
 // A store carries the number of its format beside the log. A program opens stores of its own format; an older store is
 // brought up by the steps between, all of them in one transaction, at the end of which the new number is noted: so a
@@ -54,13 +56,14 @@ public struct StoreStep: Sendable, Hashable {
         Objects that are gone are found by their identifier, and events that cannot be read may be set aside.
         """),
     StoreStep(from: 2, work: .makesTables, summary: "Assets may be erased from the log, and libraries forked."),
+    StoreStep(from: 3, work: .remakesProjections, summary: "Assets are found by words."),
   ]
 }
 
 /// The number of a store's format.
 public struct StoreFormat: Sendable {
   /// The format that this program reads and writes.
-  public static let current: UInt64 = 3
+  public static let current: UInt64 = 4
 
   /// The name of the table that holds the number.
   public static let name = "store.meta"
