@@ -98,7 +98,8 @@ struct MigrationTests {
     }
   }
 
-  @Test("no event was changed by a newer format: the log of the same library is the same", arguments: ["v1", "v2", "v3"])
+  @Test("no event was changed by a newer format: the log of the same library is the same", arguments: [
+    "v1", "v2", "v3"])
   func sameLog(version: String) throws {
     #expect(try Self.fixture("\(version)/library.log") == Self.fixture("v4/library.log"))
   }

@@ -36,8 +36,8 @@
 
     static let nameLimit = 2048
     static let keys = [
-      "where", "search", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts", "mediaTypes", "sources", "limit",
-      "offset",
+      "where", "search", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts", "mediaTypes", "sources",
+      "limit", "offset",
     ]
 
     /// Reads the JSON form.

@@ -11,8 +11,8 @@ import LMDB
 // Invariant: after each event there is a row for each word of each row of `details`, and no other.
 //
 // Titles of collections are not here: a fetch of collections judges their rows, which are few. A title is a word of
-// its album and not of the assets in it. Rejected: words of the albums as words of their members, since a new title would
-// rewrite rows for every member, in the transaction that gives it.
+// its album and not of the assets in it. Rejected: words of the albums as words of their members, since a new title
+// would rewrite rows for every member, in the transaction that gives it.
 
 extension Projections {
   /// Carries over to the index that an asset's details became others, came or went.

@@ -1,7 +1,7 @@
 import LMDB
 
-// A fetch of what a search finds: the index of words gives the assets, and the scope is asked about each of them, so the
-// cost is that of what was found and not that of the library. As of a moment, `assets(_:at:_:where:)` lays what was
+// A fetch of what a search finds: the index of words gives the assets, and the scope is asked about each of them, so
+// the cost is that of what was found and not that of the library. As of a moment, `assets(_:at:_:where:)` lays what was
 // otherwise over what the index of now gives (LibraryStore+Past.swift).
 
 extension LibraryStore {
