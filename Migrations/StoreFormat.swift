@@ -8,7 +8,7 @@ public import LMDB
 //     format 2
 //        │       gains the table `redactions`, and events that erase assets and begin forks
 //     format 3
-//        │       projections are made anew: they gain the orders of audio and unknown media
+//        │       projections are made anew: they gain `words` and the orders of audio and unknown media
 //     format 4   as this program reads and writes it
 //
 // A store carries the number of its format beside the log. A program opens stores of its own format; an older store is
@@ -58,7 +58,10 @@ public struct StoreStep: Sendable, Hashable {
     StoreStep(from: 2, work: .makesTables, summary: "Assets may be erased from the log, and libraries forked."),
     StoreStep(
       from: 3, work: .remakesProjections,
-      summary: "Fetches of images begin without reading the library: the rarer media types are kept in order."),
+      summary: """
+        Assets are found by words; fetches of images begin without reading the library, since the rarer media types are \
+        kept in order.
+        """),
   ]
 }
 

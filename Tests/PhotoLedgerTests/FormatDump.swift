@@ -126,6 +126,8 @@ enum FormatDump {
     case "settings": "\(String(decoding: key, as: UTF8.self)) is \(bigEndian(value, 0))"
     case "departed":
       "\(LocalIdentifier(high: bigEndian(key, 0), low: bigEndian(key, 8)).uuidString) was asset \(bigEndian(key, 16))"
+    case "words":
+      "'\(String(decoding: key.dropLast(9), as: UTF8.self))' is a word of asset \(bigEndian(key, key.count - 8))"
     case "aside": "event \(bigEndian(key, 0)): \(String(decoding: value, as: UTF8.self))"
     case "content", "pairing", "bursts", "origins": "\(hex(Array(key[..<4])))… is in asset \(bigEndian(key, 32))"
     case _ where name.hasPrefix("order."): "asset \(bigEndian(key, 8)) at \(hex(Array(key[..<8])))"

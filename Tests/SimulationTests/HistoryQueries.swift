@@ -64,6 +64,8 @@ enum HistoryQueries {
       assets("everything, all of it", .library, everything()),
       assets("trash", .library, options { $0.showsTrash = true }),
       assets("by burst", .library, options("burstIdentifier") { $0.includeAllBurstAssets = true }),
+      assets("words", .library, options { $0.search = "Sea" }),
+      assets("words, trash", .library, options { ($0.search, $0.showsTrash) = ("img d", true) }),
       assets("own album", .members(of: own.album)),
       assets("the start of an album", .members(of: own.album), options { ($0.fetchOffset, $0.fetchLimit) = (1, 3) }),
       assets("an album with the hidden", .members(of: own.album), options { $0.includeHiddenAssets = true }),
@@ -145,6 +147,11 @@ enum HistoryQueries {
       query(
         "whole bursts",
         try options { ($0.includeAllBurstAssets, $0.condition) = (true, .isPresent(.burstIdentifier)) }),
+      query("a keyword", try options { $0.search = "SEA" }),
+      query("a caption, by date", try options("creationDate:desc") { $0.search = "d" }),
+      query("two words", try options { ($0.search, $0.includeHiddenAssets) = ("s l", true) }),
+      query("a name and a caption", try options("rating:desc") { ($0.search, $0.fetchLimit) = ("img dus", 4) }),
+      query("words in the trash", try options { ($0.search, $0.showsTrash) = ("jpg alp", true) }),
       query("HDR", try options { $0.condition = .bits(.mediaSubtypes, mask: 2, .notEqual, 0) }),
     ]
   }
@@ -157,6 +164,7 @@ enum HistoryQueries {
       query("an album", cast.mixed, FetchOptions()),
       query("a crowded album", cast.crowded, FetchOptions()),
       query("the start of a crowded album", cast.crowded, try options { $0.fetchLimit = 4 }),
+      query("words in an album", cast.mixed, try options { $0.search = "se" }),
       query("an album by date", cast.mixed, try options("creationDate:desc")),
       query("an album with the hidden", cast.mixed, try options { $0.includeHiddenAssets = true }),
       query(
@@ -196,6 +204,7 @@ enum HistoryQueries {
       try query("titles with an a", .library, nil) {
         $0.condition = .text(.localizedTitle, .contains, "a", .caseInsensitive)
       },
+      try query("titles with a word", .library, nil) { $0.search = "a" },
       try query("deleted collections", .library, nil) { $0.showsTrash = true },
       try query("albums of one asset", .containing(cast.asked[0]), nil),
       try query("albums of another asset", .containing(cast.asked[1]), "localizedTitle:desc"),

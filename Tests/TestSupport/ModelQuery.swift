@@ -98,6 +98,7 @@ extension ModelLibrary {
   private func admits(_ id: LocalIdentifier, _ query: ModelQuery) -> Bool {
     let options = query.options
     guard let asset = assets[id] else {
+      guard options.search.map({ Self.has(collections[id]?.title ?? "", wordsLike: $0) }) ?? true else { return false }
       return deleted.contains(id) == options.showsTrash && object(id, query).satisfies(options.condition)
     }
     guard (asset.trashedDate != nil) == options.showsTrash else { return false }
@@ -105,6 +106,7 @@ extension ModelLibrary {
       guard options.includeHiddenAssets || showsHidden(query.scope) || !asset.isHidden else { return false }
       guard options.includeAllBurstAssets || asset.standsOut else { return false }
     }
+    guard options.search.map({ has(id, wordsLike: $0) }) ?? true else { return false }
     return comesFromHere(asset, query) && belongs(asset, to: query.scope) && asset.satisfies(options.condition)
   }
 

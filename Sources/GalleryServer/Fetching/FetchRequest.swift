@@ -16,6 +16,8 @@
   struct FetchRequest: Hashable, Sendable {
     /// A predicate in PhotoKit's format.
     var predicate: String?
+    /// Words to find assets by.
+    var search: String?
     /// Sort terms such as `creationDate:desc`, the outermost first.
     var sort: [String] = []
     /// The identifier of an album or smart album.
@@ -34,8 +36,8 @@
 
     static let nameLimit = 2048
     static let keys = [
-      "where", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts", "mediaTypes", "sources", "limit",
-      "offset",
+      "where", "search", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts", "mediaTypes", "sources",
+      "limit", "offset",
     ]
 
     /// Reads the JSON form.
@@ -53,6 +55,7 @@
         return value
       }
       predicate = try read("where", \.textValue, "a predicate as text")
+      search = try read("search", \.textValue, "words as text")
       sort = try read("sort", \.textsValue, "a list of terms such as creationDate:desc") ?? []
       album = try read("album", \.textValue, "an identifier")
       smartAlbum = try read("smartAlbum", \.textValue, "a name such as smartAlbumFavorites")
@@ -97,6 +100,7 @@
     private var members: [JSON.Member] {
       var members: [JSON.Member] = []
       if let predicate { members.append(JSON.Member("where", .text(predicate))) }
+      if let search { members.append(JSON.Member("search", .text(search))) }
       if !sort.isEmpty { members.append(JSON.Member("sort", .list(sort.map { .text($0) }))) }
       if let album { members.append(JSON.Member("album", .text(album))) }
       if let smartAlbum { members.append(JSON.Member("smartAlbum", .text(smartAlbum))) }
@@ -124,6 +128,7 @@
         let numbers = mediaTypes.map { String($0.rawValue) }.joined(separator: ", ")
         options.condition = .and([options.condition, try Condition(format: "mediaType IN {\(numbers)}", for: .asset)])
       }
+      options.search = search
       options.includeAssetSourceTypes = sources
       options.sort = try sort.map { try SortTerm($0, for: .asset) }
       options.includeHiddenAssets = isShowingHidden

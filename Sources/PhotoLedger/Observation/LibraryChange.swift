@@ -24,9 +24,11 @@ public struct LibraryChange: Sendable {
     if try result.store.accessChange(of: latest, through: delta.to) != nil {
       step = try result.store.crossed(latest, to: delta.to)
     } else {
+      let isSearch = latest.plan.searchesDetails
       let delta =
-        latest.commit == self.delta.from
-        ? self.delta : try observation.composedDelta(from: latest.commit, to: self.delta.to)
+        latest.commit == self.delta.from && (self.delta.hasDetails || !isSearch)
+        ? self.delta
+        : try observation.composedDelta(from: latest.commit, to: self.delta.to, withDetails: isSearch)
       let (core, touched) = latest.advanced(by: delta)
       step = (core, touched, delta.commits)
     }

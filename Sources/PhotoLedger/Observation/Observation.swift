@@ -45,6 +45,8 @@ package final class Observation: StorePart, SharedResults {
     /// The commit at which following began, and the last one since that changed somebody's permission.
     var beginning: UInt64 = 0
     var lastAccessChange: UInt64 = 0
+    /// Whether a search was ever followed: from then on the words of what commits touch are read.
+    var isSearched = false
     var isClosed = false
 
     var commit: UInt64? { position?.commit }
@@ -123,7 +125,7 @@ package final class Observation: StorePart, SharedResults {
   func pump() throws {
     let hasGoneOn = try pumping.withLock { _ in
       guard let commit = state.withLock({ $0.isClosed ? nil : $0.commit }) else { return false }
-      let deltas = try deltas(after: commit)
+      let deltas = try deltas(after: commit, withDetails: state.withLock { $0.isSearched })
       guard let head = deltas.last?.to else { return false }
       let (touched, observers) = state.withLock { state in step(&state, deltas) }
       for query in touched { query.wake() }
@@ -165,25 +167,30 @@ package final class Observation: StorePart, SharedResults {
   }
 
   /// The deltas after a commit, read from the log.
-  private func deltas(after commit: UInt64, through limit: UInt64? = nil) throws -> [Delta] {
+  private func deltas(
+    after commit: UInt64, through limit: UInt64? = nil, withDetails: Bool = false
+  ) throws -> [Delta] {
     try reading { t in
       guard try core.log.head(t).commit > commit else { return [] }
-      var reader = DeltaReader(log: core.log, projections: core.projections)
+      var reader = DeltaReader(log: core.log, projections: core.projections, readsDetails: withDetails)
       return try reader.deltas(after: commit, through: limit, in: t)
     }
   }
 
   /// The deltas that lead from one commit to another, from memory if they are recent.
-  func deltas(from: UInt64, to: UInt64) throws -> [Delta] {
+  func deltas(from: UInt64, to: UInt64, withDetails: Bool = false) throws -> [Delta] {
     guard from < to else { return [] }
-    return try recentDeltas(from: from, to: to) ?? deltas(after: from, through: to)
+    return try recentDeltas(from: from, to: to, withDetails: withDetails)
+      ?? deltas(after: from, through: to, withDetails: withDetails)
   }
 
   /// The deltas that lead from one commit to another; nil if they are not remembered.
-  func recentDeltas(from: UInt64, to: UInt64) -> [Delta]? {
+  func recentDeltas(from: UInt64, to: UInt64, withDetails: Bool = false) -> [Delta]? {
     state.withLock { state in
       guard let first = state.recent.first?.from, first <= from, from <= to, state.commit ?? 0 >= to else { return nil }
-      return Array(state.recent[Int(from - first)..<Int(to - first)])
+      let deltas = state.recent[Int(from - first)..<Int(to - first)]
+      // Those from before the first search was followed have no words.
+      return withDetails && !deltas.allSatisfy(\.hasDetails) ? nil : Array(deltas)
     }
   }
 
@@ -210,13 +217,13 @@ package final class Observation: StorePart, SharedResults {
   }
 
   /// One delta that leads from a commit to a later one.
-  package func composedDelta(from: UInt64, to: UInt64) throws -> Delta {
+  package func composedDelta(from: UInt64, to: UInt64, withDetails: Bool = false) throws -> Delta {
     let composed: Delta?
-    if let kept = recentDeltas(from: from, to: to) {
+    if let kept = recentDeltas(from: from, to: to, withDetails: withDetails) {
       composed = Delta(composing: kept)
     } else {
       composed = try reading { t in
-        var reader = DeltaReader(log: core.log, projections: core.projections)
+        var reader = DeltaReader(log: core.log, projections: core.projections, readsDetails: withDetails)
         return try reader.composed(after: from, through: to, in: t)
       }
     }
@@ -243,14 +250,15 @@ package final class Observation: StorePart, SharedResults {
   /// - Complexity: O(k log n) in the objects of the commits.
   func way(of result: ResultCore, to commit: UInt64, composingBeyond limit: Int) throws -> Way {
     guard result.commit < commit else { return .each([]) }
+    let withDetails = result.plan.searchesDetails
     let (lookBack, isTooFar) = Self.lookBackShare.multipliedReportingOverflow(by: UInt64(limit) + 1)
     if !isTooFar, commit - result.commit > lookBack, result.isFollowedBackward {
-      let newest = try deltas(from: commit - lookBack, to: commit)
+      let newest = try deltas(from: commit - lookBack, to: commit, withDetails: withDetails)
       if newest.count(where: { result.isTouched(by: $0) }) > limit {
-        return .atOnce(try composedDelta(from: result.commit, to: commit))
+        return .atOnce(try composedDelta(from: result.commit, to: commit, withDetails: withDetails))
       }
     }
-    let deltas = try deltas(from: result.commit, to: commit)
+    let deltas = try deltas(from: result.commit, to: commit, withDetails: withDetails)
     if result.isTouched(byMoreThan: limit, of: deltas), let composed = Delta(composing: deltas) {
       return .atOnce(composed)
     }
@@ -266,6 +274,9 @@ package final class Observation: StorePart, SharedResults {
   func live(
     _ result: ResultCore, composingBeyond limit: Int
   ) throws -> (query: LiveQuery, arrival: (way: Arrival, to: UInt64)?) {
+    // Before the pump: it waits for one that is under way, and every later one reads the words of what was touched.
+    let isSearch = result.plan.searchesDetails
+    if isSearch { state.withLock { $0.isSearched = true } }
     try start()
     try pump()
     var current = result
@@ -284,7 +295,9 @@ package final class Observation: StorePart, SharedResults {
           arrival = (Arrival(step: step), commit)
         }
       } else {
-        for delta in try deltas(from: current.commit, to: commit) { current = current.advanced(by: delta).after }
+        for delta in try deltas(from: current.commit, to: commit, withDetails: isSearch) {
+          current = current.advanced(by: delta).after
+        }
       }
       let made = state.withLock { state -> LiveQuery? in
         // Another thread may have made it, or the pump gone on.

@@ -179,9 +179,12 @@ final class Follower: Sendable {
     // What is known to have left the result as it was need not be read.
     let start = steps[0].commit - 1
     if steps.count(where: \.isTouching) > backlogLimit {
-      return Step(from: held, to: current, by: try observation.composedDelta(from: start, to: current.commit))
+      let delta = try observation.composedDelta(
+        from: start, to: current.commit, withDetails: held.plan.searchesDetails)
+      return Step(from: held, to: current, by: delta)
     }
-    guard let deltas = observation.recentDeltas(from: start, to: steps[0].commit) else {
+    let withDetails = held.plan.searchesDetails
+    guard let deltas = observation.recentDeltas(from: start, to: steps[0].commit, withDetails: withDetails) else {
       // Everything up to now has to be read for one of them, so it is read once for all.
       if start > state.commit { state.ahead = try store.unchanged(held, at: start) }
       return try catchUp(&state, with: current)
@@ -203,7 +206,8 @@ final class Follower: Sendable {
       if start > state.commit { state.ahead = try store.unchanged(state.held, at: start) }
     }
     if state.commit < commit - 1 {
-      let earlier = try observation.deltas(from: state.commit, to: commit - 1)
+      let earlier = try observation.deltas(
+        from: state.commit, to: commit - 1, withDetails: state.held.plan.searchesDetails)
       if state.held.isTouched(byMoreThan: backlogLimit, of: earlier) {
         target = try observation.head().commit
       } else {

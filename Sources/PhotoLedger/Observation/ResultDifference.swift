@@ -45,10 +45,12 @@ extension LibraryStore {
     from before: ResultCore, to commit: UInt64
   ) throws -> (after: ResultCore, touched: TouchedPositions, commits: [CommitSummary]) {
     let forward: Delta
+    let isSearch = before.plan.searchesDetails
     switch commit {
-    case before.commit: forward = Delta(from: commit, to: commit, lastSequence: before.sequence)
-    case (before.commit + 1)...: forward = try observation.composedDelta(from: before.commit, to: commit)
-    default: forward = try observation.composedDelta(from: commit, to: before.commit)
+    case before.commit: forward = .none(at: commit, lastSequence: before.sequence)
+    case (before.commit + 1)...:
+      forward = try observation.composedDelta(from: before.commit, to: commit, withDetails: isSearch)
+    default: forward = try observation.composedDelta(from: commit, to: before.commit, withDetails: isSearch)
     }
     let isBackward = commit < before.commit
     let delta =

@@ -77,6 +77,7 @@ extension Projections {
     try put(existence.row, &t)
     try reorder(number, from: .absent, to: try standing(of: number, in: t), &t)
     try put(existence.details, number, &t)
+    try reindex(number, from: nil, to: existence.details, &t)
     try put(existence.row.identifier, .asset, number, &t)
     for resource in existence.details.resources { try note(resource, of: number, &t) }
     for (index, name) in indexKeys(of: existence) {
@@ -129,6 +130,7 @@ extension Projections {
       identifier.high.bigEndian, identifier.low.bigEndian, number.bigEndian,
     ]
     try t.put(departedKey.span.bytes, RawSpan(), in: departed)
+    try reindex(number, from: existence.details, to: nil, &t)
     try t.delete(number, in: details)
     try t.delete(number, in: assets)
   }
@@ -142,6 +144,7 @@ extension Projections {
       try reorder(edit.number, from: stood, to: try standing(of: edit.number, in: t), &t)
       guard edit.changesDetails, var details = try details(edit.number, in: t) else { continue }
       try edit.apply(to: &details)
+      try reindex(edit.number, from: edit.details?.old, to: details, &t)
       try put(details, edit.number, &t)
       for resource in edit.details?.old.resources ?? [] {
         try forget(resource, of: edit.number, keeping: details.resources, &t)

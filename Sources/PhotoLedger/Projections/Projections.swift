@@ -28,6 +28,7 @@ package import LMDB
 //   bursts        SHA-256 of a burst identifier (32)     nothing
 //                 asset (8)
 //   origins       SHA-256 of an origin (32) asset (8)    nothing
+//   words         folded word (1 … 64) 00 asset (8)      nothing       (Projections+Words.swift)
 //   history       object (8) sequence (8)                nothing
 //   departed      identifier (16) asset (8)              nothing
 //   aside         sequence (8)                           why the event could not be carried out, as text
@@ -59,6 +60,7 @@ package struct Projections: Sendable {
   let pairing: Database
   let bursts: Database
   let origins: Database
+  let words: Database
   let clients: Database
   let clientNames: Database
   let picks: Database
@@ -75,7 +77,7 @@ package struct Projections: Sendable {
   /// The names of all projections' databases, in the order of the table above.
   package static let names = [
     "assets", "details", "collections", "identifiers", "members", "containers", "content", "pairing", "bursts",
-    "origins", "clients", "clientNames", "picks", "sightings", "settings", "history",
+    "origins", "words", "clients", "clientNames", "picks", "sightings", "settings", "history",
     "departed", "aside",
   ] + StoredOrder.all.map(\.name)
 
@@ -95,6 +97,7 @@ package struct Projections: Sendable {
     pairing = try environment.database("pairing", create: creates)
     bursts = try environment.database("bursts", create: creates)
     origins = try environment.database("origins", create: creates)
+    words = try environment.database("words", create: creates)
     clients = try environment.database("clients", integerKeys: true, create: creates)
     clientNames = try environment.database("clientNames", create: creates)
     picks = try environment.database("picks", integerKeys: true, create: creates)
@@ -110,13 +113,13 @@ package struct Projections: Sendable {
   }
 
   /// The databases that carrying out events writes and never reads, so that a replay may gather what goes there.
-  var unread: [Database] { [identifiers, content, pairing, bursts, origins, history, departed] + orders }
+  var unread: [Database] { [identifiers, content, pairing, bursts, origins, words, history, departed] + orders }
 
   /// All databases, in the order of ``names``.
   package var all: [Database] {
     [
-      assets, details, collections, identifiers, members, containers, content, pairing, bursts, origins, clients,
-      clientNames, picks, sightings, settings, history, departed, aside,
+      assets, details, collections, identifiers, members, containers, content, pairing, bursts, origins, words,
+      clients, clientNames, picks, sightings, settings, history, departed, aside,
     ] + orders
   }
 }

@@ -38,6 +38,8 @@ package struct Query: Hashable, Sendable {
   /// Whether the library's own smart albums are among the collections.
   package var includesBuiltIn = false
   package var trash = Trash.without
+  /// The words that are looked for; nil: whatever the words.
+  package var search: SearchText?
   /// How whoever asks sees the library: two ways of seeing never share a result.
   package var access = Access.full
   /// Whether whoever asks may see the album or folder of the scope; the content of one that it may not is empty.

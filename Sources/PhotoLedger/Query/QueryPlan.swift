@@ -47,10 +47,14 @@ package final class QueryPlan: Sendable {
       && (query.sources == .all || !row.sourceType.isDisjoint(with: query.sources) || row.sourceType.isEmpty)
   }
 
+  /// Whether a search is part of the query of assets, so that rows alone do not decide what belongs.
+  var searchesDetails: Bool { query.entity == .asset && query.search != nil }
+
   /// Whether a collection's row belongs to the result, its scope aside.
   func admits(_ row: CollectionRow) -> Bool {
     row.number != rootFolder && (row.deletedDate != nil) == (query.trash == .only)
       && (query.includesBuiltIn || !row.isBuiltIn) && query.access.shows(row) && collectionPasses(row)
+      && (query.search?.finds(title: row.title) ?? true)
   }
 }
 

@@ -60,6 +60,10 @@ extension LibraryStore {
     let access = plan.query.access
     switch plan.query.entity {
     case _ where !plan.query.isOpen: break
+    case .asset where plan.query.search != nil:
+      try forEachAsset(foundBy: plan.query, t) { row, place in
+        if plan.admits(row) { keys.append(plan.key(row, place)) }
+      }
     case .asset where plan.query.scope == .library && access.selection == nil: keys = try scanAssets(plan, t)
     case .asset:
       try forEachAsset(in: plan.query.scope, access, t) { row, place in

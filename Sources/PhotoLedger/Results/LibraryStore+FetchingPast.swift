@@ -43,6 +43,11 @@ extension LibraryStore {
     let access = plan.query.access
     switch plan.query.entity {
     case _ where !plan.query.isOpen: break
+    case .asset where plan.query.search != nil:
+      for (number, place) in try assets(foundBy: plan.query, moment, t) {
+        guard let row = try assetRow(number, at: moment.sequence, t), plan.admits(row) else { continue }
+        keys.append(plan.key(row, place))
+      }
     case .asset where plan.query.scope == .library && access.selection == nil:
       try forEachAsset(at: moment, t) { row in
         if plan.admits(row) { keys.append(plan.key(row, nil)) }
@@ -68,6 +73,15 @@ extension LibraryStore {
       }
     }
     return CountedTree(sorted: keys.sorted())
+  }
+
+  /// The assets of a search's scope that somebody saw and that have its words, in no order.
+  private func assets(foundBy query: Query, _ moment: Moment, _ t: borrowing StoreReading) throws -> [Placed] {
+    guard let text = query.search else { return [] }
+    let found = try assets(try core.projections.assets(matching: text, in: t), at: moment, t, where: text.finds)
+    if query.scope == .library, query.access.selection == nil { return found.map { ($0, nil) } }
+    let numbers = Set(found)
+    return try assets(in: query.scope, query.access, moment, t).filter { numbers.contains($0.number) }
   }
 
   private typealias Placed = (number: ObjectNumber, place: OrderKey?)

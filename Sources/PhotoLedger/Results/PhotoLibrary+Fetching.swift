@@ -5,6 +5,9 @@ public import Foundation
 public struct FetchOptions: Sendable {
   /// Which objects (FR-10); made from `#Predicate`, from a format string, or directly.
   public var condition: Condition = .always
+  /// Words to find the objects by: each begins a word of a file's name, of a keyword or of the caption of an asset, or
+  /// of the title of a collection; case, accents and widths do not count. Nil or blank: whatever the words.
+  public var search: String?
   /// In what order, the first term outermost; none: the natural order (FR-11, FR-12).
   public var sort: [SortTerm] = []
   /// Whether hidden assets are shown (FR-06).
@@ -336,6 +339,7 @@ extension PhotoLibrary {
     query.sources = options.includeAssetSourceTypes
     if query.sources.isEmpty { query.sources = scope == .library ? .userLibrary : .all }
     query.trash = options.showsTrash ? .only : .without
+    query.search = try options.searchText()
     let window = Window(offset: options.fetchOffset, limit: options.fetchLimit == 0 ? nil : options.fetchLimit)
     try askIfNeeded()
     return try store.reading { t in

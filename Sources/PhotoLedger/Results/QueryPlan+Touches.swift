@@ -15,8 +15,9 @@ extension QueryPlan {
     case .asset:
       for (number, touch) in delta.assets {
         let place = placing(of: number, in: delta, holders)
-        let before = touch.before.flatMap { place.was && admits($0) ? self.key($0, place.before) as Key : nil }
-        let after = touch.after.flatMap { place.is && admits($0) ? self.key($0, place.after) as Key : nil }
+        let (had, has) = words(of: number, in: delta)
+        let before = touch.before.flatMap { place.was && admits($0) && had() ? self.key($0, place.before) as Key : nil }
+        let after = touch.after.flatMap { place.is && admits($0) && has() ? self.key($0, place.after) as Key : nil }
         guard before != nil || after != nil else { continue }
         touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: touch.isVisiblyChanged))
       }
@@ -47,7 +48,9 @@ extension QueryPlan {
     case .asset:
       return delta.assets.contains { number, touch in
         let place = placing(of: number, in: delta, holders)
-        return place.was && touch.before.map(admits) ?? false || place.is && touch.after.map(admits) ?? false
+        let (had, has) = words(of: number, in: delta)
+        return place.was && touch.before.map(admits) ?? false && had()
+          || place.is && touch.after.map(admits) ?? false && has()
       }
     case .collection:
       return delta.collections.contains { number, _ in
@@ -55,6 +58,14 @@ extension QueryPlan {
         return place.was || place.is
       }
     }
+  }
+
+  /// Whether an asset has the words that are looked for, before and after a delta, once asked.
+  private func words(of number: ObjectNumber, in delta: Delta) -> (had: () -> Bool, has: () -> Bool) {
+    guard let search = query.search else { return ({ true }, { true }) }
+    precondition(delta.hasDetails, "A search is led on by a delta without words; this is a defect of PhotoLedger.")
+    let touch = delta.details[number]
+    return ({ touch?.before.map(search.finds) ?? false }, { touch?.after.map(search.finds) ?? false })
   }
 
   private typealias Standing = (was: Bool, is: Bool, before: OrderKey?, after: OrderKey?)

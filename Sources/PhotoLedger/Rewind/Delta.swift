@@ -41,6 +41,12 @@ package struct Delta: Sendable {
     }
   }
 
+  /// The details of an asset before and after; nil where it did not exist.
+  package struct DetailsTouch: Sendable {
+    package var before: AssetDetails?
+    package var after: AssetDetails?
+  }
+
   /// A place before and after; nil where there was none.
   package struct Placing: Sendable {
     package var before: OrderKey?
@@ -57,6 +63,10 @@ package struct Delta: Sendable {
   package var collections: [ObjectNumber: Touch<CollectionRow>] = [:]
   package var places: [ContainerMember: Placing] = [:]
   package var context: [ObjectNumber: [ContainerPlace]] = [:]
+  /// The files and words of each asset of the delta before and after, if ``hasDetails``.
+  package var details: [ObjectNumber: DetailsTouch] = [:]
+  /// Whether the details of assets were read: only results of a search are led on by them.
+  package var hasDetails = false
   /// The clients whose permission to read was changed, or who came to be known.
   package var clients: [ObjectNumber: Replacement<AuthorizationStatus>] = [:]
   /// The assets of which nothing is known any more: their rows here are not those that results were made of.
@@ -68,6 +78,13 @@ package struct Delta: Sendable {
     self.from = from
     self.to = to
     self.lastSequence = lastSequence
+  }
+
+  /// What leads from a commit to itself.
+  static func none(at commit: UInt64, lastSequence: UInt64) -> Delta {
+    var delta = Delta(from: commit, to: commit, lastSequence: lastSequence)
+    delta.hasDetails = true
+    return delta
   }
 
   /// How many objects it touches.
@@ -83,6 +100,8 @@ package struct Delta: Sendable {
     collections.merge(next.collections) { $0.followed(by: $1) }
     places.merge(next.places) { Placing(before: $0.before, after: $1.after) }
     context.merge(next.context) { $1 }
+    details.merge(next.details) { DetailsTouch(before: $0.before, after: $1.after) }
+    hasDetails = hasDetails && next.hasDetails
     clients.merge(next.clients) { Replacement(old: $0.old, new: $1.new) }
     erasedAssets.formUnion(next.erasedAssets)
     commits.append(contentsOf: next.commits)
@@ -109,6 +128,8 @@ package struct Delta: Sendable {
     delta.collections = collections.mapValues(\.reversed)
     delta.places = places.mapValues { Placing(before: $0.after, after: $0.before) }
     delta.context = context
+    delta.details = details.mapValues { DetailsTouch(before: $0.after, after: $0.before) }
+    delta.hasDetails = hasDetails
     delta.clients = clients.mapValues(\.inverse)
     delta.erasedAssets = erasedAssets
     delta.commits = commits

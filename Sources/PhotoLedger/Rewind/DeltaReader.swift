@@ -27,12 +27,16 @@ struct DeltaReader {
   private var assets: [ObjectNumber: AssetRow?] = [:]
   private var collections: [ObjectNumber: CollectionRow?] = [:]
   private var places: [ObjectNumber: [ContainerPlace]] = [:]
+  private var details: [ObjectNumber: AssetDetails?] = [:]
+  /// Whether the files and words of assets are read as well.
+  private let readsDetails: Bool
   /// The objects whose states are worked out forward from their creation: each event must be loaded once for them.
   private var createdHere: Set<ObjectNumber> = []
 
-  init(log: EventLog, projections: Projections) {
+  init(log: EventLog, projections: Projections, readsDetails: Bool = false) {
     self.log = log
     self.projections = projections
+    self.readsDetails = readsDetails
   }
 
   private struct Stretch {
@@ -66,6 +70,7 @@ struct DeltaReader {
       let number = stretch.commit.number
       var delta = Delta(from: number - 1, to: number, lastSequence: stretch.commit.lastSequence)
       delta.commits = [CommitSummary(stretch.commit)]
+      delta.hasDetails = readsDetails
       try goBack(over: [stretch], in: &delta)
       deltas.append(delta)
     }
@@ -81,7 +86,8 @@ struct DeltaReader {
   mutating func composed(
     after commit: UInt64, through limit: UInt64, in t: borrowing StoreReading
   ) throws -> Delta? {
-    composition = EditComposition()
+    // An edit of words is composed with no other: who needs them goes back over every event.
+    composition = readsDetails ? nil : EditComposition()
     let commits: [Commit]
     (commits, stretches) = try read(after: commit, composingThrough: limit, t)
     composition?.finish()
@@ -91,6 +97,7 @@ struct DeltaReader {
     try skip(after: limit)
     var delta = Delta(from: commit, to: last.number, lastSequence: last.lastSequence)
     delta.commits = wanted.map { CommitSummary($0) }
+    delta.hasDetails = readsDetails
     try goBack(over: stretches, in: &delta)
     if let composition { try takeBack(composition, in: &delta, t) }
     return delta
@@ -154,7 +161,7 @@ struct DeltaReader {
       for part in parts { commits += part.0 }
       for var stretch in parts.lazy.flatMap(\.1) {
         let number = stretch.commit.number
-        if number <= limit {
+        if number <= limit, composition != nil {
           stretch.events = try stretch.events.compactMap { event in
             try checked { () throws(RowMismatch) in try composition?.add(event, of: number) }
           }
@@ -183,6 +190,7 @@ struct DeltaReader {
       for place in existence.places { try loadContainer(place.container, event, in: t) }
     case .assetCreated(let existence):
       assets.updateValue(existence.row, forKey: existence.row.number)
+      if readsDetails { details.updateValue(existence.details, forKey: existence.row.number) }
       // What an undo brings back comes with its places.
       places[existence.row.number] = existence.places
       createdHere.insert(existence.row.number)
@@ -224,8 +232,12 @@ struct DeltaReader {
   ) throws {
     if createdHere.contains(number) {
       try checked { () throws(RowMismatch) in try apply(event, toAsset: number, &assets[number]!) }
+      if details[number] != nil {
+        try checked { () throws(RowMismatch) in try apply(event, toAsset: number, &details[number]!) }
+      }
     } else if assets[number] == nil {
       assets.updateValue(try projections.asset(number, in: t), forKey: number)
+      if readsDetails { details.updateValue(try projections.details(number, in: t), forKey: number) }
       places[number] = try projections.places(of: number, in: t)
     }
   }
@@ -278,6 +290,7 @@ struct DeltaReader {
       settle(unsettled, in: &delta)
     }
     delta.assets.setEach { number, touch in touch.before = assets[number] ?? nil }
+    delta.details.setEach { number, touch in touch.before = details[number] ?? nil }
     delta.noteErased()
     delta.collections.setEach { number, touch in touch.before = collections[number] ?? nil }
   }
@@ -341,7 +354,10 @@ struct DeltaReader {
       for number in event.touched {
         if let row = assets[number] {
           let touch = delta.assets[number]
-          if touch == nil { delta.assets[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false) }
+          if touch == nil {
+            delta.assets[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false)
+            if let words = details[number] { delta.details[number] = Delta.DetailsTouch(before: nil, after: words) }
+          }
           if touch?.isVisiblyChanged != true { unsettled.assets.append((number, row)) }
         } else if let row = collections[number] {
           let touch = delta.collections[number]
@@ -420,6 +436,9 @@ struct DeltaReader {
     for number in event.touched {
       if assets[number] != nil {
         try checked { () throws(RowMismatch) in try apply(inverse, toAsset: number, &assets[number]!) }
+        if details[number] != nil {
+          try checked { () throws(RowMismatch) in try apply(inverse, toAsset: number, &details[number]!) }
+        }
       } else if collections[number] != nil {
         try checked { () throws(RowMismatch) in try apply(inverse, toCollection: number, &collections[number]!) }
       }

@@ -4,6 +4,7 @@ import PhotoLedger
 /// The options of a fetch, which `ls`, `sections` and `watch` share.
 enum FetchArguments {
   static let options: [Option] = [
+    Option("search", "TEXT", "only what has words that begin so, in names of files, keywords and captions"),
     Option("where", "FORMAT", "only what satisfies a predicate in PhotoKit's format"),
     Option("sort", "KEY[:desc]", isRepeatable: true, "order by a property; the first --sort counts most"),
     Option("limit", "N", "at most N assets"),
@@ -27,6 +28,7 @@ enum FetchArguments {
   static func read(_ invocation: Invocation) throws -> FetchOptions {
     var options = FetchOptions()
     if let format = invocation.text("where") { options.condition = try Condition(format: format, for: .asset) }
+    options.search = invocation.text("search")
     options.sort = try invocation.texts("sort").map { try SortTerm($0, for: .asset) }
     options.fetchLimit = try limit(invocation)
     options.fetchOffset = try invocation.count("offset") ?? 0
@@ -74,6 +76,7 @@ enum FetchArguments {
     }
     var options = FetchOptions()
     if let format = invocation.text("where") { options.condition = try Condition(format: format, for: .collection) }
+    options.search = invocation.text("search")
     options.sort = try invocation.texts("sort").map { try SortTerm($0, for: .collection) }
     options.fetchLimit = try limit(invocation)
     options.fetchOffset = try invocation.count("offset") ?? 0

@@ -1,0 +1,30 @@
+// What the text of a search in the options of a fetch asks for.
+
+extension FetchOptions {
+  /// Asks for the objects that have all of some words, or words that begin so.
+  /// - Parameter text: as somebody types it, in any script.
+  public init(search text: String) {
+    self.init()
+    search = text
+  }
+
+  /// The prefixes that are looked for; nil if nothing is asked.
+  /// - Throws: ``LibraryError`` `.unsupportedPredicate` for a text that is too long to be a search.
+  func searchText() throws(LibraryError) -> SearchText? {
+    guard let search else { return nil }
+    guard search.utf8.count <= Self.searchLimit else {
+      throw LibraryError(
+        .unsupportedPredicate,
+        "A search has at most \(Self.searchLimit) bytes, this one has \(search.utf8.count); search for fewer words.")
+    }
+    guard let text = SearchText(search) else { return nil }
+    guard text.prefixes.count <= SearchText.prefixLimit else {
+      throw LibraryError(
+        .unsupportedPredicate,
+        "A search has at most \(SearchText.prefixLimit) words, this one has \(text.prefixes.count); leave some out.")
+    }
+    return text
+  }
+
+  private static let searchLimit = 1024
+}

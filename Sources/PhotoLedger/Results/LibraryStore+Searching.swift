@@ -1,0 +1,34 @@
+import LMDB
+
+// A fetch of what a search finds: the index of words gives the assets, and the scope is asked about each of them, so
+// the cost is that of what was found and not that of the library. As of a moment, `assets(_:at:_:where:)` lays what was
+// otherwise over what the index of now gives (LibraryStore+Past.swift).
+
+extension LibraryStore {
+  /// Gives the row of each asset of a search's scope that has its words, with its place there.
+  /// - Complexity: O(m log n) for m assets that the words find.
+  func forEachAsset(
+    foundBy query: Query, _ t: borrowing StoreReading, _ body: (AssetView, OrderKey?) -> Void
+  ) throws {
+    guard let text = query.search else { return }
+    let projections = core.projections
+    for number in try projections.assets(matching: text, in: t) {
+      let place: OrderKey?
+      switch query.scope {
+      case .library: place = nil
+      case .members(let album):
+        place = try projections.key(of: number, in: album, t)
+        if place == nil { continue }
+      case .objects(let numbers):
+        place = nil
+        if !numbers.contains(number) { continue }
+      case .listed(let places):
+        place = places[number]
+        if place == nil { continue }
+      case .containing: continue
+      }
+      guard try projections.shows(number, to: query.access, in: t) else { continue }
+      try projections.withAsset(number, in: t) { body($0, place) }
+    }
+  }
+}
