@@ -1,4 +1,6 @@
 #if Gallery
+  // Its headers declare `sockaddr` as well; which of the two declarations the compiler takes is not settled.
+  import CMicroHTTPD
   import Foundation
 
   /// The address of a socket.

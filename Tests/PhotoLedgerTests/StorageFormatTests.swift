@@ -13,6 +13,8 @@ import Testing
 //                                                                  projections that are frozen in library.dump
 //     kept.dump      the same of a library with undos and an       (KeptFormatLibrary.swift)
 //     kept.log       erased asset
+//     recent.dump    the same of a library with every payload       (RecentFormatLibrary.swift)
+//     recent.log     of version 2
 //     StorageFormat.md quotes library.dump, line by line. What older fixtures prove is in MigrationTests.swift.
 //
 // PHOTOLEDGER_RECORD=1 writes both files anew. Once a version has been published, its fixtures are never recorded
@@ -45,13 +47,31 @@ struct StorageFormatTests {
     }
   }
 
-  static let libraries = ["library", "kept"]
+  static let libraries = ["library", "kept", "recent"]
+
+  private static func make(_ name: String, at url: URL) throws -> PhotoLibrary {
+    switch name {
+    case "kept": try KeptFormatLibrary.make(at: url)
+    case "recent": try RecentFormatLibrary.make(at: url)
+    default: try FormatLibrary.make(at: url)
+    }
+  }
+
+  @Test("every type that has a version 2 is frozen in it")
+  func hasEveryRecentType() throws {
+    let types = Set(try LoggedEvent.all("recent").filter { $0.version == 2 }.map(\.type))
+    #expect(
+      types == [
+        "asset.created", "asset.purged", "asset.unmade", "asset.returned", "assets.edited", "client.edited",
+        "pick.recorded",
+      ])
+  }
 
   @Test("a library of one seed has the bytes that are frozen", arguments: libraries)
   func writesFormat(name: String) throws {
     try withFolder { folder in
       let url = folder.appending(path: "library")
-      let library = try name == "kept" ? KeptFormatLibrary.make(at: url) : FormatLibrary.make(at: url)
+      let library = try Self.make(name, at: url)
       defer { library.close() }
       let environment = try FormatDump.environment(folder.path + "/library/store")
       let dump = try FormatDump.text(of: environment)
@@ -158,7 +178,9 @@ struct StorageFormatTests {
   func examples() throws {
     let article = try String(
       contentsOf: Self.root.appending(path: "Sources/PhotoLedger/PhotoLedger.docc/StorageFormat.md"), encoding: .utf8)
-    let dump = Set(try Self.fixture("library.dump").split(separator: "\n").map { Self.trimmed($0) })
+    let dump = Set(
+      try ["library", "recent"].flatMap { try Self.fixture("\($0).dump").split(separator: "\n") }
+        .map { Self.trimmed($0) })
     let examples = Self.blocks(in: article, marked: "```dump")
     #expect(examples.count >= 20, "The article quotes \(examples.count) lines of the dump only.")
     for example in examples {
