@@ -40,7 +40,7 @@ extension PhotoLibrary {
     try checkIsNow("export the log")
     try checkIsOwner("export the log")
     try MadeAhead.run { give in
-      try writeLog(after: token, give)
+      try self.writeLog(after: token, give)
     } _: { (lines: WrittenLines) in
       try write(lines.bytes)
       return true

@@ -38,7 +38,7 @@ extension PhotoLibrary {
     _ filter: LogFilter, newestFirst: Bool, _ make: @escaping @Sendable ([LogEntry]) throws -> Piece,
     _ body: (Piece) throws -> Bool
   ) throws {
-    try MadeAhead.run({ give in try makeLogPieces(filter, newestFirst: newestFirst, make, give) }, body)
+    try MadeAhead.run({ give in try self.makeLogPieces(filter, newestFirst: newestFirst, make, give) }, body)
   }
 
   private func makeLogPieces<Piece: Sendable>(

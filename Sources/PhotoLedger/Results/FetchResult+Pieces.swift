@@ -119,7 +119,7 @@ extension PhotoLibrary {
     try result.forEachPiece { numbers, moment, t in
       try numbers.map { number in
         let asset = try result.load.load(result.store, number, moment, t)
-        return (asset, try details(of: asset, at: moment.sequence, t))
+        return (asset, try self.details(of: asset, at: moment.sequence, t))
       }
     } _: { piece in
       for (asset, details) in piece { try body(asset, details) }
@@ -141,7 +141,7 @@ extension PhotoLibrary {
       try WrittenLines { bytes in
         for number in numbers {
           let asset = try result.load.load(result.store, number, moment, t)
-          try write(asset, try details(of: asset, at: moment.sequence, t), &bytes)
+          try write(asset, try self.details(of: asset, at: moment.sequence, t), &bytes)
           bytes.endLine()
         }
       }

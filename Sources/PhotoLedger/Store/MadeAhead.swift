@@ -17,7 +17,7 @@ import Synchronization
 // of its own thread. A larger store of pieces: the slower of the two decides, and the rest is memory.
 
 /// Makes pieces on a thread of its own.
-enum MadeAhead {
+package enum MadeAhead {
   /// How many pieces wait at most.
   static let most = 8
 
@@ -26,7 +26,7 @@ enum MadeAhead {
   ///   - make: makes all pieces and gives each to the function that it is called with, which says whether to go on.
   ///   - use: is given each piece, and says whether to go on.
   /// - Throws: what `use` throws; otherwise what `make` throws, after the pieces that it made before.
-  static func run<Piece: Sendable>(
+  package static func run<Piece: Sendable>(
     _ make: @escaping @Sendable (_ give: (Piece) -> Bool) throws -> Void,
     _ use: (Piece) throws -> Bool
   ) throws {
