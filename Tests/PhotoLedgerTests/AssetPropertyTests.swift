@@ -15,7 +15,8 @@ struct AssetPropertyTests {
       let row = random.asset()
       var copy = AssetRow(number: row.number, identifier: row.identifier, addedDate: row.addedDate)
       for field in AssetField.allCases.shuffled(using: &random) {
-        #expect(copy.set(field, row[field]), "\(field.name)")
+        let isTaken = copy.set(field, row[field])
+        #expect(isTaken, "\(field.name)")
         #expect(copy[field] == row[field], "\(field.name)")
       }
       // No edit holds these.
