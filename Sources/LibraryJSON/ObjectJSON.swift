@@ -177,17 +177,21 @@ extension JSON {
 
   /// An album, smart album or folder; how many assets a smart album shows is known when it is fetched.
   package init(_ collection: PhotoCollection) {
-    self = [
-      "localIdentifier": .text(collection.localIdentifier),
-      "kind": .text("\(collection.kind)"),
-      "albumSubtype": JSON(collection.albumSubtype?.name),
-      "localizedTitle": JSON(collection.localizedTitle),
-      "estimatedAssetCount": collection.kind == .smartAlbum
-        ? .null : .integer(Int64(collection.estimatedAssetCount)),
-      "predicate": JSON(collection.smartAlbumPredicate),
-      "creationDate": .text(DateText.instant(collection.creationDate)),
-      "modificationDate": .text(DateText.instant(collection.modificationDate)),
-    ]
+    self = .object(
+      CollectionProperty.printed.map { Member($0.name.description, JSON($0.form, of: collection.row)) })
+  }
+
+  private init(_ form: CollectionProperty.Form, of row: CollectionRow) {
+    switch form {
+    case .identifier: self = .text(row.identifier.spelled(as: row.objectKind))
+    case .date(let read): self = .text(DateText.instant(read(row)))
+    case .noDate: self = .null
+    case .text(let read): self = JSON(read(row))
+    case .count(let read): self = read(row).map { .integer(Int64($0)) } ?? .null
+    case .kind(_, let name): self = .text(name(row))
+    case .optionalKind(_, let name): self = JSON(name(row))
+    case .bool(let read): self = .bool(read(row))
+    }
   }
 
   /// A value of the log.
