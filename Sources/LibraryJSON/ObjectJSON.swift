@@ -52,16 +52,10 @@ extension JSONBytes {
     _ members: (inout JSONBytes) throws -> Void = { _ in }
   ) rethrows {
     beginObject()
-    writeBasics(of: asset)
-    writeEdits(of: asset, metadata)
-    key("rating")
-    integer(Int64(asset.rating.rawValue))
-    key("caption")
-    text(metadata.caption)
-    key("keywords")
-    list(metadata.keywords)
-    key("origin")
-    text(metadata.origin?.stringValue)
+    for property in AssetProperty.printed {
+      key(property.key)
+      write(property.form, of: asset, metadata)
+    }
     key("resources")
     beginList()
     for resource in resources { write(resource) }
@@ -70,70 +64,36 @@ extension JSONBytes {
     endObject()
   }
 
-  private mutating func writeBasics(of asset: Asset) {
-    key("localIdentifier")
-    identifier(asset.id, of: .asset)
-    key("mediaType")
-    text(asset.mediaType.name)
-    key("mediaSubtypes")
-    list(asset.mediaSubtypes.names)
-    key("playbackStyle")
-    text(asset.playbackStyle.name)
-    key("pixelWidth")
-    integer(Int64(asset.pixelWidth))
-    key("pixelHeight")
-    integer(Int64(asset.pixelHeight))
-    key("duration")
-    number(asset.duration)
-    key("creationDate")
-    instant(asset.creationDate, offset: asset.timeZoneOffset)
-    key("localCreationDate")
-    if let date = asset.localCreationDate { quoted { DateText.writeWallTime(date, to: &$0) } } else { null() }
-    key("addedDate")
-    instant(asset.addedDate)
-    key("modificationDate")
-    instant(asset.modificationDate)
-    key("trashedDate")
-    instant(asset.trashedDate)
-    key("location")
-    write(asset.location)
-    key("isFavorite")
-    bool(asset.isFavorite)
-    key("isHidden")
-    bool(asset.isHidden)
-    key("isErased")
-    bool(asset.isErased)
-    key("sourceType")
-    list(asset.sourceType.names)
-    key("burstIdentifier")
-    text(asset.burstIdentifier)
-    key("representsBurst")
-    bool(asset.representsBurst)
-    key("burstSelectionTypes")
-    list(asset.burstSelectionTypes.names)
+  private mutating func write(_ form: AssetProperty.Form, of asset: Asset, _ metadata: ExtendedMetadata) {
+    let row = asset.row
+    switch form {
+    case .identifier: identifier(asset.id, of: .asset)
+    case .flag(let flag): bool(row.flags.contains(flag))
+    case .clearFlag(let flag): bool(!row.flags.contains(flag))
+    case .flags: integer(UInt64(row.flags.rawValue))
+    case .choice(let place, let names):
+      let number = Int64(row.byte(place))
+      if names.isNumberInJSON { integer(number) } else { text(names.name(of: number)) }
+    case .isChosen(let place): bool(row.byte(place) != 0)
+    case .bits(let place, let names): list(names.names(row.bits(at: place, names)))
+    case .size(let place): integer(UInt64(row.word(place)))
+    case .seconds(let place), .coordinate(let place): number(row.seconds(place))
+    case .zoneOffset: if let offset = row.timeZoneOffset { integer(Int64(offset)) } else { null() }
+    case .date(let place, let clock): write(row.date(place), clock, offset: asset.timeZoneOffset)
+    case .isPresent(let place): bool(row.date(place) != nil)
+    case .location: write(row.location)
+    case .burst: text(row.burstIdentifier)
+    case .text(let read): text(read(metadata))
+    case .texts(let read): list(read(metadata))
+    }
   }
 
-  private mutating func writeEdits(of asset: Asset, _ metadata: ExtendedMetadata) {
-    key("hasAdjustments")
-    bool(asset.hasAdjustments)
-    key("adjustmentsState")
-    text(asset.adjustmentsState.name)
-    key("adjustmentTimestamp")
-    instant(asset.adjustmentTimestamp)
-    key("adjustmentFormatIdentifier")
-    text(metadata.adjustmentFormatIdentifier)
-    key("adjustmentFormatVersion")
-    text(metadata.adjustmentFormatVersion)
-    key("originalResourceChoice")
-    text(asset.originalResourceChoice.name)
-    key("playbackVariation")
-    text(asset.playbackVariation.name)
-    key("isLivePhotoVideoPlaybackEnabled")
-    bool(asset.isLivePhotoVideoPlaybackEnabled)
-    key("isRaw")
-    bool(asset.isRaw)
-    key("isSelfPortrait")
-    bool(asset.isSelfPortrait)
+  private mutating func write(_ date: Date?, _ clock: AssetProperty.Clock, offset: Int?) {
+    switch clock {
+    case .instant: instant(date)
+    case .zoned: instant(date, offset: offset)
+    case .wallTime: if let date { quoted { DateText.writeWallTime(date, to: &$0) } } else { null() }
+    }
   }
 
   private mutating func instant(_ date: Date?, offset: Int? = nil) {
@@ -217,17 +177,21 @@ extension JSON {
 
   /// An album, smart album or folder; how many assets a smart album shows is known when it is fetched.
   package init(_ collection: PhotoCollection) {
-    self = [
-      "localIdentifier": .text(collection.localIdentifier),
-      "kind": .text("\(collection.kind)"),
-      "albumSubtype": JSON(collection.albumSubtype?.name),
-      "localizedTitle": JSON(collection.localizedTitle),
-      "estimatedAssetCount": collection.kind == .smartAlbum
-        ? .null : .integer(Int64(collection.estimatedAssetCount)),
-      "predicate": JSON(collection.smartAlbumPredicate),
-      "creationDate": .text(DateText.instant(collection.creationDate)),
-      "modificationDate": .text(DateText.instant(collection.modificationDate)),
-    ]
+    self = .object(
+      CollectionProperty.printed.map { Member($0.name.description, JSON($0.form, of: collection.row)) })
+  }
+
+  private init(_ form: CollectionProperty.Form, of row: CollectionRow) {
+    switch form {
+    case .identifier: self = .text(row.identifier.spelled(as: row.objectKind))
+    case .date(let read): self = .text(DateText.instant(read(row)))
+    case .noDate: self = .null
+    case .text(let read): self = JSON(read(row))
+    case .count(let read): self = read(row).map { .integer(Int64($0)) } ?? .null
+    case .kind(_, let name): self = .text(name(row))
+    case .optionalKind(_, let name): self = JSON(name(row))
+    case .bool(let read): self = .bool(read(row))
+    }
   }
 
   /// A value of the log.

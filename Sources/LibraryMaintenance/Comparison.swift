@@ -173,7 +173,7 @@ private struct DifferenceTeller {
     AssetField.allCases.compactMap { field in
       let old = before.map { LogValue($0[field], of: field) } ?? .null
       let new = after.map { LogValue($0[field], of: field) } ?? .null
-      return old == new ? nil : .init(property: "\(field)", old: old, new: new)
+      return old == new ? nil : .init(property: field.name, old: old, new: new)
     }
   }
 

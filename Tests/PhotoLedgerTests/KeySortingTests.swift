@@ -29,10 +29,8 @@ struct KeySortingTests {
 struct AssetViewTests {
   @Test(
     "a value that no enumeration has makes a row corrupted, copied or not",
-    arguments: [
-      AssetRow.Layout.mediaType, AssetRow.Layout.playbackStyle, AssetRow.Layout.rating,
-      AssetRow.Layout.adjustmentsState, AssetRow.Layout.playbackVariation, AssetRow.Layout.originalResourceChoice,
-    ], [6, 63, 64, 255] as [UInt8])
+    arguments: AssetField.allCases.compactMap { if case .choice(let place, _) = $0.form { place } else { nil } },
+    [6, 63, 64, 255] as [UInt8])
   func unknownValues(offset: Int, value: UInt8) throws {
     var random = QueryRandom(seed: UInt64(offset))
     try random.asset().whereItLies { view in

@@ -32,36 +32,17 @@ extension Operation {
 }
 
 private let instantForm = "a date such as \"2024-05-31T18:30:00+02:00\""
-private let wallTimeForm = "a date without a zone such as \"2024-05-31T18:30:00\""
-private let placeForm = "an object with latitude, longitude and, if known, altitude"
-private let subtypesForm = "a list of names such as [\"photoPanorama\"]"
-private let mediaTypeForm = "image, video or audio"
-private let styleForm = "unsupported, image, imageAnimated, livePhoto, video or videoLooping"
 
 extension OperationFields {
   fileprivate mutating func assetCreation() throws -> AssetCreation {
-    let mediaType = try required("mediaType", mediaTypeForm, \.mediaTypeValue)
+    let values = try values(\.isAtCreation)
+    guard let mediaType: MediaType = values[.mediaType] else {
+      throw malformed("'mediaType' is missing; it must be \(Self.wanted(AssetField.mediaType.form)).")
+    }
     var creation = AssetCreation(mediaType: mediaType, resources: try resources())
-    creation.mediaSubtypes = try optional("mediaSubtypes", subtypesForm, \.subtypesValue) ?? []
-    creation.playbackStyle = try playbackStyle()
-    creation.pixelWidth = try optional("pixelWidth", "a whole number, 0 or more", \.positionValue) ?? 0
-    creation.pixelHeight = try optional("pixelHeight", "a whole number, 0 or more", \.positionValue) ?? 0
-    creation.duration = try optional("duration", "a number of seconds", \.numberValue) ?? 0
-    let dates = try self.dates()
-    creation.creationDate = dates.instant?.setting
-    creation.localCreationDate = dates.wallTime?.setting
-    creation.timeZoneOffset = dates.offset?.setting
-    creation.location = try assignment("location", placeForm, \.locationValue)?.setting
-    creation.isFavorite = try optional("isFavorite", "true or false", \.boolValue) ?? false
-    creation.isHidden = try optional("isHidden", "true or false", \.boolValue) ?? false
+    creation.values = values
     creation.burstIdentifier = try assignment("burstIdentifier", "text", \.textValue)?.setting
-    creation.representsBurst = try optional("representsBurst", "true or false", \.boolValue) ?? false
-    creation.burstSelectionTypes = try bits("burstSelectionTypes") ?? []
     creation.sourceType = try bits("sourceType") ?? .userLibrary
-    creation.rating = try rating() ?? .unset
-    creation.playbackVariation = try choice("playbackVariation") ?? .none
-    creation.originalResourceChoice = try choice("originalResourceChoice") ?? .compressed
-    creation.isSelfPortrait = try optional("isSelfPortrait", "true or false", \.boolValue) ?? false
     creation.caption = try assignment("caption", "text", \.textValue)?.setting
     creation.keywords = try words("keywords")
     creation.origin = try assignment("origin", "an identifier across libraries") { json in
@@ -72,31 +53,77 @@ extension OperationFields {
 
   fileprivate mutating func assetChanges() throws -> AssetChanges {
     var changes = AssetChanges()
-    changes.isFavorite = try optional("isFavorite", "true or false", \.boolValue)
-    changes.isHidden = try optional("isHidden", "true or false", \.boolValue)
-    (changes.creationDate, changes.localCreationDate, changes.timeZoneOffset) = try dates()
-    changes.location = try assignment("location", placeForm, \.locationValue)
-    changes.mediaSubtypes = try optional("mediaSubtypes", subtypesForm, \.subtypesValue)
-    changes.playbackStyle = try playbackStyle()
-    changes.duration = try optional("duration", "a number of seconds", \.numberValue)
-    changes.pixelWidth = try optional("pixelWidth", "a whole number, 0 or more", \.positionValue)
-    changes.pixelHeight = try optional("pixelHeight", "a whole number, 0 or more", \.positionValue)
-    changes.mediaType = try optional("mediaType", mediaTypeForm, \.mediaTypeValue)
+    changes.values = try values(\.isByEdit)
     changes.caption = try assignment("caption", "text", \.textValue)
     changes.addedKeywords = try words("addedKeywords")
     changes.removedKeywords = try words("removedKeywords")
-    changes.rating = try rating()
-    changes.playbackVariation = try choice("playbackVariation")
-    changes.originalResourceChoice = try choice("originalResourceChoice")
-    changes.isSelfPortrait = try optional("isSelfPortrait", "true or false", \.boolValue)
-    changes.burstSelectionTypes = try bits("burstSelectionTypes")
-    changes.isLivePhotoVideoPlaybackEnabled = try optional(
-      "isLivePhotoVideoPlaybackEnabled", "true or false", \.boolValue)
     return changes
   }
 
-  private mutating func rating() throws -> AssetRating? {
-    try optional("rating", "a number of stars, 0 to 5") { $0.wholeValue.flatMap(AssetRating.init) }
+  /// The properties that a kind of request sets, as their declarations say.
+  private mutating func values(_ isWanted: (AssetProperty.Setting) -> Bool) throws -> AssetValues {
+    var values = AssetValues()
+    for property in AssetProperty.settable where isWanted(property.setting) {
+      guard let field = property.field else {
+        preconditionFailure("A request sets the property \(property.name), which no field of the log holds.")
+      }
+      // An instant with an offset says all three facts about when; what of them is given by itself comes later.
+      if case .date(_, .zoned) = property.form,
+        case .set(let date) = try assignment(
+          property.name, instantForm, { $0.textValue.flatMap { WrittenDate($0) } })
+      {
+        values[stored: field] = .date(date.date)
+        if let wallTime = date.wallTime { values[.localCreationDate] = wallTime }
+        if let offset = date.offset { values[.timeZoneOffset] = offset }
+      } else if let value = try value(of: property) {
+        values[stored: field] = value
+      }
+    }
+    return values
+  }
+
+  /// The value that a field gives a property; nil if the field is not given.
+  private mutating func value(of property: AssetProperty) throws -> FieldValue? {
+    func emptied<Value: FieldValueConvertible & Sendable>(_ given: AssetChanges.Assignment<Value>?) -> FieldValue? {
+      given.map { $0.value?.fieldValue ?? .null }
+    }
+    let (name, wanted) = (property.name, Self.wanted(property.form))
+    switch property.form {
+    case .flag, .clearFlag: return try optional(name, wanted, \.boolValue).map(FieldValue.bool)
+    case .choice(_, let names):
+      let number = try optional(name, wanted) { json in
+        names.isNumberInJSON
+          ? json.wholeValue.flatMap(names.number(given:)) : json.textValue.flatMap(names.number(named:))
+      }
+      return number.map(FieldValue.integer)
+    case .bits(_, let names):
+      return try optional(name, wanted) { $0.textsValue.flatMap(names.bits) }.map { .integer(Int64($0)) }
+    case .size: return try optional(name, wanted, \.positionValue)?.fieldValue
+    case .seconds: return try optional(name, wanted, \.numberValue)?.fieldValue
+    case .zoneOffset: return emptied(try assignment(name, wanted, \.wholeValue))
+    case .date(_, .wallTime): return emptied(try assignment(name, wanted) { $0.textValue.flatMap(DateText.wallTime) })
+    case .date: return emptied(try assignment(name, wanted) { $0.textValue.flatMap { WrittenDate($0)?.date } })
+    case .location: return emptied(try assignment(name, wanted, \.locationValue))
+    case .identifier, .flags, .isChosen, .isPresent, .coordinate, .burst, .text, .texts:
+      preconditionFailure("A request cannot set the property \(name) of an asset.")
+    }
+  }
+
+  /// What a field must be that gives a property with a form.
+  private static func wanted(_ form: AssetProperty.Form) -> String {
+    switch form {
+    case .flag, .clearFlag, .isChosen, .isPresent: "true or false"
+    case .choice(_, let names): names.wanted
+    case .bits(_, let names): names.wanted
+    case .size, .flags: "a whole number, 0 or more"
+    case .seconds, .coordinate: "a number of seconds"
+    case .zoneOffset: "a whole number of seconds"
+    case .date(_, .wallTime): "a date without a zone such as \"2024-05-31T18:30:00\""
+    case .date: instantForm
+    case .location: "an object with latitude, longitude and, if known, altitude"
+    case .identifier, .burst, .text: "text"
+    case .texts: "a list of words"
+    }
   }
 
   private mutating func words(_ name: String) throws -> Set<String> {
@@ -122,30 +149,6 @@ extension OperationFields {
       }
       return types
     } ?? [:]
-  }
-
-  private mutating func playbackStyle() throws -> PlaybackStyle? {
-    try optional("playbackStyle", styleForm) { json in
-      (0...5).compactMap(PlaybackStyle.init).first { .text("\($0)") == json }
-    }
-  }
-
-  private typealias Dates = (
-    instant: AssetChanges.Assignment<Date>?, wallTime: AssetChanges.Assignment<Date>?,
-    offset: AssetChanges.Assignment<Int>?
-  )
-
-  /// The three facts about when. An instant with an offset says all three, unless the others are given too.
-  private mutating func dates() throws -> Dates {
-    let written = try assignment("creationDate", instantForm) { $0.textValue.flatMap { WrittenDate($0) } }
-    var wallTime = try assignment("localCreationDate", wallTimeForm) { $0.textValue.flatMap(DateText.wallTime) }
-    var offset = try assignment("timeZoneOffset", "a whole number of seconds", \.wholeValue)
-    guard case .set(let date) = written else {
-      return (written.map { _ in .clear }, wallTime, offset)
-    }
-    if let known = date.wallTime, wallTime == nil { wallTime = .set(known) }
-    if let known = date.offset, offset == nil { offset = .set(known) }
-    return (.set(date.date), wallTime, offset)
   }
 
   mutating func resources() throws -> [ResourceDraft] {
@@ -227,12 +230,6 @@ extension OperationFields {
     let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
     guard values.count == 64 else { return nil }
     return (0..<32).map { UInt8(values[2 * $0] << 4 | values[2 * $0 + 1]) }
-  }
-}
-
-extension JSON {
-  fileprivate var mediaTypeValue: MediaType? {
-    MediaType.allCases.first { .text("\($0)") == self && $0 != .unknown }
   }
 }
 

@@ -85,16 +85,4 @@ extension JSON {
     }
     return altitude.numberValue.map { Location(latitude: latitude, longitude: longitude, altitude: $0) }
   }
-
-  /// The names of subtypes, as ``MediaSubtypes/names`` gives them.
-  var subtypesValue: MediaSubtypes? {
-    guard let names = listValue?.map(\.textValue) else { return nil }
-    var subtypes: MediaSubtypes = []
-    for name in names {
-      guard let bit = (0..<32).map({ MediaSubtypes(rawValue: 1 << UInt32($0)) }).first(where: { [name] == $0.names })
-      else { return nil }
-      subtypes.formUnion(bit)
-    }
-    return subtypes
-  }
 }

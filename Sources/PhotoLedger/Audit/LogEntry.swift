@@ -139,13 +139,17 @@ private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: [ObjectN
 extension LogValue {
   /// A property's value; enumerations and sets by the names that PhotoKit gives them.
   package init(_ value: FieldValue, of field: AssetField) {
-    switch value {
-    case .null: self = .null
-    case .bool(let value): self = .bool(value)
-    case .integer(let value): self = Self.named(value, field) ?? .integer(value)
-    case .double(let value):
-      self = field.isDate ? .date(Date(timeIntervalSinceReferenceDate: value)) : .double(value)
-    case .place(let location): self = LogValue(location)
+    switch (value, field.form) {
+    case (.null, _): self = .null
+    case (.bool(let value), _): self = .bool(value)
+    case (.integer(let value), .choice(_, let names)):
+      self = names.name(of: value).map(LogValue.text) ?? .integer(value)
+    case (.integer(let value), .bits(_, let names)) where !names.isNumberInLog:
+      self = .list(names.names(UInt32(truncatingIfNeeded: value)).map(LogValue.text))
+    case (.integer(let value), _): self = .integer(value)
+    case (.double(let value), .date): self = .date(Date(timeIntervalSinceReferenceDate: value))
+    case (.double(let value), _): self = .double(value)
+    case (.place(let location), _): self = LogValue(location)
     }
   }
 
@@ -153,20 +157,6 @@ extension LogValue {
     self = .object(
       [.init("latitude", .double(location.latitude)), .init("longitude", .double(location.longitude))]
         + (location.altitude.map { [.init("altitude", .double($0))] } ?? []))
-  }
-
-  private static func named(_ value: Int64, _ field: AssetField) -> LogValue? {
-    switch field {
-    case .mediaType: MediaType(rawValue: Int(value)).map { .text($0.name) }
-    case .playbackStyle: PlaybackStyle(rawValue: Int(value)).map { .text($0.name) }
-    case .rating: AssetRating(rawValue: Int(value)).map { .text($0.name) }
-    case .adjustmentsState: AdjustmentsState(rawValue: Int(value)).map { .text($0.name) }
-    case .playbackVariation: PlaybackVariation(rawValue: Int(value)).map { .text($0.name) }
-    case .originalResourceChoice: OriginalResourceChoice(rawValue: Int(value)).map { .text($0.name) }
-    case .mediaSubtypes:
-      .list(MediaSubtypes(rawValue: UInt32(truncatingIfNeeded: value)).names.map(LogValue.text))
-    default: nil
-    }
   }
 
   static func optional(_ date: Date?) -> LogValue { date.map(LogValue.date) ?? .null }
@@ -219,15 +209,6 @@ extension AssetResource {
     if case .referenced(let path) = storage { fields.append(.init("path", .text(path))) }
     if let contentIdentifier { fields.append(.init("contentIdentifier", .text(contentIdentifier))) }
     return fields
-  }
-}
-
-extension AssetField {
-  fileprivate var isDate: Bool {
-    switch self {
-    case .creationDate, .localCreationDate, .modificationDate, .trashedDate, .adjustmentTimestamp: true
-    default: false
-    }
   }
 }
 

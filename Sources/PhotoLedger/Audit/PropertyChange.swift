@@ -197,7 +197,7 @@ extension AssetEdit {
   fileprivate var values: [PropertyValues] {
     let fields = changes.map { change in
       PropertyValues(
-        "\(change.field)", LogValue(change.old, of: change.field), LogValue(change.new, of: change.field))
+        change.field.name, LogValue(change.old, of: change.field), LogValue(change.new, of: change.field))
     }
     guard let details else { return fields }
     let words = zip(details.old.fields, details.new.fields).filter { $0 != $1 }

@@ -10,28 +10,7 @@ extension AssetRow {
   func write(to fields: inout FieldWriter) {
     fields.unsigned(0, number)
     fields.identifier(1, identifier)
-    fields.unsigned(2, UInt64(mediaType.rawValue))
-    if mediaSubtypes != [] { fields.unsigned(3, UInt64(mediaSubtypes.rawValue)) }
-    fields.unsigned(4, UInt64(playbackStyle.rawValue))
-    if sourceType != .userLibrary { fields.unsigned(5, UInt64(sourceType.rawValue)) }
-    if pixelWidth != 0 { fields.unsigned(6, UInt64(pixelWidth)) }
-    if pixelHeight != 0 { fields.unsigned(7, UInt64(pixelHeight)) }
-    if duration != 0 { fields.double(8, duration) }
-    if let creationDate { fields.date(9, creationDate) }
-    if let localCreationDate { fields.date(10, localCreationDate) }
-    if let timeZoneOffset { fields.integer(11, Int64(timeZoneOffset)) }
-    fields.date(12, addedDate)
-    if let modificationDate { fields.date(13, modificationDate) }
-    if let trashedDate { fields.date(14, trashedDate) }
-    if let location { fields.value(15) { location.write(to: &$0) } }
-    if flags != [] { fields.unsigned(16, UInt64(flags.rawValue)) }
-    if let burstIdentifier { fields.text(17, burstIdentifier) }
-    if burstSelection != [] { fields.unsigned(18, UInt64(burstSelection.rawValue)) }
-    if rating != .unset { fields.unsigned(19, UInt64(rating.rawValue)) }
-    if adjustmentsState != .none { fields.unsigned(20, UInt64(adjustmentsState.rawValue)) }
-    if let adjustmentDate { fields.date(21, adjustmentDate) }
-    if playbackVariation != .none { fields.unsigned(22, UInt64(playbackVariation.rawValue)) }
-    if originalResourceChoice != .compressed { fields.unsigned(23, UInt64(originalResourceChoice.rawValue)) }
+    for property in AssetProperty.inRow { write(property, to: &fields) }
   }
 
   /// Reads the row of an event.
@@ -44,7 +23,7 @@ extension AssetRow {
       found.insert(key)
       try row.read(key, &reader)
     }
-    guard found.contain([0, 1, 2, 4, 12]) else { throw EventCodingError(sentence: "a row lacks a property.") }
+    guard found.contain(Self.requiredKeys) else { throw EventCodingError(sentence: "a row lacks a property.") }
     guard expected ?? row.number == row.number else {
       throw EventCodingError(sentence: "it creates object \(row.number), which is not its own sequence.")
     }
@@ -55,38 +34,17 @@ extension AssetRow {
     switch key {
     case 0: number = try reader.place()
     case 1: identifier = try reader.identifier()
-    case 2: mediaType = try known(MediaType(rawValue: try reader.number(Int.self)), "media type")
-    case 3: mediaSubtypes = MediaSubtypes(rawValue: try reader.number(UInt32.self))
-    case 4: playbackStyle = try known(PlaybackStyle(rawValue: try reader.number(Int.self)), "playback style")
-    case 5: sourceType = SourceTypes(rawValue: try reader.number(UInt8.self))
-    case 6: pixelWidth = try reader.number(UInt32.self)
-    case 7: pixelHeight = try reader.number(UInt32.self)
-    case 8: duration = try reader.double()
-    case 9: creationDate = try reader.date()
-    case 10: localCreationDate = try reader.date()
-    case 11: timeZoneOffset = try reader.number(Int32.self)
-    case 12: addedDate = try reader.date()
-    case 13: modificationDate = try reader.date()
-    case 14: trashedDate = try reader.date()
-    case 15: location = try Location(reading: &reader)
-    case 16: flags = Flags(rawValue: try reader.number(UInt32.self))
-    case 17: burstIdentifier = try reader.text()
-    case 18: burstSelection = BurstSelectionTypes(rawValue: try reader.number(UInt8.self))
-    case 19: rating = try known(AssetRating(rawValue: try reader.number(Int.self)), "rating")
-    case 20: adjustmentsState = try known(AdjustmentsState(rawValue: try reader.number(Int.self)), "adjustments state")
-    case 21: adjustmentDate = try reader.date()
-    case 22: playbackVariation = try known(PlaybackVariation(rawValue: try reader.number(Int.self)), "variation")
-    case 23:
-      originalResourceChoice = try known(
-        OriginalResourceChoice(rawValue: try reader.number(Int.self)), "choice of an original")
-    default: throw EventCodingError(sentence: "unknown property \(key) of an asset.")
+    default:
+      guard key < AssetProperty.byRowKey.count, let property = AssetProperty.byRowKey[Int(key)] else {
+        throw EventCodingError(sentence: "unknown property \(key) of an asset.")
+      }
+      try read(property, &reader)
     }
   }
 
-  private func known<Value>(_ value: Value?, _ name: String) throws -> Value {
-    guard let value else { throw EventCodingError(sentence: "an unknown \(name).") }
-    return value
-  }
+  /// The keys that every row has.
+  private static let requiredKeys =
+    [0, 1] + AssetProperty.inRow.filter(\.isRequired).map(\.key)
 }
 
 extension AssetDetails {

@@ -100,7 +100,7 @@ extension AssetRow {
   }
 
   @inline(__always)
-  private mutating func store<Value: BitwiseCopyable>(_ value: Value, _ offset: Int) {
+  mutating func store<Value: BitwiseCopyable>(_ value: Value, _ offset: Int) {
     var span = fixed.mutableSpan
     var bytes = span.mutableBytes
     bytes.storeBytes(of: value, toByteOffset: offset, as: Value.self)
@@ -111,7 +111,8 @@ extension AssetRow {
     return value.isNaN ? nil : value
   }
 
-  private func date(_ offset: Int) -> Date? { double(offset).map(Date.init(timeIntervalSinceReferenceDate:)) }
+  /// The date at a place; nil if there is none.
+  package func date(_ offset: Int) -> Date? { double(offset).map(Date.init(timeIntervalSinceReferenceDate:)) }
 
   private mutating func store(_ date: Date?, at offset: Int) {
     store(date?.timeIntervalSinceReferenceDate ?? .nan, offset)

@@ -85,14 +85,14 @@ struct KnownValues {
 
 extension AssetBytes {
   @inline(__always)
-  func byte(_ offset: Int) -> UInt8 { load(offset, as: UInt8.self) }
+  package func byte(_ offset: Int) -> UInt8 { load(offset, as: UInt8.self) }
 
   @inline(__always)
-  func word(_ offset: Int) -> UInt32 { load(offset, as: UInt32.self) }
+  package func word(_ offset: Int) -> UInt32 { load(offset, as: UInt32.self) }
 
   /// The number at a place, or the date there in seconds since 2001; NaN if there is none.
   @inline(__always)
-  func seconds(_ offset: Int) -> Double { load(offset, as: Double.self) }
+  package func seconds(_ offset: Int) -> Double { load(offset, as: Double.self) }
 
   /// The identity of the asset in its library.
   package var identifier: LocalIdentifier {

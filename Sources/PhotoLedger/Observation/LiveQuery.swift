@@ -54,10 +54,12 @@ final class LiveQuery: Sendable {
 
   /// Steps over one commit; says whether it touched the result.
   func step(_ delta: Delta) -> Bool {
-    guard plan.isConcerned(by: delta) else { return false }
+    // Nearly every commit leaves nearly every result as it was: that is found before the result is looked at.
+    let touches = plan.touches(by: delta)
+    guard !(touches?.isEmpty ?? false) else { return false }
     return state.withLock { state in
       guard delta.from >= state.core.commit else { return false }
-      let (after, touched) = state.core.advanced(by: delta)
+      let (after, touched) = state.core.advanced(by: delta, touches)
       let isTouching = !touched.isEmpty
       // Where the object of the scope stands is part of the result, though it changes unseen: whoever goes from one
       // step to the next need not read what lies between.

@@ -74,8 +74,7 @@ extension Projections {
 
   private func create(_ existence: AssetExistence, _ t: inout WriteTransaction) throws {
     let number = existence.row.number
-    try put(existence.row, &t)
-    try reorder(number, from: .absent, to: try standing(of: number, in: t), &t)
+    try reorder(number, from: .absent, to: try put(existence.row, &t), &t)
     try put(existence.details, number, &t)
     try reindex(number, from: nil, to: existence.details, &t)
     try put(existence.row.identifier, .asset, number, &t)
@@ -113,7 +112,9 @@ extension Projections {
 
   private func purge(_ existence: AssetExistence, _ t: inout WriteTransaction) throws {
     let number = existence.row.number
-    guard try asset(number, in: t) == existence.row else { throw RowMismatch(number: number, field: "row") }
+    guard let known = try standingAsset(number, in: t), known.row == existence.row else {
+      throw RowMismatch(number: number, field: "row")
+    }
     for place in existence.places {
       try remove(number, from: place.container, place.key, &t)
       try count(-1, in: place.container, &t)
@@ -124,7 +125,7 @@ extension Projections {
       try t.delete(key.span.bytes, in: index)
     }
     try remove(existence.row.identifier, &t)
-    try reorder(number, from: try standing(of: number, in: t), to: .absent, &t)
+    try reorder(number, from: known.standing, to: .absent, &t)
     let identifier = existence.row.identifier
     let departedKey: InlineArray<3, UInt64> = [
       identifier.high.bigEndian, identifier.low.bigEndian, number.bigEndian,
@@ -137,11 +138,12 @@ extension Projections {
 
   private func edit(_ edited: AssetsEdited, _ t: inout WriteTransaction) throws {
     for edit in edited.edits {
-      guard var row = try asset(edit.number, in: t) else { throw RowMismatch(number: edit.number, field: "existence") }
-      let stood = try standing(of: edit.number, in: t)
+      guard let (known, stood) = try standingAsset(edit.number, in: t) else {
+        throw RowMismatch(number: edit.number, field: "existence")
+      }
+      var row = known
       try edit.apply(to: &row)
-      try put(row, &t)
-      try reorder(edit.number, from: stood, to: try standing(of: edit.number, in: t), &t)
+      try reorder(edit.number, from: stood, to: try put(row, &t), &t)
       guard edit.changesDetails, var details = try details(edit.number, in: t) else { continue }
       try edit.apply(to: &details)
       try reindex(edit.number, from: edit.details?.old, to: details, &t)
@@ -160,9 +162,26 @@ extension Projections {
     }
   }
 
-  private func put(_ row: AssetRow, _ t: inout WriteTransaction) throws(LMDBError) {
+  /// The row of an asset and its standing, from one look at its bytes; nil if there is none.
+  private func standingAsset(
+    _ number: ObjectNumber, in t: borrowing WriteTransaction
+  ) throws -> (row: AssetRow, standing: OrderStanding)? {
+    guard let value = try t.value(for: number, in: assets) else { return nil }
+    let standing = try value.withUnsafeBytes { OrderStanding(of: try AssetView(number: number, bytes: $0)) }
+    return (try AssetRow(number: number, bytes: value), standing)
+  }
+
+  /// Puts the row of an asset, and gives its standing, which is read off the bytes as they are put.
+  private func put(_ row: AssetRow, _ t: inout WriteTransaction) throws -> OrderStanding {
     let key: InlineArray<1, UInt64> = [row.number]
-    try t.put(key.span.bytes, reserving: row.byteCount, in: assets) { row.write(into: &$0) }
+    var standing: Result<OrderStanding, any Error> = .success(.absent)
+    try t.put(key.span.bytes, reserving: row.byteCount, in: assets) { bytes in
+      row.write(into: &bytes)
+      standing = Result {
+        try bytes.withUnsafeBytes { OrderStanding(of: try AssetView(number: row.number, bytes: $0)) }
+      }
+    }
+    return try standing.get()
   }
 
   private func put(_ value: AssetDetails, _ number: ObjectNumber, _ t: inout WriteTransaction) throws(LMDBError) {

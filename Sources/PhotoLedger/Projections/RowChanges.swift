@@ -18,7 +18,7 @@ extension AssetEdit {
   func apply(to row: inout AssetRow) throws(RowMismatch) {
     for change in changes {
       guard row[change.field] == change.old, row.set(change.field, change.new) else {
-        throw RowMismatch(number: number, field: "\(change.field)")
+        throw RowMismatch(number: number, field: change.field.name)
       }
     }
   }
@@ -210,96 +210,5 @@ func apply(_ event: Event, toCollection number: ObjectNumber, _ row: inout Colle
       try edit { (row) throws(RowMismatch) in try arranged.apply(place, toChild: &row) }
     }
   default: break
-  }
-}
-
-// MARK: - Fields
-
-extension AssetRow {
-  /// The value of a field, as an event holds it.
-  package subscript(field: AssetField) -> FieldValue {
-    switch field {
-    case .isFavorite: .bool(flags.contains(.favorite))
-    case .isHidden: .bool(flags.contains(.hidden))
-    case .creationDate: .date(creationDate)
-    case .localCreationDate: .date(localCreationDate)
-    case .timeZoneOffset: timeZoneOffset.map { .integer(Int64($0)) } ?? .null
-    case .location: location.map { .place($0) } ?? .null
-    case .modificationDate: .date(modificationDate)
-    case .trashedDate: .date(trashedDate)
-    case .mediaSubtypes: .integer(Int64(mediaSubtypes.rawValue))
-    case .playbackStyle: .integer(Int64(playbackStyle.rawValue))
-    case .duration: .double(duration)
-    case .pixelWidth: .integer(Int64(pixelWidth))
-    case .pixelHeight: .integer(Int64(pixelHeight))
-    case .mediaType: .integer(Int64(mediaType.rawValue))
-    case .rating: .integer(Int64(rating.rawValue))
-    case .burstSelectionTypes: .integer(Int64(burstSelection.rawValue))
-    case .representsBurst: .bool(flags.contains(.representsBurst))
-    case .adjustmentsState: .integer(Int64(adjustmentsState.rawValue))
-    case .adjustmentTimestamp: .date(adjustmentDate)
-    case .playbackVariation: .integer(Int64(playbackVariation.rawValue))
-    case .originalResourceChoice: .integer(Int64(originalResourceChoice.rawValue))
-    case .isRaw: .bool(flags.contains(.raw))
-    case .isSelfPortrait: .bool(flags.contains(.selfPortrait))
-    case .isLivePhotoVideoPlaybackEnabled: .bool(!flags.contains(.stillPlayback))
-    }
-  }
-
-  /// Sets a field to a value that an event holds; false if the value is of the wrong kind or out of range.
-  mutating func set(_ field: AssetField, _ value: FieldValue) -> Bool {
-    switch (field, value) {
-    case (.isFavorite, .bool(let on)): set(.favorite, on)
-    case (.isHidden, .bool(let on)): set(.hidden, on)
-    case (.representsBurst, .bool(let on)): set(.representsBurst, on)
-    case (.isRaw, .bool(let on)): set(.raw, on)
-    case (.isSelfPortrait, .bool(let on)): set(.selfPortrait, on)
-    case (.isLivePhotoVideoPlaybackEnabled, .bool(let on)): set(.stillPlayback, !on)
-    case (.creationDate, .double(let seconds)): creationDate = Date(timeIntervalSinceReferenceDate: seconds)
-    case (.creationDate, .null): creationDate = nil
-    case (.localCreationDate, .double(let seconds)): localCreationDate = Date(timeIntervalSinceReferenceDate: seconds)
-    case (.localCreationDate, .null): localCreationDate = nil
-    case (.timeZoneOffset, .integer(let seconds)): timeZoneOffset = Int32(truncatingIfNeeded: seconds)
-    case (.timeZoneOffset, .null): timeZoneOffset = nil
-    case (.location, .place(let place)): location = place
-    case (.location, .null): location = nil
-    case (.modificationDate, .double(let seconds)): modificationDate = Date(timeIntervalSinceReferenceDate: seconds)
-    case (.modificationDate, .null): modificationDate = nil
-    case (.trashedDate, .double(let seconds)): trashedDate = Date(timeIntervalSinceReferenceDate: seconds)
-    case (.trashedDate, .null): trashedDate = nil
-    case (.mediaSubtypes, .integer(let bits)): mediaSubtypes = MediaSubtypes(rawValue: UInt32(truncatingIfNeeded: bits))
-    case (.playbackStyle, .integer(let style)):
-      guard let style = PlaybackStyle(rawValue: Int(style)) else { return false }
-      playbackStyle = style
-    case (.duration, .double(let seconds)): duration = seconds
-    case (.pixelWidth, .integer(let pixels)): pixelWidth = UInt32(truncatingIfNeeded: pixels)
-    case (.pixelHeight, .integer(let pixels)): pixelHeight = UInt32(truncatingIfNeeded: pixels)
-    case (.mediaType, .integer(let type)):
-      guard let type = MediaType(rawValue: Int(type)) else { return false }
-      mediaType = type
-    case (.burstSelectionTypes, .integer(let bits)):
-      burstSelection = BurstSelectionTypes(rawValue: UInt8(truncatingIfNeeded: bits))
-    case (.adjustmentTimestamp, .double(let seconds)): adjustmentDate = Date(timeIntervalSinceReferenceDate: seconds)
-    case (.adjustmentTimestamp, .null): adjustmentDate = nil
-    case (.rating, .integer(let value)): return set(\.rating, AssetRating(rawValue: Int(value)))
-    case (.adjustmentsState, .integer(let value)):
-      return set(\.adjustmentsState, AdjustmentsState(rawValue: Int(value)))
-    case (.playbackVariation, .integer(let value)):
-      return set(\.playbackVariation, PlaybackVariation(rawValue: Int(value)))
-    case (.originalResourceChoice, .integer(let value)):
-      return set(\.originalResourceChoice, OriginalResourceChoice(rawValue: Int(value)))
-    default: return false
-    }
-    return true
-  }
-
-  private mutating func set(_ flag: Flags, _ on: Bool) {
-    if on { flags.insert(flag) } else { flags.remove(flag) }
-  }
-
-  private mutating func set<Value>(_ path: WritableKeyPath<AssetRow, Value>, _ value: Value?) -> Bool {
-    guard let value else { return false }
-    self[keyPath: path] = value
-    return true
   }
 }

@@ -173,6 +173,16 @@ struct OrderStanding {
 
   /// The standing of an asset that is not there.
   static let absent = OrderStanding()
+
+  private init() {}
+
+  /// The standing of an asset by its row.
+  /// - Complexity: O(1), and a look at the row for each order.
+  init(of row: AssetView) {
+    for (index, order) in StoredOrder.all.enumerated() where order.plan.admits(row) { orders |= 1 << index }
+    let key: NarrowKey = StoredOrder.all[0].plan.key(row, nil)
+    word = key.word
+  }
 }
 
 extension Projections {
@@ -180,11 +190,7 @@ extension Projections {
   /// - Complexity: O(log n), and a look at the row for each order.
   func standing(of number: ObjectNumber, in t: borrowing some Reading) throws -> OrderStanding {
     var standing = OrderStanding.absent
-    try withAsset(number, in: t) { row in
-      for (index, order) in StoredOrder.all.enumerated() where order.plan.admits(row) { standing.orders |= 1 << index }
-      let key: NarrowKey = StoredOrder.all[0].plan.key(row, nil)
-      standing.word = key.word
-    }
+    try withAsset(number, in: t) { standing = OrderStanding(of: $0) }
     return standing
   }
 

@@ -79,3 +79,17 @@ extension FetchError {
     FetchError(.malformedPredicate, subject, sentence)
   }
 }
+
+extension PropertyKey {
+  /// Finds a key by any of its spellings.
+  /// - Parameters:
+  ///   - spelling: case counts, as in key-value coding.
+  ///   - entity: the kind of object that has the key.
+  /// - Throws: ``FetchError`` `unknownKey`, which lists the keys of the entity (FR-09).
+  public init(spelled spelling: String, for entity: Entity) throws(FetchError) {
+    guard let key = Self.spellings[spelling], key.isValid(for: entity) else {
+      throw .unknownKey(spelling, for: entity)
+    }
+    self = key
+  }
+}

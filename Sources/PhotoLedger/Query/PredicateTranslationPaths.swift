@@ -4,49 +4,12 @@ enum PropertyPath {
   static func key(of path: AnyKeyPath) -> PropertyKey? { keys[path] }
 
   // Guarded by: never written after its first use, and the paths in it capture nothing.
-  private nonisolated(unsafe) static let keys: [AnyKeyPath: PropertyKey] = [
-    \Asset.id: .localIdentifier,
-    \Asset.localIdentifier: .localIdentifier,
-    \Asset.creationDate: .creationDate,
-    \Asset.modificationDate: .modificationDate,
-    \Asset.addedDate: .addedDate,
-    \Asset.localCreationDate: .localCreationDate,
-    \Asset.trashedDate: .trashedDate,
-    \Asset.mediaType: .mediaType,
-    \Asset.mediaSubtypes: .mediaSubtypes,
-    \Asset.playbackStyle: .playbackStyle,
-    \Asset.sourceType: .sourceType,
-    \Asset.duration: .duration,
-    \Asset.pixelWidth: .pixelWidth,
-    \Asset.pixelHeight: .pixelHeight,
-    \Asset.isFavorite: .isFavorite,
-    \Asset.isHidden: .isHidden,
-    \Asset.isTrashed: .isTrashed,
-    \Asset.burstIdentifier: .burstIdentifier,
-    \Asset.representsBurst: .representsBurst,
-    \Asset.timeZoneOffset: .timeZoneOffset,
-    \Asset.rating: .rating,
-    \Asset.burstSelectionTypes: .burstSelectionTypes,
-    \Asset.hasAdjustments: .hasAdjustments,
-    \Asset.adjustmentsState: .adjustmentsState,
-    \Asset.adjustmentTimestamp: .adjustmentTimestamp,
-    \Asset.playbackVariation: .playbackVariation,
-    \Asset.originalResourceChoice: .originalResourceChoice,
-    \Asset.isRaw: .isRaw,
-    \Asset.isSelfPortrait: .isSelfPortrait,
-    \PhotoCollection.id: .localIdentifier,
-    \PhotoCollection.localIdentifier: .localIdentifier,
-    \PhotoCollection.localizedTitle: .localizedTitle,
-    \PhotoCollection.creationDate: .creationDate,
-    \PhotoCollection.modificationDate: .modificationDate,
-    \PhotoCollection.startDate: .startDate,
-    \PhotoCollection.endDate: .endDate,
-    \PhotoCollection.estimatedAssetCount: .estimatedAssetCount,
-    \PhotoCollection.kind: .kind,
-    \PhotoCollection.albumSubtype: .albumSubtype,
-    \PhotoCollection.canContainAssets: .canContainAssets,
-    \PhotoCollection.canContainCollections: .canContainCollections,
-  ]
+  private nonisolated(unsafe) static let keys: [AnyKeyPath: PropertyKey] = {
+    var keys: [AnyKeyPath: PropertyKey] = [:]
+    for (key, property) in AssetProperty.byKey { for path in property.paths { keys[path] = key } }
+    for (key, property) in CollectionProperty.byKey { for path in property.paths { keys[path] = key } }
+    return keys
+  }()
 
   /// The key that a path of ``Location`` reads.
   static func placeKey(of path: AnyKeyPath) -> PropertyKey? {

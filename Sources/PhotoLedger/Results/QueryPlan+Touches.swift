@@ -35,29 +35,14 @@ extension QueryPlan {
     return touches
   }
 
-  /// Whether a delta can make the result another value: whether it touches an object that the result holds before or
-  /// after. Asked before anything else, since nearly every commit leaves nearly every result as it was.
+  /// What a delta does to the result, from the delta and the query alone; nil where it takes the result to say that:
+  /// where the object of the scope stands is part of the result, and only its tree knows an erased asset's key.
   /// - Complexity: O(k) in the objects of the delta.
-  func isConcerned(by delta: Delta) -> Bool {
-    // Where its object stands is part of the result, whatever it shows.
-    if case .containing = query.scope { return true }
-    guard query.isOpen else { return false }
-    if isBlind(to: delta) { return true }
-    let holders = Holders()
-    switch query.entity {
-    case .asset:
-      return delta.assets.contains { number, touch in
-        let place = placing(of: number, in: delta, holders)
-        let (had, has) = words(of: number, in: delta)
-        return place.was && touch.before.map(admits) ?? false && had()
-          || place.is && touch.after.map(admits) ?? false && has()
-      }
-    case .collection:
-      return delta.collections.contains { number, _ in
-        let place = placing(of: number, in: delta, holders)
-        return place.was || place.is
-      }
-    }
+  func touches(by delta: Delta) -> OrderTouches? {
+    if case .containing = query.scope { return nil }
+    if query.isOpen, isBlind(to: delta) { return nil }
+    return hasWideKeys
+      ? .wide(touches(by: delta, holders: Holders())) : .narrow(touches(by: delta, holders: Holders()))
   }
 
   /// Whether an asset has the words that are looked for, before and after a delta, once asked.

@@ -46,23 +46,36 @@ package struct ResultCore: Sendable {
   /// The number of the object at a shown position.
   func number(at position: Int) -> ObjectNumber { order.number(at: shown.lowerBound + position) }
 
+  /// What a delta does to the result.
+  /// - Complexity: O(k) in the objects of the delta; O(n) where an asset of it was erased.
+  func touches(by delta: Delta) -> OrderTouches {
+    switch order {
+    case .narrow(let tree): .narrow(tree.touches(of: plan, by: delta, holders))
+    case .wide(let tree): .wide(tree.touches(of: plan, by: delta, holders))
+    }
+  }
+
   /// The result after a delta, and where the touched objects stood and stand.
+  /// - Parameter touches: what the delta does to the result, if that is known.
   /// - Complexity: O(k log n).
-  func advanced(by delta: Delta) -> (after: ResultCore, touched: TouchedPositions) {
+  func advanced(
+    by delta: Delta, _ touches: OrderTouches? = nil
+  ) -> (after: ResultCore, touched: TouchedPositions) {
     var after = self
     after.commit = delta.to
     after.sequence = delta.lastSequence
     after.holders = plan.holders(holders, after: delta)
     let touched: TouchedPositions
-    switch order {
-    case .narrow(let tree):
-      let (next, positions) = tree.advanced(by: tree.touches(of: plan, by: delta, holders))
+    switch (order, touches ?? self.touches(by: delta)) {
+    case (.narrow(let tree), .narrow(let touches)):
+      let (next, positions) = tree.advanced(by: touches)
       after.order = .narrow(next)
       touched = positions
-    case .wide(let tree):
-      let (next, positions) = tree.advanced(by: tree.touches(of: plan, by: delta, holders))
+    case (.wide(let tree), .wide(let touches)):
+      let (next, positions) = tree.advanced(by: touches)
       after.order = .wide(next)
       touched = positions
+    default: preconditionFailure("A result and what a delta does to it have keys of different widths.")
     }
     return (after, touched)
   }

@@ -30,6 +30,19 @@ package enum ResultOrder: Sendable {
   }
 }
 
+/// What a delta does to a result, with keys as its order has them.
+enum OrderTouches {
+  case narrow([KeyTouch<NarrowKey>])
+  case wide([KeyTouch<WideKey>])
+
+  var isEmpty: Bool {
+    switch self {
+    case .narrow(let touches): touches.isEmpty
+    case .wide(let touches): touches.isEmpty
+    }
+  }
+}
+
 extension CountedTree where Element: ResultKey {
   /// The tree after the touches, and where the touched objects stood and stand.
   /// - Complexity: O(k log n).

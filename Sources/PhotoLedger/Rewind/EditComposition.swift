@@ -54,7 +54,7 @@ struct EditComposition {
           values.append(Value(field: change.field, old: change.old, beforeCommit: change.old, new: change.new))
           continue
         }
-        guard values[index].new == change.old else { throw RowMismatch(number: edit.number, field: "\(change.field)") }
+        guard values[index].new == change.old else { throw RowMismatch(number: edit.number, field: change.field.name) }
         values[index].new = change.new
       }
     }

@@ -29,10 +29,10 @@ extension AssetRow {
   /// What is known of the row's asset once it was erased.
   var redacted: AssetRow {
     var row = AssetRow(number: number, identifier: identifier, addedDate: addedDate)
-    row.flags = flags.intersection([.hidden, .representsBurst]).union(.erased)
-    row.modificationDate = modificationDate
-    row.trashedDate = trashedDate
-    row.burstSelection = burstSelection
+    for field in AssetField.allCases where field.isKept {
+      precondition(row.set(field, self[field]), "An asset has \(self[field]) for the property \(field.name).")
+    }
+    row.flags.insert(.erased)
     row.burstIdentifier = burstIdentifier == nil ? nil : Self.erasedBurst
     return row
   }
@@ -43,12 +43,7 @@ extension AssetRow {
 
 extension AssetField {
   /// Whether it tells no more than the header of a commit does, or the counts of albums count on it.
-  fileprivate var isKept: Bool {
-    switch self {
-    case .modificationDate, .isHidden, .trashedDate, .burstSelectionTypes, .representsBurst: true
-    default: false
-    }
-  }
+  fileprivate var isKept: Bool { property.traits.contains(.keptByErasure) }
 }
 
 extension AssetEdit {

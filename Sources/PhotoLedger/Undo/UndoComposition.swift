@@ -61,12 +61,6 @@ struct AssetContent: Equatable, Sendable {
   init(_ details: AssetDetails) {
     (resources, adjustment, unedited) = (details.resources, details.adjustment, details.unedited)
   }
-
-  /// The properties of a row that follow from the files, or from how they are shown.
-  static let fields: Set<AssetField> = [
-    .pixelWidth, .pixelHeight, .duration, .adjustmentsState, .adjustmentTimestamp, .isRaw, .mediaSubtypes,
-    .playbackStyle, .mediaType, .originalResourceChoice,
-  ]
 }
 
 /// What chosen commits came to.

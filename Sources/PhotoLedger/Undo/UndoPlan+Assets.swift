@@ -64,8 +64,8 @@ extension UndoJudge {
   ) throws -> String? {
     guard let arrival = composition.arrivals[row.number] else { return nil }
     // The date follows every change, and who stands for a burst follows from its other members.
-    for field in AssetField.allCases where field != .modificationDate && field != .representsBurst {
-      if row[field] != arrival.row[field] { return "'\(field)' was changed" }
+    for field in AssetField.allCases where field.property.undoing != .follows {
+      if row[field] != arrival.row[field] { return "'\(field.name)' was changed" }
     }
     if try projections.details(row.number, in: t) != arrival.details { return "Its files or words were changed" }
     for place in try projections.places(of: row.number, in: t) {
@@ -133,7 +133,7 @@ extension UndoJudge {
     let words = composition.details[row.number]
     let content = words?.content.flatMap { $0.isNothing ? nil : $0 }
     var edit = AssetEdit(number: row.number, changes: [])
-    for known in net.fields where content == nil || !AssetContent.fields.contains(known.field) {
+    for known in net.fields where content == nil || known.field.property.undoing != .withFiles {
       judge(known, of: row, in: &edit)
     }
     if let words, let old = details {
@@ -155,7 +155,7 @@ extension UndoJudge {
     let value = judged(known.net, current) { value in
       let kind: UndoChange.Kind = field != .trashedDate ? .property : value == .null ? .restoration : .trash
       return UndoChange(
-        kind, subject, "\(field)", from: LogValue(current, of: field), to: LogValue(value, of: field))
+        kind, subject, field.name, from: LogValue(current, of: field), to: LogValue(value, of: field))
     }
     if let value { edit.changes.append(AssetChange(field: field, old: current, new: value)) }
   }
@@ -178,7 +178,7 @@ extension UndoJudge {
     }
     if let keywords { new.keywords = keywords }
     guard let content else { return new }
-    return judge(content, fields.filter { AssetContent.fields.contains($0.field) }, of: row, new, in: &edit)
+    return judge(content, fields.filter { $0.field.property.undoing == .withFiles }, of: row, new, in: &edit)
   }
 
   /// Judges the files with the properties that follow from them.

@@ -56,46 +56,103 @@ package enum ChangeRequest: Sendable {
 
 /// What is to be known of a new asset.
 public struct AssetCreation: Sendable {
+  /// The properties that edits can change; one that is not there has its default.
+  package var values = AssetValues()
+
   /// The kind of medium.
-  public var mediaType: MediaType
+  public var mediaType: MediaType {
+    get { values[.mediaType] ?? .unknown }
+    set { values[.mediaType] = newValue }
+  }
   /// What is special about it.
-  public var mediaSubtypes: MediaSubtypes = []
+  public var mediaSubtypes: MediaSubtypes {
+    get { values[.mediaSubtypes] ?? [] }
+    set { values[.mediaSubtypes] = newValue }
+  }
   /// How it is played; nil: as the media type and subtypes say.
-  public var playbackStyle: PlaybackStyle?
+  public var playbackStyle: PlaybackStyle? {
+    get { values[.playbackStyle] }
+    set { values[.playbackStyle] = newValue }
+  }
   /// The width in pixels as displayed; 0 if unknown.
-  public var pixelWidth: Int = 0
+  public var pixelWidth: Int {
+    get { values[.pixelWidth] ?? 0 }
+    set { values[.pixelWidth] = newValue }
+  }
   /// The height in pixels as displayed; 0 if unknown.
-  public var pixelHeight: Int = 0
+  public var pixelHeight: Int {
+    get { values[.pixelHeight] ?? 0 }
+    set { values[.pixelHeight] = newValue }
+  }
   /// The length in seconds; 0 for photos (AS-03).
-  public var duration: TimeInterval = 0
+  public var duration: TimeInterval {
+    get { values[.duration] ?? 0 }
+    set { values[.duration] = newValue }
+  }
   /// The instant of capture.
-  public var creationDate: Date?
+  public var creationDate: Date? {
+    get { values[.creationDate] }
+    set { values[.creationDate] = newValue }
+  }
   /// The wall time of the camera, held as though it were UTC.
-  public var localCreationDate: Date?
+  public var localCreationDate: Date? {
+    get { values[.localCreationDate] }
+    set { values[.localCreationDate] = newValue }
+  }
   /// The offset from UTC in seconds, if the camera wrote it.
-  public var timeZoneOffset: Int?
+  public var timeZoneOffset: Int? {
+    get { values[.timeZoneOffset] }
+    set { values[.timeZoneOffset] = newValue }
+  }
   /// The place of capture.
-  public var location: Location?
+  public var location: Location? {
+    get { values[.location] }
+    set { values[.location] = newValue }
+  }
   /// Whether it begins as a favourite.
-  public var isFavorite = false
+  public var isFavorite: Bool {
+    get { values[.isFavorite] ?? false }
+    set { values[.isFavorite] = newValue }
+  }
   /// Whether it begins hidden.
-  public var isHidden = false
+  public var isHidden: Bool {
+    get { values[.isHidden] ?? false }
+    set { values[.isHidden] = newValue }
+  }
   /// What the members of one burst share.
   public var burstIdentifier: String?
   /// Whether it stands for its burst; the first member does in any case (BU-01).
-  public var representsBurst = false
+  public var representsBurst: Bool {
+    get { values[.representsBurst] ?? false }
+    set { values[.representsBurst] = newValue }
+  }
   /// Who chose it among the members of its burst (BU-02).
-  public var burstSelectionTypes: BurstSelectionTypes = []
+  public var burstSelectionTypes: BurstSelectionTypes {
+    get { values[.burstSelectionTypes] ?? [] }
+    set { values[.burstSelectionTypes] = newValue }
+  }
   /// Where it comes from; what is not of the library itself cannot be changed later (AS-13).
   public var sourceType: SourceTypes = .userLibrary
   /// How many stars it is given.
-  public var rating: AssetRating = .unset
+  public var rating: AssetRating {
+    get { values[.rating] ?? .unset }
+    set { values[.rating] = newValue }
+  }
   /// How a Live Photo or looping video is varied.
-  public var playbackVariation: PlaybackVariation = .none
+  public var playbackVariation: PlaybackVariation {
+    get { values[.playbackVariation] ?? .none }
+    set { values[.playbackVariation] = newValue }
+  }
   /// Which original of a RAW and JPEG pair is shown (AS-16).
-  public var originalResourceChoice: OriginalResourceChoice = .compressed
+  public var originalResourceChoice: OriginalResourceChoice {
+    get { values[.originalResourceChoice] ?? .compressed }
+    set { values[.originalResourceChoice] = newValue }
+  }
   /// Whether the picture was taken with the camera on the screen's side.
-  public var isSelfPortrait = false
+  public var isSelfPortrait: Bool {
+    get { values[.isSelfPortrait] ?? false }
+    set { values[.isSelfPortrait] = newValue }
+  }
   /// What is written about it; empty is none.
   public var caption: String?
   /// Words to find it by.
@@ -110,8 +167,8 @@ public struct AssetCreation: Sendable {
   ///   - mediaType: the kind of medium.
   ///   - resources: its files.
   public init(mediaType: MediaType, resources: [ResourceDraft]) {
-    self.mediaType = mediaType
     self.resources = resources
+    self.mediaType = mediaType
   }
 
   /// Whether files of these types together can make an asset (PHAssetCreationRequest.supportsAssetResourceTypes,
@@ -220,30 +277,69 @@ public struct AssetChanges: Sendable {
     }
   }
 
+  /// What is set of what the log holds by field; `.null` empties the property.
+  package var values = AssetValues()
+
   /// Mark as a favourite, or not.
-  public var isFavorite: Bool?
+  public var isFavorite: Bool? {
+    get { values[.isFavorite] }
+    set { values[.isFavorite] = newValue }
+  }
   /// Hide, or show again.
-  public var isHidden: Bool?
+  public var isHidden: Bool? {
+    get { values[.isHidden] }
+    set { values[.isHidden] = newValue }
+  }
   /// The instant of capture.
-  public var creationDate: Assignment<Date>?
+  public var creationDate: Assignment<Date>? {
+    get { values[.creationDate] }
+    set { values[.creationDate] = newValue }
+  }
   /// The wall time of the camera, held as though it were UTC.
-  public var localCreationDate: Assignment<Date>?
+  public var localCreationDate: Assignment<Date>? {
+    get { values[.localCreationDate] }
+    set { values[.localCreationDate] = newValue }
+  }
   /// The offset from UTC in seconds.
-  public var timeZoneOffset: Assignment<Int>?
+  public var timeZoneOffset: Assignment<Int>? {
+    get { values[.timeZoneOffset] }
+    set { values[.timeZoneOffset] = newValue }
+  }
   /// The place of capture.
-  public var location: Assignment<Location>?
+  public var location: Assignment<Location>? {
+    get { values[.location] }
+    set { values[.location] = newValue }
+  }
   /// What is special about the medium.
-  public var mediaSubtypes: MediaSubtypes?
+  public var mediaSubtypes: MediaSubtypes? {
+    get { values[.mediaSubtypes] }
+    set { values[.mediaSubtypes] = newValue }
+  }
   /// How it is played.
-  public var playbackStyle: PlaybackStyle?
+  public var playbackStyle: PlaybackStyle? {
+    get { values[.playbackStyle] }
+    set { values[.playbackStyle] = newValue }
+  }
   /// The length in seconds.
-  public var duration: TimeInterval?
+  public var duration: TimeInterval? {
+    get { values[.duration] }
+    set { values[.duration] = newValue }
+  }
   /// The width in pixels as displayed.
-  public var pixelWidth: Int?
+  public var pixelWidth: Int? {
+    get { values[.pixelWidth] }
+    set { values[.pixelWidth] = newValue }
+  }
   /// The height in pixels as displayed.
-  public var pixelHeight: Int?
+  public var pixelHeight: Int? {
+    get { values[.pixelHeight] }
+    set { values[.pixelHeight] = newValue }
+  }
   /// The kind of medium; it must fit the resources, as when a still joins a video that is half of a Live Photo.
-  public var mediaType: MediaType?
+  public var mediaType: MediaType? {
+    get { values[.mediaType] }
+    set { values[.mediaType] = newValue }
+  }
   /// What is written about the asset; empty text empties it too (AS-15).
   public var caption: Assignment<String>?
   /// Words to find it by; one that it has already is passed over (AS-15).
@@ -251,17 +347,35 @@ public struct AssetChanges: Sendable {
   /// Words to take away; one that it has not is passed over (AS-15).
   public var removedKeywords: Set<String> = []
   /// How many stars it is given.
-  public var rating: AssetRating?
+  public var rating: AssetRating? {
+    get { values[.rating] }
+    set { values[.rating] = newValue }
+  }
   /// How a Live Photo or looping video is varied.
-  public var playbackVariation: PlaybackVariation?
+  public var playbackVariation: PlaybackVariation? {
+    get { values[.playbackVariation] }
+    set { values[.playbackVariation] = newValue }
+  }
   /// Which original of a RAW and JPEG pair is shown (AS-16).
-  public var originalResourceChoice: OriginalResourceChoice?
+  public var originalResourceChoice: OriginalResourceChoice? {
+    get { values[.originalResourceChoice] }
+    set { values[.originalResourceChoice] = newValue }
+  }
   /// Whether the picture was taken with the camera on the screen's side.
-  public var isSelfPortrait: Bool?
+  public var isSelfPortrait: Bool? {
+    get { values[.isSelfPortrait] }
+    set { values[.isSelfPortrait] = newValue }
+  }
   /// Who chose it among the members of its burst; passed over outside a burst (BU-02).
-  public var burstSelectionTypes: BurstSelectionTypes?
+  public var burstSelectionTypes: BurstSelectionTypes? {
+    get { values[.burstSelectionTypes] }
+    set { values[.burstSelectionTypes] = newValue }
+  }
   /// Whether the video of a Live Photo is played; passed over for every other asset.
-  public var isLivePhotoVideoPlaybackEnabled: Bool?
+  public var isLivePhotoVideoPlaybackEnabled: Bool? {
+    get { values[.isLivePhotoVideoPlaybackEnabled] }
+    set { values[.isLivePhotoVideoPlaybackEnabled] = newValue }
+  }
 
   /// Whether the files or the words of an asset have to be looked at.
   var concernsDetails: Bool {
@@ -270,4 +384,12 @@ public struct AssetChanges: Sendable {
 
   /// Changes nothing yet.
   public init() {}
+}
+
+extension AssetValues {
+  /// What an edit assigns to a property; nil if it leaves the property as it is.
+  package subscript<Value: FieldValueConvertible & Sendable>(field: AssetField) -> AssetChanges.Assignment<Value>? {
+    get { self[stored: field].map { AssetChanges.Assignment(Value($0)) } }
+    set { self[stored: field] = newValue.map { $0.value?.fieldValue ?? .null } }
+  }
 }

@@ -15,27 +15,10 @@ extension Decider {
     try check(creation)
     if resources.hasPairedVideo { creation.mediaSubtypes.insert(.photoLive) }
     var row = AssetRow(number: nextNumber, identifier: identifier, addedDate: date)
-    row.flags = creation.isFavorite ? [.favorite] : []
-    if creation.isHidden { row.flags.insert(.hidden) }
-    if creation.representsBurst { row.flags.insert(.representsBurst) }
-    row.mediaType = creation.mediaType
-    row.mediaSubtypes = creation.mediaSubtypes
+    row.set(creation.values)
     row.playbackStyle = creation.effectivePlaybackStyle
-    row.pixelWidth = UInt32(creation.pixelWidth)
-    row.pixelHeight = UInt32(creation.pixelHeight)
-    // Adding zero makes of -0.0 the one zero that the log leaves out.
-    row.duration = creation.duration + 0
-    row.creationDate = creation.creationDate
-    row.localCreationDate = creation.localCreationDate
-    row.timeZoneOffset = creation.timeZoneOffset.map(Int32.init)
     row.modificationDate = date
-    row.location = creation.location
     row.sourceType = creation.sourceType
-    row.rating = creation.rating
-    row.playbackVariation = creation.playbackVariation
-    row.originalResourceChoice = creation.originalResourceChoice
-    row.burstSelection = creation.burstSelectionTypes
-    if creation.isSelfPortrait { row.flags.insert(.selfPortrait) }
     if resources.hasRaw { row.flags.insert(.raw) }
     var details = AssetDetails(resources: resources)
     details.caption = creation.caption?.isEmpty ?? true ? nil : creation.caption
@@ -217,34 +200,9 @@ extension Decider {
   }
 
   private func propertyChanges(of row: AssetRow, _ wanted: AssetChanges) -> [AssetChange] {
-    var changes: [AssetChange] = []
-    func want(_ field: AssetField, _ value: FieldValue?) {
-      guard let value, row[field] != value else { return }
-      changes.append(AssetChange(field: field, old: row[field], new: value))
+    wanted.values.entries.filter { $0.field.property.isSettable(in: row) && row[$0.field] != $0.value }.map {
+      AssetChange(field: $0.field, old: row[$0.field], new: $0.value)
     }
-    want(.isFavorite, wanted.isFavorite.map(FieldValue.bool))
-    want(.isHidden, wanted.isHidden.map(FieldValue.bool))
-    want(.creationDate, wanted.creationDate.map { .date($0.value) })
-    want(.localCreationDate, wanted.localCreationDate.map { .date($0.value) })
-    want(.timeZoneOffset, wanted.timeZoneOffset.map { $0.value.map { .integer(Int64($0)) } ?? .null })
-    want(.location, wanted.location.map { $0.value.map(FieldValue.place) ?? .null })
-    want(.mediaSubtypes, wanted.mediaSubtypes.map { .integer(Int64($0.rawValue)) })
-    want(.playbackStyle, wanted.playbackStyle.map { .integer(Int64($0.rawValue)) })
-    want(.duration, wanted.duration.map { .double($0 + 0) })
-    want(.pixelWidth, wanted.pixelWidth.map { .integer(Int64($0)) })
-    want(.pixelHeight, wanted.pixelHeight.map { .integer(Int64($0)) })
-    want(.mediaType, wanted.mediaType.map { .integer(Int64($0.rawValue)) })
-    want(.rating, wanted.rating.map { .integer(Int64($0.rawValue)) })
-    want(.playbackVariation, wanted.playbackVariation.map { .integer(Int64($0.rawValue)) })
-    want(.originalResourceChoice, wanted.originalResourceChoice.map { .integer(Int64($0.rawValue)) })
-    want(.isSelfPortrait, wanted.isSelfPortrait.map(FieldValue.bool))
-    if row.burstIdentifier != nil {
-      want(.burstSelectionTypes, wanted.burstSelectionTypes.map { .integer(Int64($0.rawValue)) })
-    }
-    if row.mediaSubtypes.contains(.photoLive) {
-      want(.isLivePhotoVideoPlaybackEnabled, wanted.isLivePhotoVideoPlaybackEnabled.map(FieldValue.bool))
-    }
-    return changes
   }
 
   /// The date of a change to an asset: a clock that was set back must not take it back (AS-01).

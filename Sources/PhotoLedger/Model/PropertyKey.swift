@@ -118,61 +118,69 @@ public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
     case identifier
   }
 
-  /// Finds a key by any of its spellings.
-  /// - Parameters:
-  ///   - spelling: case counts, as in key-value coding.
-  ///   - entity: the kind of object that has the key.
-  /// - Throws: ``FetchError`` `unknownKey`, which lists the keys of the entity (FR-09).
-  public init(spelled spelling: String, for entity: Entity) throws(FetchError) {
-    guard let key = PropertyKey(rawValue: spelling) ?? Self.aliases[spelling], key.isValid(for: entity) else {
-      throw .unknownKey(spelling, for: entity)
-    }
-    self = key
-  }
-
-  private static let aliases: [String: PropertyKey] = [
-    "SELF": .localIdentifier, "self": .localIdentifier,
-    "favorite": .isFavorite, "hidden": .isHidden, "trashed": .isTrashed,
-    "mediaSubtype": .mediaSubtypes, "title": .localizedTitle,
-  ]
-
   /// What the values are.
-  public var valueKind: ValueKind {
-    switch self {
-    case .localIdentifier: .identifier
-    case .creationDate, .modificationDate, .addedDate, .localCreationDate, .trashedDate, .startDate, .endDate,
-      .adjustmentTimestamp:
-      .date
-    case .mediaType, .mediaSubtypes, .playbackStyle, .sourceType, .pixelWidth, .pixelHeight, .rating,
-      .timeZoneOffset, .estimatedAssetCount, .kind, .albumSubtype, .burstSelectionTypes, .adjustmentsState,
-      .playbackVariation, .originalResourceChoice:
-      .integer
-    case .duration, .latitude, .longitude, .altitude: .double
-    case .isFavorite, .isHidden, .isTrashed, .representsBurst, .canContainAssets, .canContainCollections,
-      .hasAdjustments, .isRaw, .isSelfPortrait:
-      .bool
-    case .burstIdentifier, .localizedTitle: .text
-    }
-  }
+  public var valueKind: ValueKind { facts.valueKind }
 
   /// Whether an object may lack the property.
-  public var mayBeNil: Bool {
-    switch self {
-    case .creationDate, .modificationDate, .localCreationDate, .trashedDate, .burstIdentifier, .latitude, .longitude,
-      .altitude, .timeZoneOffset, .localizedTitle, .startDate, .endDate, .adjustmentTimestamp, .albumSubtype:
-      true
-    default: false
-    }
-  }
+  public var mayBeNil: Bool { facts.mayBeNil }
 
   /// Whether objects of the kind have the property.
-  public func isValid(for entity: Entity) -> Bool {
-    switch self {
-    case .localIdentifier, .creationDate, .modificationDate: true
-    case .localizedTitle, .startDate, .endDate, .estimatedAssetCount, .kind, .albumSubtype, .canContainAssets,
-      .canContainCollections:
-      entity == .collection
-    default: entity == .asset
+  public func isValid(for entity: Entity) -> Bool { entity == .asset ? facts.isOfAssets : facts.isOfCollections }
+}
+
+// MARK: - What the declarations say
+
+extension PropertyKey {
+  /// What queries ask of a key; of the two declarations, if assets and collections have the property.
+  private struct Facts {
+    var valueKind: ValueKind
+    var mayBeNil: Bool
+    var isOfAssets: Bool
+    var isOfCollections: Bool
+  }
+
+  private var facts: Facts {
+    guard let facts = Self.facts[self] else { preconditionFailure("No declaration has the key \(rawValue).") }
+    return facts
+  }
+
+  private static let facts: [PropertyKey: Facts] = {
+    var facts = AssetProperty.byKey.mapValues { property in
+      Facts(
+        valueKind: property.valueKind, mayBeNil: property.mayBeNil, isOfAssets: true, isOfCollections: false)
+    }
+    for (key, property) in CollectionProperty.byKey {
+      let ofAssets = facts[key]
+      precondition(
+        ofAssets == nil || ofAssets?.valueKind == property.valueKind,
+        "The key \(key.rawValue) has values of two kinds.")
+      facts[key] = Facts(
+        valueKind: property.valueKind, mayBeNil: property.mayBeNil || ofAssets?.mayBeNil ?? false,
+        isOfAssets: ofAssets != nil, isOfCollections: true)
+    }
+    return facts
+  }()
+
+  /// The keys by every spelling.
+  package static let spellings: [String: PropertyKey] = {
+    var spellings = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
+    for (key, property) in AssetProperty.byKey { for alias in property.aliases { spellings[alias] = key } }
+    for (key, property) in CollectionProperty.byKey { for alias in property.aliases { spellings[alias] = key } }
+    return spellings
+  }()
+}
+
+extension AssetProperty {
+  /// What a query takes the values for; only for a property with a key.
+  fileprivate var valueKind: PropertyKey.ValueKind {
+    switch form {
+    case .identifier: .identifier
+    case .flag, .clearFlag, .isChosen, .isPresent: .bool
+    case .flags, .choice, .bits, .size, .zoneOffset: .integer
+    case .seconds, .coordinate: .double
+    case .date: .date
+    case .burst: .text
+    case .location, .text, .texts: preconditionFailure("A query cannot ask for the property \(name) of an asset.")
     }
   }
 }

@@ -1,0 +1,121 @@
+import EventLog
+import Foundation
+
+// The properties of a row by their declarations: as values of the log, and in the map that a creation logs.
+
+extension AssetRow {
+  /// The value of a field, as an event holds it.
+  package subscript(field: AssetField) -> FieldValue {
+    switch field.form {
+    case .flag(let flag): return .bool(flags.contains(flag))
+    case .clearFlag(let flag): return .bool(!flags.contains(flag))
+    case .choice(let place, _): return .integer(Int64(byte(place)))
+    case .bits(let place, let names): return .integer(Int64(bits(at: place, names)))
+    case .size(let place): return .integer(Int64(word(place)))
+    case .seconds(let place): return .double(seconds(place))
+    case .zoneOffset: return timeZoneOffset.map { .integer(Int64($0)) } ?? .null
+    case .date(let place, _):
+      let seconds = seconds(place)
+      return seconds.isNaN ? .null : .double(seconds)
+    case .location: return location.map { .place($0) } ?? .null
+    case .identifier, .flags, .isChosen, .isPresent, .coordinate, .burst, .text, .texts:
+      preconditionFailure("An edit cannot hold the property \(field.name) of an asset.")
+    }
+  }
+
+  /// Sets a field to a value that an event holds; false if the value is of the wrong kind or out of range.
+  package mutating func set(_ field: AssetField, _ value: FieldValue) -> Bool {
+    switch (field.form, value) {
+    case (.flag(let flag), .bool(let on)): set(flag, on)
+    case (.clearFlag(let flag), .bool(let on)): set(flag, !on)
+    case (.choice(let place, let names), .integer(let number)):
+      guard names.hold(number) else { return false }
+      store(UInt8(number), place)
+    case (.bits(let place, let names), .integer(let bits)): store(UInt32(truncatingIfNeeded: bits), at: place, names)
+    case (.size(let place), .integer(let pixels)): store(UInt32(truncatingIfNeeded: pixels), place)
+    case (.seconds(let place), .double(let seconds)): store(seconds, place)
+    case (.zoneOffset, .integer(let seconds)): timeZoneOffset = Int32(truncatingIfNeeded: seconds)
+    case (.zoneOffset, .null): timeZoneOffset = nil
+    case (.date(let place, _), .double(let seconds)): store(seconds, place)
+    case (.date(let place, _), .null): store(Double.nan, place)
+    case (.location, .place(let place)): location = place
+    case (.location, .null): location = nil
+    default: return false
+    }
+    return true
+  }
+
+  /// Sets what a request gives, which the types of its properties have checked.
+  mutating func set(_ values: AssetValues) {
+    for (field, value) in values.entries {
+      precondition(set(field, value), "A request gives \(value) for the property \(field.name) of an asset.")
+    }
+  }
+
+  private mutating func set(_ flag: Flags, _ on: Bool) {
+    if on { flags.insert(flag) } else { flags.remove(flag) }
+  }
+
+  /// A set of bits at a place.
+  package func bits(at place: Int, _ names: BitNames) -> UInt32 {
+    names.width == 1 ? UInt32(byte(place)) : word(place)
+  }
+
+  private mutating func store(_ bits: UInt32, at place: Int, _ names: BitNames) {
+    if names.width == 1 { store(UInt8(truncatingIfNeeded: bits), place) } else { store(bits, place) }
+  }
+}
+
+// MARK: - In the map that a creation logs
+
+extension AssetRow {
+  /// Writes a property, unless it is absent or has its default.
+  func write(_ property: AssetProperty.InRow, to fields: inout FieldWriter) {
+    let key = property.key
+    switch property.form {
+    case .flags: if flags != [] { fields.unsigned(key, UInt64(flags.rawValue)) }
+    case .choice(let place, _):
+      let number = byte(place)
+      if property.isRequired || number != 0 { fields.unsigned(key, UInt64(number)) }
+    case .bits(let place, let names):
+      let bits = bits(at: place, names)
+      if bits != names.standard { fields.unsigned(key, UInt64(bits)) }
+    case .size(let place):
+      let pixels = word(place)
+      if pixels != 0 { fields.unsigned(key, UInt64(pixels)) }
+    case .seconds(let place):
+      let seconds = seconds(place)
+      if seconds != 0 { fields.double(key, seconds) }
+    case .zoneOffset: if let timeZoneOffset { fields.integer(key, Int64(timeZoneOffset)) }
+    case .date(let place, _):
+      let seconds = seconds(place)
+      if !seconds.isNaN { fields.double(key, seconds) }
+    case .location: if let location { fields.value(key) { location.write(to: &$0) } }
+    case .burst: if let burstIdentifier { fields.text(key, burstIdentifier) }
+    case .identifier, .flag, .clearFlag, .isChosen, .isPresent, .coordinate, .text, .texts:
+      preconditionFailure("A creation cannot log a property of this form under the key \(key).")
+    }
+  }
+
+  /// Reads a property.
+  mutating func read(_ property: AssetProperty.InRow, _ reader: inout CBORReader) throws {
+    switch property.form {
+    case .flags: flags = Flags(rawValue: try reader.number(UInt32.self))
+    case .choice(let place, let names):
+      let number = try reader.number(Int64.self)
+      guard names.hold(number) else { throw EventCodingError(sentence: "an unknown \(names.noun).") }
+      store(UInt8(number), place)
+    case .bits(let place, let names):
+      let bits = names.width == 1 ? UInt32(try reader.number(UInt8.self)) : try reader.number(UInt32.self)
+      store(bits, at: place, names)
+    case .size(let place): store(try reader.number(UInt32.self), place)
+    case .seconds(let place): store(try reader.double(), place)
+    case .zoneOffset: timeZoneOffset = try reader.number(Int32.self)
+    case .date(let place, _): store(try reader.date().timeIntervalSinceReferenceDate, place)
+    case .location: location = try Location(reading: &reader)
+    case .burst: burstIdentifier = try reader.text()
+    case .identifier, .flag, .clearFlag, .isChosen, .isPresent, .coordinate, .text, .texts:
+      preconditionFailure("A creation cannot log a property of this form under the key \(property.key).")
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package import Foundation
+
+// The properties of albums and folders, each declared once.
+//
+//     CollectionProperty("localizedTitle", .text { $0.title }, key: .localizedTitle,
+//       [\PhotoCollection.localizedTitle], spelled: ["title"])
+//
+// A collection's row is decoded as a whole, and there are a few thousand of them, so an entry reads the row with a
+// closure instead of naming a place in its bytes. What queries, `#Predicate` and sort descriptors know of a property, and
+// the JSON of a collection, derive from the entry, as for an asset (AssetProperties.swift). The entries are in the order
+// of JSON. An edit changes two properties that people see, the title and the date; `CollectionEdited` has them by type.
+
+/// A property of albums and folders.
+package struct CollectionProperty: Sendable {
+  /// What the values are, and how a row is read.
+  package enum Form: Sendable {
+    case identifier
+    case date(@Sendable (CollectionRow) -> Date)
+    /// A date that no collection has.
+    case noDate
+    case text(@Sendable (CollectionRow) -> String?)
+    /// A number of objects; nil where it is known only by a fetch. A query takes that for `NSNotFound`.
+    case count(@Sendable (CollectionRow) -> Int?)
+    /// The number of a kind, and the name of it.
+    case kind(@Sendable (CollectionRow) -> Int, name: @Sendable (CollectionRow) -> String)
+    /// The same of a kind that not every collection has.
+    case optionalKind(@Sendable (CollectionRow) -> Int?, name: @Sendable (CollectionRow) -> String?)
+    case bool(@Sendable (CollectionRow) -> Bool)
+  }
+
+  /// The name as JSON spells it.
+  package let name: StaticString
+  package let form: Form
+  let key: PropertyKey?
+  let paths: [any PartialKeyPath<PhotoCollection> & Sendable]
+  let aliases: [String]
+  private let isPrinted: Bool
+
+  /// Declares a property.
+  /// - Parameters:
+  ///   - name: as JSON spells it.
+  ///   - form: what the values are, and how a row is read.
+  ///   - key: the key in predicates and sort terms.
+  ///   - paths: the paths of `PhotoCollection` that `#Predicate` and sort descriptors may use.
+  ///   - aliases: PhotoKit's other spellings of the key.
+  ///   - isPrinted: whether it is a member of a collection's JSON.
+  init(
+    _ name: StaticString, _ form: Form, key: PropertyKey? = nil,
+    _ paths: [any PartialKeyPath<PhotoCollection> & Sendable] = [], spelled aliases: [String] = [],
+    isPrinted: Bool = true
+  ) {
+    self.name = name
+    self.form = form
+    self.key = key
+    self.paths = paths
+    self.aliases = aliases
+    self.isPrinted = isPrinted
+  }
+
+  /// Every property, in the order of JSON.
+  package static let all: [CollectionProperty] = [
+    CollectionProperty(
+      "localIdentifier", .identifier, key: .localIdentifier, [\PhotoCollection.id, \PhotoCollection.localIdentifier]),
+    CollectionProperty(
+      "kind", .kind({ $0.kind.rawValue }, name: { "\($0.kind)" }), key: .kind, [\PhotoCollection.kind]),
+    CollectionProperty(
+      "albumSubtype", .optionalKind({ $0.albumSubtype?.rawValue }, name: { $0.albumSubtype?.name }), key: .albumSubtype,
+      [\PhotoCollection.albumSubtype]),
+    CollectionProperty(
+      "localizedTitle", .text { $0.title }, key: .localizedTitle, [\PhotoCollection.localizedTitle],
+      spelled: ["title"]),
+    CollectionProperty(
+      "estimatedAssetCount", .count { $0.kind == .smartAlbum ? nil : $0.assetCount }, key: .estimatedAssetCount,
+      [\PhotoCollection.estimatedAssetCount]),
+    CollectionProperty("predicate", .text { $0.query?.format }),
+    CollectionProperty(
+      "creationDate", .date { $0.creationDate }, key: .creationDate, [\PhotoCollection.creationDate]),
+    CollectionProperty(
+      "modificationDate", .date { $0.modificationDate }, key: .modificationDate, [\PhotoCollection.modificationDate]),
+    CollectionProperty("startDate", .noDate, key: .startDate, [\PhotoCollection.startDate], isPrinted: false),
+    CollectionProperty("endDate", .noDate, key: .endDate, [\PhotoCollection.endDate], isPrinted: false),
+    CollectionProperty(
+      "canContainAssets", .bool { $0.kind != .folder }, key: .canContainAssets, [\PhotoCollection.canContainAssets],
+      isPrinted: false),
+    CollectionProperty(
+      "canContainCollections", .bool { $0.kind == .folder }, key: .canContainCollections,
+      [\PhotoCollection.canContainCollections], isPrinted: false),
+  ]
+
+  /// The members of a collection's JSON, in their order.
+  package static let printed = all.filter(\.isPrinted)
+
+  /// By the key in predicates and sort terms.
+  static let byKey: [PropertyKey: CollectionProperty] = Dictionary(
+    all.compactMap { property in property.key.map { ($0, property) } },
+    uniquingKeysWith: { one, two in
+      preconditionFailure("The properties \(one.name) and \(two.name) of a collection have the same key.")
+    })
+
+  /// What a query takes the values for.
+  var valueKind: PropertyKey.ValueKind {
+    switch form {
+    case .identifier: .identifier
+    case .date, .noDate: .date
+    case .text: .text
+    case .count, .kind, .optionalKind: .integer
+    case .bool: .bool
+    }
+  }
+
+  /// Whether a collection may lack the property.
+  var mayBeNil: Bool {
+    switch form {
+    case .text, .optionalKind, .noDate: true
+    case .identifier, .date, .count, .kind, .bool: false
+    }
+  }
+
+  /// How a row is read.
+  var reader: PropertyReader<CollectionRow> {
+    switch form {
+    case .identifier: .identifier({ $0.identifier }, { $0.objectKind })
+    case .date(let read): .number { read($0).timeIntervalSinceReferenceDate }
+    case .noDate: .number { _ in .nan }
+    case .text(let read): .text(read)
+    case .count(let read): .integer { Int64(read($0) ?? NSNotFound) }
+    case .kind(let read, _): .integer { Int64(read($0)) }
+    case .optionalKind(let read, _): .integer { row in read(row).map(Int64.init) ?? .min }
+    case .bool(let read): .bool(read)
+    }
+  }
+}

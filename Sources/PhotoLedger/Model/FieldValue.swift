@@ -1,0 +1,118 @@
+package import Foundation
+
+/// A value of a property, as the log holds it.
+package enum FieldValue: Equatable, Sendable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case double(Double)
+  case place(Location)
+
+  package static func date(_ date: Date?) -> FieldValue {
+    date.map { .double($0.timeIntervalSinceReferenceDate) } ?? .null
+  }
+}
+
+/// A type whose values the log holds as values of a property.
+package protocol FieldValueConvertible {
+  /// The value in the log.
+  var fieldValue: FieldValue { get }
+  /// Reads a value of the log; nil for one that is of another kind, or that the type has not.
+  init?(_ value: FieldValue)
+}
+
+extension Bool: FieldValueConvertible {
+  package var fieldValue: FieldValue { .bool(self) }
+
+  package init?(_ value: FieldValue) {
+    guard case .bool(let bool) = value else { return nil }
+    self = bool
+  }
+}
+
+extension Int: FieldValueConvertible {
+  package var fieldValue: FieldValue { .integer(Int64(self)) }
+
+  package init?(_ value: FieldValue) {
+    guard case .integer(let number) = value else { return nil }
+    self.init(number)
+  }
+}
+
+extension Double: FieldValueConvertible {
+  /// Adding zero makes of -0.0 the one zero that the log leaves out.
+  package var fieldValue: FieldValue { .double(self + 0) }
+
+  package init?(_ value: FieldValue) {
+    guard case .double(let number) = value else { return nil }
+    self = number
+  }
+}
+
+extension Date: FieldValueConvertible {
+  package var fieldValue: FieldValue { .date(self) }
+
+  package init?(_ value: FieldValue) {
+    guard case .double(let seconds) = value else { return nil }
+    self.init(timeIntervalSinceReferenceDate: seconds)
+  }
+}
+
+extension Location: FieldValueConvertible {
+  package var fieldValue: FieldValue { .place(self) }
+
+  package init?(_ value: FieldValue) {
+    guard case .place(let location) = value else { return nil }
+    self = location
+  }
+}
+
+extension FieldValueConvertible where Self: RawRepresentable, RawValue: FixedWidthInteger {
+  package var fieldValue: FieldValue { .integer(Int64(rawValue)) }
+
+  package init?(_ value: FieldValue) {
+    guard case .integer(let number) = value, let raw = RawValue(exactly: number) else { return nil }
+    self.init(rawValue: raw)
+  }
+}
+
+extension MediaType: FieldValueConvertible {}
+extension PlaybackStyle: FieldValueConvertible {}
+extension PlaybackVariation: FieldValueConvertible {}
+extension AdjustmentsState: FieldValueConvertible {}
+extension OriginalResourceChoice: FieldValueConvertible {}
+extension AssetRating: FieldValueConvertible {}
+extension MediaSubtypes: FieldValueConvertible {}
+extension BurstSelectionTypes: FieldValueConvertible {}
+
+/// Values of some properties of an asset, as a request gives them.
+///
+/// Invariant: each property at most once, ascending by the number that it has in the log.
+package struct AssetValues: Sendable {
+  package private(set) var entries: [(field: AssetField, value: FieldValue)] = []
+
+  package init() {}
+
+  private func place(of field: AssetField) -> Int {
+    entries.firstIndex { $0.field.rawValue >= field.rawValue } ?? entries.count
+  }
+
+  /// The value of a property; nil if none is given. `.null` is a value: it empties the property.
+  package subscript(stored field: AssetField) -> FieldValue? {
+    get {
+      let place = place(of: field)
+      return place < entries.count && entries[place].field == field ? entries[place].value : nil
+    }
+    set {
+      let place = place(of: field)
+      let isGiven = place < entries.count && entries[place].field == field
+      entries.replaceSubrange(place..<(isGiven ? place + 1 : place), with: newValue.map { [(field, $0)] } ?? [])
+    }
+  }
+
+  /// The value of a property as its type; nil if none is given, or if the property is emptied.
+  package subscript<Value: FieldValueConvertible>(field: AssetField) -> Value? {
+    get { self[stored: field].flatMap(Value.init) }
+    set { self[stored: field] = newValue.map(\.fieldValue) }
+  }
+}
