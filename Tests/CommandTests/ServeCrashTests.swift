@@ -6,7 +6,7 @@ import Testing
 @testable import PhotoLedgerCommand
 
 /// A server that was started as a command, and its owner's key.
-private final class ServedLibrary {
+final class ServedLibrary {
   let running: Running
   let port: UInt16
   var key = ""

@@ -27,8 +27,8 @@
     struct Answer: Sendable {
       var messages: [JSON]
       var cursor: FeedCursor
-      /// The results at the cursor.
-      var results: [FetchResult<Asset>]
+      /// The results at the cursor: the token of each, and a wait for its next change.
+      var results: [(token: Token, wait: @Sendable () async -> Void)]
     }
 
     func read() throws -> Answer {
@@ -36,23 +36,39 @@
       let now = try library.currentToken
       var answer = Answer(messages: [], cursor: cursor, results: [])
       for (fetch, token) in cursor.tokens {
-        let before = try fetches.result(fetch, at: token ?? now, of: library)
-        guard token != nil else {
-          answer.messages.append(Message.state(before, of: fetch))
-          answer.cursor.set(before.token, of: fetch)
-          answer.results.append(before)
-          continue
+        if fetch.collections == nil {
+          try read(fetch, of: Asset.self, from: token, to: now, &answer)
+        } else {
+          try read(fetch, of: PhotoCollection.self, from: token, to: now, &answer)
         }
-        let details = try library.changeDetails(from: before, to: now)
-        let after = details.fetchResultAfterChanges
+      }
+      return answer
+    }
+
+    private func read<Element: FeedElement>(
+      _ fetch: FetchRequest, of _: Element.Type, from token: Token?, to now: Token, _ answer: inout Answer
+    ) throws {
+      var result = try Element.run(fetch, at: token ?? now, of: library, fetches)
+      if token == nil {
+        answer.messages.append(Message.state(result, of: fetch))
+      } else {
+        let details = try library.changeDetails(from: result, to: now)
         if !Message.isEmpty(details) {
           answer.messages.append(try Message.change(details, of: fetch, sections: sections, renditions))
         }
-        fetches.hold(after, of: fetch, for: library.client)
-        answer.cursor.set(after.token, of: fetch)
-        answer.results.append(after)
+        result = details.fetchResultAfterChanges
+        Element.hold(result, of: fetch, for: library.client, fetches)
       }
-      return answer
+      answer.cursor.set(result.token, of: fetch)
+      answer.results.append(
+        (
+          result.token,
+          { [library, result] in
+            var changes = library.changes(to: result).makeAsyncIterator()
+            // The reading that follows fails likewise, and reports it.
+            _ = try? await changes.next()
+          }
+        ))
     }
 
     /// Reads, and waits for a change if there is none.
@@ -60,16 +76,10 @@
     func read(waiting seconds: Int, _ call: Call) async throws -> Answer {
       let first = try await offload { try read() }
       guard seconds > 0, first.messages.isEmpty, let key = call.key else { return first }
-      let (library, sleep) = (library, call.server.environment.sleep)
+      let sleep = call.server.environment.sleep
       await call.server.feeds.wait(ofKey: key.name) {
         await withTaskGroup(of: Void.self) { group in
-          for result in first.results {
-            group.addTask {
-              var changes = library.changes(to: result).makeAsyncIterator()
-              // The reading that follows fails likewise, and reports it.
-              _ = try? await changes.next()
-            }
-          }
+          for result in first.results { group.addTask { await result.wait() } }
           group.addTask { try? await sleep(Double(seconds)) }
           await group.next()
           group.cancelAll()

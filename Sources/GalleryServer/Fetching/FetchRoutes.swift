@@ -19,19 +19,33 @@
         let library = try call.library()
         try Fetches.checkMayRead(library)
         let token = try call.moment()?.view(of: library).currentToken
+        let location = [(name: "Location", value: "/v1/fetches/\(fetch.name)")]
+        if fetch.collections != nil {
+          let result = try PhotoCollection.run(fetch, at: token, of: library, call.server.fetches)
+          return .json(describe(result, of: fetch), status: 201, location)
+        }
         let result = try call.server.fetches.result(fetch, at: token, of: library)
-        return .json(describe(result, of: fetch), status: 201, [("Location", "/v1/fetches/\(fetch.name)")])
+        return .json(describe(result, of: fetch), status: 201, location)
       }.needing(.read),
       .reading("GET", "/v1/fetches/{fetch}") { call in
         try call.checkQuery(["token", "at"])
-        let (fetch, result) = try held(call)
-        let fields = Self.fields(tag: "\"\(result.token)-f\"")
+        let fetch = try call.server.fetches.request(named: call.parameters[0])
+        let description =
+          try fetch.collections == nil ? describe(held(call).1, of: fetch) : describe(collections(call), of: fetch)
+        let fields = Self.fields(tag: "\"\(description["token"]?.textValue ?? "")-f\"")
         if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
-        return .json(describe(result, of: fetch), fields)
+        return .json(description, fields)
       },
       Route("GET", "/v1/fetches/{fetch}/items") { _, call in
         try call.checkQuery(["token", "at", "start", "count", "form"])
         let window = try Window(call)
+        if window.fetch.collections != nil {
+          return .respond { _ in
+            do { return try await offload { try window.response(collections(call), call) } } catch {
+              return Problem(error).response
+            }
+          }
+        }
         if Records.wantsLines(call.request) {
           return .respond { _ in
             do { return try await window.lines(call) } catch { return Problem(error).response }
@@ -160,12 +174,20 @@
       return (fetch, try call.server.fetches.result(fetch, at: try call.token(in: library), of: library))
     }
 
+    /// The collections that the path names, at the state of the query or now.
+    private static func collections(_ call: Call) throws -> FetchResult<PhotoCollection> {
+      let fetch = try call.server.fetches.request(named: call.parameters[0])
+      let library = try call.library()
+      try Fetches.checkMayRead(library)
+      return try PhotoCollection.run(fetch, at: try call.token(in: library), of: library, call.server.fetches)
+    }
+
     /// The fields of what never changes under its tag; the name of the fetch stands in the URL.
     static func fields(tag: String) -> [(name: String, value: String)] {
       [("ETag", tag), ("Cache-Control", "private, no-cache"), ("Vary", "Authorization, Cookie")]
     }
 
-    private static func describe(_ result: FetchResult<Asset>, of fetch: FetchRequest) -> JSON {
+    private static func describe<Element>(_ result: FetchResult<Element>, of fetch: FetchRequest) -> JSON {
       [
         "fetch": .text(fetch.name), "token": .text(result.token.description), "count": .integer(Int64(result.count)),
         "cursor": .text(FeedCursor([(fetch, result.token)]).spelled),
@@ -244,6 +266,21 @@
         return Records.Page(
           records: try assets.map { try library.json(of: $0) }, next: end < result.count ? end : nil)
       }
+    }
+
+    /// A window of collections, which are shown as objects.
+    func response(_ result: FetchResult<PhotoCollection>, _ call: Call) throws -> HTTPResponse {
+      guard !isColumns else { throw Problem.malformed("Collections are objects; leave 'form' out.") }
+      let fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-o\"")
+      if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
+      let first = min(start, result.count)
+      let found = try result.objects(at: first..<(first + min(count, result.count - first))).map { JSON($0) }
+      if Records.wantsLines(call.request) { return Records.lines(found, call) }
+      return .json(
+        [
+          "token": .text(result.token.description), "total": .integer(Int64(result.count)),
+          "start": .integer(Int64(first)), "count": .integer(Int64(found.count)), "items": .list(found),
+        ], fields)
     }
 
     func response(_ result: FetchResult<Asset>, _ call: Call) throws -> HTTPResponse {
