@@ -14,7 +14,8 @@
       let isReverse = query.contains("reverse")
       while true {
         let cursor = next.map { isReverse ? "&cursor=\($0)" : "&since=\($0)" } ?? ""
-        let base = isReverse || next == nil ? query : query.split(separator: "&").filter { !$0.hasPrefix("since") }.joined()
+        let base =
+          isReverse || next == nil ? query : query.split(separator: "&").filter { !$0.hasPrefix("since") }.joined()
         let answer = try gallery.ask("GET", "/v1/history?limit=\(limit)&\(base)\(cursor)", key: key)
         try #require(answer.status == 200, "\(answer)")
         let json = try answer.json()

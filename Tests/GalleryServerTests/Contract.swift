@@ -8,8 +8,8 @@
   //
   //   TestGallery.ask ──▶ answer ──▶ Contract: path? ─▶ method? ─▶ status? ─▶ media type? ─▶ schema of the body
   //
-  // The other way round, `PHOTOLEDGER_CONTRACT=FILE` has each documented answer that occurs appended to a file; when all
-  // tests have run, `.ci/contract FILE` names those of the description that none of them got.
+  // The other way round, `PHOTOLEDGER_CONTRACT=FILE` has each documented answer that occurs appended to a file; when
+  // all tests have run, `.ci/contract FILE` names those of the description that none of them got.
   //
   // So each test of a route is a contract test too, and a route that answers what is not described fails wherever it is
   // asked. A schema with a keyword that is not implemented here is an error: a check that skips what it does not know

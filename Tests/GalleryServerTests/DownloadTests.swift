@@ -69,7 +69,8 @@
       let script = """
         import sys, zipfile
         archive = zipfile.ZipFile(sys.argv[1])
-        print(len(archive.infolist()), archive.getinfo("large").file_size, archive.getinfo("behind").header_offset > 2**32)
+        large, behind = archive.getinfo("large"), archive.getinfo("behind")
+        print(len(archive.infolist()), large.file_size, behind.header_offset > 2**32)
         print(archive.read("first").decode(), archive.read("behind").decode(), archive.read("65999") == b"")
         """
       let run = try ChildRun.of(["python3", "-c", script, path])

@@ -35,7 +35,8 @@
       return names.shuffled(using: &random)
     }
 
-    @Test("a kept message is the one that was made for its name, whatever is asked meanwhile",
+    @Test(
+      "a kept message is the one that was made for its name, whatever is asked meanwhile",
       arguments: 0..<4 as Range<UInt64>)
     func kept(_ seed: UInt64) async throws {
       var random = SeededGenerator(seed: seed)

@@ -7,8 +7,8 @@
   import Testing
 
   // What comes from outside, read by the real readers and by naive models of the standards: regular expressions for
-  // ranges and fields, another program's reader for JSON. Texts are made of pieces that the grammars know, then damaged,
-  // so that most are nearly right.
+  // ranges and fields, another program's reader for JSON. Texts are made of pieces that the grammars know, then
+  // damaged, so that most are nearly right.
 
   @Suite("Readers under invented input")
   struct ReaderFuzzTests {
@@ -113,7 +113,8 @@
       #expect((300..<2_700).contains(readCount))
     }
 
-    @Test("a name out of any field is one component without control characters, and digests have their length",
+    @Test(
+      "a name out of any field is one component without control characters, and digests have their length",
       arguments: seeds)
     func names(_ seed: UInt64) throws {
       var random = SeededGenerator(seed: seed)
@@ -152,7 +153,8 @@
     private static func value(_ depth: Int, _ random: inout SeededGenerator) -> String {
       let leaves = [
         "0", "-1", "1.5e3", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "1e400", "-0", "01",
-        "true", "false", "null", "\"\"", "\"a\\u00e4\\ud83d\\ude00\"", "\"\\ud83d\"", "\"\\\"\\\\/\"", "\"é\"", "nul", "\"\\x\"",
+        "true", "false", "null", "\"\"", "\"a\\u00e4\\ud83d\\ude00\"", "\"\\ud83d\"", "\"\\\"\\\\/\"", "\"é\"", "nul",
+        "\"\\x\"",
       ]
       let count = Int.random(in: 0...3, using: &random)
       switch depth > 0 ? Int.random(in: 0..<3, using: &random) : 2 {
@@ -209,7 +211,9 @@
           #expect(again.description == json.description, "\(text)")
         } catch {
           // What only this reader refuses: keys that stand twice, and numbers without a value.
-          let isStricter = ["stands twice", "out of range", "UTF-8", "surrogate"].contains { error.description.contains($0) }
+          let isStricter = ["stands twice", "out of range", "UTF-8", "surrogate"].contains {
+            error.description.contains($0)
+          }
           #expect(other == nil || isStricter, "\(text): \(error)")
         }
       }

@@ -133,7 +133,8 @@
       }
     }
 
-    @Test("a disk that is really full keeps what came; with room again the upload goes on", .enabled(if: geteuid() == 0))
+    @Test(
+      "a disk that is really full keeps what came; with room again the upload goes on", .enabled(if: geteuid() == 0))
     func diskFull() async throws {
       let place = try TemporaryFolder()
       // Only where a small file system can be mounted; elsewhere the injected failure is all there is.

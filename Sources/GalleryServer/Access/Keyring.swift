@@ -242,7 +242,7 @@
       let link = state.withLock { $0.links.removeValue(forKey: Self.hash(secret)) }
       guard let link, link.expires > environment.now() else {
         throw Problem(
-          401, "sign-in-required", "This link was used or is too old; an owner's key makes a new one, and so does SIGUSR1.")
+          401, "sign-in-required", "This link was used or is too old; an owner's key makes a new one, as SIGUSR1 does.")
       }
       return link.client
     }

@@ -55,7 +55,8 @@
     let name: String
     /// The name of the key that opened it.
     let key: String
-    private let library: PhotoLibrary
+    /// The library as a fetch looks at it, see ``Call/library(of:)``.
+    private let view: @Sendable (FetchRequest) throws -> PhotoLibrary
     private let fetches: Fetches
     private let sections: SectionChoice?
     /// Whether the key has expired: nothing is delivered from then on.
@@ -67,7 +68,8 @@
 
     init(_ cursor: FeedCursor, name: String, key: Keyring.Key, sections: SectionChoice?, for server: GalleryServer) {
       (self.name, self.key, self.sections) = (name, key.name, sections)
-      (library, fetches) = (server.library.as(key.client), server.fetches)
+      let library = server.library.as(key.client)
+      (view, fetches) = ({ [library = server.library] in try $0.view(of: library, for: key) }, server.fetches)
       let (now, end) = (server.environment.now, key.expires)
       isExpired = { now() >= end }
       renditions = RenditionColumns(library: library, renditions: server.renditions)
@@ -168,7 +170,9 @@
     private func deliver<Element: FeedElement>(
       _ fetch: FetchRequest, of _: Element.Type, from token: Token?, _ number: Int
     ) async throws {
-      let result = try await offload { [self] in
+      let library = try view(fetch)
+      let renditions = RenditionColumns(library: library, renditions: renditions.renditions)
+      let result = try await offload { [fetches] in
         try Fetches.checkMayRead(library)
         return try Element.run(fetch, at: token, of: library, fetches)
       }
@@ -258,7 +262,9 @@
         state.open[feed.name] = feed
         return false
       }
-      if isFull { throw .tooMany("This key has \(limit) feeds open; close one, or follow more in one feed.", seconds: 5) }
+      if isFull {
+        throw .tooMany("This key has \(limit) feeds open; close one, or follow more in one feed.", seconds: 5)
+      }
       feed.stream.onClose { [self] in
         state.withLock { $0.open[feed.name] = nil }
         feed.end()

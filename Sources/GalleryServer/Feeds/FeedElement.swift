@@ -2,8 +2,8 @@
   import LibraryJSON
   import PhotoLedger
 
-  // What feeds and polls can follow: assets, and albums with folders. Both have one form of messages; they differ in how
-  // objects are written, and in that only assets have sections.
+  // What feeds and polls can follow: assets, and albums with folders. Both have one form of messages; they differ in
+  // how objects are written, and in that only assets have sections.
   //
   //   FetchRequest ─ collections? ─┬─ no ──▶ FetchResult<Asset>            items: columns
   //                                └─ yes ─▶ FetchResult<PhotoCollection>  items: objects

@@ -13,6 +13,7 @@
         try Fetches.checkMayRead(library)
         let cursor = try FeedCursor(call, orAt: call.request.fields["last-event-id"])
         try cursor.check()
+        for (fetch, _) in cursor.tokens { _ = try call.library(of: fetch) }
         let feed = Feed(
           cursor, name: Keyring.spelled(server.environment.randomBytes(16)), key: key,
           sections: try SectionChoice(call), for: server)
@@ -38,6 +39,7 @@
           throw Problem.malformed("'after' is \(after.kind); pass a token.")
         }
         let fetch = try FetchRequest(name: name)
+        _ = try call.library(of: fetch)
         try feed.add(fetch, from: try after.textValue.map { try Token($0) })
         return .json(
           ["feed": .text(feed.name), "fetch": .text(name)], status: 201,
@@ -79,15 +81,18 @@
     private static func emptyChange<Element: FeedElement>(
       _ fetch: FetchRequest, of _: Element.Type, from token: Token, to now: Token, _ poll: Poll
     ) throws -> JSON {
-      let before = try Element.run(fetch, at: token, of: poll.library, poll.fetches)
+      let library = try poll.view(fetch)
+      let before = try Element.run(fetch, at: token, of: library, poll.fetches)
       return try Message.change(
-        poll.library.changeDetails(from: before, to: now), of: fetch, sections: poll.sections, poll.renditions)
+        library.changeDetails(from: before, to: now), of: fetch, sections: poll.sections,
+        RenditionColumns(library: library, renditions: poll.renditions))
     }
 
     private static func poll(_ call: Call, _ cursor: FeedCursor) throws -> Poll {
       Poll(
-        cursor: cursor, library: try call.library(), fetches: call.server.fetches, sections: try SectionChoice(call),
-        renditions: try call.renditionColumns())
+        cursor: cursor, view: { try call.library(of: $0) }, fetches: call.server.fetches,
+        sections: try SectionChoice(call),
+        renditions: call.server.renditions)
     }
   }
 #endif

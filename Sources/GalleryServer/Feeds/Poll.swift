@@ -18,10 +18,11 @@
     static let waitLimit = 60
 
     let cursor: FeedCursor
-    let library: PhotoLibrary
+    /// The library as a fetch looks at it, see ``Call/library(of:)``.
+    let view: @Sendable (FetchRequest) throws -> PhotoLibrary
     let fetches: Fetches
     let sections: SectionChoice?
-    let renditions: RenditionColumns
+    let renditions: Renditions
 
     /// What a poll gives.
     struct Answer: Sendable {
@@ -32,21 +33,25 @@
     }
 
     func read() throws -> Answer {
-      try Fetches.checkMayRead(library)
-      let now = try library.currentToken
-      var answer = Answer(messages: [], cursor: cursor, results: [])
+      var (answer, states) = (Answer(messages: [], cursor: cursor, results: []), [String: Token]())
       for (fetch, token) in cursor.tokens {
+        let library = try view(fetch)
+        try Fetches.checkMayRead(library)
+        // All fetches of a view are led to one state of it.
+        let now = try states[library.client] ?? library.currentToken
+        states[library.client] = now
         if fetch.collections == nil {
-          try read(fetch, of: Asset.self, from: token, to: now, &answer)
+          try read(fetch, of: Asset.self, from: token, to: now, library, &answer)
         } else {
-          try read(fetch, of: PhotoCollection.self, from: token, to: now, &answer)
+          try read(fetch, of: PhotoCollection.self, from: token, to: now, library, &answer)
         }
       }
       return answer
     }
 
     private func read<Element: FeedElement>(
-      _ fetch: FetchRequest, of _: Element.Type, from token: Token?, to now: Token, _ answer: inout Answer
+      _ fetch: FetchRequest, of _: Element.Type, from token: Token?, to now: Token, _ library: PhotoLibrary,
+      _ answer: inout Answer
     ) throws {
       var result = try Element.run(fetch, at: token ?? now, of: library, fetches)
       if token == nil {
@@ -54,7 +59,8 @@
       } else {
         let details = try library.changeDetails(from: result, to: now)
         if !Message.isEmpty(details) {
-          answer.messages.append(try Message.change(details, of: fetch, sections: sections, renditions))
+          let columns = RenditionColumns(library: library, renditions: renditions)
+          answer.messages.append(try Message.change(details, of: fetch, sections: sections, columns))
         }
         result = details.fetchResultAfterChanges
         Element.hold(result, of: fetch, for: library.client, fetches)
@@ -63,7 +69,7 @@
       answer.results.append(
         (
           result.token,
-          { [library, result] in
+          { [result] in
             var changes = library.changes(to: result).makeAsyncIterator()
             // The reading that follows fails likewise, and reports it.
             _ = try? await changes.next()

@@ -16,7 +16,7 @@
             400, "limit-exceeded", "The fetch is too long for a name; its predicate and terms may have 1.5 KB.")
         }
         try call.checkQuery(["at"])
-        let library = try call.library()
+        let library = try call.library(of: fetch)
         try Fetches.checkMayRead(library)
         let token = try call.moment()?.view(of: library).currentToken
         let location = [(name: "Location", value: "/v1/fetches/\(fetch.name)")]
@@ -53,15 +53,15 @@
         }
         // A held result answers at once, on the thread of the connection, as long as few rows are wanted.
         if window.isSmall, let token = window.token,
-          let result = call.server.fetches.held(window.fetch, at: token, for: try call.library().client)
+          let result = call.server.fetches.held(window.fetch, at: token, for: try call.library(of: window.fetch).client)
         {
-          try Fetches.checkMayRead(try call.library())
+          try Fetches.checkMayRead(try call.library(of: window.fetch))
           return .answer(try window.response(result, call))
         }
         return .respond { _ in
           do {
             return try await offload {
-              let library = try call.library()
+              let library = try call.library(of: window.fetch)
               try Fetches.checkMayRead(library)
               return try window.response(
                 try call.server.fetches.result(window.fetch, at: try call.token(in: library), of: library), call)
@@ -73,7 +73,7 @@
         try call.checkQuery(["token", "at", "by", "timeZone"])
         let choice = try SectionChoice(call.query("by") ?? "month", zone: call.query("timeZone"), named: "by")
         guard let token = try call.query("token"), try call.query("at") == nil else { return nil }
-        let library = try call.library()
+        let library = try call.library(of: call.server.fetches.request(named: call.parameters[0]))
         let question = EncodedAnswers.Question(
           client: library.client, fetch: call.parameters[0], token: token, form: choice.tag)
         guard let answer = call.server.encoded.answer(question, at: try library.lastSequence) else { return nil }
@@ -83,7 +83,7 @@
           ? HTTPResponse(304, Headers.common + fields) : .json(bytes: answer.bytes, fields)
       } _: { call in
         let choice = try SectionChoice(call.query("by") ?? "month", zone: call.query("timeZone"), named: "by")
-        let library = try call.library()
+        let library = try call.library(of: call.server.fetches.request(named: call.parameters[0]))
         // Read before the result, so that an answer is never kept under a later state than its own.
         let sequence = try library.lastSequence
         let (_, result) = try held(call)
@@ -104,9 +104,9 @@
         guard let identifier = try call.query("asset") else {
           throw Problem.malformed("The query names no 'asset', whose index is wanted.")
         }
-        let (_, result) = try held(call)
+        let (fetch, result) = try held(call)
         // What the client cannot see, or could not see then, is in no fetch of it.
-        let asset = try call.library().at(result.token).asset(identifier)
+        let asset = try call.library(of: fetch).at(result.token).asset(identifier)
         let index = try asset.flatMap { try result.index(ofObject: $0) }
         return .json(
           ["token": .text(result.token.description), "index": index.map { .integer(Int64($0)) } ?? .null],
@@ -115,7 +115,7 @@
       .held("GET", "/v1/assets/{asset}") { call in
         // A row of now, whose pages are few; a moment of the past is worked out.
         try call.checkQuery(["at"])
-        let library = try call.library()
+        let library = try call.library(of: fetch)
         guard call.request.target.query.pairs.isEmpty, !library.canAskPerson else { return nil }
         try Fetches.checkMayRead(library)
         guard let shown = try library.shown(call.parameters[0]) else { throw Problem.notFound }
@@ -169,7 +169,7 @@
     /// The fetch that the path names, at the state of the query or now.
     private static func held(_ call: Call) throws -> (FetchRequest, FetchResult<Asset>) {
       let fetch = try call.server.fetches.request(named: call.parameters[0])
-      let library = try call.library()
+      let library = try call.library(of: fetch)
       try Fetches.checkMayRead(library)
       return (fetch, try call.server.fetches.result(fetch, at: try call.token(in: library), of: library))
     }
@@ -177,7 +177,7 @@
     /// The collections that the path names, at the state of the query or now.
     private static func collections(_ call: Call) throws -> FetchResult<PhotoCollection> {
       let fetch = try call.server.fetches.request(named: call.parameters[0])
-      let library = try call.library()
+      let library = try call.library(of: fetch)
       try Fetches.checkMayRead(library)
       return try PhotoCollection.run(fetch, at: try call.token(in: library), of: library, call.server.fetches)
     }
@@ -252,7 +252,7 @@
     /// The assets as objects, one a line; without `count` all of them, in pieces that wait for the client.
     func lines(_ call: Call) async throws -> HTTPResponse {
       guard !isColumns else { throw Problem.malformed("Lines are objects; leave 'form' out, or take windows.") }
-      let library = try call.library()
+      let library = try call.library(of: fetch)
       let limit = try call.query("count") == nil ? nil : count
       let result = try await offload {
         try Fetches.checkMayRead(library)
@@ -305,12 +305,13 @@
       if isColumns {
         bytes.key("columns")
         let place = bytes.count
-        try Columns.write(assets, try call.renditionColumns(), to: &bytes)
+        let columns = RenditionColumns(library: try call.library(of: fetch), renditions: call.server.renditions)
+        try Columns.write(assets, columns, to: &bytes)
         let hash = bytes.withUnsafeBytes { Keyring.hash(UnsafeRawBufferPointer(rebasing: $0[place...])) }
         fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-c\(hash.prefix(32))\"")
         if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
       } else {
-        let library = try call.library()
+        let library = try call.library(of: fetch)
         bytes.key("items")
         bytes.beginList()
         for asset in assets { try library.write(asset, to: &bytes) }
