@@ -11,10 +11,12 @@
 
   @Suite("Albums and folders that are followed")
   struct CollectionFeedTests {
-    private static let forms: [[String: Any]] = [
-      ["collections": "all"], ["collections": "top"], ["collections": "all", "sort": ["title"], "limit": 4],
-      ["collections": "all", "where": "title BEGINSWITH 'A'"],
-    ]
+    private static var forms: [[String: Any]] {
+      [
+        ["collections": "all"], ["collections": "top"], ["collections": "all", "sort": ["title"], "limit": 4],
+        ["collections": "all", "where": "title BEGINSWITH 'A'"],
+      ]
+    }
 
     /// A fetch that a feed follows, as its client holds it.
     private struct Followed {

@@ -115,7 +115,7 @@
       .held("GET", "/v1/assets/{asset}") { call in
         // A row of now, whose pages are few; a moment of the past is worked out.
         try call.checkQuery(["at"])
-        let library = try call.library(of: fetch)
+        let library = try call.library()
         guard call.request.target.query.pairs.isEmpty, !library.canAskPerson else { return nil }
         try Fetches.checkMayRead(library)
         guard let shown = try library.shown(call.parameters[0]) else { throw Problem.notFound }
@@ -271,11 +271,11 @@
     /// A window of collections, which are shown as objects.
     func response(_ result: FetchResult<PhotoCollection>, _ call: Call) throws -> HTTPResponse {
       guard !isColumns else { throw Problem.malformed("Collections are objects; leave 'form' out.") }
-      let fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-o\"")
-      if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
       let first = min(start, result.count)
       let found = try result.objects(at: first..<(first + min(count, result.count - first))).map { JSON($0) }
       if Records.wantsLines(call.request) { return Records.lines(found, call) }
+      let fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-o\"")
+      if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
       return .json(
         [
           "token": .text(result.token.description), "total": .integer(Int64(result.count)),
