@@ -42,7 +42,7 @@
       var random = SeededGenerator(seed: seed)
       let messages = EncodedMessages()
       let names = try Self.names(&random)
-      let made = Mutex(0)
+      let made = Made()
       let orders = (0..<8).map { _ in
         (0..<Dose.of(300)).map { step in (step / 40 * 3 + Int.random(in: 0..<12, using: &random)) % names.count }
       }
@@ -53,7 +53,7 @@
             for index in order {
               let name = names[index]
               let message = messages.message(name) {
-                made.withLock { $0 += 1 }
+                made.count.withLock { $0 += 1 }
                 return .text("\(name)")
               }
               #expect(message.text == JSON.text("\(name)").description)
@@ -64,7 +64,12 @@
         }
         try await group.waitForAll()
       }
-      #expect(made.withLock { $0 } < askedCount / 2, "Messages are hardly ever shared.")
+      #expect(made.count.withLock { $0 } < askedCount / 2, "Messages are hardly ever shared.")
+    }
+
+    /// How many messages were made.
+    private final class Made: Sendable {
+      let count = Mutex(0)
     }
 
     /// One feed: what was asked, and what came last of each fetch.

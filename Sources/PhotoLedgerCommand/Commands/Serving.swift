@@ -102,7 +102,11 @@ extension Invocation {
       wake.wait()
       if interruption.isRequested { return }
       let link = server.ownerLink(at: origin)
-      try output.line(printsJSON ? ["link": .text(link)] : "Sign in as the owner, once: \(link)")
+      if printsJSON {
+        try output.line(["link": .text(link)])
+      } else {
+        try output.line("Sign in as the owner, once: \(link)")
+      }
       try output.flush()
     }
   }
