@@ -16,7 +16,8 @@
         let cursor = next.map { isReverse ? "&cursor=\($0)" : "&since=\($0)" } ?? ""
         let base =
           isReverse || next == nil ? query : query.split(separator: "&").filter { !$0.hasPrefix("since") }.joined()
-        let answer = try gallery.ask("GET", "/v1/history?limit=\(limit)&\(base)\(cursor)", key: key)
+        let answer = try gallery.ask(
+          "GET", "/v1/history?limit=\(limit)\(base.isEmpty ? "" : "&\(base)")\(cursor)", key: key)
         try #require(answer.status == 200, "\(answer)")
         let json = try answer.json()
         for record in try #require(json["records"] as? [Any]) {
