@@ -113,9 +113,15 @@
         guard let first else { return }
         self = first < count ? .part(first..<count) : .unsatisfiable
       case (false, false):
-        guard let first, let last, first <= last else { return }
+        guard let first, let last, Self.isAscending(parts[0], parts[1]) else { return }
         self = first < count ? .part(first..<(min(last, count - 1) + 1)) : .unsatisfiable
       }
+    }
+
+    /// Whether two numbers ascend, however many digits they have.
+    private static func isAscending(_ first: Substring, _ last: Substring) -> Bool {
+      let (first, last) = (first.drop { $0 == "0" }, last.drop { $0 == "0" })
+      return first.utf8.count == last.utf8.count ? first <= last : first.utf8.count < last.utf8.count
     }
 
     /// Digits as a number; the largest one where there are more digits than it has.

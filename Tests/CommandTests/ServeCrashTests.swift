@@ -6,7 +6,7 @@ import Testing
 @testable import PhotoLedgerCommand
 
 /// A server that was started as a command, and its owner's key.
-private final class ServedLibrary {
+final class ServedLibrary {
   let running: Running
   let port: UInt16
   var key = ""
@@ -59,6 +59,18 @@ private final class ServedLibrary {
 
 @Suite("A server that is killed")
 struct ServeCrashTests {
+  @Test("SIGUSR1 makes another sign-in link, while the server runs")
+  func link() throws {
+    let sandbox = try Sandbox()
+    let served = try ServedLibrary(sandbox)
+    kill(served.running.child.identifier, SIGUSR1)
+    let line = try jsonObject(served.running.line())
+    let secret = try #require((line["link"] as? String)?.split(separator: "=").last.map(String.init))
+    #expect(try served.ask("POST", "/v1/sessions", ["link": secret]).status == 201)
+    #expect(try served.ask("POST", "/v1/sessions", ["link": secret]).status == 401)
+    #expect(try served.running.finish(interrupting: true).status == 0)
+  }
+
   @Test("its feeds go on where their clients are, and a block of unknown outcome is done once")
   func killed() throws {
     let sandbox = try Sandbox()

@@ -8,6 +8,9 @@
   //
   //   TestGallery.ask ──▶ answer ──▶ Contract: path? ─▶ method? ─▶ status? ─▶ media type? ─▶ schema of the body
   //
+  // The other way round, `PHOTOLEDGER_CONTRACT=FILE` has each documented answer that occurs appended to a file; when
+  // all tests have run, `.ci/contract FILE` names those of the description that none of them got.
+  //
   // So each test of a route is a contract test too, and a route that answers what is not described fails wherever it is
   // asked. A schema with a keyword that is not implemented here is an error: a check that skips what it does not know
   // would pass by itself.
@@ -90,7 +93,20 @@
       } catch let breach as Breach {
         throw Breach(description: "\(method) \(path) \(status): \(breach)")
       }
-      return Documented(method: asked.uppercased(), path: path, status: key)
+      let documented = Documented(method: asked.uppercased(), path: path, status: key)
+      Self.record(documented)
+      return documented
+    }
+
+    private static let recorder: FileHandle? = ProcessInfo.processInfo.environment["PHOTOLEDGER_CONTRACT"].flatMap {
+      let descriptor = open($0, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+      return descriptor >= 0 ? FileHandle(fileDescriptor: descriptor) : nil
+    }
+
+    /// Appends an answer to the file of those that occur; one write is one line, whoever writes beside it.
+    private static func record(_ documented: Documented) {
+      let line = "\(documented.method) \(documented.path) \(documented.status)\n"
+      do { try recorder?.write(contentsOf: Data(line.utf8)) } catch { Issue.record("\(error)") }
     }
 
     private func check(_ answer: Answer, by response: JSON, isHead: Bool) throws {

@@ -38,6 +38,56 @@
       #expect(made[8] == "_con.txt")
     }
 
+    @Test(
+      "an archive of more than 4 GiB and of more than 65,535 files is read by another program, each file where it lies",
+      .enabled(if: SamplePhotos.areInstalled("python3"), "Needs python3, which reads the archive."))
+    func large() throws {
+      let folder = try TemporaryFolder()
+      let path = folder.place("large.zip").path
+      let descriptor = open(path, O_RDWR | O_CREAT, 0o600)
+      defer { close(descriptor) }
+      var (zip, place, emptyCount) = (ZipWriter(), UInt64(0), 66_000)
+      func put(_ bytes: [UInt8]) {
+        #expect(pwrite(descriptor, bytes, bytes.count, off_t(place)) == bytes.count)
+        place += UInt64(bytes.count)
+      }
+      func add(_ name: String, _ text: String) {
+        put(zip.begin(name, size: UInt64(text.utf8.count), date: nil))
+        put(Array(text.utf8))
+        put(zip.end(checksum: CRC32.of(Array(text.utf8))))
+      }
+      add("first", "one")
+      // The bytes of this one are a hole in the file; nothing reads them.
+      let size = UInt64(5) << 30 + 17
+      put(zip.begin("large", size: size, date: nil))
+      place += size
+      put(zip.end(checksum: 0))
+      add("behind", "two")
+      for number in 0..<emptyCount { add("\(number)", "") }
+      emptyCount += 3
+      put(zip.finish())
+      let script = """
+        import sys, zipfile
+        archive = zipfile.ZipFile(sys.argv[1])
+        large, behind = archive.getinfo("large"), archive.getinfo("behind")
+        print(len(archive.infolist()), large.file_size, behind.header_offset > 2**32)
+        print(archive.read("first").decode(), archive.read("behind").decode(), archive.read("65999") == b"")
+        """
+      let run = try ChildRun.of(["python3", "-c", script, path])
+      #expect(run.text == "\(emptyCount) \(size) True\none two True\n", "\(run)")
+    }
+
+    @Test("what is held of downloads is bounded, and the latest is there")
+    func bounded() {
+      let downloads = Downloads(.system)
+      let assets = (0..<Downloads.assetLimit).map { "\($0)" }
+      let names = (0..<14).map { _ in downloads.add(assets, for: "one") }
+      let held = names.count { downloads.assets($0, for: "one") != nil }
+      #expect(held * Downloads.assetLimit == Downloads.assetLimitOfAll)
+      #expect(downloads.assets(names[13], for: "one")?.count == assets.count)
+      #expect(downloads.assets(names[13], for: "two") == nil)
+    }
+
     /// What Python makes of an archive: its names with sizes, or the first bad one.
     private func listed(_ bytes: Data, _ folder: URL) throws -> String {
       let file = folder.appending(path: "archive.zip")

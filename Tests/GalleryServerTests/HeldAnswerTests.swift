@@ -95,6 +95,53 @@
       }
     }
 
+    @Test("a client that is lowered gets of a held fetch what it was shown then, and nothing that came later")
+    func lowered() async throws {
+      try await TestGallery.serving { gallery in
+        let assets = try await gallery.makeAssets(6)
+        let key = try gallery.key(of: "app").secret
+        try await gallery.allow(.all)
+        let fetch = try gallery.fetch(["sort": ["creationDate"]], key: key)
+        let forms = [
+          "?", "/items?form=columns&", "/items?form=columns&count=600&", "/sections?by=year&", "/shapes?",
+          "/index?asset=\(assets[3].uuidString)&",
+        ]
+        func answers(at token: String) throws -> [String] {
+          try forms.map { form in
+            let answer = try gallery.ask("GET", "/v1/fetches/\(fetch.name)\(form)token=\(token)", key: key)
+            return "\(form) \(answer.status) \(answer.fields["etag"] ?? "") \(answer.body)"
+          }
+        }
+        let full = try answers(at: fetch.token)
+        try await gallery.allow(.selected, assets[0])
+        let narrow = try gallery.fetch(["sort": ["creationDate"]], key: key)
+        #expect(narrow.count == 1)
+        let (lowered, selected) = (try answers(at: fetch.token), try answers(at: narrow.token))
+        // What happens to the assets that it does not see any more.
+        try await gallery.library.performChanges { change in
+          var changes = AssetChanges()
+          changes.creationDate = .set(Date(timeIntervalSince1970: 4_000_000_000))
+          change.edit([assets[1], assets[2]], changes)
+          change.setFavorite(true, for: [assets[3]])
+          change.deleteAssets([assets[4]])
+          change.album(change.createAlbum(title: "Sea")).add([assets[1], assets[5]])
+        }
+        try await gallery.makeAssets(2, from: 20)
+        #expect(try answers(at: fetch.token) == lowered)
+        #expect(try answers(at: narrow.token) == selected)
+        // A server that holds no fetch answers the same: nothing is shown because it was held.
+        try await gallery.restart()
+        #expect(try answers(at: fetch.token) == lowered)
+        #expect(try answers(at: narrow.token) == selected)
+        #expect(full[0] == lowered[0] && selected[1] != full[1])
+        for asset in assets.dropFirst() {
+          let objects = "/v1/fetches/\(narrow.name)/items?token=\(narrow.token)"
+          #expect(try !gallery.ask("GET", objects, key: key).body.contains(asset.uuidString))
+          #expect(try gallery.ask("GET", "/v1/assets/\(asset.uuidString)", key: key).status == 404)
+        }
+      }
+    }
+
     @Test("a key that is withdrawn is refused on the very next request of an open connection")
     func withdrawn() async throws {
       try await TestGallery.serving { gallery in

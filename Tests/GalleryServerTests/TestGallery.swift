@@ -42,9 +42,9 @@
 
     init(
       seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), options: HTTPServerOptions = HTTPServerOptions(),
-      page: PageFiles? = nil
+      page: PageFiles? = nil, in folder: TemporaryFolder? = nil
     ) async throws {
-      temporary = try TemporaryLibrary(.seeded(seed))
+      temporary = try TemporaryLibrary(.seeded(seed), in: folder)
       var access = access
       // What ends must end at once, not at the next sweep.
       access.sweepSeconds = 3600
@@ -70,13 +70,13 @@
     /// Runs a body, whose reads may block, against a gallery that is stopped afterwards.
     static func serving(
       seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), idleSeconds: Int = 60,
-      page: PageFiles? = nil,
+      page: PageFiles? = nil, in folder: TemporaryFolder? = nil,
       _ body: (TestGallery) async throws -> Void
     ) async throws {
       try await onBlockingThreads {
         var options = HTTPServerOptions()
         options.idleSeconds = idleSeconds
-        let gallery = try await TestGallery(seed: seed, access: access, options: options, page: page)
+        let gallery = try await TestGallery(seed: seed, access: access, options: options, page: page, in: folder)
         do {
           try await body(gallery)
         } catch {
@@ -115,6 +115,11 @@
       let client = try RawClient(port: address.port)
       client.send(try head(method, target, json: json, key: key, fields + ["Connection: close"]))
       let answer = try #require(Self.parsed(client.readToEnd()))
+      return Self.checked(method, target, answer)
+    }
+
+    /// The answer, held against the API's description.
+    static func checked(_ method: String, _ target: String, _ answer: Answer) -> Answer {
       do { try Contract.served.get().check(method, target, answer) } catch { Issue.record("\(error)") }
       return answer
     }
@@ -208,6 +213,8 @@
   struct FeedEvent {
     var id: String
     var name: String
+    /// The data as it came.
+    var text = ""
     var data: [String: Any]
   }
 
@@ -233,6 +240,7 @@
           (cursor.map { ["Last-Event-ID: \($0)"] } ?? []) + ["Connection: close"]))
       let head = client.read(through: "\r\n\r\n")
       try #require(head.hasPrefix("HTTP/1.1 200"), "\(head)")
+      _ = TestGallery.checked("GET", "/v1/feed", try #require(TestGallery.parsed(head)))
     }
 
     /// The next event about a fetch; nil at the end of the stream.
@@ -247,6 +255,7 @@
           if line.hasPrefix("id: ") { event.id = String(line.dropFirst(4)) }
           if line.hasPrefix("event: ") { event.name = String(line.dropFirst(7)) }
           if line.hasPrefix("data: ") {
+            event.text = String(line.dropFirst(6))
             event.data =
               try JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)) as? [String: Any] ?? [:]
           }

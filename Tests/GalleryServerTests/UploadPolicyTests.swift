@@ -133,6 +133,38 @@
       }
     }
 
+    @Test(
+      "a disk that is really full keeps what came; with room again the upload goes on", .enabled(if: geteuid() == 0))
+    func diskFull() async throws {
+      let place = try TemporaryFolder()
+      // Only where a small file system can be mounted; elsewhere the injected failure is all there is.
+      guard mount("tmpfs", place.url.path, "tmpfs", 0, "size=8m") == 0 else { return }
+      defer { umount2(place.url.path, Int32(MNT_DETACH)) }
+      try await TestGallery.serving(in: place) { gallery in
+        var quota = UploadQuota()
+        quota.reserve = 0
+        gallery.server.uploads.set(quota: quota)
+        let data = photo("full", 12_000_000)
+        // Without an announced length nothing says beforehand that there is no room.
+        let fields = ["Upload-Complete: ?0"]
+        let begun = try gallery.send("POST", "/v1/uploads?name=a.jpg", data, fields)
+        #expect(begun.answer.status == 507 && begun.answer.body.contains("not-enough-space"), "\(begun)")
+        let url = try #require(begun.interim?.fields["location"])
+        let offset = try #require(Int(try gallery.ask("HEAD", url).fields["upload-offset"] ?? ""))
+        #expect((0..<8_000_000).contains(offset))
+        #expect(try gallery.assetCount == 0)
+        #expect(try gallery.send("PUT", "/v1/uploads", photo("other", 12_000_000)).answer.status == 507)
+        #expect(gallery.leftovers.count == 2, "\(gallery.leftovers)")
+        // Reading goes on.
+        #expect(try gallery.fetch().count == 0)
+        #expect(mount("tmpfs", place.url.path, "tmpfs", UInt(MS_REMOUNT), "size=64m") == 0)
+        let rest = ["Upload-Complete: ?1", "Upload-Offset: \(offset)", Self.part]
+        let end = try gallery.send("PATCH", url, data.dropFirst(offset), rest).answer
+        #expect(end.status == 201, "\(end)")
+        #expect(try gallery.bytes(of: try #require(end.fields["photoledger-asset"])) == data)
+      }
+    }
+
     @Test("uploads and answers are dropped when nobody came for them in time")
     func expired() async throws {
       let temporary = try TemporaryLibrary()
@@ -150,6 +182,8 @@
       #expect(try uploads.unfinished(old.id, of: "owner") == nil)
       #expect(try uploads.unfinished(young.id, of: "owner") != nil)
       #expect(throws: Problem.self) { try uploads.result(old.id, of: "owner") }
+      let names = try FileManager.default.contentsOfDirectory(atPath: temporary.url.path + "/server/uploads")
+      #expect(!names.contains { $0.hasPrefix(old.id) } && names.contains("\(young.id).json"), "\(names)")
     }
 
     @Test("a later request takes an upload over, and the earlier one writes nothing more")

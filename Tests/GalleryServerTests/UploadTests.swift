@@ -19,8 +19,8 @@
       client.send(Array(try head(method, target, key: key, lines).utf8) + body)
       let text = client.readToEnd()
       let first = try #require(Self.parsed(text), "\(text)")
-      guard first.status == 104 else { return (nil, first) }
-      return (first, try #require(Self.parsed(first.body), "\(text)"))
+      guard first.status == 104 else { return (nil, Self.checked(method, target, first)) }
+      return (first, Self.checked(method, target, try #require(Self.parsed(first.body), "\(text)")))
     }
 
     /// Sends the beginning of a body, and cuts the connection.
@@ -193,6 +193,14 @@
         #expect(wrong.answer.status == 400 && wrong.answer.body.contains("Repr-Digest"), "\(wrong)")
         let place = try #require(wrong.interim?.fields["location"])
         #expect(try gallery.ask("GET", place).body == wrong.answer.body)
+        // The digest is of the whole file, however many parts it came in, and of no part.
+        let begun = try gallery.send("POST", "/v1/uploads", data.prefix(9), ["Upload-Complete: ?0", digest(data)])
+        let parts = try #require(begun.interim?.fields["location"])
+        let last = ["Upload-Complete: ?1", "Upload-Offset: 9", Self.part]
+        let ofPart = try gallery.send("PATCH", parts, data.dropFirst(9), last + [digest(data.dropFirst(9))]).answer
+        #expect(ofPart.status == 400 && ofPart.body.contains("Repr-Digest"), "\(ofPart)")
+        let foreign = "Repr-Digest: sha-512=:AAAA:, \(digest(Data("other".utf8)).dropFirst(13))"
+        #expect(try gallery.send("PUT", "/v1/uploads", data, [foreign]).answer.status == 400)
         let text = try gallery.send("PUT", "/v1/uploads?name=a.jpg", Data("This is a text.".utf8)).answer
         #expect(text.status == 422 && text.body.contains("a.jpg is not a photo or video"), "\(text)")
         #expect(!text.body.contains("server/uploads"))
@@ -204,6 +212,50 @@
         let stored = FileManager.default.enumerator(atPath: gallery.library.url.path + "/resources")?.allObjects
         #expect(stored?.compactMap { $0 as? String }.allSatisfy { $0.count < 12 } == true, "\(stored ?? [])")
         #expect(try gallery.send("PUT", "/v1/uploads", data, [digest(data)]).answer.status == 201)
+      }
+    }
+
+    @Test("halves that come in parts and at the same time, and after a restart, become one asset all the same")
+    func pairedApart() async throws {
+      try await TestGallery.serving { gallery in
+        let identifier = "22222222-2222-4333-8444-555555555555"
+        let halves = [
+          ("a.jpg", TinyMedia.jpeg(.init(contentIdentifier: identifier))),
+          ("b.mov", TinyMedia.movie(contentIdentifier: identifier)),
+        ]
+        // Both are begun before either ends.
+        let places = try halves.map { name, data in
+          let begun = try gallery.send("POST", "/v1/uploads?name=\(name)", data.prefix(20), ["Upload-Complete: ?0"])
+          return try #require(begun.interim?.fields["location"])
+        }
+        let clients = try zip(halves, places).map { half, place in
+          let client = try RawClient(port: gallery.address.port)
+          let rest = Array(half.1.dropFirst(20))
+          let fields = ["Upload-Complete: ?1", "Upload-Offset: 20", Self.part, "Content-Length: \(rest.count)"]
+          client.send(Array(try gallery.head("PATCH", place, fields + ["Connection: close"]).utf8) + rest)
+          return client
+        }
+        let answers = try clients.map { try #require(TestGallery.parsed($0.readToEnd())) }
+        #expect(answers.map(\.status) == [201, 201], "\(answers)")
+        let outcomes = try answers.map { try $0.json()["outcome"] as? String ?? "" }
+        #expect(outcomes.sorted() == ["completed", "created"])
+        #expect(Set(answers.map { $0.fields["photoledger-asset"] }).count == 1)
+        #expect(try gallery.assetCount == 1)
+        // A second movie of the same identifier finds no half that lacks one.
+        let other = TinyMedia.movie(contentIdentifier: identifier) + Data(count: 8)
+        await gallery.server.stop()
+        try await gallery.restart()
+        let late = try gallery.send("PUT", "/v1/uploads?name=c.mov", other).answer
+        #expect(late.status == 201 && late.fields["photoledger-asset"] != answers[0].fields["photoledger-asset"])
+        // The halves of two clients that only add stay apart: neither learns of the other.
+        try await gallery.library.performChanges { change in
+          for name in ["one", "two"] { change.setAuthorizationStatus(.authorized, of: name, for: .addOnly) }
+        }
+        let (one, two) = (try gallery.key(of: "one").secret, try gallery.key(of: "two").secret)
+        let still = try gallery.send("PUT", "/v1/uploads?name=a.jpg", halves[0].1, key: one).answer
+        let movie = try gallery.send("PUT", "/v1/uploads?name=b.mov", halves[1].1, key: two).answer
+        #expect(still.status == 201 && movie.status == 201)
+        #expect(still.fields["photoledger-asset"] != movie.fields["photoledger-asset"])
       }
     }
 

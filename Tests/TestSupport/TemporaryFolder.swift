@@ -43,8 +43,10 @@ package final class TemporaryLibrary: Sendable {
   package let library: PhotoLibrary
   package let folder: TemporaryFolder
 
-  package init(_ environment: LibraryEnvironment = .seeded(1)) throws {
-    folder = try TemporaryFolder()
+  /// - Parameter folder: where the library lies; one in a folder of its own if nil.
+  package init(_ environment: LibraryEnvironment = .seeded(1), in folder: TemporaryFolder? = nil) throws {
+    let folder = try folder ?? TemporaryFolder()
+    self.folder = folder
     library = try PhotoLibrary.create(at: folder.place("library"), environment: environment)
   }
 

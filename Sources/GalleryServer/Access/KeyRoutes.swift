@@ -63,6 +63,15 @@
           seconds: Double(days) * 86_400)
         return try made(call, grant)
       },
+      .gathering("POST", "/v1/links", .owner) { call, body in
+        try call.checkQuery([])
+        try JSONReader.read(body).checkKeys([])
+        let expires = call.server.environment.now().addingTimeInterval(Keyring.linkSeconds)
+        let link = call.server.keyring.makeLink(for: PhotoLibrary.owner)
+        return .json(
+          ["link": .text(link), "url": .text("/sign-in?link=\(link)"), "expires": .text(DateText.instant(expires))],
+          status: 201, [("Cache-Control", "no-store")])
+      },
       .reading("DELETE", "/v1/keys/{key}", .owner) { call in
         let name = call.parameters[0]
         guard try !call.server.withdrawKeys(where: { $0.name == name }).isEmpty else { throw Problem.notFound }

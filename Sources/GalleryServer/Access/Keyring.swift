@@ -78,7 +78,7 @@
 
     static let cookie = "photoledger-key"
     static let sessionSeconds = 30 * 86_400.0
-    private static let linkSeconds = 900.0
+    static let linkSeconds = 900.0
     private static let keyLimit = 10_000
     static let limitOfPerson = 50
     static let limitOfShare = 500
@@ -242,7 +242,7 @@
       let link = state.withLock { $0.links.removeValue(forKey: Self.hash(secret)) }
       guard let link, link.expires > environment.now() else {
         throw Problem(
-          401, "sign-in-required", "This link was used or is too old; start the server again for a new one.")
+          401, "sign-in-required", "This link was used or is too old; an owner's key makes a new one, as SIGUSR1 does.")
       }
       return link.client
     }

@@ -116,6 +116,8 @@
     public var keyBurst = 5_000.0
     /// How many more it may make each second.
     public var keyPerSecond = 500.0
+    /// How many feeds a key may have open at once; each holds a connection and its fetches.
+    public var feedsOfKey = 64
     /// How many requests an address without a key may make at once.
     public var peerBurst = 500.0
     /// How many more it may make each second.

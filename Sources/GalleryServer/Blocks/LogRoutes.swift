@@ -80,10 +80,21 @@
         }
       },
       .answering("GET", "/v1/history") { call in
-        try call.checkQuery(["since", "at", "limit"])
+        try call.checkQuery(["since", "at", "limit", "reverse", "cursor"])
         let library = try call.library()
         let moment = try call.moment()
         let since = try call.query("since").map { try Token($0) }
+        let cursor = try call.query("cursor").map { try Token($0) }
+        if try call.flag("reverse") {
+          return try await Records.respond(call, from: cursor, spell: { .text($0.description) }) { last, limit in
+            let view = try moment?.view(of: library) ?? library
+            let (changes, next) = try view.latestPersistentChanges(through: last, since: since, limit: limit)
+            return Records.Page(records: try changes.map { try JSON($0) }, next: next)
+          }
+        }
+        guard cursor == nil else {
+          throw Problem.malformed("'cursor' goes on with a history in reverse; pass 'since' for one that goes forward.")
+        }
         return try await Records.respond(call, from: since, spell: { .text($0.description) }) { start, limit in
           let view = try moment?.view(of: library) ?? library
           let changes = try view.fetchPersistentChanges(since: start ?? view.earliestToken, limit: limit)

@@ -21,10 +21,11 @@
       let expires: Date
     }
 
-    static let assetLimit = 10_000
+    static let assetLimit = 100_000
     private static let seconds = 3600.0
-    /// How many are held; the oldest leave.
+    /// How many are held, and how many assets all of them name; the oldest leave.
     private static let limit = 200
+    static let assetLimitOfAll = 1_000_000
     private let environment: GalleryEnvironment
     /// Guarded by its lock.
     private let held = Mutex<[String: Download]>([:])
@@ -38,7 +39,11 @@
       let now = environment.now()
       held.withLock { held in
         held = held.filter { $0.value.expires > now }
-        if held.count >= Self.limit, let oldest = held.min(by: { $0.value.expires < $1.value.expires }) {
+        var count = held.values.reduce(assets.count) { $0 + $1.assets.count }
+        while held.count >= Self.limit || count > Self.assetLimitOfAll,
+          let oldest = held.min(by: { $0.value.expires < $1.value.expires })
+        {
+          count -= oldest.value.assets.count
           held[oldest.key] = nil
         }
         held[name] = Download(client: client, assets: assets, expires: now.addingTimeInterval(Self.seconds))
@@ -59,7 +64,7 @@
   /// Downloads over HTTP.
   enum DownloadRoutes {
     static let all: [Route] = [
-      .gathering("POST", "/v1/downloads", limit: 1 << 20) { call, body in
+      .gathering("POST", "/v1/downloads", limit: 8 << 20) { call, body in
         try call.checkQuery([])
         let json = try JSONReader.read(body)
         guard let list = json["assets"]?.listValue, (1...Downloads.assetLimit).contains(list.count) else {

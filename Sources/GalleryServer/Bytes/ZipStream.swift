@@ -128,7 +128,8 @@
 
   /// Names of files in an archive.
   struct ZipNames {
-    private var used: Set<String> = []
+    /// The names that are taken, as other systems compare them, and for each the number to try next.
+    private var used: [String: Int] = [:]
     private static let limit = 200
 
     /// A name that is safe wherever the archive is unpacked, and that no earlier one equals.
@@ -142,15 +143,23 @@
       var (stem, ending) = Self.parts(name)
       while stem.utf8.count > Self.limit { stem.removeLast() }
       if stem.isEmpty || Self.reserved.contains(stem.lowercased()) { stem = "_" + stem }
-      var number = 1
+      let plain = Self.key(stem + ending)
+      guard var number = used[plain] else {
+        used[plain] = 2
+        return stem + ending
+      }
       while true {
-        let candidate = (number == 1 ? stem : "\(stem) (\(number))") + ending
-        // Names that differ by case or composition only are one name on other systems.
-        let key = candidate.precomposedStringWithCanonicalMapping.lowercased()
-        if used.insert(key).inserted { return candidate }
+        let candidate = "\(stem) (\(number))" + ending
         number += 1
+        guard used[Self.key(candidate)] == nil else { continue }
+        // Thousands of cameras' files have one name; each of them tries one number.
+        (used[Self.key(candidate)], used[plain]) = (2, number)
+        return candidate
       }
     }
+
+    /// Names that differ by case or composition only are one name on other systems.
+    private static func key(_ name: String) -> String { name.precomposedStringWithCanonicalMapping.lowercased() }
 
     /// Names that Windows keeps for devices.
     private static let reserved: Set<String> = Set(

@@ -55,7 +55,8 @@
     let name: String
     /// The name of the key that opened it.
     let key: String
-    private let library: PhotoLibrary
+    /// The library as a fetch looks at it, see ``Call/library(of:)``.
+    private let view: @Sendable (FetchRequest) throws -> PhotoLibrary
     private let fetches: Fetches
     private let sections: SectionChoice?
     /// Whether the key has expired: nothing is delivered from then on.
@@ -67,7 +68,8 @@
 
     init(_ cursor: FeedCursor, name: String, key: Keyring.Key, sections: SectionChoice?, for server: GalleryServer) {
       (self.name, self.key, self.sections) = (name, key.name, sections)
-      (library, fetches) = (server.library.as(key.client), server.fetches)
+      let library = server.library.as(key.client)
+      (view, fetches) = ({ [library = server.library] in try $0.view(of: library, for: key) }, server.fetches)
       let (now, end) = (server.environment.now, key.expires)
       isExpired = { now() >= end }
       renditions = RenditionColumns(library: library, renditions: server.renditions)
@@ -141,7 +143,11 @@
       guard let number else { return }
       let task = Task.detached { [self] in
         do {
-          try await deliver(fetch, from: token, number)
+          if fetch.collections == nil {
+            try await deliver(fetch, of: Asset.self, from: token, number)
+          } else {
+            try await deliver(fetch, of: PhotoCollection.self, from: token, number)
+          }
           // The library was closed.
           end()
         } catch is HTTPStreamClosed {
@@ -161,17 +167,21 @@
     }
 
     /// Delivers the changes of a fetch until it is removed or the feed ends.
-    private func deliver(_ fetch: FetchRequest, from token: Token?, _ number: Int) async throws {
-      let result = try await offload { [self] in
+    private func deliver<Element: FeedElement>(
+      _ fetch: FetchRequest, of _: Element.Type, from token: Token?, _ number: Int
+    ) async throws {
+      let library = try view(fetch)
+      let renditions = RenditionColumns(library: library, renditions: renditions.renditions)
+      let result = try await offload { [fetches] in
         try Fetches.checkMayRead(library)
-        return try fetches.result(fetch, at: token, of: library)
+        return try Element.run(fetch, at: token, of: library, fetches)
       }
       if token == nil {
         try await send("state", Message.state(result, of: fetch).description, fetch, number, result.token)
       }
       for try await details in library.changes(to: result) {
         let after = details.fetchResultAfterChanges
-        fetches.hold(after, of: fetch, for: library.client)
+        Element.hold(after, of: fetch, for: library.client, fetches)
         if Message.isSmall(details) {
           let name = EncodedMessages.Name(
             client: library.client, fetch: fetch, before: details.fetchResultBeforeChanges.token, after: after.token,
@@ -244,8 +254,17 @@
     var pollCount: Int { state.withLock { $0.polls.count } }
 
     /// Opens a feed: it is followed until its client leaves or it is ended.
-    func add(_ feed: Feed) {
-      state.withLock { $0.open[feed.name] = feed }
+    /// - Parameter limit: how many feeds its key may have.
+    /// - Throws: ``Problem`` 429 if the key has as many.
+    func add(_ feed: Feed, limit: Int) throws(Problem) {
+      let isFull = state.withLock { state in
+        guard limit == .max || state.open.values.count(where: { $0.key == feed.key }) < limit else { return true }
+        state.open[feed.name] = feed
+        return false
+      }
+      if isFull {
+        throw .tooMany("This key has \(limit) feeds open; close one, or follow more in one feed.", seconds: 5)
+      }
       feed.stream.onClose { [self] in
         state.withLock { $0.open[feed.name] = nil }
         feed.end()

@@ -13,13 +13,16 @@
         try Fetches.checkMayRead(library)
         let cursor = try FeedCursor(call, orAt: call.request.fields["last-event-id"])
         try cursor.check()
+        for (fetch, _) in cursor.tokens { _ = try call.library(of: fetch) }
         let feed = Feed(
           cursor, name: Keyring.spelled(server.environment.randomBytes(16)), key: key,
           sections: try SectionChoice(call), for: server)
         let fields = [
           ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
         ]
-        if call.request.method != "HEAD" { server.feeds.add(feed) }
+        if call.request.method != "HEAD" {
+          try server.feeds.add(feed, limit: key.scopes.contains(.owner) ? .max : server.access.limits.feedsOfKey)
+        }
         return .answer(HTTPResponse(200, Headers.common + fields, .stream(feed.stream)))
       },
       .gathering("POST", "/v1/feeds/{feed}/fetches") { call, body in
@@ -36,6 +39,7 @@
           throw Problem.malformed("'after' is \(after.kind); pass a token.")
         }
         let fetch = try FetchRequest(name: name)
+        _ = try call.library(of: fetch)
         try feed.add(fetch, from: try after.textValue.map { try Token($0) })
         return .json(
           ["feed": .text(feed.name), "fetch": .text(name)], status: 201,
@@ -64,21 +68,31 @@
         let answer = try await poll.read(waiting: try Poll.seconds(call), call)
         if let message = answer.messages.first { return .json(message, [("Cache-Control", "no-store")]) }
         // Nothing changed: the empty change that leads to the state of now.
-        let unchanged = try await offload {
-          let before = try call.server.fetches.result(fetch, at: token, of: poll.library)
-          let now = answer.results.first?.token ?? before.token
-          return try Message.change(
-            poll.library.changeDetails(from: before, to: now), of: fetch, sections: poll.sections,
-            poll.renditions)
+        let now = answer.results.first?.token ?? token
+        let unchanged = try await offload { () throws -> JSON in
+          try fetch.collections == nil
+            ? emptyChange(fetch, of: Asset.self, from: token, to: now, poll)
+            : emptyChange(fetch, of: PhotoCollection.self, from: token, to: now, poll)
         }
         return .json(unchanged, [("Cache-Control", "no-store")])
       },
     ]
 
+    private static func emptyChange<Element: FeedElement>(
+      _ fetch: FetchRequest, of _: Element.Type, from token: Token, to now: Token, _ poll: Poll
+    ) throws -> JSON {
+      let library = try poll.view(fetch)
+      let before = try Element.run(fetch, at: token, of: library, poll.fetches)
+      return try Message.change(
+        library.changeDetails(from: before, to: now), of: fetch, sections: poll.sections,
+        RenditionColumns(library: library, renditions: poll.renditions))
+    }
+
     private static func poll(_ call: Call, _ cursor: FeedCursor) throws -> Poll {
       Poll(
-        cursor: cursor, library: try call.library(), fetches: call.server.fetches, sections: try SectionChoice(call),
-        renditions: try call.renditionColumns())
+        cursor: cursor, view: { try call.library(of: $0) }, fetches: call.server.fetches,
+        sections: try SectionChoice(call),
+        renditions: call.server.renditions)
     }
   }
 #endif

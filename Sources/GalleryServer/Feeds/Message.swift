@@ -39,32 +39,32 @@
 
   /// The messages of feeds and polls.
   enum Message {
-    /// How many inserted and changed assets a message holds; a client reads the others as windows.
+    /// How many inserted and changed objects a message holds; a client reads the others as windows.
     static let itemLimit = 500
     /// How many ranges, pairs and sections a message of a feed holds; a larger change is sent as a new state.
     static let rangeLimit = 10_000
 
-    static func state(_ result: FetchResult<Asset>, of fetch: FetchRequest) -> JSON {
+    static func state<Element>(_ result: FetchResult<Element>, of fetch: FetchRequest) -> JSON {
       [
         "fetch": .text(fetch.name), "token": .text(result.token.description), "count": .integer(Int64(result.count)),
       ]
     }
 
     /// Whether a change shows anything.
-    static func isEmpty(_ details: ChangeDetails<Asset>) -> Bool {
+    static func isEmpty<Element>(_ details: ChangeDetails<Element>) -> Bool {
       let sets = [details.removedIndexes, details.insertedIndexes, details.changedIndexes]
       return details.hasIncrementalChanges && sets.allSatisfy { $0?.isEmpty ?? true } && details.moved.isEmpty
     }
 
     /// Whether a change has a bounded message.
-    static func isSmall(_ details: ChangeDetails<Asset>, limit: Int = rangeLimit) -> Bool {
+    static func isSmall<Element>(_ details: ChangeDetails<Element>, limit: Int = rangeLimit) -> Bool {
       guard details.hasIncrementalChanges else { return false }
       let sets = [details.removedIndexes, details.insertedIndexes, details.changedIndexes]
       return sets.reduce(details.moved.count) { $0 + ($1?.rangeView.count ?? 0) } <= limit
     }
 
-    static func change(
-      _ details: ChangeDetails<Asset>, of fetch: FetchRequest, sections choice: SectionChoice?,
+    static func change<Element: FeedElement>(
+      _ details: ChangeDetails<Element>, of fetch: FetchRequest, sections choice: SectionChoice?,
       _ renditions: RenditionColumns
     ) throws -> JSON {
       let after = details.fetchResultAfterChanges
@@ -83,32 +83,15 @@
         .init("moved", .list(details.moved.map { JSON([$0.before, $0.after]) })),
         .init(
           "items",
-          [
-            "indexes": JSON(ranges: indexes), "columns": try Columns.json(try after.objects(at: indexes), renditions),
-            "isComplete": .bool(touched.count <= itemLimit),
-          ]),
+          .object([
+            .init("indexes", JSON(ranges: indexes)),
+            try Element.items(try after.objects(at: indexes), renditions),
+            .init("isComplete", .bool(touched.count <= itemLimit)),
+          ])),
       ]
-      if let choice { members.append(.init("sections", try sections(details, choice))) }
+      if let choice { members.append(.init("sections", try Element.sections(details, choice))) }
       members.append(.init("cause", JSON(details.commits.last?.cause)))
       return .object(members)
-    }
-
-    /// The sections that have another count: key, count before, count after. Null if the fetch has no sections, or if
-    /// so many differ that reading them anew is cheaper.
-    private static func sections(_ details: ChangeDetails<Asset>, _ choice: SectionChoice) throws -> JSON {
-      let changes: [SectionChange]
-      do {
-        changes = try details.sectionChanges(by: choice.granularity, in: choice.zone)
-      } catch let error as FetchError where error.code == .unsupportedSort {
-        return .null
-      }
-      guard changes.count <= rangeLimit else { return .null }
-      return .list(
-        changes.map { change in
-          [
-            .text("\(change.key)"), .integer(Int64(change.countBefore)), .integer(Int64(change.countAfter)),
-          ]
-        })
     }
   }
 #endif

@@ -18,41 +18,63 @@
     static let waitLimit = 60
 
     let cursor: FeedCursor
-    let library: PhotoLibrary
+    /// The library as a fetch looks at it, see ``Call/library(of:)``.
+    let view: @Sendable (FetchRequest) throws -> PhotoLibrary
     let fetches: Fetches
     let sections: SectionChoice?
-    let renditions: RenditionColumns
+    let renditions: Renditions
 
     /// What a poll gives.
     struct Answer: Sendable {
       var messages: [JSON]
       var cursor: FeedCursor
-      /// The results at the cursor.
-      var results: [FetchResult<Asset>]
+      /// The results at the cursor: the token of each, and a wait for its next change.
+      var results: [(token: Token, wait: @Sendable () async -> Void)]
     }
 
     func read() throws -> Answer {
-      try Fetches.checkMayRead(library)
-      let now = try library.currentToken
-      var answer = Answer(messages: [], cursor: cursor, results: [])
+      var (answer, states) = (Answer(messages: [], cursor: cursor, results: []), [String: Token]())
       for (fetch, token) in cursor.tokens {
-        let before = try fetches.result(fetch, at: token ?? now, of: library)
-        guard token != nil else {
-          answer.messages.append(Message.state(before, of: fetch))
-          answer.cursor.set(before.token, of: fetch)
-          answer.results.append(before)
-          continue
+        let library = try view(fetch)
+        try Fetches.checkMayRead(library)
+        // All fetches of a view are led to one state of it.
+        let now = try states[library.client] ?? library.currentToken
+        states[library.client] = now
+        if fetch.collections == nil {
+          try read(fetch, of: Asset.self, from: token, to: now, library, &answer)
+        } else {
+          try read(fetch, of: PhotoCollection.self, from: token, to: now, library, &answer)
         }
-        let details = try library.changeDetails(from: before, to: now)
-        let after = details.fetchResultAfterChanges
-        if !Message.isEmpty(details) {
-          answer.messages.append(try Message.change(details, of: fetch, sections: sections, renditions))
-        }
-        fetches.hold(after, of: fetch, for: library.client)
-        answer.cursor.set(after.token, of: fetch)
-        answer.results.append(after)
       }
       return answer
+    }
+
+    private func read<Element: FeedElement>(
+      _ fetch: FetchRequest, of _: Element.Type, from token: Token?, to now: Token, _ library: PhotoLibrary,
+      _ answer: inout Answer
+    ) throws {
+      var result = try Element.run(fetch, at: token ?? now, of: library, fetches)
+      if token == nil {
+        answer.messages.append(Message.state(result, of: fetch))
+      } else {
+        let details = try library.changeDetails(from: result, to: now)
+        if !Message.isEmpty(details) {
+          let columns = RenditionColumns(library: library, renditions: renditions)
+          answer.messages.append(try Message.change(details, of: fetch, sections: sections, columns))
+        }
+        result = details.fetchResultAfterChanges
+        Element.hold(result, of: fetch, for: library.client, fetches)
+      }
+      answer.cursor.set(result.token, of: fetch)
+      answer.results.append(
+        (
+          result.token,
+          { [result] in
+            var changes = library.changes(to: result).makeAsyncIterator()
+            // The reading that follows fails likewise, and reports it.
+            _ = try? await changes.next()
+          }
+        ))
     }
 
     /// Reads, and waits for a change if there is none.
@@ -60,16 +82,10 @@
     func read(waiting seconds: Int, _ call: Call) async throws -> Answer {
       let first = try await offload { try read() }
       guard seconds > 0, first.messages.isEmpty, let key = call.key else { return first }
-      let (library, sleep) = (library, call.server.environment.sleep)
+      let sleep = call.server.environment.sleep
       await call.server.feeds.wait(ofKey: key.name) {
         await withTaskGroup(of: Void.self) { group in
-          for result in first.results {
-            group.addTask {
-              var changes = library.changes(to: result).makeAsyncIterator()
-              // The reading that follows fails likewise, and reports it.
-              _ = try? await changes.next()
-            }
-          }
+          for result in first.results { group.addTask { await result.wait() } }
           group.addTask { try? await sleep(Double(seconds)) }
           await group.next()
           group.cancelAll()

@@ -12,8 +12,12 @@
   // order
   // of `members`, what is not asked left out; so equal questions have equal names, and share what is cached by name.
 
-  /// What a fetch of assets asks for.
+  /// What a fetch of assets asks for, or of albums and folders.
   struct FetchRequest: Hashable, Sendable {
+    /// Which collections instead of assets: `all`, `top` or the identifier of a folder.
+    var collections: String?
+    /// The client whose view is asked for; nil: that of the key. For the owner, see ``Call/library(of:)``.
+    var selectionOf: String?
     /// A predicate in PhotoKit's format.
     var predicate: String?
     /// Words to find assets by.
@@ -36,9 +40,13 @@
 
     static let nameLimit = 2048
     static let keys = [
-      "where", "search", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts", "mediaTypes", "sources",
+      "collections", "selectionOf", "where", "search", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts",
+      "mediaTypes", "sources",
       "limit", "offset",
     ]
+
+    /// The keys of a fetch of collections.
+    private static let collectionKeys = ["collections", "selectionOf", "where", "sort", "limit", "offset"]
 
     /// Reads the JSON form.
     init(_ json: JSON) throws(Problem) {
@@ -54,6 +62,8 @@
         guard let value = value(found) else { throw .malformed("'\(key)' is \(found.kind); pass \(what).") }
         return value
       }
+      collections = try read("collections", \.textValue, "all, top or the identifier of a folder")
+      selectionOf = try read("selectionOf", { $0.textValue.flatMap { $0.isEmpty ? nil : $0 } }, "the name of a client")
       predicate = try read("where", \.textValue, "a predicate as text")
       search = try read("search", \.textValue, "words as text")
       sort = try read("sort", \.textsValue, "a list of terms such as creationDate:desc") ?? []
@@ -70,6 +80,10 @@
       offset = try read("offset", \.positionValue, "a whole number, 0 or more") ?? 0
       if album != nil, smartAlbum != nil {
         throw .malformed("'album' and 'smartAlbum' both choose an album; pass one.")
+      }
+      if collections != nil, let other = members.first(where: { !Self.collectionKeys.contains($0.key) }) {
+        throw .malformed(
+          "'\(other.key)' is about assets; a fetch of collections has \(Self.collectionKeys.joined(separator: ", ")).")
       }
       guard sort.count <= 8 else { throw .malformed("'sort' has \(sort.count) terms; pass at most 8.") }
     }
@@ -99,6 +113,8 @@
 
     private var members: [JSON.Member] {
       var members: [JSON.Member] = []
+      if let collections { members.append(JSON.Member("collections", .text(collections))) }
+      if let selectionOf { members.append(JSON.Member("selectionOf", .text(selectionOf))) }
       if let predicate { members.append(JSON.Member("where", .text(predicate))) }
       if let search { members.append(JSON.Member("search", .text(search))) }
       if !sort.isEmpty { members.append(JSON.Member("sort", .list(sort.map { .text($0) }))) }
@@ -122,6 +138,10 @@
     ///   - library: the view of the client.
     ///   - now: where an album is found that the moment does not have yet.
     func run(in library: PhotoLibrary, orAlbumsOf now: PhotoLibrary) throws -> FetchResult<Asset> {
+      guard collections == nil else {
+        throw Problem.malformed("The fetch is one of collections, and this is about assets.")
+      }
+      try checkView(library)
       var options = FetchOptions()
       if let predicate { options.condition = try Condition(format: predicate, for: .asset) }
       if !mediaTypes.isEmpty {
@@ -137,6 +157,46 @@
       options.fetchLimit = limit
       options.fetchOffset = offset
       return try library.fetchAssets(options, in: try collection(in: library) ?? collection(in: now))
+    }
+
+    /// The library as the fetch looks at it: as the client of the key, or for the owner as the client that it names.
+    /// - Parameter library: the owner's view.
+    func view(of library: PhotoLibrary, for key: Keyring.Key) throws(Problem) -> PhotoLibrary {
+      guard let client = selectionOf, client != key.client else { return library.as(key.client) }
+      guard key.client == PhotoLibrary.owner, key.scopes.contains(.owner) else {
+        throw Problem(403, "access-denied", "Only the library's owner may ask for what another client sees.")
+      }
+      return library.as(client)
+    }
+
+    /// Refuses the view of any client but the one that the fetch names, from wherever it is called.
+    private func checkView(_ library: PhotoLibrary) throws(Problem) {
+      guard selectionOf == nil || selectionOf == library.client else {
+        throw Problem(403, "access-denied", "What another client sees is not to be asked for here.")
+      }
+    }
+
+    /// Fetches the collections, from a library of now or of a moment.
+    /// - Parameters:
+    ///   - library: the view of the client.
+    ///   - now: where a folder is found that the moment does not have yet.
+    func runCollections(in library: PhotoLibrary, orFoldersOf now: PhotoLibrary) throws -> FetchResult<PhotoCollection>
+    {
+      try checkView(library)
+      var options = FetchOptions()
+      if let predicate { options.condition = try Condition(format: predicate, for: .collection) }
+      options.sort = try sort.map { try SortTerm($0, for: .collection) }
+      (options.fetchLimit, options.fetchOffset) = (limit, offset)
+      switch collections {
+      case nil: throw Problem.malformed("The fetch is one of assets, and this is about collections.")
+      case "all": return try library.fetchCollections(options)
+      case "top": return try library.fetchCollections(in: nil, options)
+      case let name?:
+        guard let folder = try library.collection(name) ?? now.collection(name), folder.kind == .folder else {
+          throw Problem.notFound
+        }
+        return try library.fetchCollections(in: folder, options)
+      }
     }
 
     private func collection(in library: PhotoLibrary) throws -> PhotoCollection? {

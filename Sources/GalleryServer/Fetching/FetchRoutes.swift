@@ -16,22 +16,36 @@
             400, "limit-exceeded", "The fetch is too long for a name; its predicate and terms may have 1.5 KB.")
         }
         try call.checkQuery(["at"])
-        let library = try call.library()
+        let library = try call.library(of: fetch)
         try Fetches.checkMayRead(library)
         let token = try call.moment()?.view(of: library).currentToken
+        let location = [(name: "Location", value: "/v1/fetches/\(fetch.name)")]
+        if fetch.collections != nil {
+          let result = try PhotoCollection.run(fetch, at: token, of: library, call.server.fetches)
+          return .json(describe(result, of: fetch), status: 201, location)
+        }
         let result = try call.server.fetches.result(fetch, at: token, of: library)
-        return .json(describe(result, of: fetch), status: 201, [("Location", "/v1/fetches/\(fetch.name)")])
+        return .json(describe(result, of: fetch), status: 201, location)
       }.needing(.read),
       .reading("GET", "/v1/fetches/{fetch}") { call in
         try call.checkQuery(["token", "at"])
-        let (fetch, result) = try held(call)
-        let fields = Self.fields(tag: "\"\(result.token)-f\"")
+        let fetch = try call.server.fetches.request(named: call.parameters[0])
+        let description =
+          try fetch.collections == nil ? describe(held(call).1, of: fetch) : describe(collections(call), of: fetch)
+        let fields = Self.fields(tag: "\"\(description["token"]?.textValue ?? "")-f\"")
         if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
-        return .json(describe(result, of: fetch), fields)
+        return .json(description, fields)
       },
       Route("GET", "/v1/fetches/{fetch}/items") { _, call in
         try call.checkQuery(["token", "at", "start", "count", "form"])
         let window = try Window(call)
+        if window.fetch.collections != nil {
+          return .respond { _ in
+            do { return try await offload { try window.response(collections(call), call) } } catch {
+              return Problem(error).response
+            }
+          }
+        }
         if Records.wantsLines(call.request) {
           return .respond { _ in
             do { return try await window.lines(call) } catch { return Problem(error).response }
@@ -39,15 +53,15 @@
         }
         // A held result answers at once, on the thread of the connection, as long as few rows are wanted.
         if window.isSmall, let token = window.token,
-          let result = call.server.fetches.held(window.fetch, at: token, for: try call.library().client)
+          let result = call.server.fetches.held(window.fetch, at: token, for: try call.library(of: window.fetch).client)
         {
-          try Fetches.checkMayRead(try call.library())
+          try Fetches.checkMayRead(try call.library(of: window.fetch))
           return .answer(try window.response(result, call))
         }
         return .respond { _ in
           do {
             return try await offload {
-              let library = try call.library()
+              let library = try call.library(of: window.fetch)
               try Fetches.checkMayRead(library)
               return try window.response(
                 try call.server.fetches.result(window.fetch, at: try call.token(in: library), of: library), call)
@@ -59,7 +73,7 @@
         try call.checkQuery(["token", "at", "by", "timeZone"])
         let choice = try SectionChoice(call.query("by") ?? "month", zone: call.query("timeZone"), named: "by")
         guard let token = try call.query("token"), try call.query("at") == nil else { return nil }
-        let library = try call.library()
+        let library = try call.library(of: call.server.fetches.request(named: call.parameters[0]))
         let question = EncodedAnswers.Question(
           client: library.client, fetch: call.parameters[0], token: token, form: choice.tag)
         guard let answer = call.server.encoded.answer(question, at: try library.lastSequence) else { return nil }
@@ -69,7 +83,7 @@
           ? HTTPResponse(304, Headers.common + fields) : .json(bytes: answer.bytes, fields)
       } _: { call in
         let choice = try SectionChoice(call.query("by") ?? "month", zone: call.query("timeZone"), named: "by")
-        let library = try call.library()
+        let library = try call.library(of: call.server.fetches.request(named: call.parameters[0]))
         // Read before the result, so that an answer is never kept under a later state than its own.
         let sequence = try library.lastSequence
         let (_, result) = try held(call)
@@ -90,9 +104,9 @@
         guard let identifier = try call.query("asset") else {
           throw Problem.malformed("The query names no 'asset', whose index is wanted.")
         }
-        let (_, result) = try held(call)
+        let (fetch, result) = try held(call)
         // What the client cannot see, or could not see then, is in no fetch of it.
-        let asset = try call.library().at(result.token).asset(identifier)
+        let asset = try call.library(of: fetch).at(result.token).asset(identifier)
         let index = try asset.flatMap { try result.index(ofObject: $0) }
         return .json(
           ["token": .text(result.token.description), "index": index.map { .integer(Int64($0)) } ?? .null],
@@ -155,9 +169,17 @@
     /// The fetch that the path names, at the state of the query or now.
     private static func held(_ call: Call) throws -> (FetchRequest, FetchResult<Asset>) {
       let fetch = try call.server.fetches.request(named: call.parameters[0])
-      let library = try call.library()
+      let library = try call.library(of: fetch)
       try Fetches.checkMayRead(library)
       return (fetch, try call.server.fetches.result(fetch, at: try call.token(in: library), of: library))
+    }
+
+    /// The collections that the path names, at the state of the query or now.
+    private static func collections(_ call: Call) throws -> FetchResult<PhotoCollection> {
+      let fetch = try call.server.fetches.request(named: call.parameters[0])
+      let library = try call.library(of: fetch)
+      try Fetches.checkMayRead(library)
+      return try PhotoCollection.run(fetch, at: try call.token(in: library), of: library, call.server.fetches)
     }
 
     /// The fields of what never changes under its tag; the name of the fetch stands in the URL.
@@ -165,7 +187,7 @@
       [("ETag", tag), ("Cache-Control", "private, no-cache"), ("Vary", "Authorization, Cookie")]
     }
 
-    private static func describe(_ result: FetchResult<Asset>, of fetch: FetchRequest) -> JSON {
+    private static func describe<Element>(_ result: FetchResult<Element>, of fetch: FetchRequest) -> JSON {
       [
         "fetch": .text(fetch.name), "token": .text(result.token.description), "count": .integer(Int64(result.count)),
         "cursor": .text(FeedCursor([(fetch, result.token)]).spelled),
@@ -230,7 +252,7 @@
     /// The assets as objects, one a line; without `count` all of them, in pieces that wait for the client.
     func lines(_ call: Call) async throws -> HTTPResponse {
       guard !isColumns else { throw Problem.malformed("Lines are objects; leave 'form' out, or take windows.") }
-      let library = try call.library()
+      let library = try call.library(of: fetch)
       let limit = try call.query("count") == nil ? nil : count
       let result = try await offload {
         try Fetches.checkMayRead(library)
@@ -244,6 +266,21 @@
         return Records.Page(
           records: try assets.map { try library.json(of: $0) }, next: end < result.count ? end : nil)
       }
+    }
+
+    /// A window of collections, which are shown as objects.
+    func response(_ result: FetchResult<PhotoCollection>, _ call: Call) throws -> HTTPResponse {
+      guard !isColumns else { throw Problem.malformed("Collections are objects; leave 'form' out.") }
+      let first = min(start, result.count)
+      let found = try result.objects(at: first..<(first + min(count, result.count - first))).map { JSON($0) }
+      if Records.wantsLines(call.request) { return Records.lines(found, call) }
+      let fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-o\"")
+      if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
+      return .json(
+        [
+          "token": .text(result.token.description), "total": .integer(Int64(result.count)),
+          "start": .integer(Int64(first)), "count": .integer(Int64(found.count)), "items": .list(found),
+        ], fields)
     }
 
     func response(_ result: FetchResult<Asset>, _ call: Call) throws -> HTTPResponse {
@@ -268,12 +305,13 @@
       if isColumns {
         bytes.key("columns")
         let place = bytes.count
-        try Columns.write(assets, try call.renditionColumns(), to: &bytes)
+        let columns = RenditionColumns(library: try call.library(of: fetch), renditions: call.server.renditions)
+        try Columns.write(assets, columns, to: &bytes)
         let hash = bytes.withUnsafeBytes { Keyring.hash(UnsafeRawBufferPointer(rebasing: $0[place...])) }
         fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-c\(hash.prefix(32))\"")
         if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
       } else {
-        let library = try call.library()
+        let library = try call.library(of: fetch)
         bytes.key("items")
         bytes.beginList()
         for asset in assets { try library.write(asset, to: &bytes) }

@@ -21,7 +21,7 @@
         guard count <= limit else {
           throw Problem.malformed("'count' is \(count); an answer has at most \(limit) shapes.")
         }
-        let library = try call.library()
+        let library = try call.library(of: fetch)
         try Fetches.checkMayRead(library)
         let result = try call.server.fetches.result(fetch, at: try call.token(in: library), of: library)
         let fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-s\"")

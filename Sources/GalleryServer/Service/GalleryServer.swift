@@ -243,6 +243,12 @@
       return server.library.as(key.client)
     }
 
+    /// The library as a fetch looks at it: as the client of the key, or for the owner as the client that it names.
+    func library(of fetch: FetchRequest) throws(Problem) -> PhotoLibrary {
+      guard let key else { throw .signInRequired }
+      return try fetch.view(of: server.library, for: key)
+    }
+
     /// A value of the query that may stand there once.
     func query(_ name: String) throws(Problem) -> String? {
       let values = request.target.query.all(name)

@@ -98,10 +98,26 @@
             413, "limit-exceeded",
             "The body goes beyond \(state.record.length ?? quota.fileSize) bytes, which the upload has at most.")
         }
-        state.written += UInt64(try folder.write(bytes, to: state.descriptor, at: state.written, state.record.file))
+        do {
+          state.written += UInt64(try folder.write(bytes, to: state.descriptor, at: state.written, state.record.file))
+        } catch {
+          giveWay(&state)
+          throw error
+        }
         if isResumable, state.written - state.record.offset >= quota.markEvery { try mark(&state) }
       }
     }
+
+    /// Gives some of what was not promised back after a write that failed, since a full disk has no room for the record
+    /// that says how much came, either.
+    private func giveWay(_ state: inout State) {
+      let least = state.record.offset
+      state.written = max(least, state.written - min(state.written, Self.givenBack))
+      // Where even that fails, the next server cuts the file.
+      try? folder.truncate(state.descriptor, to: state.written)
+    }
+
+    private static let givenBack: UInt64 = 1 << 18
 
     /// Ends a turn whose body is complete.
     /// - Returns: what is durable.

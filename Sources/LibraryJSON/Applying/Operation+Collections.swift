@@ -64,7 +64,7 @@ extension Operation {
         return nil
       },
       Operation(name: "\(kind).insert") { fields, context in
-        let editor = try fields.editor(kind, context)
+        let editor = try fields.editor(kind, context, countsPositions: true)
         editor.insert(try fields.identifiers(members, context), at: try fields.position("index"))
         return nil
       },
@@ -74,18 +74,18 @@ extension Operation {
         return nil
       },
       Operation(name: "\(kind).removeAt") { fields, context in
-        let editor = try fields.editor(kind, context)
+        let editor = try fields.editor(kind, context, countsPositions: true)
         editor.remove(at: try fields.positions("indexes"))
         return nil
       },
       Operation(name: "\(kind).replaceAt") { fields, context in
-        let editor = try fields.editor(kind, context)
+        let editor = try fields.editor(kind, context, countsPositions: true)
         let indexes = try fields.positions("indexes")
         editor.replace(at: indexes, with: try fields.identifiers(members, context))
         return nil
       },
       Operation(name: "\(kind).moveAt") { fields, context in
-        let editor = try fields.editor(kind, context)
+        let editor = try fields.editor(kind, context, countsPositions: true)
         editor.move(at: try fields.positions("indexes"), to: try fields.position("to"))
         return nil
       },
@@ -95,11 +95,38 @@ extension Operation {
 
 extension OperationFields {
   /// The editor of what the field names; a folder that is null or left out is the top level.
-  fileprivate mutating func editor(_ kind: String, _ context: OperationContext) throws -> ContentEditor {
-    if kind == "album" { return context.block.album(try identifier("album", context)) }
-    let folder = try assignment("folder", "an identifier", \.textValue)
-    guard case .set(let name) = folder else { return context.block.folder(nil) }
-    return context.block.folder(try context.identifier(name, self))
+  /// - Parameter countsPositions: whether the operation names positions: then `token` says in which state of the
+  ///   content they were counted.
+  fileprivate mutating func editor(
+    _ kind: String, _ context: OperationContext, countsPositions: Bool = false
+  ) throws -> ContentEditor {
+    let container: LocalIdentifier?
+    if kind == "album" {
+      container = try identifier("album", context)
+    } else if case .set(let name) = try assignment("folder", "an identifier", \.textValue) {
+      container = try context.identifier(name, self)
+    } else {
+      container = nil
+    }
+    guard countsPositions, let token = try optional("token", "a token of the library", \.textValue) else {
+      return container.flatMap { kind == "album" ? context.block.album($0) : nil } ?? context.block.folder(container)
+    }
+    return try editor(of: container, kind, context, countingAt: Token(token))
+  }
+
+  private func editor(
+    of container: LocalIdentifier?, _ kind: String, _ context: OperationContext, countingAt token: Token
+  ) throws -> ContentEditor {
+    let then = try context.library.at(token)
+    let collection = try container.flatMap { try then.collection($0.uuidString) }
+    guard container == nil || collection.map({ "\($0.kind)" == kind }) == true else {
+      throw LibraryError(
+        .identifierNotFound, "\(place): there was no such \(kind) in the state of \(token); pass a later token.")
+    }
+    guard kind == "album", let container else {
+      return context.block.folder(container, collections: try then.fetchCollections(in: collection))
+    }
+    return context.block.album(container, assets: try then.fetchAssets(FetchOptions(), in: collection))
   }
 
   fileprivate mutating func position(_ name: String) throws -> Int {

@@ -115,6 +115,49 @@ extension PhotoLibrary {
     }
   }
 
+  /// The last commits up to a state, newest first: a page of a history that is read backwards.
+  /// - Parameters:
+  ///   - last: the state with whose commit the page begins; nil: that of now.
+  ///   - since: a state; the history ends behind it. Nil: where the history that is told begins.
+  ///   - limit: the most commits that are returned.
+  /// - Returns: the commits, and the state with which the next page begins; nil if there is none.
+  /// - Throws: as ``fetchPersistentChanges(since:limit:showsTrash:)``.
+  /// - Complexity: as ``fetchPersistentChanges(since:limit:showsTrash:)``, for the commits of the page.
+  package func latestPersistentChanges(
+    through last: Token?, since: Token?, limit: Int
+  ) throws -> (changes: [PersistentChange], next: Token?) {
+    precondition(limit > 0, "A limit of persistent changes is at least 1.")
+    try askIfNeeded()
+    return try store.reading { t in
+      let permission = try permission(t)
+      let head = try store.head(at: moment, t).commit
+      let end = try min(last.map { try store.commit(of: $0, for: client, at: moment, t) } ?? head, head)
+      var start = try since.map { try store.commit(of: $0, for: client, at: moment, t) } ?? 0
+      if let since { try checkIsTold(start, since, permission, t) }
+      start = max(start, max(try store.firstToldCommit(at: moment, t), 1) - 1)
+      switch permission.access {
+      case .none: throw permission.refusal(client, "read the history")
+      case .full:
+        guard start < end else { return ([], nil) }
+        let first = max(start, end - min(end, UInt64(limit)))
+        let found = try changes(after: first, Int(end - first), asSeenBy: permission.client, true, t)
+        return (found.reversed(), first > start ? store.core.token(first) : nil)
+      case .limited(let number):
+        let projections = store.core.projections
+        let (none, all) = (
+          try projections.sightingCount(of: number, through: start, in: t),
+          try projections.sightingCount(of: number, through: end, in: t)
+        )
+        guard none < all else { return ([], nil) }
+        let first = max(none, all - min(all, UInt64(limit)))
+        let before = first > none ? try projections.commit(ofSighting: first, of: number, in: t) ?? start : start
+        let found = try changes(after: before, Int(all - first), seenBy: number, true, t)
+        let next = Token(library: store.core.mark, view: Token.view(of: client), position: first)
+        return (found.reversed(), first > none ? next : nil)
+      }
+    }
+  }
+
   /// Lets the history that is told begin with the state of a token; older tokens are expired from then on (PH-06).
   ///
   /// The log keeps everything, and so do results that are held.

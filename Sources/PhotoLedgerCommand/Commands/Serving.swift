@@ -26,7 +26,7 @@ extension Command {
     ],
     notes: """
       Prints the address and a link that signs its first visitor in as the owner, once. Then a line on
-      standard error for each request, with --json as JSON. SIGTERM ends feeds, lets running responses
+      standard error for each request, with --json as JSON. SIGUSR1 prints another such link. SIGTERM ends feeds, lets running responses
       end, and stops; a second signal ends the process at once. A socket that systemd passes is used in
       place of --listen. The API is described by the server itself, at /v1/openapi.json. The program
       needs the package trait Gallery: swift build -c release --traits Gallery.
@@ -89,9 +89,25 @@ extension Invocation {
     }
     let origin = "\(options.tls == nil ? "http" : "https")://\(address)"
     try announce(origin, server.ownerLink(at: origin), address, isEncrypted: options.tls != nil)
-    try waiting {
-      await withCheckedContinuation { continuation in interruption.onRequest { continuation.resume() } }
-      await server.stop()
+    try announceLinks(of: server, origin, until: interruption)
+    try waiting { await server.stop() }
+  }
+
+  /// Prints a new link for each SIGUSR1 until the process is asked to stop.
+  private func announceLinks(of server: GalleryServer, _ origin: String, until interruption: Interruption) throws {
+    let wake = DispatchSemaphore(value: 0)
+    interruption.onUserSignal { wake.signal() }
+    interruption.onRequest { wake.signal() }
+    while true {
+      wake.wait()
+      if interruption.isRequested { return }
+      let link = server.ownerLink(at: origin)
+      if printsJSON {
+        try output.line(["link": .text(link)])
+      } else {
+        try output.line("Sign in as the owner, once: \(link)")
+      }
+      try output.flush()
     }
   }
 

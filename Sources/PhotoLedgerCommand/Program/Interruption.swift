@@ -8,6 +8,8 @@ import Synchronization
 /// dead disk, a child that does not answer, LMDB in a damaged file. No step needs to end for the library to stay
 /// whole: what was not committed never happened, and unfinished files are removed by the next command that makes one.
 ///
+/// SIGUSR1 asks for something else, which the command says (`onUserSignal`); one that says nothing passes it over.
+///
 /// The signals are blocked in the thread that makes this, and so in every thread made later; one thread waits for them.
 /// So it is made first, before a library is opened. Handlers run on that thread, in ordinary code, not in a signal
 /// handler.
@@ -16,6 +18,7 @@ final class Interruption: Sendable {
     var isRequested = false
     var isSignalled = false
     var handlers: [@Sendable () -> Void] = []
+    var userHandler: (@Sendable () -> Void)?
   }
 
   /// How long the work may go on after the request, seconds.
@@ -36,7 +39,7 @@ final class Interruption: Sendable {
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     var signals = sigset_t()
     sigemptyset(&signals)
-    for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] { sigaddset(&signals, number) }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     let awaited = signals
     let thread = Thread { [self] in
@@ -46,6 +49,10 @@ final class Interruption: Sendable {
       while true {
         var waited = awaited
         guard sigwait(&waited, &number) == 0 else { continue }
+        if number == SIGUSR1 {
+          state.withLock { $0.userHandler }?()
+          continue
+        }
         if isSecond { _exit(128 + number) }
         isSecond = true
         state.withLock { $0.isSignalled = true }
@@ -94,6 +101,9 @@ final class Interruption: Sendable {
     }
     if isLate { handler() }
   }
+
+  /// Sets what is called for each SIGUSR1.
+  func onUserSignal(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.userHandler = handler } }
 
   /// Asks to stop when nobody reads a descriptor any more: a pipe whose reader went away, a terminal that hung up.
   func requestWhenClosed(_ descriptor: Int32) {

@@ -1,0 +1,164 @@
+#if Gallery
+  import Foundation
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @testable import PhotoLedgerCommand
+
+  // An upload whose server is killed, at any byte and in each of its stages:
+  //
+  //   named ─▶ bytes come ─▶ all are there ─▶ exiftool ─▶ stored ─▶ committed ─▶ answer recorded
+  //
+  // The client then does what its protocol says: it asks for the offset, sends the rest, and reads the answer.
+
+  @Suite(
+    "Uploads to a server that is killed", .enabled(if: SamplePhotos.areInstalled("exiftool")), .timeLimit(.minutes(10)))
+  struct UploadCrashTests {
+    /// When the server is killed.
+    enum Moment: Sendable, CustomTestStringConvertible {
+      /// After so many thousandths of the bytes.
+      case bytes(Int)
+      /// So many milliseconds after the last byte.
+      case milliseconds(Int)
+      /// When the content lies among the library's resources.
+      case stored
+      /// When the commit is there.
+      case committed
+      /// When the answer is recorded.
+      case recorded
+
+      var testDescription: String { "\(self)" }
+    }
+
+    private static let moments: [Moment] = {
+      var random = SeededGenerator(seed: 1)
+      let places: [Moment] = (0..<Dose.of(3)).map { _ in .bytes(Int.random(in: 1...999, using: &random)) }
+      let delays: [Moment] = (0..<Dose.of(4)).map { _ in .milliseconds(Int.random(in: 0...400, using: &random)) }
+      return [.bytes(0), .bytes(1000), .stored, .committed, .recorded] + places + delays
+    }()
+
+    private static func photo(_ number: Int) -> Data {
+      let jpeg = TinyMedia.jpeg(.init(comment: "\(number)"))
+      return jpeg + Data((0..<700_000).map { UInt8(truncatingIfNeeded: ($0 &+ number) &* 2_654_435_761 >> 11) })
+    }
+
+    /// Waits for a stage without sleeping, since it is over within a millisecond.
+    private static func wait(_ what: String, for isReached: () throws -> Bool) throws {
+      let end = ContinuousClock.now + .seconds(120)
+      while try !isReached() {
+        guard ContinuousClock.now < end else { throw TimeIsUp(description: "Waited in vain for this: \(what).") }
+        usleep(100)
+      }
+    }
+
+    private static func wait(for moment: Moment, _ data: Data, _ id: String, _ sandbox: Sandbox) throws {
+      let sha256 = Array(data).sha256
+      let digits = sha256.hexadecimal
+      switch moment {
+      case .bytes: return
+      case .milliseconds(let count): usleep(UInt32(count) * 1000)
+      case .stored:
+        let path = "\(sandbox.library)/resources/\(digits.prefix(2))/\(digits.dropFirst(2))"
+        try wait("the content is stored") { access(path, F_OK) == 0 }
+      case .committed:
+        let library = try PhotoLibrary(at: URL(filePath: sandbox.library))
+        defer { library.close() }
+        try wait("the commit") { try !library.assets(withContent: sha256).isEmpty }
+      case .recorded:
+        let path = "\(sandbox.library)/server/uploads/\(id).done"
+        try wait("the answer is recorded") { access(path, F_OK) == 0 }
+      }
+    }
+
+    /// Asks a server that was started anew, sends what is missing, and gives the asset.
+    private static func resume(_ served: ServedLibrary, _ place: String, _ data: Data, sentCount: Int) throws -> String
+    {
+      let state = try served.ask("GET", place)
+      if let asset = state.json["asset"] as? String { return asset }
+      let offset = try #require(state.json["offset"] as? Int, "\(state)")
+      #expect(offset <= sentCount && state.json["isComplete"] as? Bool == false)
+      let client = try served.begin(
+        "PATCH", place, nil,
+        [
+          "Content-Type: application/partial-upload", "Upload-Complete: ?1", "Upload-Offset: \(offset)",
+          "Content-Length: \(data.count - offset)", "Connection: close",
+        ])
+      client.send(Array(data.dropFirst(offset)))
+      let answer = client.readToEnd()
+      #expect(answer.hasPrefix("HTTP/1.1 201"), "\(answer)")
+      return try #require(try served.ask("GET", place).json["asset"] as? String)
+    }
+
+    @Test("each upload goes on from what was durable, and the library has it once and whole")
+    func killed() throws {
+      let sandbox = try Sandbox()
+      var served = try ServedLibrary(sandbox)
+      let key = served.key
+      for (number, moment) in Self.moments.enumerated() {
+        let data = Self.photo(number)
+        let client = try served.begin(
+          "POST", "/v1/uploads?name=\(number).jpg", nil, ["Upload-Complete: ?1", "Content-Length: \(data.count)"])
+        let interim = client.read(through: "\r\n\r\n")
+        let place = try #require(
+          interim.split(whereSeparator: \.isNewline).first { $0.lowercased().hasPrefix("location: ") }
+            .map { String($0.dropFirst(10)) }, "\(interim)")
+        var sentCount = data.count
+        if case .bytes(let share) = moment { sentCount = data.count * share / 1000 }
+        client.send(Array(data.prefix(sentCount)))
+        try Self.wait(for: moment, data, String(place.dropFirst("/v1/uploads/".count)), sandbox)
+        kill(served.running.child.identifier, SIGKILL)
+        #expect(try served.running.finish().status == -1)
+
+        served = try ServedLibrary(sandbox)
+        served.key = key
+        let asset = try Self.resume(served, place, data, sentCount: sentCount)
+        // What was lost may have been the answer only: it is the same one again.
+        #expect(try Self.resume(served, place, data, sentCount: sentCount) == asset)
+        let library = try PhotoLibrary(at: URL(filePath: sandbox.library))
+        defer { library.close() }
+        let found = try library.assets(withContent: Array(data).sha256)
+        #expect(found.map(\.localIdentifier) == [asset], "\(moment)")
+        #expect(try library.fetchAssets().count == number + 1, "\(moment)")
+        let resource = try #require(try library.resources(of: found[0]).first)
+        #expect(try Data(contentsOf: library.url(of: resource, in: found[0])) == data, "\(moment)")
+        #expect(resource.originalFilename == "\(number).jpg")
+        #expect(try served.ask("DELETE", place).status == 204)
+        let left = try FileManager.default.contentsOfDirectory(atPath: "\(sandbox.library)/server/uploads")
+        #expect(left == ["lock"], "\(moment)")
+      }
+      #expect(try served.running.finish(interrupting: true).status == 0)
+      #expect(try sandbox.run(["verify", "--content"]).status == 0)
+    }
+
+    @Test("an upload whose client never heard its name, and a plain one, leave nothing in the library")
+    func unnamed() throws {
+      let sandbox = try Sandbox()
+      var served = try ServedLibrary(sandbox)
+      let key = served.key
+      let data = Self.photo(1)
+      for (number, field) in ["Upload-Complete: ?1", "Upload-Incomplete: ?0", "X-Plain: 1"].enumerated() {
+        let client = try served.begin("POST", "/v1/uploads", nil, [field, "Content-Length: \(data.count)"])
+        client.send(Array(data.prefix(300_000)))
+        let folder = "\(sandbox.library)/server/uploads"
+        try Self.wait("bytes are written") {
+          let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+          return names.count { $0.contains(".bytes") } > number
+        }
+        kill(served.running.child.identifier, SIGKILL)
+        #expect(try served.running.finish().status == -1)
+        served = try ServedLibrary(sandbox)
+        served.key = key
+        // The first question opens the folder of uploads.
+        #expect(try served.ask("GET", "/v1/uploads/AAAAAAAAAAAAAAAAAAAAAAAA").status == 404)
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 != "lock" }
+        // What can be resumed waits for its expiry: bytes and a record; a plain upload is gone.
+        #expect(left.count == min(number + 1, 2) * 2, "\(left)")
+        #expect(left.allSatisfy { $0.hasSuffix(".json") || $0.hasSuffix(".bytes") }, "\(left)")
+      }
+      #expect(try sandbox.identifiers().isEmpty)
+      #expect(try served.running.finish(interrupting: true).status == 0)
+      #expect(try sandbox.run(["verify"]).status == 0)
+    }
+  }
+#endif
