@@ -13,6 +13,7 @@ import urllib.parse
 from selenium.webdriver.support.select import Select
 
 from gallery import PAGE, ROOT, PageTest, wait
+from test_upload import picture
 
 HOSTILE = "<img src=x onerror=\"document.title='XSS'\">"
 SAMPLE = pathlib.Path(__file__).with_name("sample-picker.html")
@@ -201,8 +202,14 @@ class PickerTests(PageTest):
         self.browser.wait_text("No photos", ".pick-grid .empty")
 
     def test_the_person_leaves_out_where_photos_were_taken(self):
-        self.gallery.commit({"op": "asset.edit", "assets": [self.newest[1]], "location": {"latitude": 47.5, "longitude": 8.5}})
-        self.addCleanup(self.gallery.commit, {"op": "asset.edit", "assets": [self.newest[1]], "location": None})
+        # A photo whose bytes say where it was taken, newer than the others.
+        path = picture(self.gallery.folder / "placed", "placed.jpg", 33)
+        subprocess.run(["exiftool", "-q", "-overwrite_original", "-DateTimeOriginal=2030:01:01 12:00:00", "-OffsetTimeOriginal=+00:00",
+                        "-GPSLatitude=47.5", "-GPSLatitudeRef=N", "-GPSLongitude=8.5", "-GPSLongitudeRef=E", str(path)], check=True)
+        self.gallery.command("import", str(path.parent))
+        placed = self.gallery.assets("--sort", "creationDate:desc")[0]["localIdentifier"]
+        self.assertNotIn(placed, self.newest)
+        self.addCleanup(self.gallery.commit, {"op": "asset.trash", "assets": [placed]})
 
         def place_of_picked(leave_out):
             session = self.begin(limit=0, namesAssets=True)
@@ -212,8 +219,8 @@ class PickerTests(PageTest):
             if leave_out:
                 box.click()
                 wait(lambda: self.presentation(session)["withheld"] == ["location"], "the server knows")
-            self.tile(1).click()
-            wait(lambda: self.tile(1).get_attribute("aria-selected") == "true", "it is selected")
+            self.tile(0).click()
+            wait(lambda: self.tile(0).get_attribute("aria-selected") == "true", "it is selected")
             self.browser.screenshot("picker-place")
             self.browser.click(".pick-head .button.main")
             self.browser.wait_text("has 1 photo now", ".saying")

@@ -15,6 +15,9 @@ class SearchTests(PageTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
+        # Small pictures, so that twelve of several months are on the screen.
+        cls.browser.sign_in(cls.gallery)
+        cls.browser.js("localStorage.setItem('photoledger.level', '4')")
         cls.ids = [one["localIdentifier"] for one in cls.gallery.assets("--sort", "creationDate:asc")]
         cls.names = {one["resources"][0]["originalFilename"]: one["localIdentifier"] for one in cls.gallery.assets()}
         cls.gallery.commit(
