@@ -21,7 +21,10 @@
 
     /// A route to the page's files: a browser asks for forty of them before it shows anything, and they are in memory.
     private static func files(_ path: String, _ answer: @escaping @Sendable (Call) throws -> HTTPResponse) -> Route {
-      .held("GET", path, .nothing, atOnce: { call in call.server.page?.isKept == false ? nil : try answer(call) }, answer)
+      let atOnce: @Sendable (Call) throws -> HTTPResponse? = { call in
+        call.server.page?.isKept == false ? nil : try answer(call)
+      }
+      return .held("GET", path, .nothing, atOnce: atOnce, answer)
     }
 
     /// What a document of the server may do: run the server's own files, and nothing that stands in the document.
