@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { random } from './random.mjs';
-import { broken, ratio, spliced } from '../../Sources/GalleryServer/Page/layout/rows.js';
+import { broken, heightOfRow, ratio, spliced } from '../../Sources/GalleryServer/Page/layout/rows.js';
 import { Blocks, Cell } from '../../Sources/GalleryServer/Page/model/blocks.js';
 import { mapped } from '../../Sources/GalleryServer/Page/model/list.js';
 import { Selection } from '../../Sources/GalleryServer/Page/model/selection.js';
@@ -188,6 +188,12 @@ for (const hasHeadings of [false, true]) {
     });
   }
 }
+
+test('a picture alone fills the small rows of a phone, and is not blown up on a desktop', () => {
+  const shapes = Uint16Array.of(384);
+  assert.equal(heightOfRow(shapes, 0, 1, { width: 345, target: 121, gap: 4 }), 230);
+  assert.equal(heightOfRow(shapes, 0, 1, { width: 1030, target: 220, gap: 4 }), 330);
+});
 
 test('sums find the part that a position lies in', () => {
   const pick = random(7);

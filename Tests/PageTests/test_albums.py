@@ -7,7 +7,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from gallery import PageTest, wait
+from gallery import SERVER_GONE, PageTest, wait
 
 
 class CollectionTest(PageTest):
@@ -377,7 +377,7 @@ class AlbumTests(CollectionTest):
 
 class LastTests(CollectionTest):
     photos = 4
-    expected_errors = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "503")
+    expected_errors = (*SERVER_GONE, "503")
 
     def test_the_list_of_albums_goes_on_after_the_server_was_away(self):
         self.make_album("Before")

@@ -394,7 +394,9 @@ class ExactnessTests(unittest.TestCase):
         self.begin(client="app")
         self.soak()
         self.check_all("the whole order equals what the client may see")
-        self.assertEqual(self.browser.errors(), [])
+        # A photo may leave the selection while its picture is asked for: then it is not there for this client.
+        gone = lambda entry: "/renditions/" in entry["message"] and "404 (" in entry["message"]
+        self.assertEqual([entry for entry in self.browser.errors() if not gone(entry)], [])
 
     def test_in_an_album_with_an_order_of_its_own(self):
         self.begin(album=True)

@@ -13,6 +13,7 @@ import urllib.parse
 from selenium.webdriver.support.select import Select
 
 from gallery import PAGE, ROOT, PageTest, wait
+from test_upload import picture
 
 HOSTILE = "<img src=x onerror=\"document.title='XSS'\">"
 SAMPLE = pathlib.Path(__file__).with_name("sample-picker.html")
@@ -94,8 +95,11 @@ class PickerTests(PageTest):
     def state(self, session):
         return self.gallery.ask("GET", f"/v1/picking/{session['session']}", key=self.secret).json
 
+    def presentation(self, session):
+        return self.gallery.ask("GET", f"/v1/picking/{session['session']}/presentation").json
+
     def selection(self, session):
-        return self.gallery.ask("GET", f"/v1/picking/{session['session']}/presentation").json["selection"]
+        return self.presentation(session)["selection"]
 
     def tile(self, index):
         return self.browser.one(f".tile[data-index='{index}'][data-id]")
@@ -190,9 +194,57 @@ class PickerTests(PageTest):
             field.clear()
             field.send_keys(text)
             wait(lambda: field.get_attribute("value") == text and count() == expected, f"{expected} for {text}, not {count()}")
-        field.clear()
-        field.send_keys("nonsense")
-        self.browser.wait_text("Nothing found", ".pick-grid")
+        self.gallery.commit({"op": "asset.edit", "assets": [self.newest[7]], "caption": "Regatta at noon"})
+        for text, expected in [("regat", 1), ("img_0001", 1), ("regatta 2023", 1), ("regatta dec", 0), ("nonsense", 0)]:
+            field.clear()
+            field.send_keys(text)
+            wait(lambda: field.get_attribute("value") == text and count() == expected, f"{expected} for {text}, not {count()}")
+        self.browser.wait_text("No photos", ".pick-grid .empty")
+
+    def test_the_person_leaves_out_where_photos_were_taken(self):
+        # A photo whose bytes say where it was taken, newer than the others.
+        path = picture(self.gallery.folder / "placed", "placed.jpg", 33)
+        subprocess.run(["exiftool", "-q", "-overwrite_original", "-DateTimeOriginal=2030:01:01 12:00:00", "-OffsetTimeOriginal=+00:00",
+                        "-GPSLatitude=47.5", "-GPSLatitudeRef=N", "-GPSLongitude=8.5", "-GPSLongitudeRef=E", str(path)], check=True)
+        self.gallery.command("import", str(path.parent))
+        placed = self.gallery.assets("--sort", "creationDate:desc")[0]["localIdentifier"]
+        self.assertNotIn(placed, self.newest)
+        self.addCleanup(self.gallery.commit, {"op": "asset.trash", "assets": [placed]})
+
+        def place_of_picked(leave_out):
+            session = self.begin(limit=0, namesAssets=True)
+            self.present(session)
+            box = self.browser.one(".pick-option input")
+            self.assertFalse(box.is_selected())
+            if leave_out:
+                box.click()
+                wait(lambda: self.presentation(session)["withheld"] == ["location"], "the server knows")
+            self.tile(0).click()
+            wait(lambda: self.tile(0).get_attribute("aria-selected") == "true", "it is selected")
+            self.browser.screenshot("picker-place")
+            self.browser.click(".pick-head .button.main")
+            self.browser.wait_text("has 1 photo now", ".saying")
+            [item] = self.state(session)["items"]
+            answer = self.gallery.ask("GET", f"/v1/picked/{item['item']}", key=self.secret)
+            self.assertEqual(answer.status, 200, answer.body)
+            path = self.gallery.folder / "picked.jpg"
+            path.write_bytes(answer.body)
+            return subprocess.run(["exiftool", "-s3", "-GPSLatitude", str(path)], capture_output=True, text=True, check=True).stdout
+
+        with_place = place_of_picked(False)
+        self.assertEqual(place_of_picked(True), "")
+        self.assertNotEqual(with_place, "")
+
+    def test_leaving_out_a_place_keeps_what_else_is_left_out(self):
+        session = self.begin(limit=0)
+        path = f"/v1/picking/{session['session']}/taps"
+        self.gallery.ask("POST", path, {"withhold": ["captions"]})
+        self.present(session)
+        self.browser.click(".pick-option input")
+        wait(lambda: self.presentation(session)["withheld"] == ["location", "captions"], "both are left out")
+        # Another window of the person changes it, and this one shows it.
+        self.gallery.ask("POST", path, {"withhold": []})
+        wait(lambda: not self.browser.one(".pick-option input").is_selected(), "the box follows")
 
     def test_preselection_and_continuous_selection_reach_the_app_at_each_press(self):
         session = self.begin(limit=0, continuous=True, preselected=[self.newest[1]])

@@ -15,6 +15,9 @@ class SearchTests(PageTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
+        # Small pictures, so that twelve of several months are on the screen.
+        cls.browser.sign_in(cls.gallery)
+        cls.browser.js("localStorage.setItem('photoledger.level', '4')")
         cls.ids = [one["localIdentifier"] for one in cls.gallery.assets("--sort", "creationDate:asc")]
         cls.names = {one["resources"][0]["originalFilename"]: one["localIdentifier"] for one in cls.gallery.assets()}
         cls.gallery.commit(
@@ -55,7 +58,6 @@ class SearchTests(PageTest):
         self.finds([self.names["IMG_0003.jpg"]], "the name")
         self.ask("harbour EVENING")
         self.finds([self.ids[0]], "the caption, without accents and case")
-        self.says("12 of 12 photos looked through", ".search-progress")
         self.ask("light")
         self.finds([self.ids[1]], "the keyword")
         # The result follows commits.
@@ -63,8 +65,22 @@ class SearchTests(PageTest):
         self.finds([self.ids[1], self.ids[7]], "what was given the keyword")
         self.gallery.commit({"op": "asset.edit", "assets": [self.ids[7]], "removedKeywords": ["lightning"]})
         self.finds([self.ids[1]], "what still has the keyword")
+        self.ask("sea light")
+        self.finds([self.ids[1]], "words in any order")
+        self.ask("ight")
+        self.says("No photo was found", ".search-results")
         self.ask("no such word")
         self.says("No photo was found", ".search-results")
+
+    def test_words_are_found_by_the_server_and_no_record_is_read(self):
+        read = "return performance.getEntriesByType('resource').map((one) => one.name).filter((one) => "\
+               "/\\/items\\?/.test(one) && !one.includes('form=columns'))"
+        self.ask("light")
+        self.finds([self.ids[1]], "the keyword")
+        self.assertEqual(self.browser.js(read), [])
+        self.assertEqual(self.browser.all(".search-progress:not([hidden])"), [])
+        # A smart album cannot keep words.
+        self.assertEqual(self.browser.all('[data-tool="save"]:not([hidden])'), [])
 
     def test_what_was_found_is_a_list_like_any_other(self):
         self.ask("img_000")
@@ -108,8 +124,10 @@ class SearchTests(PageTest):
         try:
             self.ask("march")
             self.finds([self.ids[5], *dated], "March of seven years, by the camera's clock")
+            self.says("12 of 12 photos looked through", ".search-progress")
             self.ask("march img_0009")
             self.finds([self.names["IMG_0009.jpg"]], "one of them by its name")
+            self.says("1 of 1 photo looked through", ".search-progress")
         finally:
             self.assertEqual(self.gallery.ask("POST", "/v1/undo", {"commit": receipt["token"]}).status, 200)
 
@@ -117,7 +135,8 @@ class SearchTests(PageTest):
         for text in ["5\"", "\\", "'a'", "\"disk \\\"", "OR TRUEPREDICATE'"]:
             with self.subTest(text=text):
                 self.ask(text)
-                if text.startswith("OR"):
+                # What has no word finds nothing.
+                if text.startswith("OR") or text == "\\":
                     self.says("No photo was found", ".search-results")
                 else:
                     self.finds([self.ids[2]], text)

@@ -55,6 +55,57 @@ class ShareTests(PageTest):
         self.gallery.commit({"op": "client.grant", "client": share["client"], "assets": [self.newest[5]]})
         self.wait_tiles(self.newest[:3] + [self.newest[5]])
 
+    def test_a_link_follows_an_album_from_its_menu(self):
+        album = self.gallery.commit({"op": "album.create", "title": HOSTILE, "as": "$a"},
+                                    {"op": "album.add", "album": "$a", "assets": self.newest[:2]})["created"][0]
+        self.addCleanup(self.gallery.commit, {"op": "album.delete", "albums": [album]})
+        self.browser.sign_in(self.gallery, path="/#/albums")
+        self.browser.click(".card .card-menu")
+        self.browser.click('[data-choice="share"]')
+        self.browser.wait_text("also what is added later", "dialog")
+        self.browser.screenshot("share-album")
+        self.browser.click("dialog .button.main")
+        link = self.browser.one("input.secret").get_attribute("value")
+        self.browser.click("dialog .button.main")
+        self.browser.wait_text("Album shared", ".notices")
+        self.browser.js("location.hash = '#/people'")
+        follows = self.browser.one('[data-part="shares"] .entry a')
+        self.assertEqual((follows.text, follows.get_attribute("href").split("/")[-1]), ("Follows an album", album.split("/")[0]))
+        self.visit({"link": link.removeprefix(self.gallery.address)})
+        self.wait_tiles(self.newest[:2])
+        self.gallery.commit({"op": "album.add", "album": album, "assets": [self.newest[4]]},
+                            {"op": "album.remove", "album": album, "assets": [self.newest[0]]})
+        self.wait_tiles([self.newest[1], self.newest[4]])
+
+    def test_a_selection_in_an_album_is_shared_or_the_album_is_followed(self):
+        album = self.gallery.commit({"op": "album.create", "title": "Regatta", "as": "$a"},
+                                    {"op": "album.add", "album": "$a", "assets": self.newest[:3]})["created"][0]
+        self.addCleanup(self.gallery.commit, {"op": "album.delete", "albums": [album]})
+        for is_followed in (False, True):
+            with self.subTest(is_followed=is_followed):
+                self.browser.driver.get("about:blank")
+                self.browser.sign_in(self.gallery, path=f"/#/albums/{album.split('/')[0]}")
+                self.browser.one(".tile[data-index='0'][data-id]")
+                self.browser.js("document.querySelector('.grid-scroll').focus()")
+                self.browser.driver.switch_to.active_element.send_keys(" ")
+                self.browser.click('[data-action="share"]')
+                self.browser.one("dialog .field input").send_keys("Shared")
+                if is_followed:
+                    self.browser.one("dialog .choice input").click()
+                self.browser.click("dialog .button.main")
+                self.browser.one("input.secret")
+                share = self.gallery.ask("GET", "/v1/shares").json["shares"][-1]
+                self.assertEqual(share["album"] and share["album"].split("/")[0], album.split("/")[0] if is_followed else None)
+        # Of photos of the timeline there is no album to follow.
+        self.browser.sign_in(self.gallery, path="/#/photos")
+        self.browser.driver.refresh()
+        self.browser.one(".tile[data-index='0'][data-id]")
+        self.browser.js("document.querySelector('.grid-scroll').focus()")
+        self.browser.driver.switch_to.active_element.send_keys(" ")
+        self.browser.click('[data-action="share"]')
+        self.browser.one("dialog .field input")
+        self.assertNotIn("Follow the album", self.browser.text("dialog"))
+
     def test_the_viewer_goes_from_one_to_the_next(self):
         self.visit(self.share(self.newest[:2], originals=True))
         self.wait_tiles(self.newest[:2])

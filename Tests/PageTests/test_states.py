@@ -27,6 +27,32 @@ class EmptyTests(PageTest):
         self.browser.wait_text("No photos yet.", ".empty")
 
 
+class RefusedPictureTests(PageTest):
+    options = ("--on-request",)
+    expected_errors = ("/renditions/", "ERR_BLOCKED_BY_CLIENT")
+
+    def test_a_picture_that_cannot_be_had_is_not_asked_for_at_each_frame(self):
+        self.browser.driver.execute_cdp_cmd("Network.enable", {})
+        self.browser.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/renditions/*"]})
+        self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+            window.asked = [];
+            const source = Object.getOwnPropertyDescriptor(HTMLImageElement.prototype, 'src');
+            Object.defineProperty(HTMLImageElement.prototype, 'src', { ...source, set(url) {
+              window.asked.push(url);
+              source.set.call(this, url);
+            } });"""})
+        self.browser.sign_in(self.gallery)
+        wait(lambda: len(set(self.browser.js("return asked"))) == 12, "each picture was asked for")
+        # A second of frames, in which each answer draws anew.
+        self.browser.driver.execute_async_script("""
+            const done = arguments[0];
+            let left = 60;
+            const frame = () => { if ((left -= 1) > 0) requestAnimationFrame(frame); else done(); };
+            frame();""")
+        asked = self.browser.js("return asked")
+        self.assertEqual(len(asked), len(set(asked)), "a picture was asked for again")
+
+
 class TimelineTests(PageTest):
     photos = 40
 

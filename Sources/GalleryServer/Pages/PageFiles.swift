@@ -2,7 +2,6 @@
   public import Foundation
   import HTTPServing
   import PhotoLedger
-  import Synchronization
 
   // The files that a browser runs, as they lie in `Page/`.
   //
@@ -49,17 +48,13 @@
       // Folders are one deep, as the URLs are.
       for path in try Self.paths(in: folder) {
         guard let type = Self.types[(path as NSString).pathExtension] else { continue }
-        let bytes: [UInt8]
-        do { bytes = Array(try Data(contentsOf: folder.appending(path: path))) } catch {
-          throw GalleryError("The page's file \(path) in \(folder.path) cannot be read: \(error.localizedDescription)")
-        }
-        size += bytes.count
+        let file = try Self.read(path, of: folder, as: type)
+        size += file.bytes.count
         guard size <= Self.limit else {
           throw GalleryError("The folder \(folder.path) has more than 16 MiB; name the folder of the gallery's page.")
         }
-        let tag = String(Keyring.hash(bytes).prefix(32))
-        files[path] = File(bytes: bytes, type: type, tag: tag)
-        parts.append("\(path) \(tag)")
+        files[path] = file
+        parts.append("\(path) \(file.tag)")
       }
       guard files["index.html"] != nil else {
         throw GalleryError("The gallery's page is not in \(folder.path): index.html is missing there.")
@@ -67,6 +62,14 @@
       self.files = files
       self.folder = isLive ? folder : nil
       hash = String(Keyring.hash(parts.joined(separator: "\n")).prefix(16))
+    }
+
+    private static func read(_ path: String, of folder: URL, as type: String) throws(GalleryError) -> File {
+      let bytes: [UInt8]
+      do { bytes = Array(try Data(contentsOf: folder.appending(path: path))) } catch {
+        throw GalleryError("The page's file \(path) in \(folder.path) cannot be read: \(error.localizedDescription)")
+      }
+      return File(bytes: bytes, type: type, tag: String(Keyring.hash(bytes).prefix(32)))
     }
 
     private static func paths(in folder: URL) throws -> [String] {
@@ -110,8 +113,18 @@
         """)
     }
 
-    /// A file by its path below the folder, such as `views/grid.js`.
-    func file(_ path: String) -> File? { files[path] }
+    /// A file by its path below the folder, such as `views/grid.js`, as it is now.
+    ///
+    /// A page names forty files, so of a folder that is read again each request reads its own file and no other.
+    func file(_ path: String) throws -> File? {
+      guard let folder else { return files[path] }
+      let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+      guard segments.count <= 2, !segments.contains(where: { $0.isEmpty || $0.hasPrefix(".") }),
+        let type = Self.types[(path as NSString).pathExtension],
+        FileManager.default.fileExists(atPath: folder.appending(path: path).path)
+      else { return nil }
+      return try Self.read(path, of: folder, as: type)
+    }
 
     /// The state of now: the same files, or those of the folder if that is read again.
     func current() throws -> PageFiles { try folder.map { try PageFiles(folder: $0, isLive: true) } ?? self }

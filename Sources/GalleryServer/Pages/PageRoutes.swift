@@ -13,11 +13,19 @@
       },
       .reading("GET", "/share", .nothing) { call in try document(call, "share.html") },
       .reading("GET", "/camera", .nothing) { call in try document(call, "camera.html") },
-      .reading("GET", "/page/{revision}/{file}", .nothing) { call in try file(call, call.parameters[1]) },
-      .reading("GET", "/page/{revision}/{folder}/{file}", .nothing) { call in
+      files("/page/{revision}/{file}") { call in try file(call, call.parameters[1]) },
+      files("/page/{revision}/{folder}/{file}") { call in
         try file(call, "\(call.parameters[1])/\(call.parameters[2])")
       },
     ]
+
+    /// A route to the page's files: a browser asks for forty of them before it shows anything, and they are in memory.
+    private static func files(_ path: String, _ answer: @escaping @Sendable (Call) throws -> HTTPResponse) -> Route {
+      let atOnce: @Sendable (Call) throws -> HTTPResponse? = { call in
+        call.server.page?.isKept == false ? nil : try answer(call)
+      }
+      return .held("GET", path, .nothing, atOnce: atOnce, answer)
+    }
 
     /// What a document of the server may do: run the server's own files, and nothing that stands in the document.
     static func policy(framedBy ancestors: [String] = []) -> String {
@@ -31,7 +39,7 @@
 
     /// A document, with the hash of the files in the URLs that it names.
     static func document(_ call: Call, _ name: String, framedBy ancestors: [String] = []) throws -> HTTPResponse {
-      guard let page = try call.server.page?.current(), let file = page.file(name) else { throw Problem.notFound }
+      guard let page = try call.server.page?.current(), let file = try page.file(name) else { throw Problem.notFound }
       let text = String(decoding: file.bytes, as: UTF8.self)
         .replacing("/page/latest/", with: "/page/\(page.hash)/")
       let fields = [
@@ -51,11 +59,11 @@
 
     private static func file(_ call: Call, _ path: String) throws -> HTTPResponse {
       try call.checkQuery([])
-      guard let page = try call.server.page?.current() else { throw Problem.notFound }
+      guard let page = call.server.page else { throw Problem.notFound }
       let revision = call.parameters[0]
       // A page of before an update asks for files under a hash that is gone: it has to load its document again.
       guard revision == "latest" || revision == page.hash || !page.isKept, !path.hasSuffix(".html"),
-        let file = page.file(path)
+        let file = try page.file(path)
       else { throw Problem.notFound }
       let isNamed = revision == page.hash && page.isKept
       let fields = [

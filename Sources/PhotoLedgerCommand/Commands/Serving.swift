@@ -2,6 +2,7 @@ import Foundation
 import GalleryServer
 import HTTPServing
 import LibraryJSON
+import MediaImport
 import PhotoLedger
 
 extension Command {
@@ -76,6 +77,8 @@ extension Invocation {
     renditions.fillsIdleTime = !has(Command.onRequest)
     let access = try galleryAccess()
     let page = try text("page").map { try PageFiles(folder: URL(filePath: $0), isLive: true) } ?? PageFiles.ofProgram()
+    // Picked items are converted, and places taken out of them, by the programs that there are.
+    try library.setRepresentationConverter(ExternalConverter())
     let server = try GalleryServer(library, access: access, renditions: renditions, page: page, log: log.write)
     let address: HTTPAddress
     do {

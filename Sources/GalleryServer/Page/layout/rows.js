@@ -18,6 +18,8 @@
  */
 
 const unknown = 341;
+/** Up to this height a row fills the width, however few its pictures are, CSS pixels. */
+const filling = 300;
 
 /**
  * The width of a picture of height 1, within what a row can show.
@@ -65,8 +67,10 @@ export function broken(shapes, first, end, metrics) {
 export function heightOfRow(shapes, first, count, metrics) {
   let sum = 0;
   for (let index = first; index < first + count; index += 1) sum += ratio(shapes[index]);
-  // A row that is too short to fill the width stays as it is: a single picture is not blown up.
-  return Math.min((metrics.width - metrics.gap * (count - 1)) / sum, metrics.target * 1.5);
+  // A row that is too short to fill the width stays as it is: a single picture is not blown up. The small rows of phones
+  // are filled all the same, where one picture often is a row.
+  const most = Math.max(metrics.target * 1.5, Math.min(metrics.target * 2.2, filling));
+  return Math.min((metrics.width - metrics.gap * (count - 1)) / sum, most);
 }
 
 /**

@@ -1,8 +1,8 @@
-// Photos whose file names, captions or keywords hold some text, or that are of a month of any year: a fetch that is
-// narrowed here, since the store's predicates have no keys for these.
+// Photos of a month of any year: a fetch that is narrowed here, since the store's predicates have no key for a month, and
+// the address of a fetch has no room for the spans of many years.
 //
 //   base      a fetch of the server, read as whole records from its beginning, as far as `limit`
-//   entries   what was read: index in the base ─▶ its text, and whether it matches
+//   entries   what was read: index in the base ─▶ its month, and whether it matches
 //   found     the matching entries: the list that a grid shows, as if it were a fetch of the server
 //
 //   change of the base ─▶ entries spliced, what came or changed read again ─▶ found compared ─▶ change of the list
@@ -16,8 +16,6 @@
 //
 // Rejected: `SELF IN {…}`; the address of a fetch holds 37 identifiers.
 
-import { folded } from './words.js';
-
 /** @typedef {import('../client/photoledger.js').Item} Item */
 /** @typedef {import('../client/photoledger.js').Change} Change */
 /** @typedef {import('../client/photoledger.js').FetchState} FetchState */
@@ -27,14 +25,13 @@ import { folded } from './words.js';
 /**
  * @typedef {object} Entry
  * @property {string} id
- * @property {string} text what is looked through, folded
  * @property {number} month of the wall time, or of the reader's time where the camera wrote none; 0 without a date
  * @property {number} width
  * @property {number} height
  * @property {boolean} isMatch
  */
 
-/** @typedef {(entry: Pick<Entry, 'text' | 'month'>) => boolean} Test */
+/** @typedef {(entry: Pick<Entry, 'month'>) => boolean} Test */
 
 /** How many records are read at once. */
 const windowSize = 1000;
@@ -53,12 +50,10 @@ let names = 0;
  * @returns {Entry}
  */
 function entryOf(record, test) {
-  const files = (record.resources ?? []).map((/** @type {any} */ one) => one.originalFilename ?? '');
-  const text = folded([...files, record.caption ?? '', ...record.keywords ?? []].join('\n'));
   const { localIdentifier: id, pixelWidth: width, pixelHeight: height } = record;
   const { creationDate: date, localCreationDate: wall } = record;
   const month = wall ? Number(wall.slice(5, 7)) : date ? new Date(date).getMonth() + 1 : 0;
-  return { id, text, month, width, height, isMatch: test({ text, month }) };
+  return { id, month, width, height, isMatch: test({ month }) };
 }
 
 /**

@@ -3,9 +3,9 @@
 //   favourites november 2023 "may" harbour
 //   └ kind      └ dates       └────┴ text: file names, captions, keywords
 //
-// Every part narrows what is found. A part of kinds or dates becomes a predicate, which the server's store answers;
-// text is looked for by `found.js`, since predicates have no keys for it, and so is a month of many years. No text becomes part of a predicate, so there
-// is nothing to escape: a predicate here is made of numbers and of words of this file.
+// Every part narrows what is found. A part of kinds or dates becomes a predicate, text the `search` of the same fetch;
+// the server's store answers both. A month of many years is looked for by `found.js`. No text becomes part of a predicate,
+// so there is nothing to escape: a predicate here is made of numbers and of words of this file.
 //
 // Words are compared without case and accents. What stands in quotation marks is always text.
 

@@ -13,7 +13,7 @@ import { icon } from './icons.js';
 
 /**
  * @typedef {object} Context
- * @property {string | null} album the album whose members are shown
+ * @property {{ id: string, title: string } | null} album the album whose members are shown
  * @property {Grid} grid
  *
  * @typedef {object} Action
@@ -103,12 +103,12 @@ export const actions = {
   },
   removeFromAlbum: {
     label: 'action.removeFromAlbum', icon: 'minus',
-    run: (app, ids, { album }) => commitFor(app, ids, (assets) => ({ op: 'album.remove', album, assets }),
+    run: (app, ids, { album }) => commitFor(app, ids, (assets) => ({ op: 'album.remove', album: album?.id, assets }),
       t('done.removeFromAlbum', { count: ids.length })),
   },
   share: {
     label: 'action.share', icon: 'link', scope: 'owner', limit: 10_000,
-    run: async (app, ids) => (await import('./share-making.js')).makeShare(app, ids),
+    run: async (app, ids, { album }) => (await import('./share-making.js')).makeShare(app, ids, album),
   },
   download: {
     label: 'action.download', icon: 'download', scope: 'originals', limit: 10_000,
@@ -172,7 +172,7 @@ export async function run(app, name, ids, context) {
  * @param {App} app
  * @param {Grid} grid
  * @param {string[]} names
- * @param {{ album: string | null }} options
+ * @param {{ album: { id: string, title: string } | null }} options
  */
 export function barOf(app, grid, names, { album }) {
   const context = { album, grid };

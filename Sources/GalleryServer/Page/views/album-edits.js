@@ -250,6 +250,9 @@ export async function menuOf(app, one, siblings) {
     ['last', 'forward', place >= 0 && place < last, () => moveTo(app, one, siblings ?? [], last + 1)],
     ['delete', 'trash', true, () => remove(app, one)],
   ] : [];
+  if (app.isOwner && one.kind === 'album') {
+    choices.unshift(['share', 'link', true, async () => (await import('./share-making.js')).shareAlbum(app, one)]);
+  }
   if (app.isOwner && one.kind !== 'smartAlbum') choices.push(['blame', 'people', true, () => showBlame(app, one)]);
   const there = choices.filter(([, , isThere]) => isThere);
   const chosen = await showDialog(titleOf(one), (close) => [

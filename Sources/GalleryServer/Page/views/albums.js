@@ -280,7 +280,8 @@ async function album(app, tree, one) {
   const toTimeline = () => h('p', null,
     h('a', { class: 'button main', href: App.href('photos') }, t('albums.toTimeline')));
   const view = await gridView(app, {
-    title: titleOf(one), question: { album: one.id }, album: one.id, isReorderable: isOwnOrder && isChangeable,
+    title: titleOf(one), question: { album: one.id }, album: isOwnOrder ? one : undefined,
+    isReorderable: isOwnOrder && isChangeable,
     actions: isOwnOrder ? [...timelineActions, 'removeFromAlbum'] : timelineActions,
     tools: isChangeable || app.isOwner ? [menu] : [], above: shown ? [shown] : [],
     empty: () => h('div', null, h('p', null, t(isOwnOrder ? 'albums.noPhotos' : 'albums.noMatches')),

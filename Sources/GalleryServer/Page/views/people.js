@@ -1,14 +1,13 @@
 // People who sign in, keys of programs, and share links. None of them is in the log: a password and a key are secrets.
 
 import { instant, t } from '../text/text.js';
+import { App } from './app.js';
 import { confirmed } from './dialog.js';
 import { fill, h } from './dom.js';
 import { field, formDialog } from './forms.js';
 import { icon } from './icons.js';
 import { end } from './privacy-client.js';
 import { secretDialog } from './secret.js';
-
-/** @typedef {import('./app.js').App} App */
 
 const scopes = ['read', 'originals', 'add', 'change', 'owner'];
 const firstScopes = new Set(['read', 'originals', 'add', 'change']);
@@ -167,6 +166,8 @@ function sharesPart(app, shares, changed) {
     shares.length === 0 ? h('p', { class: 'soft' }, t('people.shares.none')) : h('ul', { class: 'entries' },
       ...shares.map((share) =>
       h('li', { class: 'entry', 'data-share': share.name }, h('h3', { dir: 'auto' }, share.title),
+        share.album && h('p', null, h('a', { href: App.href('albums', share.album.split('/')[0]) },
+          t('people.share.album'))),
         h('p', { class: 'soft' }, [share.hasPassword && t('people.share.password'), share.upload
           && t('people.share.upload'),
           share.originals && t('people.share.originals'),

@@ -17,7 +17,7 @@ import { Viewing } from './viewing.js';
  * @property {import('../client/photoledger.js').Question} question
  * @property {string} [at] a state or date to look back at; nothing can be changed then
  * @property {string[]} [actions] names of `actions.js` for a selection; those of the timeline if left out
- * @property {string} [album] the album whose members are shown
+ * @property {{ id: string, title: string }} [album] the album whose members are shown, if it has members of its own
  * @property {boolean} [isReorderable]
  * @property {Node[]} [tools] what the header has besides
  * @property {Node[]} [above] what stands between header and grid

@@ -88,7 +88,7 @@ class Picker {
     this.status = h('p', { class: 'pick-count', 'aria-live': 'polite' });
     this.tray = h('ul', { class: 'pick-tray', 'aria-label': t('pick.tray'), hidden: true });
     this.add = h('button', { class: 'button main', onclick: () => this.finish() });
-    this.without = h('input', { type: 'checkbox', onchange: () => this.setPlace() });
+    this.leaveOut = h('input', { type: 'checkbox', onchange: () => this.setPlace() });
     this.picked.addEventListener('change', () => this.draw());
     // Browsers keep connections of pages that were left, and have six for a server.
     addEventListener('pagehide', () => this.events?.close());
@@ -114,7 +114,6 @@ class Picker {
     if (this.has('search')) await this.readYears();
     const tools = [this.has('search') && this.searchField(),
       this.has('collectionNavigation') && await this.collectionChoice()];
-    const canLeaveOut = typeof presentation.removeLocation === 'boolean';
     this.guest.show(h('section', { class: `pick pick-${style}`, 'aria-label': title },
       style === 'presentation' && h('header', { class: 'pick-head' }, cancel, h('h1', null, h('bdi', null, title)),
         this.add),
@@ -123,7 +122,7 @@ class Picker {
       this.place,
       h('footer', { class: 'pick-foot' }, this.has('stagingArea') && this.tray,
         h('div', { class: 'pick-line' }, this.status, clear,
-          canLeaveOut && style !== 'compact' && h('label', { class: 'pick-option' }, this.without, t('pick.leaveOut')),
+          style !== 'compact' && h('label', { class: 'pick-option' }, this.leaveOut, t('pick.leaveOut')),
           style !== 'presentation' && this.add))));
     this.listen();
     await this.showGrid();
@@ -204,22 +203,20 @@ class Picker {
   }
 
   /**
-   * What is to be seen.
-   * @returns {import('../client/photoledger.js').Question | null} null where the search finds nothing
+   * What is to be seen. Words that are no date and no kind are the title of an album, or else those of photos.
+   * @returns {import('../client/photoledger.js').Question}
    */
   question() {
     const kinds = Object.fromEntries(searchedKinds.map((name) => [name, t(`pick.words.${name}`)]));
     const { where, rest } = searchCondition(this.search, { kinds, locale, years: this.years.slice(0, yearLimit) });
     let album = ['all', 'recent', 'favorites'].includes(this.collection) ? undefined : this.collection;
-    if (rest !== '') {
-      const found = this.albums.find(({ title }) => title.toLocaleLowerCase(locale).includes(rest));
-      if (!found) return null;
-      album = found.id;
-    }
+    const found = rest === '' ? undefined
+      : this.albums.find(({ title }) => title.toLocaleLowerCase(locale).includes(rest));
+    if (found) album = found.id;
     const conditions = [this.filter, where, this.collection === 'favorites' ? kindCondition('favorites') : undefined]
       .filter(Boolean).map((one) => `(${one})`);
     return {
-      ...conditions.length > 0 && { where: conditions.join(' AND ') }, ...album && { album },
+      ...conditions.length > 0 && { where: conditions.join(' AND ') }, ...album && { album }, ...rest !== '' && !found && { search: rest },
       sort: [this.collection === 'recent' ? 'addedDate:desc' : 'creationDate:desc'],
     };
   }
@@ -229,10 +226,6 @@ class Picker {
     const question = this.question();
     this.grid?.close();
     this.grid = null;
-    if (!question) {
-      fill(this.place, h('p', { class: 'empty', role: 'status' }, t('pick.notFound')));
-      return;
-    }
     try {
       const { client, feed, app } = this.guest;
       const hasHeadings = style === 'presentation' && question.sort?.[0] === 'creationDate:desc';
@@ -260,13 +253,13 @@ class Picker {
   }
 
   draw() {
-    const { count, presentation: { limit, ordered, removeLocation } } = this.picked;
+    const { count, presentation: { limit, ordered, withheld } } = this.picked;
     const text = limit === 0 ? t('selection.count', { count }) : t('pick.of', { count, limit });
     if (this.status.textContent !== text) this.status.textContent = text;
     fill(this.add, ordered || limit !== 1 ? t('pick.addCount', { count }) : t('pick.add'));
     this.add.disabled = count === 0;
     if (this.clear) this.clear.hidden = count === 0;
-    this.without.checked = removeLocation ?? false;
+    this.leaveOut.checked = withheld.includes('location');
     this.tray.hidden = count === 0;
     this.drawTray();
   }
@@ -389,9 +382,11 @@ class Picker {
     }
   }
 
+  /** Leaves the place out of what is given, or gives it. What else is left out stays so. */
   async setPlace() {
+    const others = this.picked.presentation.withheld.filter((one) => one !== 'location');
     try {
-      await this.send({ removeLocation: this.without.checked });
+      await this.send({ withhold: this.leaveOut.checked ? [...others, 'location'] : others });
     } catch (error) {
       this.guest.notices.show(reason(error), { isError: true });
       this.draw();

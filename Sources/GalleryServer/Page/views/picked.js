@@ -19,7 +19,7 @@ import { spoken } from './tile.js';
  * @property {'open' | 'finished' | 'cancelled'} state
  * @property {number} limit 0: any number
  * @property {string[]} selection
- * @property {boolean} [removeLocation] whether places are left out, where the server lets the person say
+ * @property {string[]} withheld what the person leaves out of what is given: `location`, `captions`
  */
 
 /** How many photos one gesture takes. */

@@ -1,8 +1,9 @@
 // Search: one field, what was understood of it, and the photos that were found, which follow commits like any list.
 //
 //   field ─ 250 ms ─▶ parts ─▶ chips
-//                     ├─ kinds, dates ─▶ a predicate, ANDed ─▶ a fetch of the server
-//                     └─ text ─▶ file names, captions, keywords, read from that fetch (`model/found.js`)
+//                     ├─ kinds, dates ─▶ `where`, a predicate, ANDed ─┐
+//                     ├─ text ─▶ `search`, the server's index of words ┴▶ one fetch
+//                     └─ a month of many years ─▶ that fetch, narrowed in the page (`model/found.js`)
 //
 // The switch sends the text as it is, as a predicate. The query is in the address, so that it can be kept and sent; the
 // address is replaced and not pushed, or "back" would go through every letter.
@@ -154,20 +155,22 @@ class Search {
     this.save.hidden = true;
     try {
       const asked = text.trim() === '' ? null
-        : this.isPredicate ? { where: text.trim(), texts: [], months: [] } : await this.ask(parts);
+        : this.isPredicate ? { where: text.trim(), search: '', months: [] } : await this.ask(parts);
       if (round !== this.round) return;
       if (asked === null) {
         this.clear();
         return;
       }
       this.lastWhere = asked.where;
-      const { where, texts, months } = asked;
-      const isRead = texts.length + months.length > 0;
+      const { where, search, months } = asked;
+      /** @type {Question} */
+      const question = { ...where && { where }, ...search && { search }, sort: newestFirst };
       /** @type {import('../model/found.js').Test} */
-      const test = ({ text, month }) =>
-        texts.every((part) => text.includes(part)) && months.every((one) => one === month);
-      await this.show(round, { ...where === '' ? {} : { where }, sort: newestFirst }, isRead ? test : null);
-      if (round === this.round) this.save.hidden = isRead || where === '' || !mayChange(this.app);
+      const test = ({ month }) => months.every((one) => one === month);
+      await this.show(round, question, months.length > 0 ? test : null);
+      // A smart album has a predicate and no words.
+      const isPredicate = where !== '' && search === '' && months.length === 0;
+      if (round === this.round) this.save.hidden = !isPredicate || !mayChange(this.app);
     } catch (error) {
       if (round !== this.round) return;
       this.clear();
@@ -176,7 +179,7 @@ class Search {
   }
 
   /**
-   * What is asked for some parts: a predicate, and the texts and months that are looked for in records.
+   * What is asked for some parts: a predicate, words, and the months that are looked for in records.
    * @param {Part[]} parts
    */
   async ask(parts) {
@@ -190,8 +193,8 @@ class Search {
         else conditions.push(where);
       } else if (part.where) conditions.push(part.where.includes(' OR ') ? part.where : `(${part.where})`);
     }
-    const texts = parts.filter((part) => part.kind === 'text').map((part) => folded(part.shown));
-    return { where: conditions.join(' AND '), texts, months };
+    const search = parts.filter((part) => part.kind === 'text').map((part) => part.shown).join(' ');
+    return { where: conditions.join(' AND '), search, months };
   }
 
   /**

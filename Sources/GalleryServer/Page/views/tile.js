@@ -11,6 +11,24 @@ import { placeholderURL } from './placeholder.js';
 /** How many pictures that are not made yet are waited for at once; the others come by the feed. */
 const waitLimit = 2;
 let waiting = 0;
+/** For how long a picture that could not be had is not asked for again, milliseconds; sooner if the feed says that it is there. */
+const refusedFor = 10_000;
+/** The pictures that could not be had, with the time of that, oldest first. @type {Map<string, number>} */
+const refused = new Map();
+
+/**
+ * Whether a picture could not be had a moment ago. Each answer draws anew, so without this a server that refuses at once
+ * would be asked at each frame.
+ * @param {string} url
+ */
+function isRefused(url) {
+  const now = performance.now();
+  for (const [one, since] of refused) {
+    if (now - since < refusedFor) break;
+    refused.delete(one);
+  }
+  return refused.has(url);
+}
 
 /** PhotoKit's bit of Live Photos. */
 export const livePhoto = 8;
@@ -115,7 +133,7 @@ export class Tile {
     const url = this.app.client.renditionURL(item, 'small');
     if (!url || this.url === url || item.rendition === 'failed') return;
     if (item.rendition !== 'ready') {
-      if (waiting >= waitLimit || this.isWaiting) return;
+      if (waiting >= waitLimit || this.isWaiting || isRefused(url)) return;
       waiting += 1;
       this.isWaiting = true;
     }
@@ -134,8 +152,10 @@ export class Tile {
       image.classList.add('there');
     };
     image.onerror = () => {
+      refused.delete(url);
+      refused.set(url, performance.now());
       done();
-      // It comes again by the feed, or with the next drawing.
+      // It comes again by the feed, or with a drawing when some time has passed.
       if (this.url === url) this.url = '';
       image.remove();
       this.image = null;
