@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import LibraryMaintenance
 import PhotoLedger
 import TestSupport
 import Testing

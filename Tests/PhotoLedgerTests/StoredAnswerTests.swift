@@ -3,6 +3,7 @@ import LMDB
 import TestSupport
 import Testing
 
+import LibraryMaintenance
 @testable import PhotoLedger
 
 // Images are what the orders of the other media types leave of the library, and an album has its members and its count.
