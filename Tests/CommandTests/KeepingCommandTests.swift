@@ -118,13 +118,14 @@ struct KeepingCommandTests {
     let result = try running.finish()
     #expect(try folders() == ["library"])
     if stop == .asked {
-      #expect(result.status == 1 && result.errors.contains("was stopped; nothing was made"), "\(result.errors)")
+      #expect(result.status == 1 && result.errors.contains("was stopped; nothing was created"), "\(result.errors)")
     } else {
       #expect(result.end == .signal(SIGKILL))
     }
   }
 
-  @Test("a restoring and a check that are asked to stop do, and leave nothing", arguments: ["restore-backup", "verify"])
+  @Test(
+    "a restoring and a check that are asked to stop do, and leave nothing", arguments: ["restore-backup", "verify"])
   func stoppedAtWork(command: String) throws {
     let sandbox = try Sandbox()
     for _ in 0..<4 { _ = try sandbox.makeAssets(500) }

@@ -88,7 +88,7 @@ struct ModelCommandTests {
     #expect(try sandbox.run(["stat", "--json"]).objects()[0]["smartAlbumCount"] as? Int == 1)
 
     let album = try sandbox.run(["album", "create", "Plain"]).lines[0]
-    #expect(try sandbox.run(["ls", "--smart-album", album]).errors.contains("is no smart album"))
+    #expect(try sandbox.run(["ls", "--smart-album", album]).errors.contains("is not a smart album"))
     #expect(try sandbox.run(["album", "delete", best]).errors.contains("operations smartAlbum"))
     #expect(try sandbox.run(["smart-album", "delete", album]).errors.contains("operations album"))
     #expect(try sandbox.run(["smart-album", "rename", best, "The best"]).status == 0)

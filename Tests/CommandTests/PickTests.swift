@@ -87,8 +87,8 @@ struct PickTests {
     arguments: [
       (["pick"], "needs --as"), (["pick", "load", "x"], "needs --as"), (["pick", "load", "--as", "a"], "needs TOKEN"),
       (["pick", "--as", "a", "--filter", "any(images"], "closing parenthesis"),
-      (["pick", "--as", "a", "--limit", "-1"], "'-1' is none"),
-      (["pick", "load", "x", "--as", "a", "--current", "--compatible"], "give one of them"),
+      (["pick", "--as", "a", "--limit", "-1"], "got '-1'"),
+      (["pick", "load", "x", "--as", "a", "--current", "--compatible"], "exclude each other; pass one of them"),
     ])
   func wrongUsage(words: [String], sentence: String) throws {
     let result = try Sandbox().run(words)

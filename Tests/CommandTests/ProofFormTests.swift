@@ -26,7 +26,7 @@ struct ProofFormTests {
       #expect(try check(sandbox, proof).status == 0)
       for stranger in ["note", "Origin", "checkpoint", "hash"] {
         let result = try check(sandbox, proof.merging([stranger: "x"]) { $1 })
-        #expect(result.status == 1 && result.errors.contains("holds no proof"), "\(stranger): \(result.errors)")
+        #expect(result.status == 1 && result.errors.contains("is not a proof"), "\(stranger): \(result.errors)")
       }
       let text = String(decoding: try JSONSerialization.data(withJSONObject: proof), as: UTF8.self)
       let file = sandbox.folder.appending(path: "twice.json")

@@ -5,7 +5,7 @@ import PhotoLedger
 
 extension Command {
   static let stat = Command(
-    words: ["stat"], summary: "count what the library holds, and say how its store stands", options: .looking + [.json],
+    words: ["stat"], summary: "print the library's counts, and the state of its store", options: .looking + [.json],
     example: "stat"
   ) { invocation in
     try invocation.withLibrary { library in

@@ -21,18 +21,18 @@ import PhotoLedger
 
 extension Command {
   static let watch = Command(
-    words: ["watch"], summary: "tell every change of a result as one JSON object a line",
+    words: ["watch"], summary: "print every change of a result as one JSON object a line",
     options: .opening + FetchArguments.options
       + [
-        Option("since", "TOKEN|SEQUENCE|DATE", "begin with the result of then, and tell every change since"),
-        Option("until", "TOKEN", "end when the state of a token has been reported"), noInitial,
+        Option("since", "TOKEN|SEQUENCE|DATE", "start with the result at that state, and print every change since"),
+        Option("until", "TOKEN", "stop when the state of a token has been printed"), noInitial,
       ],
     notes: """
-      The first line has the token, count and identifiers of the result; of a long result the first
-      1,000, and further lines have the others, with their offset. --limit watches a window. Then
-      each commit that touches it is a line: before, after (tokens), count, removed, inserted, changed
-      ([start,length]…), moves ([from,to]…, after removals and insertions), moved ([before,after]…),
-      items (the inserted and changed objects by index), cause. Commits of other processes are told too.
+      The first line has the token, count and identifiers of the result; of a long result the first 1,000, and further
+      lines have the others, with their offset. --limit watches a window. Then each commit that touches it is a line:
+      before, after (tokens), count, removed, inserted, changed ([start,length]…), moves ([from,to]…, after removals
+      and insertions), moved ([before,after]…), items (the inserted and changed objects by index), cause. Commits of
+      other processes are included.
 
       \(FetchArguments.notes)
       """,
@@ -51,7 +51,7 @@ extension Command {
     }
   }
 
-  private static let noInitial = Option("no-initial", "leave the identifiers out of the first line")
+  private static let noInitial = Option("no-initial", "omit the identifiers from the first line")
 }
 
 /// Prints a result and its changes.

@@ -67,16 +67,16 @@ struct Story {
       change.setAuthorizationStatus(.authorized, of: slideshow)
       identifier = made
     }
-    guard let identifier else { preconditionFailure("A change block was not carried out and did not throw.") }
+    guard let identifier else { preconditionFailure("A change block neither returned a result nor threw.") }
     return identifier
   }
 
   mutating func tell(isStopped: () -> Bool) throws {
     let terminal = output.terminal
     try output.line(
-      "An observer looks at three results: the newest \(results.newest.count) photos, the favourites,\n"
+      "An observer holds three results: the newest \(results.newest.count) photos, the favourites,\n"
         + "and the album 'Best of'. Tiles are numbered by age, the oldest photo is 001;\n"
-        + "behind each title is the time until the change was durable and told.\n\n\(strip.legend)\n")
+        + "behind each title is the time until the change was durable and delivered.\n\n\(strip.legend)\n")
     var number = 0
     for scene in Self.scenes where !isStopped() {
       var isPossible = false
@@ -157,7 +157,7 @@ struct Story {
       block.deleteAssets(chosen.map { results.newest[$0].id })
       return !chosen.isEmpty
     },
-    Scene(title: "The album is rearranged: one comes, two move, one goes", client: slideshow) {
+    Scene(title: "The album is rearranged: one added, two moved, one removed", client: slideshow) {
       results, block in
       guard results.album.count > 4, results.newest.count > 3 else { return false }
       let album = block.album(results.albumIdentifier, assets: results.album)
@@ -168,7 +168,7 @@ struct Story {
       block.album(results.albumIdentifier).insert([newcomer.id], at: 0)
       return true
     },
-    Scene(title: "The trash gives them back, to every place they had") { results, block in
+    Scene(title: "They are restored from the trash, at their old positions") { results, block in
       block.restoreAssets(results.trash.map(\.id))
       return !results.trash.isEmpty
     },
@@ -201,7 +201,7 @@ private final class StoryObserver: PhotoLibraryChangeObserver {
       }
       if let found { return found }
       guard signal.wait(timeout: deadline) == .success else {
-        throw LibraryError(.internalError, "The observer was not told of \(token) within ten seconds; report this.")
+        throw LibraryError(.internalError, "The observer did not receive \(token) within ten seconds; report this.")
       }
     }
   }

@@ -111,7 +111,7 @@ private struct ScratchFolder: Sendable {
 
 extension Option {
   /// An option of internal commands alone.
-  static let lifeline = Option("lifeline", "DESCRIPTOR", "stop when nobody holds the other end of this pipe any more")
+  static let lifeline = Option("lifeline", "DESCRIPTOR", "stop when the other end of this pipe is closed")
 }
 
 extension Interruption {

@@ -95,8 +95,8 @@ struct Command: Sendable {
 extension Option {
   static let library = Option(
     "library", "PATH",
-    "the library's directory; if left out, PHOTOLEDGER_LIBRARY, else \(LibraryLocation.standardPath)")
-  static let client = Option("as", "CLIENT", "run as this client, with what it may see and do; 'owner' if left out")
+    "the library's directory; default PHOTOLEDGER_LIBRARY, else \(LibraryLocation.standardPath)")
+  static let client = Option("as", "CLIENT", "run as this client, with its permissions; default 'owner'")
   static let json = Option("json", "print one JSON object a line")
 }
 

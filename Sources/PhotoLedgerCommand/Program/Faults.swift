@@ -26,7 +26,7 @@ extension Invocation {
     guard !places.isEmpty else { return }
     psys_end_faults_with(
       "photoledger: The command was ended by a fault while it used the store at \(places.joined(separator: " and ")): "
-        + "the store is damaged below what can be told, or it lies in a file system in memory (tmpfs) that is full, or "
-        + "the program is at fault; make room if there is none, look at a copy of the library, or restore one (")
+        + "the store is damaged beyond what can be reported, or its file system in memory (tmpfs) is full, or "
+        + "the program has a bug; free some space if it is full, examine a copy of the library, or restore one (")
   }
 }

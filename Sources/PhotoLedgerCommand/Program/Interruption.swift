@@ -31,7 +31,7 @@ final class Interruption: Sendable {
   init(patience: Double = Interruption.patience) {
     self.patience = patience
     var ends: [Int32] = [-1, -1]
-    precondition(pipe(&ends) == 0, "A pipe could not be made; the process has too many open files.")
+    precondition(pipe(&ends) == 0, "A pipe could not be created; the process has too many open files.")
     (descriptor, writeEnd) = (ends[0], ends[1])
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     var signals = sigset_t()
@@ -79,7 +79,7 @@ final class Interruption: Sendable {
       Thread.sleep(forTimeInterval: patience)
       Output.tell(
         "Stopped by signal \(signal) (\(String(cString: strsignal(signal)))) in the middle of a step that did not end "
-          + "within \(Int(patience)) s; what was committed before is kept, and nothing of that step.")
+          + "within \(Int(patience)) s; only what was committed before it is kept.")
       _exit(128 + signal)
     }
     thread.name = "photoledger-deadline"

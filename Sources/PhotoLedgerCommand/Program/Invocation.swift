@@ -46,7 +46,7 @@ struct Invocation: Sendable {
       )
     }
     guard option.isRepeatable || values[option.name] == nil else {
-      throw UsageError("--\(option.name) is given twice; once is enough.")
+      throw UsageError("--\(option.name) is given twice; pass it once.")
     }
     guard let placeholder = option.placeholder else {
       guard parts.count == 1 else { throw UsageError("--\(option.name) takes no value.") }
@@ -89,7 +89,7 @@ struct Invocation: Sendable {
   func count(_ name: String) throws -> Int? {
     guard let text = text(name) else { return nil }
     guard let number = Int(text), number >= 0 else {
-      throw UsageError("--\(name) needs a whole number, 0 or more; '\(text)' is none.")
+      throw UsageError("--\(name) needs a whole number, 0 or more; got '\(text)'.")
     }
     return number
   }
@@ -105,7 +105,7 @@ struct Invocation: Sendable {
     guard let text = text(name) else { throw UsageError("'\(command.name)' needs --\(name).") }
     return try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
       guard let number = Int(part), number >= 0 else {
-        throw UsageError("--\(name) needs whole numbers with commas between them, such as 0,3,5; '\(part)' is none.")
+        throw UsageError("--\(name) needs whole numbers separated by commas, such as 0,3,5; got '\(part)'.")
       }
       return number
     }
@@ -132,7 +132,7 @@ struct Invocation: Sendable {
     var bar = ProgressBar()
     defer { bar.clear() }
     let library = try PhotoLibrary(at: url, unreadableEvents: policy) { progress in
-      bar.show("bringing the library up to date", done: Int(progress.done), total: progress.total.map { Int($0) })
+      bar.show("migrating the library", done: Int(progress.done), total: progress.total.map { Int($0) })
       return true
     }
     bar.clear()
@@ -154,7 +154,7 @@ struct Invocation: Sendable {
     switch ProcessInfo.processInfo.environment["PHOTOLEDGER_PROBE"] ?? "" {
     case "", "exiftool": return ExternalProbe(isCancelled: { interruption?.isRequested ?? false })
     case "none": return nil
-    case let other: throw UsageError("PHOTOLEDGER_PROBE is exiftool or none; '\(other)' is neither.")
+    case let other: throw UsageError("PHOTOLEDGER_PROBE must be exiftool or none; got '\(other)'.")
     }
   }
 
