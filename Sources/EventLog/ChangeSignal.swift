@@ -94,7 +94,7 @@ public final class ChangeSignal: Sendable {
   /// The first wait may return at once for a signal of the past. Look at the log before the first wait and after each.
   public func wait(milliseconds: Int) -> Wake {
     let isFree = isWaiting.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
-    precondition(isFree, "One thread waits on one ChangeSignal; make another object for another thread.")
+    precondition(isFree, "Two threads wait on one ChangeSignal; create an object for each thread.")
     defer { isWaiting.store(false, ordering: .releasing) }
     let isPolling = pipe < 0
     var events: InlineArray<2, epoll_event> = .init(repeating: epoll_event())
@@ -130,15 +130,15 @@ public final class ChangeSignal: Sendable {
     if descriptor < 0 {
       let code = errno
       if code == EISDIR || code == ELOOP || code == ENXIO {
-        throw EventLogError(.signal, "\(path) is not a named pipe; remove it, a pipe is made in its place")
+        throw EventLogError(.signal, "\(path) is not a named pipe; remove it, and a pipe is created in its place")
       }
       if [EPERM, EACCES, EROFS, EOPNOTSUPP, ENOSYS].contains(code) { return (-1, .polling(errno: code)) }
-      throw failure("making the named pipe \(path)", code)
+      throw failure("creating the named pipe \(path)", code)
     }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
       close(descriptor)
-      throw EventLogError(.signal, "\(path) is not a named pipe; remove it, a pipe is made in its place")
+      throw EventLogError(.signal, "\(path) is not a named pipe; remove it, and a pipe is created in its place")
     }
     return (descriptor, .pipe)
   }

@@ -90,7 +90,7 @@ public struct EventLog: Sendable {
       try storedFormat(t)
     }
     guard format == nil else { return }
-    guard creates else { throw EventLogError(.corrupted, "there is no format number; the store holds no whole log") }
+    guard creates else { throw EventLogError(.corrupted, "there is no format number; the log is incomplete") }
     try create()
   }
 
@@ -298,11 +298,11 @@ extension EventLog {
       throw EventLogError(error, sequence: sequence, of: "the record")
     }
     guard event.sequence == sequence, (1...largestSequence).contains(sequence) else {
-      throw EventLogError(.corrupted, sequence: sequence, "the record says that it is event \(event.sequence)")
+      throw EventLogError(.corrupted, sequence: sequence, "the record claims to be event \(event.sequence)")
     }
     guard (1...sequence).contains(event.commit), event.index < sequence else {
       throw EventLogError(
-        .corrupted, sequence: sequence, "the record says that it is event \(event.index) of commit \(event.commit)")
+        .corrupted, sequence: sequence, "the record claims to be event \(event.index) of commit \(event.commit)")
     }
     return event
   }

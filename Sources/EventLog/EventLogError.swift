@@ -72,7 +72,7 @@ public struct EventLogError: Error, Sendable, Equatable, CustomStringConvertible
   /// A full sentence naming the event or commit.
   public var description: String {
     if let storage { return storage.description }
-    var text = "The event log refuses: "
+    var text = "The event log failed: "
     if let sequence { text += "at event \(sequence), " }
     if let commit { text += "at commit \(commit), " }
     return text + detail + (detail.hasSuffix(".") ? "" : ".")

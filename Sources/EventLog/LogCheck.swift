@@ -160,7 +160,7 @@ struct LogCheck {
     guard (event.commit, event.index) == expected else {
       throw .defect(
         next, .brokenCommit,
-        "it says event \(event.index) of commit \(event.commit), not \(expected.1) of \(expected.0)")
+        "it claims to be event \(event.index) of commit \(event.commit), not \(expected.1) of \(expected.0)")
     }
     guard begins == (information != nil) else {
       throw .defect(next, .brokenCommit, "only the first event of a commit has the commit's information")
@@ -217,7 +217,7 @@ extension EventLog {
       }
     }
     if counts.meta > MetaKey.count {
-      throw .defect(head.sequence, .alteredFormat, "\(counts.meta) rows tell of the log, not \(MetaKey.count)")
+      throw .defect(head.sequence, .alteredFormat, "the log has \(counts.meta) rows of metadata, not \(MetaKey.count)")
     }
     if head.sequence > 0 && !found.endsCommit {
       throw .defect(head.sequence, .brokenCommit, "the log ends inside commit \(found.head.commit)")

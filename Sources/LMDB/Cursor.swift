@@ -108,7 +108,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   mutating func find(atOrAfter key: RawSpan) throws(LMDBError) -> Place? {
     beginRun(forward: true)
     if key.byteCount == 0 { return try arrive(.first, otherwise: 1) }
-    precondition(!hasIntegerKeys || key.byteCount == 8, "A key of a database of integers has 8 bytes.")
+    precondition(!hasIntegerKeys || key.byteCount == 8, "A key of a database of integers must have 8 bytes.")
     return try key.withUnsafeBytes { (key) throws(LMDBError) in try arrive(.atOrAfter, key: key, otherwise: 1) }
   }
 

@@ -160,7 +160,7 @@ extension Environment {
       }
       guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw LMDBError(code: errno, "mkdir", path: path) }
     } else if status.st_mode & S_IFMT != S_IFDIR {
-      throw LMDBError(.noStore, "open", path: path, detail: "the path is no directory")
+      throw LMDBError(.noStore, "open", path: path, detail: "the path is not a directory")
     }
     if !options.allowsRemoteFileSystem, let name = remoteFileSystemName(of: path) {
       throw LMDBError(
@@ -217,7 +217,7 @@ extension Environment {
     guard code == ENOSPC || code == EDQUOT else { return }
     unlink(name)
     var error = LMDBError(code: code, "fallocate", path: path)
-    error.detail = "the disk is full, and the lock file, which readers need too, finds no room; make some and try again"
+    error.detail = "the disk is full, and the lock file, which readers need too, has no space; free some"
     throw error
   }
 
@@ -286,7 +286,7 @@ extension Environment {
     let known = gate.monitor.withLock { state in state.databases.first { $0.name == name } }
     guard let known else { return nil }
     guard known.hasIntegerKeys == integerKeys else {
-      throw LMDBError(.incompatibleDatabase, "mdb_dbi_open", path: path, detail: "\(name) has other keys")
+      throw LMDBError(.incompatibleDatabase, "mdb_dbi_open", path: path, detail: "\(name) has another kind of keys")
     }
     return known
   }

@@ -72,8 +72,8 @@ extension PhotoLibrary {
   public func backup(
     to url: URL, resources: ResourceCopying = .copied, progress: (TaskProgress) -> Bool = { _ in true }
   ) throws -> BackupReport {
-    try checkIsNow("back the library up")
-    try checkIsOwner("back the library up")
+    try checkIsNow("back up the library")
+    try checkIsOwner("back up the library")
     return try LibraryStore.reporting {
       let folder = try UnfinishedFolder(becoming: url, outside: URL(filePath: store.folder.currentPath))
       let head = try store.copyStore(to: folder, progress)
@@ -125,14 +125,14 @@ extension PhotoLibrary {
       guard found.events == manifest.events, found.chain == manifest.chain else {
         throw LibraryError(
           .corrupted,
-          "\(backup.path) has \(found.events) events and the chain \(found.chain), and its manifest names others; "
-            + "it was changed after it was made, and is not restored.")
+          "\(backup.path) has \(found.events) events and the chain \(found.chain), but its manifest names others; "
+            + "it was changed after the backup, and is not restored.")
       }
       var transfer = ResourceTransfer()
       try transfer.take(from: backup.path, to: folder, resources, provingAll: true, progress: progress)
       if let damaged = transfer.damagedFiles.first, !skipsDamagedFiles {
         throw LibraryError(
-          .corrupted, "The file \(damaged) of the backup is not what its name says; restore without the damaged files.")
+          .corrupted, "The file \(damaged) of the backup is damaged; restore without damaged files.")
       }
       try LibraryCopy.takeImports(from: backup.path, to: folder)
       try LibraryCopy.noteMissing(in: folder.path, &transfer)
@@ -150,7 +150,7 @@ extension BackupManifest {
       let bytes = FileManager.default.contents(atPath: path)
     else {
       throw LibraryError(
-        .notALibrary, "\(folder) holds no \(Self.name), so it is no backup; pass one that `backup` made.")
+        .notALibrary, "\(folder) has no \(Self.name), so it is not a backup; pass one created by `backup`.")
     }
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .iso8601
@@ -189,7 +189,7 @@ extension LibraryStore {
 
 /// The steps by which a library is copied.
 enum LibraryCopy {
-  static var stopped: LibraryError { LibraryError(.userCancelled, "The copy was stopped; nothing is left of it.") }
+  static var stopped: LibraryError { LibraryError(.userCancelled, "The copy was stopped; nothing was created.") }
 
   /// Runs a body with the store of a library that is being made, and closes it.
   static func withStore<R>(
@@ -218,7 +218,7 @@ enum LibraryCopy {
       let head = try log.head(t)
       guard let found = try log.proved(in: t, progress) else { throw stopped }
       if let defect = found.defect {
-        throw LibraryError(.corrupted, "The copy does not prove itself and was given up. \(defect.description)")
+        throw LibraryError(.corrupted, "The copy failed its verification and was discarded. \(defect.description)")
       }
       return head
     }
@@ -229,7 +229,7 @@ enum LibraryCopy {
     let path = "\(library)/store/data.mdb"
     try folder.makeFolder("store")
     guard byteCount(ofFile: path) != nil, access(path, R_OK) == 0 else {
-      throw LibraryError(.corrupted, "\(path) is no file, not there, or cannot be read; the backup is damaged.")
+      throw LibraryError(.corrupted, "\(path) is missing or cannot be read; the backup is damaged.")
     }
     try FileManager.default.copyItem(atPath: path, toPath: "\(folder.path)/store/data.mdb")
     guard chmod("\(folder.path)/store/data.mdb", 0o600) == 0 else {
@@ -245,7 +245,7 @@ enum LibraryCopy {
     defer { library.close() }
     let found = try library.verifyStore(progress: progress)
     if let defect = found.defect {
-      throw LibraryError(.corrupted, "The copy does not prove itself and was given up. \(defect.description)")
+      throw LibraryError(.corrupted, "The copy failed its verification and was discarded. \(defect.description)")
     }
     let token = try library.currentToken
     library.close()

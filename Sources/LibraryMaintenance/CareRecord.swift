@@ -52,20 +52,20 @@ extension PhotoLibrary {
   ///   be read, `.storage`.
   /// - Complexity: O(1).
   public func careRecord() throws -> CareRecord {
-    try checkIsOwner("ask who looks after the library")
+    try checkIsOwner("read the maintenance times")
     return try store.folder.withPath { library in
       func entry(_ kind: CareRecord.Kind) throws -> CareRecord.Entry? {
         let path = "\(library)/\(CareRecord.folder)/\(kind.rawValue).json"
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         guard let count = LibraryCopy.byteCount(ofFile: path), count <= CareRecord.byteLimit,
           let bytes = FileManager.default.contents(atPath: path)
-        else { throw LibraryError(.corrupted, "\(path) cannot be read; remove it, it is only a note.") }
+        else { throw LibraryError(.corrupted, "\(path) cannot be read; remove it, it only holds a time.") }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         do {
           return try decoder.decode(CareRecord.Entry.self, from: bytes)
         } catch {
-          throw LibraryError(.corrupted, "\(path) is no note of this program; remove it, it is only a note.")
+          throw LibraryError(.corrupted, "\(path) is not a maintenance record; remove it, it only holds a time.")
         }
       }
       return CareRecord(
@@ -92,7 +92,7 @@ extension PhotoLibrary {
   }
 
   private func note(_ kind: CareRecord.Kind, _ eventCount: UInt64, _ chain: String) throws {
-    try checkIsOwner("note what was done for the library")
+    try checkIsOwner("record maintenance times")
     let entry = CareRecord.Entry(date: store.core.surroundings.date(), eventCount: eventCount, chain: chain)
     try store.folder.withPath { library in
       let folder = URL(filePath: "\(library)/\(CareRecord.folder)", directoryHint: .isDirectory)

@@ -55,7 +55,7 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
   public init(_ note: String) throws {
     let lines = note.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     guard lines.count >= 8, lines[6].isEmpty, lines[lines.count - 1].isEmpty else {
-      throw Self.malformed("it has not six lines and an empty one")
+      throw Self.malformed("it does not have six lines and an empty one")
     }
     var reader = NoteReader(lines: lines)
     origin = try reader.line("origin") { $0.hasPrefix(Self.originPrefix) ? $0 : nil }
@@ -66,7 +66,7 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
     time = try reader.line("time", prefix: "time ") { Self.instant($0) }
     signatures = Array(lines[7..<lines.count - 1])
     guard signatures.allSatisfy({ $0.hasPrefix("— ") }) else {
-      throw Self.malformed("what follows the empty line is no signature")
+      throw Self.malformed("the text after the empty line is not a signature")
     }
   }
 
@@ -88,7 +88,7 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
     } catch let error as LibraryError where error.code == .alreadyExists {
       throw LibraryError(
         .alreadyExists,
-        "\(file.path) exists already, and a checkpoint replaces no file, since that may be evidence; name another.")
+        "\(file.path) already exists, and a checkpoint never replaces a file; choose another path.")
     }
   }
 
@@ -124,7 +124,7 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
 
   fileprivate static func malformed(_ what: String) -> LibraryError {
     LibraryError(
-      .invalidProof, "This is no checkpoint: \(what); pass a file that `checkpoint` wrote, unaltered.")
+      .invalidProof, "This is not a checkpoint: \(what); pass a file written by `checkpoint`, unaltered.")
   }
 }
 
@@ -139,7 +139,7 @@ private struct NoteReader {
     let line = lines[next]
     next += 1
     guard line.hasPrefix(prefix), let value = read(String(line.dropFirst(prefix.count))) else {
-      throw Checkpoint.malformed("its line \(next), '\(line.prefix(80))', is no \(name)")
+      throw Checkpoint.malformed("its line \(next), '\(line.prefix(80))', is not a \(name)")
     }
     return value
   }

@@ -62,7 +62,7 @@ extension PhotoLibrary {
           let log = try EventLog(in: old)
           guard try old.read({ t in try log.head(t) }) == head else {
             throw LibraryError(
-              .corrupted, "The store that was written anew does not end as the old one; nothing was changed.")
+              .corrupted, "The rewritten store does not end like the old one; nothing was changed.")
           }
           chain = head.chain.description
           // A rebuild that was killed left rows there, perhaps of an asset that was erased since.
@@ -110,7 +110,7 @@ extension PhotoLibrary {
     throw LibraryError(
       .changeNotSupported,
       """
-      Event \(first.sequence) is set aside and may name files, so none is swept; compact without it, or rebuild with a \
+      Event \(first.sequence) is quarantined and may name files, so none is swept; compact without it, or rebuild by a \
       program that knows the event.
       """)
   }

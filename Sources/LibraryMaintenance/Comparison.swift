@@ -113,7 +113,7 @@ extension PhotoLibrary {
     guard low > 0, let last = try commit(low, of: self) else {
       throw LibraryError(
         .conflict,
-        "\(url.path) and \(other.url.path) have no commit in common; compare a fork with what it was made from.")
+        "\(url.path) and \(other.url.path) have no commit in common; compare a fork with its origin.")
     }
     return (low, last.lastSequence)
   }

@@ -95,7 +95,7 @@ extension PhotoLibrary {
     let confirmation = store.installed((any ChangeConfirmation).self).current
     let proposal = ChangeProposal(erasing: preview.map(\.id), client: client, cause: cause)
     guard confirmation?.confirm(proposal) ?? true else {
-      throw LibraryError(.userCancelled, "The erasure was refused by who was asked to confirm it; nothing was changed.")
+      throw LibraryError(.userCancelled, "The erasure was rejected by the confirmation handler; nothing was changed.")
     }
     let subjects = try store.reading { t in try erasureSubjects(assets, t) }
     try purge(subjects.filter { !$0.isPurged }, cause)
@@ -186,7 +186,7 @@ extension PhotoLibrary {
           throw LibraryError(
             .storage,
             """
-            The file \(path) cannot be removed, so the log still tells of it; \
+            The file \(path) cannot be removed, so the log still contains its data; \
             make its folder writable and erase the asset again.
             """)
         }

@@ -116,7 +116,7 @@ extension PhotoLibrary {
       guard heading.after == .empty else {
         throw LibraryError(
           .conflict,
-          "The lines begin after event \(heading.after.sequence); append them to a library that ends there, "
+          "The lines start after event \(heading.after.sequence); append them to a library that ends there, "
             + "or export the whole log.")
       }
       let token = try LogIntake.fill(folder.path, lines, heading, environment, progress)
@@ -144,7 +144,7 @@ extension PhotoLibrary {
       let heading = try lines.heading()
       guard heading.library == store.core.identifier else {
         throw LibraryError(
-          .conflict, "The lines are of the library \(heading.library.uuidString), which is another one.")
+          .conflict, "The lines are of another library, \(heading.library.uuidString).")
       }
       let taken = try LogIntake(store.core, heading).append(lines, progress)
       store.signal.notify()

@@ -77,12 +77,12 @@ extension LogHeading {
         .newerThanProgram, "The exported log has version \(form.version); this program reads up to \(Self.version).")
     }
     guard let library = LocalIdentifier(form.library) else {
-      throw LogLineError("'\(form.library.prefix(40))' is no identifier of a library")
+      throw LogLineError("'\(form.library.prefix(40))' is not the identifier of a library")
     }
     self.init(library: library, after: try form.after.head(), head: try form.head.head())
     guard head.sequence >= after.sequence, head.commit >= after.commit else {
       throw LogLineError(
-        "the log ends at event \(head.sequence), before event \(after.sequence), after which it begins")
+        "the log ends at event \(head.sequence), before event \(after.sequence), after which it starts")
     }
   }
 }
@@ -96,7 +96,7 @@ struct LogLineError: Error {
 
   static func digest(_ text: String, _ name: String) throws -> SHA256Digest {
     guard let digest = SHA256Digest(hexadecimal: text), digest.description == text else {
-      throw LogLineError("the \(name) is not 64 small hexadecimal digits")
+      throw LogLineError("the \(name) is not 64 hexadecimal digits in lower case")
     }
     return digest
   }
@@ -120,8 +120,8 @@ struct LogLineError: Error {
     switch error {
     case .keyNotFound(let key, _): "the key '\(key.stringValue)' is missing"
     case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      "'\(context.codingPath.map(\.stringValue).joined(separator: "."))' is of the wrong kind or out of range"
-    default: "it is no JSON object that can be read"
+      "'\(context.codingPath.map(\.stringValue).joined(separator: "."))' has the wrong type or is out of range"
+    default: "it is not a valid JSON object"
     }
   }
 
@@ -261,7 +261,7 @@ extension EventCopy {
       ])
     let payload = try form.payload.map { text in
       guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else {
-        throw LogLineError("the payload is no base64")
+        throw LogLineError("the payload is not base64")
       }
       return Array(data)
     }
@@ -281,7 +281,7 @@ extension EventCopy {
       }, commitment: try LogLineError.digest(form.commitment, "commitment"), salt: salt, payload: payload,
       leaf: try LogLineError.digest(form.leaf, "leaf"), chain: try LogLineError.digest(form.chain, "chain"))
     if let reads = form.reads, Array(reads.utf8) != Self.reads(payload) {
-      throw LogLineError("'reads' does not say what the payload says")
+      throw LogLineError("'reads' does not agree with the payload")
     }
   }
 

@@ -61,7 +61,7 @@ extension ResourceTransfer {
     var done = 0
     for batch in files.inRuns(of: Self.filesAtOnce).map(Array.init) {
       guard progress(TaskProgress(phase: "resources", done: UInt64(done), total: UInt64(files.count))) else {
-        throw LibraryError(.userCancelled, "The copy was stopped; nothing is left of it.")
+        throw LibraryError(.userCancelled, "The copy was stopped; nothing was created.")
       }
       // Hashing is most of it, and several cores hash several files.
       let outcomes = SeveralCores.map(batch.count) { index in

@@ -197,16 +197,16 @@ extension PhotoLibrary {
     while true {
       switch (stored, wanted) {
       case (nil, nil): return nil
-      case (let stored?, nil): return defect(name, stored.key, "holds an entry that the log does not give")
-      case (nil, let wanted?): return defect(name, wanted.key, "lacks an entry that the log gives")
+      case (let stored?, nil): return defect(name, stored.key, "has an entry that does not follow from the log")
+      case (nil, let wanted?): return defect(name, wanted.key, "lacks an entry that follows from the log")
       case (let left?, let right?):
         guard left.key.isEqual(to: right.key) else {
           return left.comesBefore(right, asNumber: live.hasIntegerKeys)
-            ? defect(name, left.key, "holds an entry that the log does not give")
-            : defect(name, right.key, "lacks an entry that the log gives")
+            ? defect(name, left.key, "has an entry that does not follow from the log")
+            : defect(name, right.key, "lacks an entry that follows from the log")
         }
         guard left.value.isEqual(to: right.value) else {
-          return defect(name, left.key, "holds another value than the log gives")
+          return defect(name, left.key, "has a value that does not follow from the log")
         }
       }
       count += 1
@@ -237,7 +237,7 @@ extension PhotoLibrary {
         case .altered:
           found.defect = Verification.Defect(
             place: store.resources.url(of: resource).path,
-            description: "The file of \(resource.originalFilename) is not what was imported.")
+            description: "The file of \(resource.originalFilename) does not have the recorded hash.")
           return .stop
         }
       }
@@ -254,7 +254,7 @@ extension StoreCore {
   fileprivate func checkOrigin(of checkpoint: Checkpoint) throws {
     guard checkpoint.origin != origin else { return }
     throw LibraryError(
-      .invalidProof, "The checkpoint is of the log \(checkpoint.origin), and this library's is \(origin).")
+      .invalidProof, "The checkpoint is of the log \(checkpoint.origin), but this library's is \(origin).")
   }
 }
 
@@ -271,7 +271,8 @@ extension Checkpoint {
     guard state.root.description == root, state.head.chain.description == chain, state.head.commit == commit else {
       return Verification.Defect(
         place: "events 1 to \(size)",
-        description: "One of them was altered since the checkpoint of \(spelledTime), and what follows it recomputed.")
+        description:
+          "One of them was altered since the checkpoint of \(spelledTime), and the hashes after it recomputed.")
     }
     return nil
   }

@@ -46,7 +46,7 @@ struct ModelCommandTests {
       (#"{"op":"client.authorize","client":"c","status":"yes"}"#, "notDetermined, restricted, denied"),
       (#"{"op":"client.authorize","client":"c","level":"all"}"#, "addOnly, readWrite"),
       (#"{"op":"client.grant","assets":["$a"]}"#, "'client' is missing"),
-      (#"{"op":"client.authorize","client":"owner"}"#, "owner sees everything"),
+      (#"{"op":"client.authorize","client":"owner"}"#, "owner has access to everything"),
       (#"{"op":"asset.addResources","asset":"$a","resources":[],"retyping":{"film":"video"}}"#, "'retyping' must be"),
     ])
   func schema(operation: String, sentence: String) throws {
@@ -148,6 +148,6 @@ struct ModelCommandTests {
     #expect(
       try there.run(["identifier", "local", cloud, "--as", "c"]).objects()[0]["localIdentifier"] as? String == equal)
     let none = try there.run(["identifier", "local", "x"])
-    #expect(none.status == 1 && none.errors.contains("'x' is no identifier across libraries"))
+    #expect(none.status == 1 && none.errors.contains("'x' is not a cloud identifier"))
   }
 }

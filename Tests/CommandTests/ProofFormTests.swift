@@ -44,7 +44,7 @@ struct ProofFormTests {
       let own = try #require(proof["origin"] as? String)
       for origin in [try #require(stranger["origin"] as? String), "photoledger/", String(own.dropLast()), own + "0"] {
         let result = try check(sandbox, proof.merging(["origin": origin]) { $1 })
-        #expect(result.status == 1 && result.errors.contains("does not hold"), "\(origin): \(result.errors)")
+        #expect(result.status == 1 && result.errors.contains("is not valid"), "\(origin): \(result.errors)")
       }
       var both = proof
       for key in ["origin", "firstRecord"] { both[key] = stranger[key] }

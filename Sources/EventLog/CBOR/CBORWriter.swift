@@ -39,7 +39,7 @@ public struct CBORWriter: Sendable {
         var reader = CBORReader(bytes.span.bytes)
         while !reader.isAtEnd { _ = try reader.skip() }
       } catch {
-        preconditionFailure("The writer is used so that its bytes are deterministic CBOR: \(error)")
+        preconditionFailure("The writer was used incorrectly; its bytes are not deterministic CBOR: \(error)")
       }
     #endif
   }

@@ -88,7 +88,7 @@ extension PhotoLibrary {
   ///   owner; what the store throws.
   /// - Complexity: O(c log n) for c clients, and one read for each later event that touched one of them or the object.
   public func access(to identifier: String, at token: Token? = nil) throws -> [ObjectAccess] {
-    try checkIsOwner("see what others may see")
+    try checkIsOwner("read the access of clients")
     return try store.reading { t in
       let reader = AuditReader(of: store)
       let number = try reader.number(of: identifier, t)
@@ -115,7 +115,7 @@ extension PhotoLibrary {
   /// - Complexity: O(k + a log n) for the k events that touched the client, its selection and its picks, and the a
   ///   albums of the library.
   public func accessIntervals(of name: String, at token: Token? = nil) throws -> [AccessInterval] {
-    try checkIsOwner("see what others may see")
+    try checkIsOwner("read the access of clients")
     return try store.reading { t in
       guard let row = try store.core.projections.client(named: name, in: t) else { throw Self.unknownClient(name) }
       var book = AccessBook(client: row, of: store)
@@ -331,7 +331,7 @@ extension PhotoLibrary {
   ///   but the owner; what the store throws.
   /// - Complexity: O(c log n) for c clients, and one read for each later event that touched one of them or the asset.
   public func access(toAsset identifier: String, at token: Token? = nil) throws -> [AssetAccess] {
-    try checkIsOwner("see what others may see")
+    try checkIsOwner("read the access of clients")
     let isAsset = try store.reading { t in
       try LocalIdentifier(identifier).map { try store.core.assetNumber($0, t) != nil } ?? false
     }

@@ -91,7 +91,7 @@ struct AuditReader {
   func number(of spelling: String, _ t: borrowing StoreReading) throws -> ObjectNumber {
     guard let identifier = LocalIdentifier(spelling) else {
       throw LibraryError(
-        .identifierNotFound, "'\(spelling.prefix(80))' is no identifier; pass one that this library gave.")
+        .identifierNotFound, "'\(spelling.prefix(80))' is not a valid identifier; pass one from this library.")
     }
     return try number(of: identifier, t)
   }

@@ -41,14 +41,14 @@ extension PhotoLibrary {
   public func blame(
     _ identifier: String, includingFormer includesFormer: Bool = false, at token: Token? = nil
   ) throws -> [Membership] {
-    try checkIsOwner("read who put what into an album")
+    try checkIsOwner("read who changed an album")
     return try store.reading { t in
       let last = try token.map { try store.sequence(of: $0, for: client, t) } ?? sequence
       var reader = AuditReader(of: store, at: last)
       let number = try reader.number(of: identifier, t)
       guard let row = try store.core.projections.collection(number, in: t), row.kind != .smartAlbum else {
         throw LibraryError(
-          .changeNotSupported, "Nobody puts members into '\(identifier)'; pass the identifier of an album or folder.")
+          .changeNotSupported, "'\(identifier)' has no recorded members; pass the identifier of an album or folder.")
       }
       var book = MemberBook(container: number)
       for sequence in try reader.sequences(of: number, through: last, t) {

@@ -74,8 +74,8 @@ public struct PersistentChange: Sendable, Hashable {
       throw LibraryError(
         .persistentChangeDetailsUnavailable,
         """
-        What the commit of \(changeToken) did cannot be told in detail, since some of it was erased or the client's \
-        access was changed; read all anew.
+        The commit of \(changeToken) is not available in detail, since some of it was erased or the client's \
+        access was changed; read the library again.
         """)
     }
     return details[type] ?? Details()
@@ -138,7 +138,7 @@ extension PhotoLibrary {
       if lost.isEmpty { return }
     }
     throw LibraryError(
-      .tokenExpired, "The history that is told begins after the state of \(token); read the library anew.")
+      .tokenExpired, "The available history starts after the state of \(token); read the library again.")
   }
 
   /// The events of a commit, if what they did to a client's view can be told object by object.

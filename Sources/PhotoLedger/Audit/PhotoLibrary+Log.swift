@@ -209,7 +209,7 @@ private struct LogReader {
     if let reason = try audit.core.projections.reasonAside(record.sequence, in: t) {
       return LogEntry(
         sequence: record.sequence, token: token, commit: commit, type: type, objects: [],
-        sentence: "Set aside: \(reason)", isErased: record.isErased)
+        sentence: "Quarantined: \(reason)", isErased: record.isErased)
     }
     let event = try Event(record)
     let touched = event.touched

@@ -112,7 +112,7 @@ extension PhotoLibrary {
   private func composition(of selection: UndoSelection) throws -> UndoComposition {
     try store.prompting.askIfNeeded(for: client, in: store)
     return try store.reading { t in
-      try checkSeesEverything("take back what was done", t)
+      try checkSeesEverything("undo commits", t)
       var composition = UndoComposition(of: try numbers(of: selection.objects, t))
       var spreads = Spreads(log: store.core.log, projections: store.core.projections)
       let range = try range(of: selection, t)
@@ -175,8 +175,8 @@ extension PhotoLibrary {
       throw LibraryError(
         .accessUserDenied,
         """
-        The client '\(client)' may take back what it did itself; the commit \(store.token(commit.number)) was made by \
-        '\(information.client)', and only the library's owner may take it back.
+        The client '\(client)' may undo its own commits only; the commit \(store.token(commit.number)) was made by \
+        '\(information.client)', and only the library's owner may undo it.
         """)
     }
     return true
@@ -188,7 +188,7 @@ extension PhotoLibrary {
     if let token = selection.commit {
       guard selection.after == nil, selection.through == nil else {
         throw LibraryError(
-          .malformedRequest, "An undo takes either one commit or a stretch of commits; name one of them.")
+          .malformedRequest, "An undo takes either one commit or a range of commits; pass one of them.")
       }
       let number = try store.commit(of: token, for: client, t)
       guard number > 0 else {
@@ -199,7 +199,7 @@ extension PhotoLibrary {
     let after = try selection.after.map { try store.commit(of: $0, for: client, t) } ?? 0
     let through = try selection.through.map { try store.commit(of: $0, for: client, t) } ?? head
     guard after <= through else {
-      throw LibraryError(.malformedRequest, "The stretch of commits ends before it begins; exchange the two tokens.")
+      throw LibraryError(.malformedRequest, "The range of commits ends before it starts; exchange the two tokens.")
     }
     return (after + 1)...max(through, after + 1)
   }

@@ -178,13 +178,13 @@ extension Event {
     guard version <= Self.latestVersion(of: type) else {
       throw LibraryError(
         .newerThanProgram,
-        "Event \(sequence) is of version \(version) of the type \(type), which this program is too old to read.")
+        "Event \(sequence) is of version \(version) of the type \(type), which needs a newer PhotoLedger.")
     }
     do {
       guard version < Self.version else {
         self = try Self.readAnyForm(type, sequence, payload)
         guard self.version == version else {
-          throw EventCodingError(sentence: "it is of version \(self.version) by what is in it, not of \(version).")
+          throw EventCodingError(sentence: "its contents are of version \(self.version), not \(version).")
         }
         return
       }
@@ -192,11 +192,11 @@ extension Event {
       let event = try Self.upcaster.upcast(Self.upcaster.reshaped(old) ?? old, to: Self.version)
       self = try Self.read(event.type, sequence, event.payload.encoded.span.bytes)
     } catch let error as EventUpcastError {
-      throw LibraryError(.corrupted, "Event \(sequence) (\(type)) cannot be brought up to date: \(error.reason).")
+      throw LibraryError(.corrupted, "Event \(sequence) (\(type)) cannot be upcast: \(error.reason).")
     } catch let error as CBORError {
       throw LibraryError(.corrupted, "The payload of event \(sequence) (\(type)) cannot be read: \(error)")
     } catch let error as EventCodingError {
-      throw LibraryError(.corrupted, "The payload of event \(sequence) (\(type)) makes no sense: \(error.sentence)")
+      throw LibraryError(.corrupted, "The payload of event \(sequence) (\(type)) is invalid: \(error.sentence)")
     }
   }
 
@@ -204,7 +204,7 @@ extension Event {
   private static func readAnyForm(_ type: String, _ sequence: UInt64, _ payload: RawSpan) throws -> Event {
     do {
       return try read(type, sequence, payload)
-    } catch where error is CBORError || error is EventCodingError {
+    } catch  where error is CBORError || error is EventCodingError {
       let written = VersionedEvent(type: type, version: version, payload: try CBOR(decoding: payload))
       guard let event = upcaster.reshaped(written) else { throw error }
       return try read(event.type, sequence, event.payload.encoded.span.bytes)
@@ -243,7 +243,7 @@ extension Event {
       return .arranged(try Arranged(verb, payload))
     }
     throw LibraryError(
-      .newerThanProgram, "Event \(sequence) is of the type \(type), which this program is too old to know.")
+      .newerThanProgram, "Event \(sequence) is of the type \(type), which needs a newer PhotoLedger.")
   }
 
   private static func readLibrary(_ payload: RawSpan) throws -> Event {

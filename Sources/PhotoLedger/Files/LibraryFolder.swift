@@ -48,7 +48,7 @@ package final class LibraryFolder: Sendable {
   /// Makes a folder of the library, unless it is there.
   package func makeFolder(_ name: String) throws(LibraryError) {
     guard mkdirat(descriptor, name, 0o755) == 0 || errno == EEXIST else {
-      throw LibraryError.store(path(of: name), "make the folder", errno: errno)
+      throw LibraryError.store(path(of: name), "create the folder", errno: errno)
     }
   }
 
@@ -125,7 +125,7 @@ package final class LibraryFolder: Sendable {
   func checkIsNamed(by path: String) throws(LibraryError) {
     guard isNamed(by: path) else {
       throw LibraryError(
-        .storage, "The directory of the library at \(path) was moved or removed meanwhile; try again where it is now.")
+        .storage, "The directory of the library at \(path) was moved or removed meanwhile; try again at its new path.")
     }
   }
 }

@@ -51,7 +51,7 @@ struct ResourceRequest: Sendable {
 
   func checkNotCancelled() throws(LibraryError) {
     guard cancellation.isRequested else { return }
-    throw LibraryError(.userCancelled, "Reading the \(name) was cancelled; ask for it again.")
+    throw LibraryError(.userCancelled, "Reading the \(name) was cancelled; read it again.")
   }
 }
 
@@ -188,7 +188,7 @@ struct OpenResource: ~Copyable, Sendable {
     try file.checkUnchanged(bytesRead: Int64(clamping: byteCount))
     throw LibraryError(
       .invalidResource,
-      "\(file.path) does not hold the bytes of the \(request.name): their SHA-256 is not the recorded one. "
+      "\(file.path) is not the \(request.name): its SHA-256 is not the recorded one. "
         + "Restore the file.")
   }
 }

@@ -107,7 +107,7 @@ extension ResourceStore {
   /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, or `.resourceChanged` when it does not hold
   ///   what was expected.
   package func reference(fileAt path: FilePath, expecting expected: [UInt8]) throws(LibraryError) -> StoredContent {
-    precondition(path.isAbsolute, "A file that is left in place is named by its absolute path.")
+    precondition(path.isAbsolute, "A referenced file must be named by its absolute path.")
     guard let text = String(validating: path.bytes, as: UTF8.self) else {
       throw LibraryError(
         .invalidResource, "\(path) cannot be referenced, because its name is not UTF-8; rename it, or import a copy.")

@@ -32,7 +32,7 @@ package struct Descriptor: ~Copyable {
   package let number: Int32
 
   package init(_ number: Int32) {
-    precondition(number >= 0, "A descriptor is made from a successful open.")
+    precondition(number >= 0, "A descriptor must come from a successful open.")
     self.number = number
   }
 
@@ -146,7 +146,7 @@ extension LibraryError {
   /// The failure of a system call on a file that is being read.
   static func source(_ path: FilePath, _ action: String, errno code: Int32) -> LibraryError {
     if code == ENOENT || code == ENOTDIR {
-      return LibraryError(.missingResource, "\(path) is not there; check the path, or restore the file.")
+      return LibraryError(.missingResource, "\(path) does not exist; check the path, or restore the file.")
     }
     return LibraryError(.invalidResource, "\(path) cannot be \(action): \(reason(code)).")
   }
@@ -154,7 +154,7 @@ extension LibraryError {
   /// The failure of a system call inside the library's folders of files.
   package static func store(_ path: String, _ action: String, errno code: Int32) -> LibraryError {
     if code == ENOSPC || code == EDQUOT {
-      return LibraryError(.notEnoughSpace, "There is no room to \(action) \(path); make room and try again.")
+      return LibraryError(.notEnoughSpace, "There is not enough space to \(action) \(path); free some and try again.")
     }
     return LibraryError(.storage, "The library cannot \(action) \(path): \(reason(code)).")
   }

@@ -37,12 +37,12 @@ package struct UnfinishedFile: ~Copyable {
     guard lstat(path, &status) == 0 else { return }
     guard isReplacing else { throw exists(path) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw LibraryError(.alreadyExists, "\(path) is no regular file, and only such a one is replaced; name another.")
+      throw LibraryError(.alreadyExists, "\(path) is not a regular file and cannot be replaced; choose another path.")
     }
   }
 
   static func exists(_ path: String) -> LibraryError {
-    LibraryError(.alreadyExists, "\(path) exists already; name another file, or ask for this one to be replaced.")
+    LibraryError(.alreadyExists, "\(path) already exists; choose another path, or allow replacing it.")
   }
 
   package func write(_ bytes: [UInt8]) throws(LibraryError) {
@@ -63,7 +63,7 @@ package struct UnfinishedFile: ~Copyable {
     guard fsync(folder.number) == 0 || errno == EINVAL || errno == EOPNOTSUPP else {
       throw LibraryError(
         .storage,
-        "\(path) was written, but its name may not outlast a power failure: \(LibraryError.reason(errno)).")
+        "\(path) was written, but its name may be lost in a power failure: \(LibraryError.reason(errno)).")
     }
   }
 }

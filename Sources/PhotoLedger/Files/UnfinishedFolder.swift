@@ -52,7 +52,7 @@ package final class UnfinishedFolder {
     let own = "\(prefix)\(getpid()).\(folderCount.add(1, ordering: .relaxed).newValue)"
     let path = "\(parent)/\(own)"
     removeLeftovers(prefix, in: parent)
-    guard mkdir(path, 0o755) == 0 else { throw LibraryError.store(path, "make the folder", errno: errno) }
+    guard mkdir(path, 0o755) == 0 else { throw LibraryError.store(path, "create the folder", errno: errno) }
     foldersBeingFilled.withLock { _ = $0.insert(own) }
     return path
   }
@@ -74,7 +74,7 @@ package final class UnfinishedFolder {
     var status = stat()
     guard lstat(path, &status) != 0 else {
       throw LibraryError(
-        .alreadyExists, "\(path) exists already, and nothing is put in its place; name a new directory.")
+        .alreadyExists, "\(path) already exists and is not replaced; choose a new directory.")
     }
   }
 
@@ -85,13 +85,13 @@ package final class UnfinishedFolder {
     defer { free(root) }
     guard (String(cString: parent) + "/").hasPrefix(String(cString: root) + "/") else { return }
     throw LibraryError(
-      .changeNotSupported, "\(path) lies inside the library at \(library); name a directory outside of it.")
+      .changeNotSupported, "\(path) is inside the library at \(library); choose a directory outside of it.")
   }
 
   /// Makes a folder inside, unless it is there.
   package func makeFolder(_ name: String) throws(LibraryError) {
     guard mkdir("\(path)/\(name)", 0o755) == 0 || errno == EEXIST else {
-      throw LibraryError.store("\(path)/\(name)", "make the folder", errno: errno)
+      throw LibraryError.store("\(path)/\(name)", "create the folder", errno: errno)
     }
   }
 

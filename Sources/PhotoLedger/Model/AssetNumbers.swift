@@ -50,7 +50,7 @@ package enum AssetNumbers {
   static func check(date: Date) throws(LibraryError) {
     let seconds = date.timeIntervalSince1970
     guard !dates.contains(seconds) else { return }
-    let what = seconds.isFinite ? "a date \(seconds) s from 1970" : "a date that is no number"
+    let what = seconds.isFinite ? "a date \(seconds) s from 1970" : "a date that is not a number"
     throw invalid(what, "the years 0 to 9999")
   }
 

@@ -73,7 +73,7 @@ extension AssetRow {
   static let knownValues = KnownValues()
 
   static func corruption(_ number: ObjectNumber) -> LibraryError {
-    LibraryError(.corrupted, "The row of asset \(number) makes no sense; run `verify`, then `rebuild`.")
+    LibraryError(.corrupted, "The row of asset \(number) is invalid; run `verify`, then `rebuild`.")
   }
 
   /// How many bytes the row takes.
@@ -120,7 +120,7 @@ extension AssetRow {
   /// The value of an enumeration at a place, which was checked when it came there.
   private func known<Value: RawRepresentable>(_ offset: Int) -> Value where Value.RawValue == Int {
     guard let value = Value(rawValue: Int(byte(offset))) else {
-      preconditionFailure("The row of asset \(number) holds a \(Value.self) that there is not.")
+      preconditionFailure("The row of asset \(number) holds an unknown \(Value.self).")
     }
     return value
   }

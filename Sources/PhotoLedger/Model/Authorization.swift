@@ -93,6 +93,6 @@ package struct Permission: Sendable, Equatable {
         .accessRestricted, "The client '\(name)' may not \(what): a policy restricts its access to the library.")
     }
     return LibraryError(
-      .accessUserDenied, "The client '\(name)' may not \(what); let the library's owner grant it access.")
+      .accessUserDenied, "The client '\(name)' may not \(what); the library's owner can grant it access.")
   }
 }

@@ -98,10 +98,10 @@ package struct ClientRow: Equatable, Hashable, Sendable {
   /// - Throws: ``LibraryError`` for a name that no client can have.
   static func check(name: String) throws {
     guard (1...256).contains(name.utf8.count) else {
-      throw LibraryError(.limitExceeded, "A client's name has 1 to 256 bytes, not \(name.utf8.count).")
+      throw LibraryError(.limitExceeded, "A client's name must have 1 to 256 bytes, not \(name.utf8.count).")
     }
     guard !name.utf8.contains(0) else {
-      throw LibraryError(.malformedRequest, "A client's name has no zero byte; leave it out.")
+      throw LibraryError(.malformedRequest, "A client's name must not contain a zero byte.")
     }
   }
 

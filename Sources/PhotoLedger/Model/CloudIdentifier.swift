@@ -63,7 +63,7 @@ public struct CloudIdentifier: Sendable, Hashable, Codable {
   public init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let identifier = CloudIdentifier(archivalStringValue: text) else {
-      throw LibraryError(.malformedRequest, "'\(text.prefix(120))' is no identifier across libraries.")
+      throw LibraryError(.malformedRequest, "'\(text.prefix(120))' is not a cloud identifier.")
     }
     self = identifier
   }

@@ -36,7 +36,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
 
   /// Makes an empty one.
   package init(capacity: Int = 1 << 10) {
-    precondition(capacity > 0, "A buffer has room.")
+    precondition(capacity > 0, "A buffer must have a capacity.")
     self.capacity = capacity
     start = .allocate(byteCount: capacity, alignment: 16)
   }
@@ -45,7 +45,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
 
   /// Forgets what was written from a place on, and keeps the room.
   package mutating func removeAll(from place: Int = 0) {
-    precondition(place <= count, "What was not written cannot be forgotten.")
+    precondition(place <= count, "Only written bytes can be discarded.")
     count = place
   }
 

@@ -41,7 +41,7 @@ package struct OrderKey: Hashable, Comparable, Sendable {
   ///   - upper: the key just after them; nil at the end.
   ///   - count: how many keys are wanted, at least 1.
   package static func between(_ lower: OrderKey?, _ upper: OrderKey?, count: Int) -> [OrderKey]? {
-    precondition(count > 0, "Order keys are made for at least one member.")
+    precondition(count > 0, "Order keys are created for at least one member.")
     let wanted = UInt64(count)
     switch (lower?.rawValue, upper?.rawValue) {
     case (nil, nil):
@@ -58,7 +58,7 @@ package struct OrderKey: Hashable, Comparable, Sendable {
   }
 
   private static func evenly(_ lower: UInt64, _ upper: UInt64, _ wanted: UInt64) -> [OrderKey]? {
-    precondition(lower < upper, "The neighbours of a new member stand in the wrong order.")
+    precondition(lower < upper, "The neighbours of a new member are in the wrong order.")
     let step = (upper - lower) / (wanted + 1)
     guard step > 0 else { return nil }
     return (1...wanted).map { OrderKey(rawValue: lower + $0 * step) }

@@ -34,7 +34,7 @@ public struct Token: Hashable, Sendable, CustomStringConvertible {
       (1...13).contains(last.utf8.count), let position = UInt64(last, radix: 36)
     else {
       throw LibraryError(
-        .invalidToken, "'\(text.prefix(80))' is no token; pass one that this library gave, unaltered.")
+        .invalidToken, "'\(text.prefix(80))' is not a valid token; pass one from this library, unaltered.")
     }
     self.init(library: library, view: marks.count == 2 ? view : nil, position: position)
   }

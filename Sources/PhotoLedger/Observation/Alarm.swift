@@ -63,7 +63,7 @@ final class Alarm: Sendable {
   /// What there is to say at once; if nothing, the continuation is kept.
   private func answer(orKeep continuation: UnsafeContinuation<Bool, any Error>) -> Result<Bool, any Error>? {
     state.withLock { state in
-      precondition(state.waiting == nil, "The changes of a result are awaited by two tasks; make an iterator for each.")
+      precondition(state.waiting == nil, "Two tasks await the changes of one iterator; create an iterator for each.")
       if state.isRung {
         state.isRung = false
         return .success(true)

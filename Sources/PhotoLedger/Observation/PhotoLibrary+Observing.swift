@@ -1,4 +1,3 @@
-
 extension PhotoLibrary {
   /// The exact changes of a result from now on, and of what happened since it was fetched.
   /// - Parameters:
@@ -7,7 +6,7 @@ extension PhotoLibrary {
   public func changes<Element>(
     to result: FetchResult<Element>, composingBeyond backlogLimit: Int = 8
   ) -> ResultChanges<Element> {
-    precondition(backlogLimit >= 0, "A backlog limit is a number of commits, 0 or more.")
+    precondition(backlogLimit >= 0, "A backlog limit must be 0 or more commits.")
     return ResultChanges(held: result, backlogLimit: backlogLimit)
   }
 

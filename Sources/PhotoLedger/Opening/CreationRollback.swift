@@ -71,7 +71,7 @@ package struct CreationRollback: Sendable {
       return failure
     } catch {
       return LibraryError(
-        failure.code, "\(failure.description) What was made at \(url.path) is left: \(LibraryError(error).description)")
+        failure.code, "\(failure.description) The files at \(url.path) remain: \(LibraryError(error).description)")
     }
   }
 

@@ -12,9 +12,9 @@ extension LibraryStore {
   ) throws -> LibraryStore {
     let url = url.standardizedFileURL
     guard hasStore(url) else {
-      let what = FileManager.default.fileExists(atPath: url.path) ? "is no library" : "does not exist"
+      let what = FileManager.default.fileExists(atPath: url.path) ? "is not a library" : "does not exist"
       throw LibraryError(
-        .notALibrary, "\(url.path) \(what); make one there with `init`, or pass the path of a library.")
+        .notALibrary, "\(url.path) \(what); create one there with `init`, or pass the path of a library.")
     }
     return try reporting {
       // Nothing is made in a store that lacks something: what it is must not change because somebody looked.
@@ -44,7 +44,7 @@ extension LibraryStore {
       let reported = LibraryError(error)
       let names = try? environment.databaseNames()
       let isWhole = names.map { EventLog.ownTableNames.allSatisfy($0.contains) } ?? false
-      let advice = isWhole && !lacksNothing(names ?? []) ? " Run `rebuild`, which makes it again." : ""
+      let advice = isWhole && !lacksNothing(names ?? []) ? " Run `rebuild`, which recreates it." : ""
       throw LibraryError(reported.code, "The library at \(url.path) cannot be opened. \(reported.description)\(advice)")
     }
   }
@@ -147,7 +147,7 @@ extension LibraryStore {
       let core = try StoreCore(environment, log, surroundings, identifier: identifier)
       try environment.write { t in
         guard try log.head(t).sequence == 0 else {
-          throw LibraryError(.alreadyExists, "\(url.path) is a library already; open it, or pass another path.")
+          throw LibraryError(.alreadyExists, "\(url.path) is already a library; open it, or pass another path.")
         }
         try format.note(in: &t)
         let date = surroundings.date()
@@ -190,7 +190,7 @@ extension LibraryStore {
       if mkdir(made, 0o755) == 0 {
         try makeDurable(folder: parent)
       } else if errno != EEXIST {
-        throw LibraryError.store(made, "make the folder", errno: errno)
+        throw LibraryError.store(made, "create the folder", errno: errno)
       }
     }
   }
@@ -227,7 +227,7 @@ extension LibraryStore {
           .corrupted,
           "The log of \(url.path) lacks event 1, which creates the library; restore a backup, or see `verify`.")
       }
-      throw LibraryError(.notALibrary, "\(url.path) holds a store without a library in it; make a new library.")
+      throw LibraryError(.notALibrary, "\(url.path) contains a store without a library; create a new library.")
     }
     guard case .libraryCreated(let identifier, _) = try Event(record) else {
       throw LibraryError(.corrupted, "The log of \(url.path) does not begin with the library's creation.")

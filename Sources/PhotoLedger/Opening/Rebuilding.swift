@@ -118,7 +118,7 @@ final class Shadow {
   static let readingMark = ".reading-for-rebuild"
 
   fileprivate static var stopped: LibraryError {
-    LibraryError(.userCancelled, "The rebuild was stopped; the projections are as they were.")
+    LibraryError(.userCancelled, "The rebuild was stopped; the projections are unchanged.")
   }
 
   fileprivate init(of core: StoreCore, settingAside skipped: [UInt64: String], batch: UInt64) throws {
@@ -188,7 +188,7 @@ final class Shadow {
     let diedReading = FileManager.default.fileExists(atPath: mark)
     if !diedReading {
       guard FileManager.default.createFile(atPath: mark, contents: nil) else {
-        throw LibraryError.store(mark, "make the file", errno: errno)
+        throw LibraryError.store(mark, "create the file", errno: errno)
       }
     }
     defer { unlink(mark) }

@@ -100,7 +100,7 @@ extension PhotoLibrary {
       }
     guard let row else {
       throw LibraryError(
-        .missingResource, "The picked asset is no longer in the library; have it picked again if it comes back.")
+        .missingResource, "The picked asset is no longer in the library; pick it again if it is restored.")
     }
     let resources = try store.assetDetails(row.number, at: sequence, t)?.resources ?? []
     return (
@@ -154,7 +154,8 @@ extension PhotoLibrary {
   }
 
   private var notGiven: LibraryError {
-    LibraryError(.accessUserDenied, "The picked item was not given to the client '\(client)'; have the asset picked.")
+    LibraryError(
+      .accessUserDenied, "The picked item belongs to another client than '\(client)'; pick the asset for this client.")
   }
 
   // MARK: Opening
@@ -166,7 +167,7 @@ extension PhotoLibrary {
     guard let text = item.token else {
       throw LibraryError(
         .requestNotSupportedForAsset,
-        "An item that was selected beforehand brings no bytes; use those of the result that it came from.")
+        "A preselected item has no bytes; use those of the earlier result.")
     }
     let token = try ItemToken(text)
     let (asset, resources, withheld) = try store.reading { t in try picked(token, t) }
@@ -195,7 +196,7 @@ extension PhotoLibrary {
     let had = Rendition.all(of: resources, as: representation, canConvert: converter() != nil)
     guard let type = options.contentType else {
       if let first = had.first { return first }
-      throw LibraryError(.requestNotSupportedForAsset, "The picked asset has no photo, video or sound to be loaded.")
+      throw LibraryError(.requestNotSupportedForAsset, "The picked asset has no photo, video or sound to load.")
     }
     // A kind that only a converter could make is told as that, not as unknown.
     let all = had + Rendition.all(of: resources, as: representation, canConvert: true)

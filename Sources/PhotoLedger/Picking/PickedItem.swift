@@ -94,7 +94,7 @@ enum ItemToken: Hashable, Sendable, CustomStringConvertible {
       self = .own(identifier)
     } else {
       throw LibraryError(
-        .invalidToken, "'\(text.prefix(120))' names no picked item; pass the token of one, unaltered.")
+        .invalidToken, "'\(text.prefix(120))' is not a valid token of a picked item; pass one unaltered.")
     }
   }
 }

@@ -47,24 +47,25 @@ public struct PickerConfiguration: Sendable, Hashable {
   func check(for library: UInt64) throws {
     try Self.check(limit: selectionLimit)
     guard self.library == nil || self.library == library else {
-      throw LibraryError(.malformedRequest, "The configuration was made with another library; make it with this one.")
+      throw LibraryError(
+        .malformedRequest, "The configuration was created with another library; create it with this one.")
     }
     guard preselectedAssetIdentifiers.isEmpty || namesAssets else {
       throw LibraryError(
         .malformedRequest,
-        "A preselection needs a configuration that was made with a library: PickerConfiguration(library:).")
+        "A preselection needs a configuration created with a library: PickerConfiguration(library:).")
     }
     // By the identifiers as they were given: how many of them exist is nothing to tell the client.
     let count = Set(preselectedAssetIdentifiers.compactMap { LocalIdentifier($0) }).count
     guard selectionLimit == 0 || count <= selectionLimit else {
       throw LibraryError(
-        .limitExceeded, "\(count) assets are selected beforehand, and the selection limit is \(selectionLimit).")
+        .limitExceeded, "\(count) assets are preselected, but the selection limit is \(selectionLimit).")
     }
   }
 
   static func check(limit: Int) throws {
     guard limit >= 0 else {
-      throw LibraryError(.malformedRequest, "A selection limit is 0 for any number, or above it; \(limit) is neither.")
+      throw LibraryError(.malformedRequest, "A selection limit must be 0 (any number) or more; got \(limit).")
     }
   }
 }

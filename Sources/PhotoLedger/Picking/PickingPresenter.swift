@@ -28,7 +28,7 @@ public struct PickingPresenter: Sendable {
   public func candidates(_ options: FetchOptions = FetchOptions()) throws -> FetchResult<Asset> {
     guard !options.includeHiddenAssets, !options.showsTrash else {
       throw LibraryError(
-        .changeNotSupported, "Hidden assets and the trash are not offered for picking; leave both out of the options.")
+        .changeNotSupported, "Hidden assets and the trash are not offered for picking; remove them from the options.")
     }
     try checkMayPresent()
     var options = options
@@ -116,11 +116,12 @@ extension PhotoLibrary {
   fileprivate func candidate(_ identifier: String, of core: PickingCore) throws -> PickedEntry {
     guard let asset = try asset(identifier), !asset.isHidden, !asset.isTrashed else {
       throw LibraryError(
-        .identifierNotFound, "The library offers no asset '\(identifier)' for picking; take one of the candidates.")
+        .identifierNotFound, "The asset '\(identifier)' is not offered for picking; choose one of the candidates.")
     }
     if let filter = core.configuration.filter, !filter.condition.evaluator(for: AssetRow.self)(asset.row) {
       throw LibraryError(
-        .changeNotSupported, "The asset '\(identifier)' does not pass the session's filter \(filter); take a candidate."
+        .changeNotSupported,
+        "The asset '\(identifier)' does not match the session's filter \(filter); choose a candidate."
       )
     }
     return PickedEntry(identifier: asset.id, number: asset.row.number)

@@ -43,7 +43,7 @@ struct PickingState: Sendable {
   /// - Throws: ``LibraryError`` `.changeNotSupported` for a session that is over.
   func checkOpen() throws {
     guard phase == .open else {
-      throw LibraryError(.changeNotSupported, "The picking session was \(phase.rawValue); begin another one.")
+      throw LibraryError(.changeNotSupported, "The picking session was \(phase.rawValue); begin a new one.")
     }
   }
 
@@ -54,7 +54,7 @@ struct PickingState: Sendable {
     guard !contains(entry.identifier) else { return false }
     guard limit == 0 || selection.count < limit else {
       throw LibraryError(
-        .limitExceeded, "No more than \(limit) may be picked, and \(selection.count) are; deselect one first.")
+        .limitExceeded, "At most \(limit) assets may be picked, and \(selection.count) are; deselect one first.")
     }
     selection.append(entry)
     return true
@@ -95,7 +95,7 @@ struct PickingState: Sendable {
     guard limit == 0 || selection.count <= limit else {
       throw LibraryError(
         .limitExceeded,
-        "\(selection.count) are picked, and the client has lowered its limit to \(limit); deselect some.")
+        "\(selection.count) assets are picked, but the client has lowered its limit to \(limit); deselect some.")
     }
   }
 

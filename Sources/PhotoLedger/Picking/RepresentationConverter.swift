@@ -54,7 +54,7 @@ extension PhotoLibrary {
   /// Installs what converts picked items and takes metadata out of them; nil: nothing, and what needs it fails (PK-07).
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
   public func setRepresentationConverter(_ converter: (any RepresentationConverter)?) throws {
-    try checkIsOwner("choose how picked items are converted")
+    try checkIsOwner("install a representation converter")
     store.installed((any RepresentationConverter).self).install(converter)
   }
 }
@@ -123,7 +123,8 @@ struct ConversionWork: ~Copyable {
     } catch {
       try request.checkNotCancelled()
       throw LibraryError(
-        .conversionFailed, "\(rendition.type) cannot be made of the \(request.name): \(LibraryError.words(of: error))")
+        .conversionFailed,
+        "The \(request.name) cannot be converted to \(rendition.type): \(LibraryError.words(of: error))")
     }
   }
 }
@@ -139,7 +140,7 @@ extension LibraryError {
   }
 
   static func withoutConverter(_ rendition: Rendition, _ name: String) -> LibraryError {
-    let what = rendition.encoding == .stored ? "Taking metadata out of" : "Converting"
+    let what = rendition.encoding == .stored ? "Removing metadata from" : "Converting"
     let to = rendition.encoding == .stored ? "" : " to \(rendition.type)"
     return LibraryError(
       .converterMissing,

@@ -60,7 +60,7 @@ extension Projections {
   private func begin(
     _ identifier: LocalIdentifier, _ date: Date, _ sequence: UInt64, _ t: inout WriteTransaction
   ) throws {
-    guard sequence == rootFolder else { throw corruption("its beginning, which stands at \(sequence)") }
+    guard sequence == rootFolder else { throw corruption("its beginning, which is at \(sequence)") }
     let root = CollectionRow(number: sequence, identifier: identifier, kind: .folder, title: nil, date: date)
     try put(root, &t)
     try put(identifier, .folder, sequence, &t)

@@ -75,11 +75,12 @@ package struct Projections: Sendable {
   package let redactions: RedactionTable
 
   /// The names of all projections' databases, in the order of the table above.
-  package static let names = [
-    "assets", "details", "collections", "identifiers", "members", "containers", "content", "pairing", "bursts",
-    "origins", "words", "clients", "clientNames", "picks", "sightings", "settings", "history",
-    "departed", "aside",
-  ] + StoredOrder.all.map(\.name)
+  package static let names =
+    [
+      "assets", "details", "collections", "identifiers", "members", "containers", "content", "pairing", "bursts",
+      "origins", "words", "clients", "clientNames", "picks", "sightings", "settings", "history",
+      "departed", "aside",
+    ] + StoredOrder.all.map(\.name)
 
   /// How many databases a store with projections has room for: theirs, the log's, and some to come.
   package static let databasesMax = 128
@@ -172,7 +173,7 @@ extension RawSpan {
   /// - Throws: ``LibraryError`` `.corrupted` for one that no member has, and if the bytes end before it does.
   func orderKey(at offset: Int) throws(LibraryError) -> OrderKey {
     guard let key = OrderKey(stored: try number(at: offset)) else {
-      throw Projections.corruption("a place in a manual order, which leaves nothing before or behind it")
+      throw Projections.corruption("an order key, which leaves no key before or after it")
     }
     return key
   }
@@ -380,7 +381,7 @@ extension Projections {
   /// The first commit that the history told to clients goes back to (PH-06); 0 while it has never been shortened.
   func firstToldCommit(in t: borrowing some Reading) throws -> UInt64 {
     guard let value = try t.bytes(for: Self.firstToldName, in: settings) else { return 0 }
-    guard value.count == 8 else { throw corruption("where its history begins") }
+    guard value.count == 8 else { throw corruption("the start of its history") }
     return try value.span.bytes.place(at: 0)
   }
 
@@ -417,7 +418,7 @@ extension Projections {
   /// Where the library began to be another one than that which it was forked from, oldest first.
   package func forks(in t: borrowing some Reading) throws -> [ForkPoint] {
     guard let value = try t.bytes(for: Self.forksName, in: settings) else { return [] }
-    guard value.count % 16 == 0 else { throw corruption("what it was forked from") }
+    guard value.count % 16 == 0 else { throw corruption("the library it was forked from") }
     return try stride(from: 0, to: value.count, by: 16).map { offset in
       ForkPoint(commit: try value.span.bytes.place(at: offset), mark: try value.span.bytes.number(at: offset + 8))
     }

@@ -115,7 +115,7 @@ extension Projections {
     while range.high - range.low > 1 {
       let middle = range.low + (range.high - range.low) / 2
       guard let found = try self.commit(ofSighting: middle, of: client, in: t) else {
-        throw corruption("sighting \(middle) of client \(client)")
+        throw corruption("client revision \(middle) of client \(client)")
       }
       if found <= commit { range.low = middle } else { range.high = middle }
     }

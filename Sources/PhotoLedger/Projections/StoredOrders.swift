@@ -91,7 +91,7 @@ package struct StoredOrder: Sendable {
     let all =
       SmartAlbumQuery.builtIn.filter { $0.addedWithinDays == nil }.map(StoredOrder.init)
       + [MediaType.audio, .unknown].map(StoredOrder.init)
-    precondition(all.count <= UInt32.bitWidth, "A standing has a bit for each stored order.")
+    precondition(all.count <= UInt32.bitWidth, "The bit set must have a bit for each stored order.")
     return all
   }()
 
@@ -101,7 +101,9 @@ package struct StoredOrder: Sendable {
     for (index, order) in all.enumerated() { answers[order.plan.query] = StoredAnswer(order: index) }
     let indexes = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.plan.query, $0) })
     func index(_ condition: Condition) -> Int {
-      guard let index = indexes[query(where: condition)] else { preconditionFailure("\(condition) is kept in order.") }
+      guard let index = indexes[query(where: condition)] else {
+        preconditionFailure("There is no stored order for \(condition).")
+      }
       return index
     }
     let parts = [MediaType.video, .audio, .unknown]

@@ -30,7 +30,7 @@ public struct SetAsideEvent: Sendable, Hashable, CustomStringConvertible {
   /// Why it could not be carried out, as a sentence.
   public let reason: String
   /// Both, as a sentence.
-  public var description: String { "Event \(sequence) is set aside: \(reason)" }
+  public var description: String { "Event \(sequence) is quarantined: \(reason)" }
 }
 
 /// How a replay stops at an event that it cannot carry out.

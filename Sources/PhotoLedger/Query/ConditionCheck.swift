@@ -72,7 +72,7 @@ extension PropertyKey {
     case (.date, .text(let text)):
       throw FetchError(
         .wrongArgument, text,
-        "\(value.formatDescription) is no date for '\(rawValue)'; write it as 2024-05-31T18:30:00+02:00 (RFC 3339).")
+        "\(value.formatDescription) is not a date for '\(rawValue)'; write it as 2024-05-31T18:30:00+02:00 (RFC 3339).")
     default: break
     }
     throw FetchError(

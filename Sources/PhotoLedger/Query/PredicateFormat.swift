@@ -80,7 +80,7 @@ struct PredicateParser {
 
   private mutating func predicateAndEnd() throws(FetchError) -> Condition {
     guard lexer.bytes.count <= Self.greatestLength else {
-      throw .malformed("length", "A predicate may be 16 MiB long; this one has \(lexer.bytes.count) bytes.")
+      throw .malformed("length", "A predicate may have at most 16 MiB, not \(lexer.bytes.count) bytes.")
     }
     try advance()
     let condition = try self.condition(of: try disjunction())
@@ -180,7 +180,7 @@ struct PredicateParser {
       case "d": options.insert(.diacriticInsensitive)
       case "n": break
       case "l": throw .unsupported("[l]", "The option l compares as a locale does; a library has no locale. Use [cd].")
-      default: throw .malformed(letters, "'\(letter)' is no option of a comparison; the options are c, d and n.")
+      default: throw .malformed(letters, "'\(letter)' is not an option of a comparison; the options are c, d and n.")
       }
     }
     try advance()
@@ -221,13 +221,13 @@ struct PredicateParser {
   mutating func nextArgument(for specifier: String) throws(FetchError) -> PredicateArgument {
     guard used < arguments.count else {
       throw FetchError(
-        .wrongArgument, specifier, "There is no argument for '\(specifier)': \(arguments.count) were given.")
+        .wrongArgument, specifier, "There is no argument for '\(specifier)': only \(arguments.count) were passed.")
     }
     used += 1
     return arguments[used - 1]
   }
 
   static func unsupportedWord(_ word: String) -> FetchError {
-    .unsupported(word, "'\(word)' asks about the members of a collection, which no fetch supports.")
+    .unsupported(word, "'\(word)' tests the members of a collection, which fetches do not support.")
   }
 }

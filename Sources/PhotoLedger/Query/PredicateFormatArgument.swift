@@ -20,7 +20,7 @@ public enum PredicateArgument: Hashable, Sendable {
       self = .list(try Self.elements(of: sequence))
     } else {
       throw FetchError(
-        .wrongArgument, "\(type(of: value))", "A value of type \(type(of: value)) cannot stand in a predicate.")
+        .wrongArgument, "\(type(of: value))", "A value of type \(type(of: value)) cannot be used in a predicate.")
     }
   }
 
@@ -28,7 +28,7 @@ public enum PredicateArgument: Hashable, Sendable {
     var values: [PropertyValue] = []
     for element in sequence {
       guard case .value(let value) = try PredicateArgument(element) else {
-        throw FetchError(.wrongArgument, "\(Values.self)", "A list in a predicate cannot hold lists.")
+        throw FetchError(.wrongArgument, "\(Values.self)", "A list in a predicate cannot contain lists.")
       }
       values.append(value)
     }

@@ -110,7 +110,7 @@ extension LocalIdentifier: Codable {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
     guard let identifier = LocalIdentifier(text) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' is no local identifier.")
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' is not a local identifier.")
     }
     self = identifier
   }

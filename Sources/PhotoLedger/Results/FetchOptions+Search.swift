@@ -15,13 +15,13 @@ extension FetchOptions {
     guard search.utf8.count <= Self.searchLimit else {
       throw LibraryError(
         .unsupportedPredicate,
-        "A search has at most \(Self.searchLimit) bytes, this one has \(search.utf8.count); search for fewer words.")
+        "A search may have \(Self.searchLimit) bytes, not \(search.utf8.count); search for fewer words.")
     }
     guard let text = SearchText(search) else { return nil }
     guard text.prefixes.count <= SearchText.prefixLimit else {
       throw LibraryError(
         .unsupportedPredicate,
-        "A search has at most \(SearchText.prefixLimit) words, this one has \(text.prefixes.count); leave some out.")
+        "A search may have \(SearchText.prefixLimit) words, not \(text.prefixes.count); remove some.")
     }
     return text
   }

@@ -16,7 +16,7 @@ extension IndexChanges {
     var places = [Identity: Int](minimumCapacity: before.count)
     for (position, identity) in before.enumerated() {
       let other = places.updateValue(position, forKey: identity)
-      precondition(other == nil, "A list must not hold one identity twice.")
+      precondition(other == nil, "A list must not contain an identity twice.")
     }
     var inserted: [Int] = []
     var common: [Relocation] = []
@@ -26,7 +26,7 @@ extension IndexChanges {
         inserted.append(position)
         continue
       }
-      precondition(isGone[place], "A list must not hold one identity twice.")
+      precondition(isGone[place], "A list must not contain an identity twice.")
       isGone[place] = false
       common.append(Relocation(before: place, after: position))
     }

@@ -32,7 +32,8 @@ extension TouchedPositions {
   ///   - before: positions of the old list that were in view.
   ///   - after: positions of the new list that are in view.
   package func windowed(before: Range<Int>, after: Range<Int>) -> TouchedPositions {
-    precondition(before.upperBound <= beforeCount && after.upperBound <= afterCount, "A window must lie in its list.")
+    precondition(
+      before.upperBound <= beforeCount && after.upperBound <= afterCount, "A window must be within its list.")
     if before == 0..<beforeCount, after == 0..<afterCount { return self }
     let wereSeen = touchedBefore.freePlaces(in: before)
     let areSeen = touchedAfter.freePlaces(in: after)

@@ -55,7 +55,7 @@ extension PhotoLibrary {
     let core = store.core
     try askIfNeeded()
     return try store.reading { t in
-      try checkSeesEverything("count what the library holds", t)
+      try checkSeesEverything("read the library's statistics", t)
       let head = try store.head(at: moment, t)
       let lmdb = try core.environment.statistics()
       var statistics = LibraryStatistics(

@@ -78,7 +78,7 @@ extension PhotoLibrary {
     if found.count == 1 { return .success(found[0]) }
     if found.isEmpty {
       return .failure(
-        LibraryError(.identifierNotFound, "The library has nothing for the identifier \(identifier.stringValue)."))
+        LibraryError(.identifierNotFound, "The library has no object for the identifier \(identifier.stringValue)."))
     }
     var error = LibraryError(
       .multipleIdentifiersFound, "\(found.count) assets have the content of \(identifier.stringValue); choose one.")

@@ -148,7 +148,7 @@ extension PhotoLibrary {
     }
     guard isKnown else {
       throw LibraryError(
-        .identifierNotFound, "The library knows no \(request.name); take one of the asset's own resources.")
+        .identifierNotFound, "The library has no \(request.name); pass one of the asset's own resources.")
     }
   }
 

@@ -29,7 +29,7 @@ extension PhotoLibrary {
   /// asked.
   /// - Complexity: O(log n), and O(m) for m albums that hold it.
   package func shown(_ identifier: String) throws -> ShownAsset? {
-    precondition(moment == nil, "What is shown of an asset is read of now.")
+    precondition(moment == nil, "The details of an asset are read from the current state.")
     guard let identifier = LocalIdentifier(identifier) else { return nil }
     return try store.reading { t in
       let core = store.core
@@ -51,7 +51,7 @@ extension PhotoLibrary {
   package func shownFile(
     withSHA256 digits: String, of identifier: String
   ) throws -> (resource: AssetResource, path: String)? {
-    precondition(moment == nil, "What is shown of an asset is read of now.")
+    precondition(moment == nil, "The details of an asset are read from the current state.")
     guard let identifier = LocalIdentifier(identifier) else { return nil }
     let found = try store.reading { t -> AssetResource? in
       let projections = store.core.projections

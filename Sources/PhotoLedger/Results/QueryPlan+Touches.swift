@@ -63,7 +63,7 @@ extension QueryPlan {
   /// Whether an asset has the words that are looked for, before and after a delta, once asked.
   private func words(of number: ObjectNumber, in delta: Delta) -> (had: () -> Bool, has: () -> Bool) {
     guard let search = query.search else { return ({ true }, { true }) }
-    precondition(delta.hasDetails, "A search is led on by a delta without words; this is a defect of PhotoLedger.")
+    precondition(delta.hasDetails, "A search is updated by a delta without words; this is a defect of PhotoLedger.")
     let touch = delta.details[number]
     return ({ touch?.before.map(search.finds) ?? false }, { touch?.after.map(search.finds) ?? false })
   }

@@ -28,7 +28,7 @@ extension LibraryStore {
     of token: Token, for client: String, _ permission: Permission, at moment: Moment? = nil,
     _ t: borrowing StoreReading
   ) throws -> UInt64 {
-    let place = moment == nil ? "this library has not reached" : "was not there yet at the moment that is looked at"
+    let place = moment == nil ? "this library has not reached" : "did not exist yet at the selected state"
     let unreached = LibraryError(.invalidToken, "The token \(token) names a state that \(place).")
     guard let view = token.view else {
       let limit =

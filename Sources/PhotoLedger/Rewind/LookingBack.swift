@@ -55,7 +55,7 @@ extension PhotoLibrary {
   public func at(sequence: UInt64) throws -> PhotoLibrary {
     try at { t in
       let permission = try store.core.projections.permission(of: client, in: t)
-      guard permission.access == .full else { throw permission.refusal(client, "name a moment by the log's sequence") }
+      guard permission.access == .full else { throw permission.refusal(client, "select a state by sequence") }
       if sequence == 0 { return try store.moment(ofCommit: 0, t) }
       guard let event = try store.core.log.event(at: sequence, in: t) else {
         let last = try store.core.log.head(t).sequence
@@ -77,7 +77,7 @@ extension PhotoLibrary {
       let permission = try store.core.projections.permission(of: client, in: t)
       let commit: UInt64
       switch permission.access {
-      case .none: throw permission.refusal(client, "look at the past")
+      case .none: throw permission.refusal(client, "read earlier states")
       case .full: commit = try store.core.log.lastCommit(atOrBefore: date.microseconds, in: t) ?? 0
       case .limited(let number): commit = try store.lastSighting(of: number, atOrBefore: date, t)
       }
@@ -96,7 +96,7 @@ extension PhotoLibrary {
   package func checkIsNow(_ what: String) throws {
     guard moment != nil else { return }
     throw LibraryError(
-      .changeNotSupported, "The library is shown as it was, and nobody can \(what) there; use the library of now.")
+      .changeNotSupported, "An as-of view is read-only: it cannot \(what); use the current library.")
   }
 
   package func checkIsOwner(_ what: String) throws {
@@ -145,7 +145,7 @@ extension LibraryStore {
     while ordinal > 0 {
       guard let number = try core.projections.commit(ofSighting: ordinal, of: client, in: t),
         let commit = try core.log.commit(number, in: t)
-      else { throw core.projections.corruption("sighting \(ordinal) of client \(client)") }
+      else { throw core.projections.corruption("client revision \(ordinal) of client \(client)") }
       if commit.information.time <= date.microseconds { return number }
       ordinal -= 1
     }

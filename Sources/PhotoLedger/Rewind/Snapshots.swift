@@ -40,14 +40,14 @@ extension PhotoLibrary {
     try checkIsNow("make snapshots")
     try checkIsOwner("make snapshots")
     if let spacing, spacing < 1 {
-      throw LibraryError(.malformedRequest, "Snapshots need a spacing of 1 event or more; \(spacing) is none.")
+      throw LibraryError(.malformedRequest, "Snapshots need a spacing of 1 event or more; got \(spacing).")
     }
     let snapshots = try store.snapshots
     return try snapshots.making.withLock { _ in
       do {
         do {
           return try makeSnapshots(in: snapshots, spacing: spacing, progress)
-        } catch where snapshots.isLoss(error) {
+        } catch  where snapshots.isLoss(error) {
           try snapshots.drop()
           return try makeSnapshots(in: snapshots, spacing: spacing, progress)
         }
@@ -70,7 +70,7 @@ extension PhotoLibrary {
   ///   read, which concerns nothing else; what the store throws.
   /// - Complexity: O(log n).
   public func snapshots() throws -> SnapshotSummary? {
-    try checkIsOwner("look at the snapshots")
+    try checkIsOwner("read the snapshots")
     let snapshots = try store.snapshots
     do {
       guard let opened = try snapshots.opened() else { return nil }
@@ -113,7 +113,7 @@ extension LibraryStore {
   fileprivate var snapshots: SnapshotStore {
     get throws {
       guard let snapshots = core.snapshots else {
-        throw LibraryError(.internalError, "A library was opened without a place for its snapshots.")
+        throw LibraryError(.internalError, "The library was opened without a folder for snapshots.")
       }
       return snapshots
     }
@@ -170,7 +170,7 @@ private struct SnapshotMaker {
       guard try opened.spacing(w) == made.spacing, try opened.erasedCount(w) == made.erased else {
         throw LibraryError(
           .operationInterrupted,
-          "Another process makes snapshots with another spacing, or of a later state; make them when it has ended.")
+          "Another process makes snapshots with another spacing, or of a later state; try again when it has ended.")
       }
       try body(&w)
     }
@@ -209,7 +209,7 @@ private struct SnapshotMaker {
     var state = tail.past
     for (done, stretch) in stretches.reversed().enumerated() {
       guard progress(TaskProgress(phase: "snapshots", done: UInt64(done), total: UInt64(stretches.count))) else {
-        throw LibraryError(.userCancelled, "The making of snapshots was stopped; those that were there are kept.")
+        throw LibraryError(.userCancelled, "Making snapshots was stopped; the existing ones are kept.")
       }
       let past = try past(before: stretch, from: state, t)
       try write(made) { w in
@@ -246,7 +246,7 @@ private struct SnapshotMaker {
         }
         guard let halves else { continue }
         guard progress(TaskProgress(phase: "snapshots", done: 0, total: nil)) else {
-          throw LibraryError(.userCancelled, "The making of snapshots was stopped; those that were made are kept.")
+          throw LibraryError(.userCancelled, "Making snapshots was stopped; those already made are kept.")
         }
         try join(halves.earlier, halves.later, made)
       }

@@ -43,7 +43,7 @@ extension LibraryStore {
     // Far beyond any count, and the highest that strides can be told in.
     guard last <= UInt64(Int64.max) else {
       throw LibraryError(
-        .corrupted, "The library has an asset of the number \(last), which none can have; stop and run `verify`.")
+        .corrupted, "The library has an asset with the invalid number \(last); stop and run `verify`.")
     }
     let count = UInt64(max(1, try t.count(of: assets) / Self.stretchRows))
     let width = (last - first) / count + 1

@@ -117,7 +117,7 @@ package final class LibraryStore: Sendable {
   }
 
   func vanished(_ number: ObjectNumber) -> LibraryError {
-    LibraryError(.corrupted, "A result names object \(number), which the store does not hold; run `verify`.")
+    LibraryError(.corrupted, "A result names object \(number), which is not in the store; run `verify`.")
   }
 
   /// Stands for the last event, whichever it is: nothing has to be taken back.

@@ -31,7 +31,7 @@ public final class PhotoLibrary: Sendable {
   public func `as`(_ client: String) -> PhotoLibrary {
     precondition(
       (1...256).contains(client.utf8.count) && !client.utf8.contains(0),
-      "A client's name has 1 to 256 bytes, none of them zero.")
+      "A client's name must have 1 to 256 bytes, none of them zero.")
     return PhotoLibrary(store: store, client: client, moment: moment)
   }
 

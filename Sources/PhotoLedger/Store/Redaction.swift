@@ -224,10 +224,13 @@ extension StoreCore {
     }
     let version = record.isErased ? later?.version : record.version
     guard let payload = record.payloadBytes ?? later?.payload, let version else {
-      throw LibraryError(.corrupted, "The payload of event \(carrier) was erased, and no later event brings another.")
+      throw LibraryError(
+        .corrupted, "The payload of event \(carrier) was erased, and no later event carries its replacement.")
     }
     let event = try Event(type: record.type, version: version, sequence: carrier, payload: payload.span.bytes)
-    guard case .assetErased(let erased) = event else { preconditionFailure("The event is of the type that was asked.") }
+    guard case .assetErased(let erased) = event else {
+      preconditionFailure("The event has another type than requested.")
+    }
     return erased
   }
 

@@ -95,7 +95,7 @@ final class SnapshotStore: Sendable {
 
   /// Removes the files, whatever they hold.
   func drop() throws {
-    do { try opened()?.environment.close() } catch where isLoss(error) {}
+    do { try opened()?.environment.close() } catch  where isLoss(error) {}
     state.withLock { $0 = nil }
     guard folder.status(of: Self.name) != nil else { return }
     try folder.withPath { library in try FileManager.default.removeItem(atPath: "\(library)/\(Self.name)") }
@@ -107,7 +107,7 @@ final class SnapshotStore: Sendable {
     do {
       guard let opened = try opened() else { return nil }
       return try opened.environment.read { t in try body(opened, t) }
-    } catch where isLoss(error) {
+    } catch  where isLoss(error) {
       state.withLock { $0 = nil }
       return nil
     }
@@ -202,7 +202,7 @@ extension SnapshotStore.Opened {
   }
 
   static let corruption = LibraryError(
-    .corrupted, "The snapshots cannot be read; drop them with `snapshots drop`, and make them again.")
+    .corrupted, "The snapshots cannot be read; remove them with `snapshots drop`, and make them again.")
 
   /// How many stretches of the lowest level there are.
   func count(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64 {

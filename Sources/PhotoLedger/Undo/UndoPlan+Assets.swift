@@ -40,7 +40,7 @@ extension UndoJudge {
     let change = UndoChange(.property, .library, "existence", from: .bool(false), to: .bool(true))
     _ = overrides(
       change, .goneSince, isForcible: false,
-      "An asset that was changed then (event \(number) created it) has been removed since.")
+      "An asset changed by these commits (created by event \(number)) has been removed since.")
   }
 
   // MARK: Creation and purge
@@ -74,9 +74,9 @@ extension UndoJudge {
         composition.places[member]?.given != nil || composition.picks.contains { $0.number == place.container }
       if isOwn { continue }
       if let album = try projections.collection(place.container, in: t) {
-        return "It was put into '\(album.title ?? "")'"
+        return "It was added to '\(album.title ?? "")'"
       }
-      return "It was given to a client"
+      return "It was picked for a client"
     }
     return nil
   }
@@ -90,14 +90,14 @@ extension UndoJudge {
     let subject = UndoChange.Subject.asset(identifier)
     let change = UndoChange(.purge, subject, "existence", from: .bool(false), to: .bool(true))
     guard try projections.object(identifier, in: t) == nil else {
-      _ = overrides(change, .goneSince, isForcible: false, "The identifier of \(subject.phrase) was taken since.")
+      _ = overrides(change, .goneSince, isForcible: false, "The identifier of \(subject.phrase) is in use by now.")
       return nil
     }
     // What was composed may be older than an erasure.
     if try existence.row.isErased || isErased(number, t) {
       _ = overrides(
         change, .goneSince, isForcible: false,
-        "Nothing of \(subject.phrase) can come back: it was erased, with its bytes and what the log told of it.")
+        "Nothing of \(subject.phrase) can be restored: it was erased, with its bytes and its data in the log.")
       return nil
     }
     let missing = missingFiles(of: existence.details.resources)
@@ -199,7 +199,8 @@ extension UndoJudge {
     }
     if verdicts.contains(.changed), !overrides(change, .changedSince) { return old }
     let missing = missingFiles(of: content.base.resources.filter { !current.resources.contains($0) })
-    if !missing.isEmpty, !overrides(change, .bytesGone, "The bytes of \(missing) of \(subject.phrase) are gone.") {
+    if !missing.isEmpty, !overrides(change, .bytesGone, "The bytes of \(missing) of \(subject.phrase) no longer exist.")
+    {
       return old
     }
     var new = old
@@ -212,7 +213,7 @@ extension UndoJudge {
     var after = row
     for change in edit.changes + changes { _ = after.set(change.field, change.new) }
     if let broken = Self.brokenRule(of: after, new) {
-      _ = overrides(change, .forbidden, isForcible: false, "The files of \(subject.phrase) stay: \(broken)")
+      _ = overrides(change, .forbidden, isForcible: false, "The files of \(subject.phrase) are kept: \(broken)")
       return old
     }
     edit.changes += changes
@@ -228,7 +229,7 @@ extension UndoJudge {
       return LibraryError(error).description
     }
     if row.originalResourceChoice != .compressed, !details.resources.isRawPair {
-      return "the RAW original is chosen, and there would be no pair of originals to choose from."
+      return "the RAW original is chosen, but there would be no pair of originals."
     }
     return row.mediaType == .image && row.duration != 0 ? "a photo has no duration." : nil
   }

@@ -59,8 +59,8 @@ extension UndoJudge {
   ) throws -> String? {
     if row.title != net.creation?.title { return "It was renamed" }
     let parent = net.place.map { $0.given?.container } ?? net.creation?.parent
-    if row.parent != parent { return "It was put elsewhere" }
-    return try strangers(in: row, t).isEmpty ? nil : "Something was put into it"
+    if row.parent != parent { return "It was moved" }
+    return try strangers(in: row, t).isEmpty ? nil : "Members were added to it"
   }
 
   /// The members that others than the chosen commits have put in.
@@ -124,7 +124,7 @@ extension UndoJudge {
         isSettled = false
         homeless.insert(number)
         guard let entry = returning[number] else { continue }
-        let sentence = "The folder that \(entry.change.subject.phrase) would come back to is deleted."
+        let sentence = "The folder of \(entry.change.subject.phrase) is deleted."
         if overrides(entry.change, .homeGone, sentence) {
           plan.folderMoves.removeAll { $0.child == number }
           plan.folderMoves.append(UndoPlan.FolderMove(child: number, place: nil))
@@ -180,7 +180,7 @@ extension UndoJudge {
     }
     guard try isLive(base.container, returning, t) else {
       _ = overrides(
-        change, .homeGone, isForcible: false, "The folder that \(subject(row).phrase) would go back to is deleted.")
+        change, .homeGone, isForcible: false, "The former folder of \(subject(row).phrase) is deleted.")
       return
     }
     plan.folderMoves.append(UndoPlan.FolderMove(child: number, place: target))
@@ -202,7 +202,7 @@ extension UndoJudge {
         continue
       }
       let change = plan.report.changes.remove(at: index)
-      _ = overrides(change, .homeGone, isForcible: false, "By now \(own.phrase) holds the folder that it was in.")
+      _ = overrides(change, .homeGone, isForcible: false, "By now \(own.phrase) contains its former folder.")
     }
   }
 
@@ -265,11 +265,11 @@ extension UndoJudge {
     let change = UndoChange(kind, subject, in: home, "orderKey", from: .key(current), to: .key(target))
     guard identifier != nil else {
       _ = overrides(
-        change, .goneSince, isForcible: false, "An asset that stood in \(home.phrase) has been removed since.")
+        change, .goneSince, isForcible: false, "A member of \(home.phrase) has been removed since.")
       return
     }
     if current != given {
-      let sentence = "The place of \(subject.phrase) in \(home.phrase) was changed since."
+      let sentence = "The position of \(subject.phrase) in \(home.phrase) was changed since."
       guard overrides(change, .changedSince, sentence) else { return }
     }
     plan.placements[member.container, default: []].append(UndoPlan.Placement(child: member.child, key: target))

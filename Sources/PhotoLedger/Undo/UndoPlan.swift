@@ -197,15 +197,15 @@ struct UndoJudge {
       if edited != ClientEdited(number: number) { plan.clientEdits.append(edited) }
     }
     for row in composition.registered {
-      plan.report.kept.append("The client '\(row.name)' stays known to the library.")
+      plan.report.kept.append("The client '\(row.name)' remains registered.")
     }
     if composition.erasedCount > 0 {
-      plan.report.kept.append("What was erased stays so: \(composition.erasedCount) of the library's assets.")
+      plan.report.kept.append("Erased assets remain erased: \(composition.erasedCount).")
     }
     for pick in composition.picks {
       let name = try projections.client(pick.client, in: t)?.name ?? ""
       plan.report.kept.append(
-        "What '\(name)' was given by a picking session stays with it; it may have copied it long ago.")
+        "Picked assets remain accessible to '\(name)', which may have copied them.")
     }
   }
 

@@ -137,13 +137,13 @@ public struct UndoReport: Sendable, Hashable {
   var refusal: LibraryError? {
     let refused = conflicts.filter { $0.outcome == .refused }
     guard let first = refused.first else { return nil }
-    let others = refused.count == 1 ? "" : " There are \(refused.count - 1) more like this."
-    let force = refused.contains(where: \.isForcible) ? ", or to force it" : ""
+    let others = refused.count == 1 ? "" : " There are \(refused.count - 1) more conflicts."
+    let force = refused.contains(where: \.isForcible) ? " or to force them" : ""
     return LibraryError(
       .conflict,
       """
-      Nothing was taken back: \(first.sentence)\(others) Look at a dry run, then choose to skip what is in the \
-      way\(force).
+      Nothing was undone: \(first.sentence)\(others) Check a dry run, then choose to \
+      skip the conflicts\(force).
       """)
   }
 }

@@ -112,7 +112,7 @@ extension PhotoLibrary {
   func performUploads(_ requests: [UploadRequest]) throws {
     // A client that lost its permission, or disabled uploads, can still tidy up.
     let begins = requests.contains(where: \.begins)
-    if begins { try checkMayUpload("make upload jobs") }
+    if begins { try checkMayUpload("create upload jobs") }
     let uploads = store.uploads
     let time = uploads.environment.now().microseconds
     for request in requests { try check(request) }

@@ -37,13 +37,13 @@ package struct UploadDestination: Codable, Hashable, Sendable {
     }
     guard ["http", "https"].contains(scheme) else { return "the scheme '\(scheme)' is not http or https" }
     guard ["POST", "PUT", "PATCH"].contains(method) else {
-      return "the method \(method) has no body that is stored; set POST or PUT"
+      return "the method \(method) does not store a body; set POST or PUT"
     }
     let texts = [self.url] + headers.flatMap { [$0.key, $0.value] }
     let size = texts.reduce(0) { size, text in size + text.utf8.count }
     guard size <= Self.sizeMax else { return "URL and fields have \(size) bytes, more than \(Self.sizeMax)" }
     let isBroken = texts.contains { text in text.utf8.contains { $0 < 0x20 && $0 != 9 || $0 == 0x7F } }
-    return isBroken ? "a header field holds a control character" : nil
+    return isBroken ? "a header field contains a control character" : nil
   }
 
   /// The bytes that URL and fields may have.
@@ -158,7 +158,7 @@ package struct UploadJob: Codable, Hashable, Sendable {
       case .begin: ("begun", "only a registered job is")
       case .succeed, .fail: ("finished", "only a pending job is")
       case .retry:
-        ("retried", wasRetried ? "it was retried before; acknowledge it and make another" : "only a failed job is")
+        ("retried", wasRetried ? "it was already retried; acknowledge it and create another" : "only a failed job is")
       case .acknowledge: ("acknowledged", "only a job that succeeded or failed is")
       case .cancel: ("cancelled", "only a registered or pending job is")
       }

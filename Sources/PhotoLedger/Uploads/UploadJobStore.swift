@@ -115,7 +115,7 @@ final class UploadJobStore: Sendable {
         // Nothing is kept where nothing was enabled; `body` says what that means.
         var none = UploadBook()
         let answer = try body(&none)
-        precondition(none.jobs.isEmpty, "A job was made before uploads were enabled.")
+        precondition(none.jobs.isEmpty, "A job was created before uploads were enabled.")
         return answer
       }
       return try opened.environment.write { t in

@@ -43,7 +43,11 @@ final class UploadRun {
     var step = transfer.handle(.begin, at: environment.now(), chance: chance())
     while true {
       if transfer.progress != job.progress {
-        guard try change({ $0.progress = transfer.progress; return true }) else { return await withdraw(transfer) }
+        guard
+          try change({
+            $0.progress = transfer.progress; return true
+          })
+        else { return await withdraw(transfer) }
       }
       switch step {
       case .succeed(let headers): return end(.succeed(Self.bounded(headers)))
@@ -123,7 +127,7 @@ final class UploadRun {
     throw Ending.failed(
       UploadProblem(
         UploadProblem.noPermissionsToReadFile,
-        "The file of asset \(job.asset) is gone, or the client '\(library.client)' may not see it any more."))
+        "The file of asset \(job.asset) is gone, or the client '\(library.client)' lost its access."))
   }
 
   private func verify(_ resource: AssetResource, _ asset: Asset) async throws {
@@ -175,7 +179,7 @@ final class UploadRun {
       if reader?.position != range.lowerBound {
         reader = PortionReader(library.data(of: resource, in: asset), size: job.size)
       }
-      guard let reader else { preconditionFailure("A reader was just made.") }
+      guard let reader else { preconditionFailure("The reader was just created.") }
       return try await reader.read(range)
     } catch let error as LibraryError {
       reader = nil
@@ -238,7 +242,8 @@ final class PortionReader {
 
   /// - Complexity: O(bytes up to the end of the range); memory for the range and one chunk.
   func read(_ range: Range<UInt64>) async throws -> Data {
-    precondition(range.lowerBound >= position && range.upperBound <= size, "A reader goes forward within its file.")
+    precondition(
+      range.lowerBound >= position && range.upperBound <= size, "A reader only moves forward within its file.")
     while position < range.lowerBound {
       if rest.isEmpty { rest = try await next() }
       let count = min(UInt64(rest.count), range.lowerBound - position)
@@ -255,14 +260,14 @@ final class PortionReader {
     }
     position = range.upperBound
     if position == size, try await chunks.next() != nil {
-      throw LibraryError(.invalidResource, "A file gave more bytes than the \(size) that were recorded; run `verify`.")
+      throw LibraryError(.invalidResource, "A file has more bytes than the recorded \(size); run `verify`.")
     }
     return portion
   }
 
   private func next() async throws -> Data {
     guard let chunk = try await chunks.next() else {
-      throw LibraryError(.invalidResource, "A file gave fewer bytes than the \(size) that were recorded; run `verify`.")
+      throw LibraryError(.invalidResource, "A file has fewer bytes than the recorded \(size); run `verify`.")
     }
     return chunk
   }

@@ -273,11 +273,13 @@ extension UploadTransfer {
       let url = URL(string: text, relativeTo: from)?.absoluteURL, let scheme = url.scheme?.lowercased(),
       ["http", "https"].contains(scheme), url.host?.isEmpty == false
     else {
-      return .failure(UploadProblem(UploadProblem.redirectToNonExistentLocation, "The server named no usable place"))
+      return .failure(
+        UploadProblem(UploadProblem.redirectToNonExistentLocation, "The server returned no usable location"))
     }
     guard scheme == "https" || from.scheme?.lowercased() != "https" else {
       return .failure(
-        UploadProblem(UploadProblem.secureConnectionFailed, "The server led from https to http, which is not followed"))
+        UploadProblem(
+          UploadProblem.secureConnectionFailed, "The server redirected from https to http, which is not allowed"))
     }
     return .success(url.absoluteString)
   }
@@ -292,7 +294,7 @@ extension UploadTransfer {
     switch answer.status {
     case 200..<300: return taken(answer, now, chance)
     case 301, 302, 307, 308: return redirected(answer)
-    case 401, 407: return fail(UploadProblem.userAuthenticationRequired, "The server wants authentication", answer)
+    case 401, 407: return fail(UploadProblem.userAuthenticationRequired, "The server requires authentication", answer)
     case 404 where progress.upload != nil, 410 where progress.upload != nil:
       return forgotten(answer, now, chance)
     case 413: return tooLarge(answer, now, chance)
@@ -331,7 +333,7 @@ extension UploadTransfer {
     }
     guard let largest, size > largest else { return nil }
     return fail(
-      UploadProblem.dataLengthExceedsMaximum, "The file has \(size) bytes, and the server takes \(largest) at most",
+      UploadProblem.dataLengthExceedsMaximum, "The file has \(size) bytes, and the server accepts at most \(largest)",
       answer)
   }
 
@@ -366,7 +368,7 @@ extension UploadTransfer {
       return confused("has \(offset) bytes after it was sent up to \(sent)", answer)
     }
     if offset == progress.offset {
-      return again(UploadProblem(UploadProblem.badServerResponse, "The server took no byte"), answer, now, chance)
+      return again(UploadProblem(UploadProblem.badServerResponse, "The server accepted no byte"), answer, now, chance)
     }
     grow(to: offset)
     progress.offset = offset
@@ -381,19 +383,19 @@ extension UploadTransfer {
     (progress.upload, progress.offset) = (nil, 0)
     guard progress.restarts <= limits.restarts else {
       return fail(
-        UploadProblem.badServerResponse, "The server forgot the upload \(progress.restarts) times", answer)
+        UploadProblem.badServerResponse, "The server lost the upload \(progress.restarts) times", answer)
     }
-    return again(UploadProblem(UploadProblem.badServerResponse, "The server forgot the upload"), answer, now, chance)
+    return again(UploadProblem(UploadProblem.badServerResponse, "The server lost the upload"), answer, now, chance)
   }
 
   private mutating func tooLarge(_ answer: UploadAnswer, _ now: Date, _ chance: Double) -> Step {
     let before = portion
     if progress.isResumable == true, let limit = answer.headers["upload-limit"] {
       if let step = take(limit: limit, answer) { return step }
-      let problem = UploadProblem(UploadProblem.dataLengthExceedsMaximum, "The server refuses each size of body")
+      let problem = UploadProblem(UploadProblem.dataLengthExceedsMaximum, "The server rejects every size of body")
       if portion < before { return again(problem, answer, now, chance) }
     }
-    return fail(UploadProblem.dataLengthExceedsMaximum, "The server refuses a body of this size", answer)
+    return fail(UploadProblem.dataLengthExceedsMaximum, "The server rejects a body of this size", answer)
   }
 
   private mutating func redirected(_ answer: UploadAnswer) -> Step {

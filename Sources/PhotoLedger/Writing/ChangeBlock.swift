@@ -27,12 +27,12 @@ public final class ChangeBlock {
   package func close() { isOpen = false }
 
   package func add(_ request: ChangeRequest) {
-    precondition(isOpen, "A change block was used after performChanges had returned; ask inside the block (CB-02).")
+    precondition(isOpen, "A change block was used after performChanges had returned; use it inside the block (CB-02).")
     requests.append(request)
   }
 
   package func add(_ errand: some BlockErrand) {
-    precondition(isOpen, "A change block was used after performChanges had returned; ask inside the block (CB-02).")
+    precondition(isOpen, "A change block was used after performChanges had returned; use it inside the block (CB-02).")
     errands.append(errand)
   }
 
@@ -58,7 +58,8 @@ public final class ChangeBlock {
   ///
   /// The creation stays at its place among the requests. Traps for an asset that this block does not create.
   package func revise(_ asset: LocalIdentifier, _ body: (inout AssetCreation) -> Void) {
-    precondition(isOpen, "A creation was changed after performChanges had returned; do it inside the block (CB-02).")
+    precondition(
+      isOpen, "A creation was changed after performChanges had returned; change it inside the block (CB-02).")
     let place = requests.lastIndex { if case .createAsset(_, asset) = $0 { true } else { false } }
     guard let place, case .createAsset(var creation, _) = requests[place] else {
       preconditionFailure("The asset \(asset.uuidString) is not created by this block.")
@@ -298,7 +299,7 @@ extension BlockErrand {
     let own = errands.compactMap { $0 as? Self }
     guard own.count == errands.count else {
       throw LibraryError(
-        .changeNotSupported, "A change block has requests of two kinds that are kept apart; make two blocks of it.")
+        .changeNotSupported, "A change block has requests of two kinds that cannot be mixed; use two blocks.")
     }
     try execute(own, for: library)
   }

@@ -100,7 +100,7 @@ extension PhotoLibrary {
   /// Installs who confirms blocks of every client before they are carried out; nil: nobody (CB-12).
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
   public func setChangeConfirmation(_ confirmation: (any ChangeConfirmation)?) throws {
-    try checkIsOwner("decide about changes")
+    try checkIsOwner("install a confirmation handler")
     store.installed((any ChangeConfirmation).self).install(confirmation)
   }
 }

@@ -125,7 +125,8 @@ extension PhotoLibrary {
   ) throws -> EditingInput {
     guard let current = try self.asset(asset.localIdentifier) else {
       throw LibraryError(
-        .identifierNotFound, "The library has no asset with the identifier \(asset.id.uuidString); it may be gone.")
+        .identifierNotFound,
+        "The library has no asset with the identifier \(asset.id.uuidString); it may have been deleted.")
     }
     guard current.row.isEditable, current.mediaType == .image || current.mediaType == .video else {
       throw LibraryError(
@@ -139,7 +140,7 @@ extension PhotoLibrary {
       bytes = try Data(contentsOf: url(of: recipe))
     } catch {
       throw LibraryError(
-        .missingResource, "The recipe of the last edit of \(asset.localIdentifier) cannot be read: \(error)")
+        .missingResource, "The adjustment data of the last edit of \(asset.localIdentifier) cannot be read: \(error)")
     }
     let adjustment = AdjustmentData(
       formatIdentifier: format.formatIdentifier, formatVersion: format.formatVersion, data: bytes)
@@ -153,7 +154,7 @@ extension PhotoLibrary {
     let wanted = resources.editingBase(base, choice: asset.originalResourceChoice)
     for resource in wanted where try store.resources.state(of: resource, hashing: false) == .missing {
       throw LibraryError(
-        .missingResource, "The file \(resource.originalFilename) of \(asset.localIdentifier) is not there; restore it.")
+        .missingResource, "The file \(resource.originalFilename) of \(asset.localIdentifier) is missing; restore it.")
     }
     return EditingInput(asset: asset, adjustmentData: adjustment, base: base, resources: wanted)
   }

@@ -24,7 +24,7 @@ extension Decider {
     let row = try editableAsset(identifier, t)
     guard let burst = row.burstIdentifier else {
       throw LibraryError(
-        .requestNotSupportedForAsset, "The asset \(identifier.spelled(as: .asset)) is no member of a burst.")
+        .requestNotSupportedForAsset, "The asset \(identifier.spelled(as: .asset)) is not a member of a burst.")
     }
     guard !row.flags.contains(.representsBurst) else { return }
     try setRepresentative(row.number, among: try projections.assets(ofBurst: burst, in: t), &t)

@@ -24,7 +24,7 @@ extension Decider {
     try condition.check(for: .asset)
     _ = try query.terms()
     guard query.format.utf8.count <= 65_536 else {
-      throw LibraryError(.limitExceeded, "The condition of a smart album may have 65,536 bytes.")
+      throw LibraryError(.limitExceeded, "The condition of a smart album may have at most 65,536 bytes.")
     }
   }
 
@@ -71,7 +71,7 @@ extension Decider {
     guard row.number != rootFolder else { throw Self.fixedRoot }
     guard !row.isBuiltIn else {
       throw LibraryError(
-        .changeNotSupported, "The library's own smart album '\(row.title ?? "")' cannot be renamed, deleted or moved.")
+        .changeNotSupported, "The built-in smart album '\(row.title ?? "")' cannot be renamed, deleted or moved.")
     }
     return row
   }
@@ -81,7 +81,7 @@ extension Decider {
 
   private func checkTitle(_ title: String) throws {
     guard title.utf8.count <= 4096 else {
-      throw LibraryError(.limitExceeded, "A title may have 4,096 bytes; this one has \(title.utf8.count).")
+      throw LibraryError(.limitExceeded, "A title may have at most 4,096 bytes, not \(title.utf8.count).")
     }
   }
 }

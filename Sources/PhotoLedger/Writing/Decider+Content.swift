@@ -121,7 +121,7 @@ extension Decider {
     guard row.kind != .smartAlbum else {
       throw LibraryError(
         .changeNotSupported,
-        "The content of the smart album '\(row.title ?? "")' follows from its query; nothing can be put in or out.")
+        "The content of the smart album '\(row.title ?? "")' follows from its query and cannot be edited.")
     }
     let contents = Contents(row: row.seen(by: permission.access), basis: container.basis, access: permission.access)
     if let basis = contents.basis {
@@ -129,7 +129,7 @@ extension Decider {
         basis.plan.query.access == permission.access
       else {
         throw LibraryError(
-          .changeNotSupported, "The result passed in does not show the content of \(contents.name); pass one that does."
+          .changeNotSupported, "The result passed in is not a fetch of \(contents.name); pass one that is."
         )
       }
     }
@@ -150,7 +150,7 @@ extension Decider {
       guard ancestor != row.number else {
         throw LibraryError(
           .changeNotSupported,
-          "The folder '\(row.title ?? "")' cannot be put into \(contents.name): it would hold itself.")
+          "The folder '\(row.title ?? "")' cannot be put into \(contents.name): it would contain itself.")
       }
       ancestor = try projections.collection(ancestor, in: t)?.parent ?? 0
     }
@@ -252,7 +252,7 @@ extension Decider {
     guard !places.isEmpty else { return }
     if contents.row.number == rootFolder {
       throw LibraryError(
-        .changeNotSupported, "A collection cannot be taken out of the top level; delete it, or put it into a folder.")
+        .changeNotSupported, "A collection cannot be removed from the top level; delete it, or move it to a folder.")
     }
     try arrange(contents.row.number, .removed, places, &t)
     try settle(places.map(\.child), from: contents, &t)

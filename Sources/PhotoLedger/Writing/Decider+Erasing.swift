@@ -8,7 +8,7 @@ extension Decider {
   /// The files are gone by now: whoever erases removes them first, since afterwards nothing names them.
   mutating func erase(_ numbers: [ObjectNumber], _ t: inout WriteTransaction) throws {
     let numbers = distinct(numbers)
-    precondition(numbers.count <= Event.objectLimit, "Assets are erased in runs of \(Event.objectLimit).")
+    precondition(numbers.count <= Event.objectLimit, "Assets are erased in groups of at most \(Event.objectLimit).")
     for number in numbers {
       guard try projections.asset(number, in: t) == nil else {
         throw LibraryError(.changeNotSupported, "Asset \(number) is still in the library; purge it before erasing it.")

@@ -47,7 +47,7 @@ extension Decider {
       .changeNotSupported,
       """
       The selection of the client '\(row.name)' follows the album '\(title)'; change the album's content, or let the \
-      client follow no album first.
+      make the client follow no album first.
       """)
   }
 

@@ -156,7 +156,7 @@ struct Decider: ~Copyable {
   func checkIsFree(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws {
     guard try projections.object(identifier, in: t) == nil else {
       throw LibraryError(
-        .changeNotSupported, "The identifier \(identifier.uuidString) is taken; make a new object without naming one.")
+        .changeNotSupported, "The identifier \(identifier.uuidString) is in use; omit it for a new object.")
     }
   }
 }

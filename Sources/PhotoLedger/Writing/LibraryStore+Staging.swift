@@ -54,7 +54,7 @@ extension LibraryError {
   static func missingBytes(_ resource: AssetResource) -> LibraryError {
     LibraryError(
       .missingResource,
-      "The library does not hold the \(resource.dataSize) bytes of \(resource.originalFilename); store them first.")
+      "The library does not have the \(resource.dataSize) bytes of \(resource.originalFilename); store them first.")
   }
 }
 

@@ -70,7 +70,7 @@ extension PhotoLibrary {
       throw LibraryError(
         .changeNotSupported,
         """
-        A change block was begun inside another; put its requests into the outer block, \
+        Change blocks cannot be nested; put the requests into the outer block, \
         or wait until that has returned.
         """)
     }
@@ -86,8 +86,8 @@ extension PhotoLibrary {
         throw LibraryError(
           .changeNotSupported,
           """
-          A change block has requests about upload jobs and about the library, which are kept apart; \
-          make two blocks of it.
+          A change block cannot mix requests about upload jobs and about the library; \
+          use two blocks.
           """)
       }
       try block.executeErrands(for: self)
@@ -111,7 +111,7 @@ final class Answer: @unchecked Sendable {  // `result` is guarded by the semapho
 
   func wait() -> Result<CommitReceipt, any Error> {
     semaphore.wait()
-    guard let result else { preconditionFailure("The writer answered without an answer.") }
+    guard let result else { preconditionFailure("The writer returned no result.") }
     return result
   }
 }

@@ -38,7 +38,7 @@ extension PhotoLibrary {
   ///   what the store throws.
   @discardableResult
   public func requestAuthorization(for level: AccessLevel) async throws -> AuthorizationStatus {
-    try checkIsNow("ask for access")
+    try checkIsNow("request permission")
     return try await offCooperativePool { [self] in
       if client == Self.owner { return .authorized }
       guard try authorizationStatus(for: level) == .notDetermined else { return try authorizationStatus(for: level) }
@@ -53,7 +53,7 @@ extension PhotoLibrary {
   ///   limited.
   /// - Throws: ``LibraryError`` if the store cannot be read or written.
   public func presentLimitedLibraryPicker() async throws -> [String] {
-    try checkIsNow("be offered more")
+    try checkIsNow("request more assets")
     return try await offCooperativePool { [self] in try store.prompting.offerMore(to: client, in: store) }
   }
 
@@ -68,8 +68,8 @@ extension PhotoLibrary {
   /// Installs who is asked about clients, in place of the system's dialogue; nil: nobody.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
   public func setPermissionPrompt(_ prompt: (any PermissionPrompt)?) throws {
-    try checkIsNow("decide what clients may see")
-    try checkIsOwner("decide what clients may see")
+    try checkIsNow("install a permission prompt")
+    try checkIsOwner("install a permission prompt")
     store.prompting.install(prompt)
   }
 
@@ -90,7 +90,7 @@ extension PhotoLibrary {
   ///   for any client but the owner; what the store throws.
   /// - Complexity: O(m log n) for m assets.
   public func selection(of client: String) throws -> [Asset] {
-    try checkIsOwner("see what others may see")
+    try checkIsOwner("read the access of clients")
     return try store.reading { t in
       let commit = try moment?.commit ?? store.core.log.head(t).commit
       guard let row = try store.core.projections.client(named: client, in: t), row.number.isReached(by: sequence) else {
@@ -113,6 +113,6 @@ extension PhotoLibrary {
   }
 
   static func unknownClient(_ name: String) -> LibraryError {
-    LibraryError(.identifierNotFound, "The library has never heard of a client '\(name)'; see `client list`.")
+    LibraryError(.identifierNotFound, "The library has no client '\(name)'; `client list` lists them.")
   }
 }

@@ -105,7 +105,7 @@ final class Prompting: StorePart, AccessAsking {
     case .deny: return [.setStatus(.denied, level)]
     case .limit(let assets):
       guard level == .readWrite else {
-        throw LibraryError(.changeNotSupported, "Access to add has no limited form; allow it or deny it.")
+        throw LibraryError(.changeNotSupported, "The addOnly level has no limited status; allow it or deny it.")
       }
       return [.setStatus(.limited, level), .grant(assets)]
     }

@@ -98,7 +98,7 @@ struct Submission: Sendable {
     if permission.access != .full { try checkBytesAreKnown(to: permission.access) }
     guard !isConfirmed, let confirmation = store.installed((any ChangeConfirmation).self).current else { return }
     guard confirmation.confirm(ChangeProposal(requests, client: client, cause: cause)) else {
-      throw LibraryError(.userCancelled, "The change was refused by who was asked to confirm it; nothing was changed.")
+      throw LibraryError(.userCancelled, "The change was rejected by the confirmation handler; nothing was changed.")
     }
   }
 

@@ -145,7 +145,7 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
     do {
       try core.environment.reopen()
     } catch {
-      report("The store could not be opened anew after a failed write: \(error)")
+      report("The store could not be reopened after a failed write: \(error)")
       aftermath.giveUp(LibraryError(error))
     }
   }
