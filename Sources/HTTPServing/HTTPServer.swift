@@ -241,7 +241,7 @@
     }
 
     deinit {
-      precondition(state.withLock { $0.daemon } == 0, "An HTTPServer is stopped before it is released.")
+      precondition(state.withLock { $0.daemon } == 0, "An HTTPServer must be stopped before it is released.")
     }
 
     /// How many streams are open.

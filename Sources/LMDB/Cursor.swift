@@ -176,7 +176,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(log n).
   @inlinable @_lifetime(copy self)
   public mutating func seek(atOrAfter key: UInt64) throws(LMDBError) -> Entry? {
-    precondition(hasIntegerKeys, "A number is a key only in a database of integers.")
+    precondition(hasIntegerKeys, "A number can be a key only in a database of integers.")
     let bytes: InlineArray<1, UInt64> = [key]
     return entry(try find(atOrAfter: bytes.span.bytes))
   }
@@ -196,7 +196,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(log n).
   @inlinable @_lifetime(copy self)
   public mutating func seek(atOrBefore key: UInt64) throws(LMDBError) -> Entry? {
-    precondition(hasIntegerKeys, "A number is a key only in a database of integers.")
+    precondition(hasIntegerKeys, "A number can be a key only in a database of integers.")
     let bytes: InlineArray<1, UInt64> = [key]
     return entry(try find(atOrBefore: bytes.span.bytes))
   }

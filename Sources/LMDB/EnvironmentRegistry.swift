@@ -49,7 +49,7 @@ final class EnvironmentRegistry: Sendable {
       state.entries[identity] = Entry(environment: made, serial: serial, lockFile: FileIdentity(path: lockFile))
       return made
     }
-    guard let found else { preconditionFailure("Waiting without a limit ends with a result.") }
+    guard let found else { preconditionFailure("Waiting without a limit must return a result.") }
     return found
   }
 

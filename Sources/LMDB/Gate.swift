@@ -109,7 +109,7 @@ final class Gate: Sendable {
       }
       return body(&state, handle)
     }
-    guard let result else { preconditionFailure("Waiting without a limit ends with a result.") }
+    guard let result else { preconditionFailure("Waiting without a limit must return a result.") }
     return result
   }
 
@@ -139,7 +139,7 @@ final class Gate: Sendable {
     let isMine = try monitor.wait(untilSeconds: deadline) { (state) throws(LMDBError) -> Bool? in
       if state.handle == nil { throw LMDBError(.closed, operation, path: path) }
       if state.writerThread == thread || (seconds == .infinity && state.isInside(thread)) {
-        throw LMDBError(.busy, operation, path: path, detail: "the thread that asks holds a transaction itself")
+        throw LMDBError(.busy, operation, path: path, detail: "the calling thread has a transaction of its own")
       }
       if state.isDraining { return nil }
       state.isDraining = true
@@ -163,7 +163,7 @@ final class Gate: Sendable {
     throw LMDBError(
       .busy, operation, path: path,
       detail: "\(readers.all) read transactions of this process did not end in time"
-        + (readers.own > 0 ? ", \(readers.own) of them begun by the thread that waits" : ""))
+        + (readers.own > 0 ? ", \(readers.own) of them started by the waiting thread" : ""))
   }
 }
 

@@ -26,7 +26,8 @@ final class StoreUsage: Sendable {
       guard alone else { throw Self.isRewritten(path) }
       throw LMDBError(
         .busy, "open", path: path,
-        detail: "it is open here or in another process, and can be rewritten only when nobody uses it; close it there")
+        detail: "it is open here or in another process, and can be rewritten only when it is not in use; close it there"
+      )
     }
     self.descriptor = descriptor
   }
@@ -34,7 +35,7 @@ final class StoreUsage: Sendable {
   /// What is told to whoever opens a store meanwhile.
   static func isRewritten(_ path: String) -> LMDBError {
     LMDBError(
-      .busy, "open", path: path, detail: "it is being rewritten at this moment; try again when that has ended")
+      .busy, "open", path: path, detail: "it is being rewritten; try again when that has ended")
   }
 
   /// Gives the lock back by name: a child that is being started may hold a copy of the descriptor for a moment, and

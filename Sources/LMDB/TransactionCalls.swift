@@ -47,7 +47,7 @@ func fetch(
 func fetch(
   _ handle: TransactionHandle, _ database: Database, _ key: UInt64
 ) throws(LMDBError) -> UnsafeRawBufferPointer? {
-  precondition(database.hasIntegerKeys, "A number is a key only in a database of integers.")
+  precondition(database.hasIntegerKeys, "A number can be a key only in a database of integers.")
   return try withUnsafeBytes(of: key) { (key) throws(LMDBError) in try fetch(handle, database, raw: key) }
 }
 

@@ -126,7 +126,7 @@ extension WriteTransaction {
   }
 
   private static func damaged(_ database: Database) -> LMDBError {
-    LMDBError(.corrupted, "match", detail: "the database \(database.name) holds entries that it does not find")
+    LMDBError(.corrupted, "match", detail: "the database \(database.name) has entries that it does not find")
   }
 
   // MARK: Comparing

@@ -159,7 +159,7 @@ struct ChildProcess: ~Copyable {
   /// Waits for the child, which has said its last, to end of itself.
   /// - Returns: its exit status; nil if a signal ended it, or if it did not end before `deadline`.
   mutating func exitStatus(before deadline: ContinuousClock.Instant) -> Int32? {
-    precondition(!isReaped, "The exit status of a child can be asked for once.")
+    precondition(!isReaped, "The exit status of a child can be read only once.")
     while true {
       var status: Int32 = 0
       let ended = waitpid(identifier, &status, WNOHANG)

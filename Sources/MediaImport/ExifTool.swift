@@ -72,7 +72,7 @@ final class ExifTool: Sendable {
     guard let tags = ExifTags(json: answer) else {
       if readability(of: path) == ENOENT { throw ImportError.source(path, "read", errno: ENOENT) }
       throw ImportError(
-        .toolCrashed, path: path.description, "exiftool gave no readable answer about \(path); it was passed over.")
+        .toolCrashed, path: path.description, "exiftool returned no readable answer for \(path); the file was skipped.")
     }
     return tags
   }

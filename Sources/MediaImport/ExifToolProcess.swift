@@ -67,7 +67,7 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   func answer(
     about path: FilePath, isThorough: Bool = false, isCancelled: () -> Bool
   ) throws(ImportError) -> [UInt8] {
-    precondition(path.isAbsolute, "exiftool is given absolute paths, lest one look like an option.")
+    precondition(path.isAbsolute, "exiftool needs absolute paths, which cannot look like an option.")
     let deadline = ContinuousClock.now + limits.timePerFile
     if path.bytes.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
       let arguments = common + (isThorough ? [Self.thorough] : [])
@@ -164,18 +164,18 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   }
 
   private func crashed(_ path: FilePath) -> ImportError {
-    ImportError(.toolCrashed, path: path.description, "exiftool ended while it read \(path); the file was passed over.")
+    ImportError(.toolCrashed, path: path.description, "exiftool exited while it read \(path); the file was skipped.")
   }
 
   private func timedOut(_ path: FilePath) -> ImportError {
     ImportError(
       .toolTimeout, path: path.description,
-      "exiftool did not finish \(path) within \(limits.timePerFile) and was ended; the file was passed over.")
+      "exiftool did not finish \(path) within \(limits.timePerFile) and was killed; the file was skipped.")
   }
 
   private func tooLarge(_ path: FilePath) -> ImportError {
     ImportError(
       .toolOutputTooLarge, path: path.description,
-      "exiftool had more than \(limits.outputByteCount) bytes to say about \(path); the file was passed over.")
+      "exiftool returned more than \(limits.outputByteCount) bytes for \(path); the file was skipped.")
   }
 }

@@ -127,7 +127,7 @@ public struct ExternalConverter: RepresentationConverter {
       guard let program = programs.find(tool.program) else { continue }
       _ = try run.output(of: program, tool.arguments(source, target))
       guard access(target, R_OK) == 0 else {
-        throw ImportError(.toolFailed, path: program, "\(program) ended without an error and without a file.")
+        throw ImportError(.toolFailed, path: program, "\(program) exited without an error and without a file.")
       }
       return
     }
@@ -162,13 +162,13 @@ public struct ExternalConverter: RepresentationConverter {
       let names = left.split(separator: "\n").prefix(5).map { $0.prefix { $0 != ":" }.split { $0.isWhitespace } }
       throw ImportError(
         .toolFailed, path: program[0],
-        "exiftool could not take all of it out of a \(conversion.targetType) file; left are "
+        "exiftool could not remove all of it from a \(conversion.targetType) file; left are "
           + names.map { $0.joined(separator: " ") }.joined(separator: ", "))
     }
   }
 
   /// exiftool and the arguments that come first: no configuration file of anybody's, which is Perl code.
   private func exiftool() throws -> [String] {
-    [try programs.exiftool(for: "it takes metadata out of photos and films"), "-config", ""]
+    [try programs.exiftool(for: "it removes metadata from photos and videos"), "-config", ""]
   }
 }

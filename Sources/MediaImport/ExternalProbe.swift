@@ -53,11 +53,11 @@ public final class ExternalProbe: MediaProbe {
       let tags = try running().tags(of: FilePath(WorkFolder.real(file)), isCancelled: isCancelled)
       if let metadata = MediaMetadata(tags) { return .medium(MediumFacts(metadata)) }
       return .noMedium(tags.text("MIMEType") ?? tags.text("Error") ?? "unknown")
-    } catch where error.code == .toolMissing {
+    } catch  where error.code == .toolMissing {
       return .unavailable(
         """
-        exiftool is not installed, so new files are taken unchecked: assets are recorded without pixel size, length, \
-        date, place and subtypes, and files that are not media are not refused. \
+        exiftool is not installed, so new files are not examined: assets are recorded without pixel size, duration, \
+        date, location and subtypes, and files that are not media are not rejected. \
         Install it with: apt-get install libimage-exiftool-perl
         """)
     } catch {
@@ -81,10 +81,10 @@ public final class ExternalProbe: MediaProbe {
   private func failure(_ error: ImportError) -> LibraryError {
     switch error.code {
     case .toolTimeout:
-      LibraryError(.invalidResource, "exiftool did not finish it within \(limits.timePerFile) and was ended.")
+      LibraryError(.invalidResource, "exiftool did not finish it within \(limits.timePerFile) and was killed.")
     case .toolOutputTooLarge:
-      LibraryError(.invalidResource, "exiftool had more than \(limits.outputByteCount) bytes to say about it.")
-    case .toolCrashed: LibraryError(.invalidResource, "exiftool ended, or gave no readable answer, while it read it.")
+      LibraryError(.invalidResource, "exiftool returned more than \(limits.outputByteCount) bytes for it.")
+    case .toolCrashed: LibraryError(.invalidResource, "exiftool exited or returned no readable answer for it.")
     case .cancelled: LibraryError(.userCancelled, "The work was stopped before exiftool answered.")
     case .vanished: LibraryError(.missingResource, error.description)
     default: LibraryError(.internalError, error.description)

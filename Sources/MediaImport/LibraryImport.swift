@@ -190,7 +190,7 @@ private final class ImportTurn: Sendable {
       guard code == EWOULDBLOCK else { throw LibraryError.store(path, "lock", errno: code) }
       throw ImportError(
         .importRunning, path: library.currentPath,
-        "Another import into \(library.currentPath) is under way; start this one again when it has ended.")
+        "Another import into \(library.currentPath) is running; start this one again when it has ended.")
     }
   }
 

@@ -173,7 +173,7 @@ struct LibraryTarget: ImportTarget {
   private func existing(_ identifier: LocalIdentifier) throws -> Asset {
     guard let asset = try library.asset(identifier.uuidString) else {
       throw LibraryError(
-        .identifierNotFound, "The asset \(identifier.uuidString) was purged while its other half came.")
+        .identifierNotFound, "The asset \(identifier.uuidString) was purged while its paired file was imported.")
     }
     return asset
   }

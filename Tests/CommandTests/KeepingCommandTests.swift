@@ -28,7 +28,7 @@ struct KeepingCommandTests {
     #expect(try sandbox.identifiers(["--library", restored]).sorted() == assets.sorted())
     #expect(try sandbox.run(["verify", "--content", "--library", restored]).status == 0)
     let twice = try sandbox.run(["backup", backup])
-    #expect(twice.status == 1 && twice.errors.contains("exists already"))
+    #expect(twice.status == 1 && twice.errors.contains("already exists"))
     let other = try sandbox.run(["backup", Self.path(sandbox, "b"), "--as", "com.example.app"])
     #expect(other.status == 1 && other.errors.contains("only the library's owner"))
   }

@@ -133,7 +133,7 @@
       guard !names.isEmpty else { return nil }
       guard names.count == 1, let person = people.named(names[0]) else {
         throw Problem(
-          403, "access-denied", "The proxy names a person whom the library's owner has not made known.")
+          403, "access-denied", "The proxy names a person without an account.")
       }
       let now = environment.now()
       return Key(
@@ -242,7 +242,7 @@
       let link = state.withLock { $0.links.removeValue(forKey: Self.hash(secret)) }
       guard let link, link.expires > environment.now() else {
         throw Problem(
-          401, "sign-in-required", "This link was used or is too old; start the server again for a new one.")
+          401, "sign-in-required", "This link was used or has expired; restart the server for a new one.")
       }
       return link.client
     }

@@ -72,7 +72,7 @@
     /// - Throws: ``Problem`` 429 with `Retry-After`.
     func charge(_ name: String) throws(Problem) {
       if let seconds = take(name) {
-        throw .tooMany("Too many requests came at once; come back in \(seconds) s.", seconds: seconds)
+        throw .tooMany("Too many requests at once; retry in \(seconds) s.", seconds: seconds)
       }
     }
   }

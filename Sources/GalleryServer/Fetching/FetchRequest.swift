@@ -77,7 +77,7 @@
     /// Reads a name.
     init(name: String) throws(Problem) {
       let unnamed = Problem.malformed(
-        "'\(name.prefix(40))' is not the name of a fetch; take one that POST /v1/fetches gave.")
+        "'\(name.prefix(40))' is not the name of a fetch; pass one returned by POST /v1/fetches.")
       guard name.utf8.count <= Self.nameLimit,
         let data = Data(
           base64Encoded: name.replacing("-", with: "+").replacing("_", with: "/")

@@ -88,7 +88,7 @@
       .reading("GET", "/v1/fetches/{fetch}/index") { call in
         try call.checkQuery(["token", "at", "asset"])
         guard let identifier = try call.query("asset") else {
-          throw Problem.malformed("The query names no 'asset', whose index is wanted.")
+          throw Problem.malformed("The query needs 'asset', whose index is requested.")
         }
         let (_, result) = try held(call)
         // What the client cannot see, or could not see then, is in no fetch of it.
@@ -229,7 +229,7 @@
 
     /// The assets as objects, one a line; without `count` all of them, in pieces that wait for the client.
     func lines(_ call: Call) async throws -> HTTPResponse {
-      guard !isColumns else { throw Problem.malformed("Lines are objects; leave 'form' out, or take windows.") }
+      guard !isColumns else { throw Problem.malformed("Lines are objects; omit 'form', or read windows.") }
       let library = try call.library()
       let limit = try call.query("count") == nil ? nil : count
       let result = try await offload {

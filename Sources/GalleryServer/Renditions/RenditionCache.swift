@@ -61,7 +61,7 @@
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       } catch {
         throw GalleryError(
-          "The folder of renditions \(parent.path) cannot be made: \(error.localizedDescription)")
+          "The folder of renditions \(parent.path) cannot be created: \(error.localizedDescription)")
       }
       let records = folder.appending(path: "records").path
       let descriptor = open(records, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -204,7 +204,7 @@
     /// Why something cannot be made.
     func reason(_ hash: [UInt8], isPlay: Bool) -> String {
       (try? String(contentsOf: file(hash, isPlay ? "why-play" : "why"), encoding: .utf8))
-        ?? "The programs of the server cannot make it."
+        ?? "The programs of the server cannot render it."
     }
 
     /// Forgets files that are not there as they were written.

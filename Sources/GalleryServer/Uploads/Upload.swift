@@ -96,7 +96,7 @@
         guard end <= state.record.length ?? quota.fileSize else {
           throw Problem(
             413, "limit-exceeded",
-            "The body goes beyond \(state.record.length ?? quota.fileSize) bytes, which the upload has at most.")
+            "The body exceeds \(state.record.length ?? quota.fileSize) bytes, the maximum of this upload.")
         }
         state.written += UInt64(try folder.write(bytes, to: state.descriptor, at: state.written, state.record.file))
         if isResumable, state.written - state.record.offset >= quota.markEvery { try mark(&state) }
@@ -187,10 +187,10 @@
 
     // MARK: Problems
 
-    static let overtaken = Problem(409, "conflict", "A later request goes on with this upload; ask for its offset.")
+    static let overtaken = Problem(409, "conflict", "A later request continues this upload; request its offset.")
 
     static func mismatch(_ offset: UInt64) -> Problem {
-      var problem = Problem(409, "conflict", "The upload has \(offset) bytes; go on from there.")
+      var problem = Problem(409, "conflict", "The upload has \(offset) bytes; continue from there.")
       problem.fields = [("Upload-Offset", "\(offset)"), ("Upload-Complete", "?0"), ("Upload-Incomplete", "?1")]
       return problem
     }

@@ -41,7 +41,8 @@ final class OperationContext {
       return placeholder.identifier
     }
     guard let identifier = LocalIdentifier(text) else {
-      throw fields.malformed("'\(text.prefix(80))' is no identifier; pass one that the library gave, or a placeholder.")
+      throw fields.malformed(
+        "'\(text.prefix(80))' is not a valid identifier; pass one from the library, or a placeholder.")
     }
     return identifier
   }

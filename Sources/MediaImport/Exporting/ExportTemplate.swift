@@ -98,7 +98,7 @@ package struct ExportTemplate: Sendable, Hashable {
     let depth = parts.reduce(1) { $0 + ($1.texts.map { $0.count { $0 == "/" } }.max() ?? 0) }
     guard depth <= Self.depthLimit else {
       throw LibraryError(
-        .malformedRequest, "The template '\(text)' has \(depth) levels; at most \(Self.depthLimit) are possible.")
+        .malformedRequest, "The template '\(text)' has \(depth) levels; at most \(Self.depthLimit) are allowed.")
     }
   }
 
@@ -179,7 +179,7 @@ package struct ExportTemplate: Sendable, Hashable {
           text = ""
           parts.append(try field())
         } else if character == "}" {
-          throw failure("a single } stands alone; write }} for the character.")
+          throw failure("there is a single }; write }} for the character.")
         } else {
           text.append(rest.removeFirst())
         }
@@ -191,7 +191,7 @@ package struct ExportTemplate: Sendable, Hashable {
     private mutating func field() throws(LibraryError) -> Part {
       guard let end = rest.firstIndex(of: "}") else { throw failure("the { has no }; write {{ for the character.") }
       var inside = rest[rest.index(after: rest.startIndex)..<end]
-      guard !inside.contains("{") else { throw failure("braces cannot stand inside braces.") }
+      guard !inside.contains("{") else { throw failure("braces cannot be nested.") }
       let name = inside.prefix { $0 != "?" && $0 != "|" }
       inside = inside.dropFirst(name.count)
       guard let field = Field(rawValue: String(name)) else {

@@ -104,7 +104,7 @@ final class FileJournal {
   private func damaged(_ reason: String) -> LibraryError {
     LibraryError(
       .malformedRequest,
-      "\(path) is damaged: \(reason). Remove it; what was written before is then known again by its bytes.")
+      "\(path) is damaged: \(reason). Remove it; files written before are then recognised by their bytes.")
   }
 
   private func read(_ data: Data) throws(LibraryError) {

@@ -38,7 +38,7 @@ package struct LibraryExport: Sendable {
     guard !options.links || !options.embeds else {
       throw LibraryError(
         .malformedRequest,
-        "Metadata can be written into copies only: a link shares its bytes with the library. Leave one of both out.")
+        "Metadata can be written to copies only: a link shares its bytes with the library. Omit one of the two.")
     }
     (self.library, self.options) = (library, options)
   }
@@ -64,7 +64,7 @@ package struct LibraryExport: Sendable {
       if options.embeds {
         _ = try ExifTool.find(options.searchPath)
         guard !path.utf8.contains(where: { $0 == 0x0A || $0 == 0x0D }) else {
-          throw LibraryError(.malformedRequest, "exiftool cannot be told of '\(path)', whose name has a line end.")
+          throw LibraryError(.malformedRequest, "exiftool cannot read '\(path)', whose name contains a line end.")
         }
       }
       let run = ExportRun(
@@ -82,7 +82,7 @@ package struct LibraryExport: Sendable {
     let path = url.path == "/" ? "" : url.path
     func resolved(_ url: URL) -> String { url.resolvingSymlinksInPath().path + "/" }
     guard !path.isEmpty, !resolved(url).hasPrefix(resolved(library.url)) else {
-      throw LibraryError(.malformedRequest, "\(folder) is the library's own folder or lies in it; name another.")
+      throw LibraryError(.malformedRequest, "\(folder) is the library's own folder or inside it; choose another.")
     }
     return path
   }
@@ -210,11 +210,11 @@ private final class ExportRun {
       if try adopt(file) { return false }
       done(
         file, .conflict,
-        "\(folder.place(file.path)) was changed since it was exported; it was left as it is.")
+        "\(folder.place(file.path)) was changed since it was exported; it was left alone.")
       return false
     case .foreign:
       if try adopt(file) { return false }
-      done(file, .conflict, "\(folder.place(file.path)) is not of an export; it was left as it is.")
+      done(file, .conflict, "\(folder.place(file.path)) was not written by an export; it was left alone.")
       return false
     }
     if options.isRehearsal {
@@ -270,7 +270,7 @@ private final class ExportRun {
       try folder.clearWork()
       throw LibraryError(
         .notEnoughSpace,
-        "\(folder.path) is full. The files that are there are whole; make room and export again to go on.")
+        "\(folder.path) is full. The exported files are complete; free some space and export again to continue.")
     }
   }
 
@@ -342,7 +342,7 @@ private final class ExportRun {
             isRemoved = true
           }
         } else {
-          message = "\(folder.place(path)) was changed since it was exported; it was left as it is."
+          message = "\(folder.place(path)) was changed since it was exported; it was left alone."
         }
       }
       summary.unwanted.append(

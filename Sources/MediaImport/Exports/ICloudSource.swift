@@ -94,7 +94,7 @@ struct ICloudSource {
       } else {
         output.settle(
           list,
-          .skipped(.orphan, "\(files[list].path) describes photos that are in none of the parts that were named."))
+          .skipped(.orphan, "\(files[list].path) describes photos that are in none of the given parts."))
       }
     }
   }

@@ -86,7 +86,7 @@ struct TakeoutSource {
         let name = item.title ?? files[index].path.name
         output.settle(
           index,
-          .skipped(.orphan, "\(files[index].path) describes '\(name)', which is in none of the parts that were named."))
+          .skipped(.orphan, "\(files[index].path) describes '\(name)', which is in none of the given parts."))
         output.rules.note("a JSON describes an item that is in none of the parts", files[index].path.description)
       }
     }

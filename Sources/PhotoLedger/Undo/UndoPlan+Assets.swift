@@ -103,7 +103,7 @@ extension UndoJudge {
     let missing = missingFiles(of: existence.details.resources)
     if !missing.isEmpty {
       let sentence = """
-        The bytes of \(missing) are gone: \(subject.phrase) was removed for good, and only its record can come back.
+        The bytes of \(missing) no longer exist: \(subject.phrase) was purged, and only its record can be restored.
         """
       guard overrides(change, .bytesGone, sentence) else { return nil }
     }
