@@ -93,7 +93,7 @@ struct KeepingCommandTests {
       #expect(result.status == 1 && result.errors.contains("is inside the library"), "\(result.errors)")
       #expect(!Self.isThere(place))
     }
-    #expect(try sandbox.run([command, "/"]).errors.contains("/ exists already"))
+    #expect(try sandbox.run([command, "/"]).errors.contains("/ already exists"))
     #expect(try sandbox.run([command, sandbox.library + "x"]).status == 0)
   }
 

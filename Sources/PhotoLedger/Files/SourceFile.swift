@@ -1,10 +1,10 @@
 import EventLog
 import Glibc
 
-/// What tells one state of a file from another, as `fstat` reports it.
+/// The attributes that distinguish two states of a file, as reported by `fstat`.
 ///
-/// Two equal stamps, one taken before a read and one after, mean that nobody wrote in between, as far as the file
-/// system's clock can tell; the content hash, taken again while the bytes are copied, covers the rest.
+/// Two equal stamps, one taken before a read and one after, mean that the file was not written in between, as far as
+/// the file system's clock can tell; the content hash, taken again while the bytes are copied, covers the rest.
 package struct FileStamp: Equatable, Sendable {
   package let device: UInt64
   package let inode: UInt64
@@ -82,7 +82,7 @@ package struct SourceFile: ~Copyable {
     }
   }
 
-  /// Throws when the file is no longer as it was when it was opened, or when not all of it was read.
+  /// Throws if the file has changed since it was opened, or was not read completely.
   package func checkUnchanged(bytesRead: Int64) throws(LibraryError) {
     var status = stat()
     guard fstat(descriptor.number, &status) == 0 else { throw LibraryError.source(path, "examined", errno: errno) }

@@ -4,8 +4,8 @@ import Glibc
 /// A file outside the library that bytes are copied to. Until ``finish()`` nothing is under its name, and if that is
 /// never reached, nothing is left.
 ///
-/// Only a regular file is ever replaced: a rename over a symbolic link or a device would take away something that is
-/// no file, and over `/dev/stdout` that is what a careless script asks for.
+/// Only a regular file is ever replaced: a rename over a symbolic link or a device would remove something that is not a
+/// file, and a careless script may pass `/dev/stdout`.
 package struct UnfinishedFile: ~Copyable {
   private let path: String
   private let isReplacing: Bool
@@ -31,7 +31,7 @@ package struct UnfinishedFile: ~Copyable {
     self.file = file
   }
 
-  /// Told here for the sake of whoever would wait for a long copy; what counts is the rename.
+  /// Checked here to fail before a long copy; the rename is what decides.
   private static func checkFree(_ path: String, _ isReplacing: Bool) throws(LibraryError) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }

@@ -67,7 +67,7 @@ package enum AssetNumbers {
     try check(resource.dataSize, in: byteCounts, "a file of \(resource.dataSize) bytes")
   }
 
-  /// A comparison with what is no number is false, so that is refused too.
+  /// A comparison with NaN is false, so NaN is rejected too.
   private static func check<Number: Comparable>(
     _ number: Number, in range: ClosedRange<Number>, _ what: String
   ) throws(LibraryError) {

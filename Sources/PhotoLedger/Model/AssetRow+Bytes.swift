@@ -34,7 +34,7 @@ extension AssetRow {
     package static let playbackVariation = 122
     package static let originalResourceChoice = 123
     package static let size = 144
-    /// What stands for "the camera wrote no offset".
+    /// The encoding of "the camera recorded no offset".
     package static let noOffset = Int32.min
   }
 

@@ -119,7 +119,7 @@ struct FoundFields {
 
   mutating func insert(_ key: UInt64) { marks |= key < 64 ? 1 << key : 0 }
 
-  /// Whether all of `keys` are there, each of them below 64.
+  /// Whether all of `keys` are present, each of them below 64.
   func contain<let n: Int>(_ keys: InlineArray<n, UInt64>) -> Bool {
     for index in keys.indices where marks & 1 << keys[index] == 0 { return false }
     return true

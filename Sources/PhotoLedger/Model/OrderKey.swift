@@ -4,7 +4,7 @@
 // and the loss of a grant. So a member's place is a number of its own, compared with its neighbours' numbers:
 //
 //     album 7:   …2000_0000 → asset 31    …3000_0000 → asset 9     …4000_0000 → asset 12
-//     put asset 40 before asset 9:        …2800_0000 → asset 40    (nobody else is touched)
+//     put asset 40 before asset 9:        …2800_0000 → asset 40    (no other member is touched)
 //
 // Keys start in the middle of the 64 bits and step by 2^32, so either end takes two thousand million additions.
 // Between two neighbours the middle is taken; after some 32 insertions at one spot the gap is used up, and a window
@@ -20,7 +20,7 @@ package struct OrderKey: Hashable, Comparable, Sendable {
   package let rawValue: UInt64
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// The key that a row or an event names; nil for one that stands at a bound, where no member does.
+  /// The key in a row or an event; nil for a bound, which no member can have.
   init?(stored rawValue: UInt64) {
     guard rawValue > 0, rawValue < .max else { return nil }
     self.init(rawValue: rawValue)
@@ -82,7 +82,7 @@ package struct OrderKey: Hashable, Comparable, Sendable {
     let wanted = UInt64(members + count)
     guard (upper - lower) / (wanted + 1) >= roomAfterSpread else { return nil }
     guard outside.lower == nil, outside.upper == nil else { return evenly(lower, upper, wanted) }
-    // The whole container: go back to the middle and the usual stride, so that both ends are roomy again.
+    // The whole container: start again in the middle with the usual stride, so that both ends have space again.
     let step = min(stride, UInt64.max / 4 / (wanted + 1))
     let start = middle - wanted / 2 * step
     return (0..<wanted).map { OrderKey(rawValue: start + $0 * step) }
