@@ -22,7 +22,7 @@ package enum PropertyReader<Row: PropertyRow>: Sendable {
   case identifier(@Sendable (Row) -> LocalIdentifier, ObjectKindOf<Row>)
 }
 
-/// Tells the kind of object of a row, for the spelling of its identifier.
+/// The kind of object of a row, for the text form of its identifier.
 package typealias ObjectKindOf<Row> = @Sendable (Row) -> ObjectKind
 
 extension AssetRow: PropertyRow {}

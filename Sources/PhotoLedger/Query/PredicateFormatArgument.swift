@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a place such as `%@` in a predicate format string stands for.
+/// The value for a specifier such as `%@` in a predicate format string.
 public enum PredicateArgument: Hashable, Sendable {
   /// One value; for `%K`, text that names a key.
   case value(PropertyValue)
@@ -46,7 +46,7 @@ public enum PredicateArgument: Hashable, Sendable {
   }
 }
 
-/// A type whose values can stand in a predicate.
+/// A type whose values can be used in a predicate.
 public protocol PredicateArgumentConvertible {
   /// The value as an argument.
   var predicateArgument: PredicateArgument { get }

@@ -61,7 +61,7 @@ protocol TranslatableExpression {
   func translate(_ translation: PredicateTranslation) throws(FetchError) -> PredicateTerm
 }
 
-/// The reading of one predicate: its entity, and what its variables stand for.
+/// The translation of one predicate: its entity, and the bindings of its variables.
 struct PredicateTranslation {
   let entity: Entity
   let variables: [PredicateExpressions.VariableID: PredicateTerm]
@@ -142,7 +142,7 @@ struct PredicateTranslation {
     return .unsupported(name, "The expression '\(name)' is not supported by a fetch.")
   }
 
-  /// The kind of an expression, without what it is made of.
+  /// The kind of an expression, without its operands.
   static func name<Expression>(of expression: Expression) -> String {
     let whole = "\(type(of: expression))"
     return String(whole.prefix { $0 != "<" }.split(separator: ".").last ?? "expression")
