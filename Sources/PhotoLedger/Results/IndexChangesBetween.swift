@@ -44,7 +44,7 @@ extension IndexChanges {
 }
 
 extension [Int] {
-  /// The stretches of consecutive numbers in an ascending list: [1, 2, 3, 7] has 1..<4 and 7..<8.
+  /// The ranges of consecutive numbers in an ascending list: [1, 2, 3, 7] has 1..<4 and 7..<8.
   package var consecutiveRanges: [Range<Int>] {
     var ranges: [Range<Int>] = []
     for position in self {

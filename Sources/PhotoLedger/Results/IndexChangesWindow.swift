@@ -1,9 +1,9 @@
-// A fetch with an offset and a limit shows a stretch of the sorted list. What enters that stretch is inserted for its
-// observer and what leaves it is removed, whoever was touched: with a limit of n, one insertion at the head pushes the
-// last object out, inserted[0] and removed[n - 1] (CD-19).
+// A fetch with an offset and a limit shows a window of the sorted list. Objects that enter the window are inserted for
+// its observer and objects that leave it are removed, whether or not they were touched: with a limit of n, one
+// insertion at the head pushes the last object out, inserted[0] and removed[n - 1] (CD-19).
 //
-// The touched positions of the whole list are turned into touched positions of the stretch, and everything else is
-// the same algebra. The untouched objects in view have consecutive ordinals, one range before and one after; those in
+// The touched positions of the whole list are converted to touched positions of the window, and everything else is the
+// same algebra. The untouched objects in the window have consecutive ordinals, one range before and one after; those in
 // one range only crossed an edge, and their positions follow by counting.
 
 extension TouchedPositions {

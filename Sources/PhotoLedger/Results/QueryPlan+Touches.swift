@@ -35,8 +35,8 @@ extension QueryPlan {
     return touches
   }
 
-  /// Whether a delta can make the result another value: whether it touches an object that the result holds before or
-  /// after. Asked before anything else, since nearly every commit leaves nearly every result as it was.
+  /// Whether a delta can change the result: whether it touches an object that the result contains before or after.
+  /// Checked first, since nearly every commit leaves nearly every result unchanged.
   /// - Complexity: O(k) in the objects of the delta.
   func isConcerned(by delta: Delta) -> Bool {
     // Where its object stands is part of the result, whatever it shows.
@@ -60,7 +60,7 @@ extension QueryPlan {
     }
   }
 
-  /// Whether an asset has the words that are looked for, before and after a delta, once asked.
+  /// Whether an asset has the searched words, before and after a delta, computed once.
   private func words(of number: ObjectNumber, in delta: Delta) -> (had: () -> Bool, has: () -> Bool) {
     guard let search = query.search else { return ({ true }, { true }) }
     precondition(delta.hasDetails, "A search is updated by a delta without words; this is a defect of PhotoLedger.")
@@ -70,7 +70,7 @@ extension QueryPlan {
 
   private typealias Standing = (was: Bool, is: Bool, before: OrderKey?, after: OrderKey?)
 
-  /// Whether an object is in the scope and for the eyes of whoever asks, before and after a delta, and where.
+  /// Whether an object is in the scope and visible to the client, before and after a delta, and its position.
   private func placing(of number: ObjectNumber, in delta: Delta, _ holders: Holders) -> Standing {
     var standing = scopePlacing(of: number, in: delta, holders)
     if query.entity == .asset, let selection = query.access.selection {
@@ -119,6 +119,6 @@ extension QueryPlan {
 /// Where the object stands whose collections a result shows, whether or not the condition admits them.
 struct Holders: Sendable, Equatable {
   var containers: Set<ObjectNumber> = []
-  /// Whether whoever asks may see the object at all.
+  /// Whether the client can see the object at all.
   var isSeen = true
 }

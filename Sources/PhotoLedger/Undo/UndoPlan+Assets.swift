@@ -2,8 +2,8 @@ import EventLog
 import Foundation
 import LMDB
 
-// What becomes of assets. Files and the properties that follow from them go back together or not at all; an asset that
-// was created goes as a whole, if nobody has touched it since.
+// The plan for assets. Files and the properties that follow from them are reverted together or not at all; a created
+// asset is removed as a whole, if it was not touched since.
 
 extension UndoJudge {
   mutating func judgeAssets<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
@@ -45,7 +45,7 @@ extension UndoJudge {
 
   // MARK: Creation and purge
 
-  /// A created asset goes, if it is as it was left and stands nowhere else.
+  /// A created asset is removed, if it is unchanged and in no other container.
   private mutating func judgeCreation<T: TransactionReading & ~Copyable>(of row: AssetRow, _ t: borrowing T) throws {
     let subject = UndoChange.Subject.asset(row.identifier)
     let change = UndoChange(.creation, subject, "existence", from: .bool(true), to: .bool(false))
@@ -63,7 +63,7 @@ extension UndoJudge {
     of row: AssetRow, _ t: borrowing T
   ) throws -> String? {
     guard let arrival = composition.arrivals[row.number] else { return nil }
-    // The date follows every change, and who stands for a burst follows from its other members.
+    // The modification date follows every change, and the representative of a burst follows from its other members.
     for field in AssetField.allCases where field != .modificationDate && field != .representsBurst {
       if row[field] != arrival.row[field] { return "'\(field)' was changed" }
     }
@@ -81,7 +81,7 @@ extension UndoJudge {
     return nil
   }
 
-  /// A purged asset comes back as it was, if its bytes are there.
+  /// A purged asset is restored unchanged, if its bytes exist.
   private mutating func judgePurge<T: TransactionReading & ~Copyable>(
     of number: ObjectNumber, _ t: borrowing T
   ) throws -> AssetExistence? {
@@ -122,7 +122,8 @@ extension UndoJudge {
     return existence.row.isErased
   }
 
-  /// The names of the library's own files that are gone; empty if none is. What was only referenced nobody removed.
+  /// The names of the library's own files that no longer exist; empty if there are none. Referenced files are never
+  /// removed.
   private func missingFiles(of files: [AssetResource]) -> String {
     files.filter { !resources.holds($0) }.map { "'\($0.originalFilename)'" }.joined(separator: ", ")
   }
@@ -147,7 +148,7 @@ extension UndoJudge {
   private mutating func judge(_ known: UndoComposition.FieldNet, of row: AssetRow, in edit: inout AssetEdit) {
     let (field, current) = (known.field, row[known.field])
     if field == .representsBurst {
-      // Who stands for a burst is settled at the end; what others decided since is no conflict.
+      // The representative of a burst is determined at the end; later choices of others are not conflicts.
       if let burst = row.burstIdentifier { plan.bursts.insert(burst) }
       guard verdict(known.net, current) == .stands else { return }
     }

@@ -1,8 +1,8 @@
 import Foundation
 import LMDB
 
-// What becomes of albums and folders, and of what stands in them. A collection that was created is deleted, with its
-// members in their places; one that was deleted comes back the same way. No live collection lies in a deleted folder.
+// The plan for albums and folders, and their members. A created collection is deleted, and its members keep their
+// positions; a deleted one is restored the same way. No live collection is in a deleted folder.
 
 extension UndoJudge {
   mutating func judgeCollections<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
@@ -94,7 +94,7 @@ extension UndoJudge {
       return nil
     case .stands: break
     case .changed:
-      // Gone is gone: whoever deleted it another time meant the same.
+      // A collection that was deleted again needs no change.
       if (deletion.base == nil) == (row.deletedDate == nil) {
         plan.report.alreadyCount += 1
         return nil
@@ -149,7 +149,7 @@ extension UndoJudge {
 
   // MARK: Places of collections
 
-  /// The folder that a collection hangs in when the plan is carried out; nil for the root and for who goes to its end.
+  /// The folder of a collection when the plan is executed; nil for the root and for collections moved to its end.
   private func plannedParent<T: TransactionReading & ~Copyable>(
     of number: ObjectNumber, _ t: borrowing T
   ) throws -> ObjectNumber? {
@@ -208,7 +208,7 @@ extension UndoJudge {
 
   // MARK: Places of assets
 
-  /// What a container is called.
+  /// The name of a container.
   private mutating func home<T: TransactionReading & ~Copyable>(
     of container: ObjectNumber, _ t: borrowing T
   ) throws -> UndoChange.Subject {
@@ -237,7 +237,7 @@ extension UndoJudge {
       let identifier = try returned[member.child] ?? projections.asset(member.child, in: t)?.identifier
       // A selection that follows an album goes with the album's members.
       if try willFollow(member.container, t) { continue }
-      // Whether it comes back was judged, and told, with the asset.
+      // Its restoration was decided, and reported, with the asset.
       if identifier == nil, composition.assets[member.child]?.exists?.given == false { continue }
       try judge(net, of: member, identifier, t)
     }

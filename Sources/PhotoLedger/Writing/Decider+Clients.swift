@@ -3,9 +3,9 @@ import LMDB
 
 // Who may do what, and how that changes.
 //
-// A permission is changed by the library's owner, whoever asked for it; a client may say who it is and that it asks.
-// Grants are members of the client's selection (Authorization.swift). An asset that a client adds without seeing
-// everything joins its selection, so that it may go on with what it made (AU-02).
+// Only the library's owner changes permissions; a client may register itself and request permission. Grants are members
+// of the client's selection (Authorization.swift). An asset added by a client without full access joins its selection,
+// so that the client can continue to work with it (AU-02).
 
 extension Decider {
   // MARK: What a client may ask

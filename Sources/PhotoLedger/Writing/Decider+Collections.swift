@@ -41,9 +41,11 @@ extension Decider {
     try record(.collectionEdited(edited), &t)
   }
 
-  /// Deletes collections, and what folders hold (FO-03). Places and members stay, so that it can be taken back.
+  /// Deletes collections, and the contents of folders (FO-03). Positions and members are kept, so that it can be
+  /// undone.
   ///
-  /// What the client cannot see is not deleted with a folder of its own: it goes to the end of the top level.
+  /// Collections that the client cannot see are not deleted with one of its folders: they move to the end of the top
+  /// level.
   mutating func delete(_ identifiers: [LocalIdentifier], _ t: inout WriteTransaction) throws {
     var waiting = try distinct(identifiers).map { try editable($0, t).number }
     var done: Set<ObjectNumber> = []

@@ -7,7 +7,7 @@ extension PhotoLibrary {
 
   /// What this client may do at a level (PHPhotoLibrary.authorizationStatus(for:), AU-09).
   ///
-  /// Whoever may read may add.
+  /// Read access includes adding.
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(log n).
   public func authorizationStatus(for level: AccessLevel) throws -> AuthorizationStatus {
@@ -29,13 +29,13 @@ extension PhotoLibrary {
     return status == .limited ? .authorized : status
   }
 
-  /// Asks for access in this client's name (PHPhotoLibrary.requestAuthorization(for:)).
+  /// Requests permission for this client (PHPhotoLibrary.requestAuthorization(for:)).
   ///
-  /// That it asked stands in the log. If nobody has decided and a prompt is installed, the prompt decides.
-  /// - Parameter level: what the client wants to do.
-  /// - Returns: what it may do now.
+  /// The request is recorded in the log. If the permission is undecided and a prompt is installed, the prompt decides.
+  /// - Parameter level: the requested level.
+  /// - Returns: the status afterwards.
   /// - Throws: ``LibraryError`` `.missingUsageDescription` for a client that was registered without one for the level;
-  ///   what the store throws.
+  ///   the store's errors.
   @discardableResult
   public func requestAuthorization(for level: AccessLevel) async throws -> AuthorizationStatus {
     try checkIsNow("request permission")
@@ -65,7 +65,7 @@ extension PhotoLibrary {
 
   // MARK: Deciding
 
-  /// Installs who is asked about clients, in place of the system's dialogue; nil: nobody.
+  /// Installs the prompt for permissions, in place of the system's dialogue; nil: none.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
   public func setPermissionPrompt(_ prompt: (any PermissionPrompt)?) throws {
     try checkIsNow("install a permission prompt")
