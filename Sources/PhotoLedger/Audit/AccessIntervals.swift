@@ -18,7 +18,7 @@ import LMDB
 
 /// Why a client could see something.
 public enum AccessGround: String, Sendable, Hashable, CaseIterable, Codable {
-  /// It sees the whole library.
+  /// Full access.
   case everything
   /// The asset is in the client's selection, and its access is limited to that.
   case selection
@@ -36,7 +36,7 @@ public struct ObjectAccess: Sendable, Hashable {
   /// By what.
   public let ground: AccessGround
 
-  /// The answer as a record of the audit's export, for an object and the state that was asked about; see <doc:Audit>.
+  /// The answer as a record of the audit's export, for an object and a state; see <doc:Audit>.
   public func record(of object: String, at token: Token) -> LogValue {
     AuditSchema.record(
       "access",
@@ -57,7 +57,7 @@ public struct AccessInterval: Sendable, Hashable {
   public let object: String?
   /// Who began it, when and why: it holds from the state after this commit on.
   public let from: AuditOrigin
-  /// Who ended it: it holds no more in the state after this commit; nil if it goes on.
+  /// The commit that ended it, whose state is no longer included; nil if it lasts.
   public let to: AuditOrigin?
 
   /// Whether it holds in the state of a commit.
@@ -78,14 +78,16 @@ public struct AccessInterval: Sendable, Hashable {
 }
 
 extension PhotoLibrary {
-  /// Who could see an asset, album or folder at a state of the library, the owner aside, and why.
+  /// The clients with access to an asset, album or folder at a state of the library, except the owner, and on what
+  /// grounds.
   /// - Parameters:
-  ///   - identifier: the object, in any spelling; gone ones included.
+  ///   - identifier: the object, in any form, also a purged one.
   ///   - token: the state; nil: now.
-  /// - Returns: clients in the order of their registration, each by its widest ground: everything, then its selection
-  ///   or its own making, then a pick. None for an object that was not there at that state, or was a deleted album.
-  /// - Throws: ``LibraryError`` `.identifierNotFound` for what never was, `.accessUserDenied` for any client but the
-  ///   owner; what the store throws.
+  /// - Returns: clients in the order of their registration, each with its widest ground: everything, then its selection
+  ///   or its own collection, then a pick. Empty for an object that did not exist at that state, and for a deleted
+  ///   album.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` for an object that never existed, `.accessUserDenied` for any
+  ///   client but the owner; the store's errors.
   /// - Complexity: O(c log n) for c clients, and one read for each later event that touched one of them or the object.
   public func access(to identifier: String, at token: Token? = nil) throws -> [ObjectAccess] {
     try checkIsOwner("read the access of clients")
@@ -183,7 +185,7 @@ extension LibraryStore {
 
 /// Opens and ends the intervals of one client as its events are read.
 private struct AccessBook {
-  /// What an interval is about: nothing stands for everything.
+  /// The object of an interval; nil for everything.
   private struct Matter: Hashable {
     var ground: AccessGround
     var object: ObjectNumber?
@@ -216,7 +218,7 @@ private struct AccessBook {
       return .proceed
     }
     for number in shown.keys { sequences.formUnion(try core.projections.history(of: number, in: t)) }
-    // Those that the library brings along are there from its beginning, and no event tells of them.
+    // The built-in ones exist from the beginning, without an event.
     for row in shown.values where row.isBuiltIn { made.insert(row.number) }
     sequences.formUnion(try picked(t))
     for sequence in sequences.sorted() {

@@ -1,8 +1,7 @@
 import Foundation
 
-// An event as readers of the log see it: who, when, why, which objects, and a sentence; and the whole payload as a
-// value that turns into JSON. Objects are named by their identifiers, which an event that names only numbers gets
-// from the events that created them.
+// An event for readers of the log: client, time, cause, objects, and a sentence; and the whole payload as a value that
+// converts to JSON. Objects are named by their identifiers, which come from the events that created them.
 
 /// One event of the log.
 public struct LogEntry: Sendable {
@@ -33,8 +32,8 @@ public struct LogEntry: Sendable {
     (self.event, self.names) = (event, names)
   }
 
-  /// What the sentence calls objects, for programs that write it in another language: a field for each identifier, with
-  /// the file name or title. What the sentence gives as a number is left out, and so is what has no name.
+  /// The names of objects in the sentence, for programs that write it in another language: a field for each identifier,
+  /// with the file name or title. Objects that the sentence only counts, and those without a name, are omitted.
   public var titles: [LogValue.Field] {
     (event?.calledByName ?? []).compactMap { number in
       guard let name = names[number], let title = name.title else { return nil }
@@ -42,7 +41,7 @@ public struct LogEntry: Sendable {
     }
   }
 
-  /// The whole event; worked out when it is asked for.
+  /// The whole event; computed on demand.
   /// - Complexity: O(k) in the objects of the event.
   public var details: LogValue { event?.details(names) ?? .null }
 }

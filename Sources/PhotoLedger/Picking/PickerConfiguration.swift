@@ -1,6 +1,6 @@
 /// What a client wants to have picked (PHPickerConfiguration, photokit a.8).
 public struct PickerConfiguration: Sendable, Hashable {
-  /// How the choice is made and told (PHPickerConfiguration.Selection, PK-05).
+  /// The selection mode (PHPickerConfiguration.Selection, PK-05).
   public enum Selection: Int, Sendable, Hashable, CaseIterable, Codable {
     /// The result comes at the end, in the library's order.
     case `default` = 0
@@ -21,7 +21,7 @@ public struct PickerConfiguration: Sendable, Hashable {
   public var filter: PickerFilter?
   /// The most assets that can be picked, those selected beforehand among them; 0: any number (PK-03).
   public var selectionLimit = 1
-  /// How the choice is made and told (PK-05).
+  /// The selection mode (PK-05).
   public var selection = Selection.default
   /// The assets that are selected when the session begins (PK-04); only for a configuration made with a library.
   public var preselectedAssetIdentifiers: [String] = []
@@ -35,11 +35,11 @@ public struct PickerConfiguration: Sendable, Hashable {
   /// The mark of the library that the configuration was made with.
   let library: UInt64?
 
-  /// Asks for one asset; results do not name it (PK-02).
+  /// A configuration for one asset; results do not identify it (PK-02).
   public init() { (namesAssets, library) = (false, nil) }
 
-  /// Asks for one asset of a library; results name it (PK-02).
-  /// - Parameter library: the library of the session, as any client sees it.
+  /// A configuration for one asset of a library; results identify it (PK-02).
+  /// - Parameter library: the library of the session, in any client's view.
   public init(library: PhotoLibrary) { (namesAssets, self.library) = (true, library.store.core.mark) }
 
   /// Refuses what no session can do.
@@ -55,7 +55,7 @@ public struct PickerConfiguration: Sendable, Hashable {
         .malformedRequest,
         "A preselection needs a configuration created with a library: PickerConfiguration(library:).")
     }
-    // By the identifiers as they were given: how many of them exist is nothing to tell the client.
+    // Counts the identifiers as passed: the number of existing ones must not be revealed to the client.
     let count = Set(preselectedAssetIdentifiers.compactMap { LocalIdentifier($0) }).count
     guard selectionLimit == 0 || count <= selectionLimit else {
       throw LibraryError(

@@ -19,7 +19,7 @@ public indirect enum PickerFilter: Hashable, Sendable {
   case slomoVideos
   /// Time-lapse videos.
   case timelapseVideos
-  /// What stands for a burst, and those of its members that a person picked.
+  /// Representatives of bursts, and members picked by the user.
   case bursts
   /// Videos with a depth track.
   case cinematicVideos

@@ -1,9 +1,9 @@
-// What is selected in a picking session, as a value: every change is decided here, and what has to be done for it
-// (recording, telling) is done by PickingCore.
+// The state of a picking session, as a value: every change is decided here, and its effects (recording, notifying) are
+// executed by PickingCore.
 //
-//     the client's face     deselect, move, update, cancel ─┐
+//     the client's side     deselect, move, update, cancel ─┐
 //                                                            ├─▶ PickingState ──▶ selection, in the order of picking
-//     the presenter's face  select, deselect, finish, cancel ┘
+//     the presenter's side  select, deselect, finish, cancel ┘
 //
 // Invariant: the selection holds an asset at most once. It may have more than the limit after an update by the client
 // only, and such a session cannot be finished.
@@ -99,7 +99,7 @@ struct PickingState: Sendable {
     }
   }
 
-  /// Notes what was recorded, and drops what is selected and could not be: it is gone.
+  /// Updates the state after recording, and drops selected assets that no longer exist.
   mutating func settle(_ recorded: [LocalIdentifier: PickedEntry]) {
     settled.merge(recorded) { _, new in new }
     selection = selection.compactMap { settled[$0.identifier] }

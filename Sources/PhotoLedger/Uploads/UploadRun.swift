@@ -5,7 +5,7 @@ import Foundation
 /// Carries one job out.
 final class UploadRun {
   private enum Ending: Error {
-    /// The row is gone, uploads were disabled, or the process ends: the job is left as it is.
+    /// The row was removed, uploads were disabled, or the process ends: the job is not changed.
     case left
     case failed(UploadProblem)
   }
@@ -79,7 +79,7 @@ final class UploadRun {
 
   // MARK: The row
 
-  /// Changes the job's row; false if it is gone or uploads are disabled, and nothing is to be done any more.
+  /// Changes the job's row; false if it was removed or uploads are disabled, so that the run ends.
   private func change(_ body: (inout UploadJob) throws -> Bool) throws -> Bool {
     let number = job.number
     let changed = try uploads.jobs.change(library.client) { book -> UploadJob? in
@@ -224,9 +224,9 @@ final class UploadRun {
   }
 }
 
-/// The bytes of a resource in portions that follow each other; what comes before the first is read for the hash only.
+/// The bytes of a resource in consecutive portions; bytes before the first are read for the hash only.
 ///
-/// The last portion is given when the hash of the whole file was found right.
+/// The last portion is returned after the hash of the whole file was verified.
 final class PortionReader {
   private var chunks: ResourceData.Iterator
   private let size: UInt64

@@ -4,8 +4,8 @@ package import Foundation
 // no file is touched here, so every path of the protocol is tested by calling a function.
 //
 // The protocol is the resumable upload of the IETF's HTTP group (draft-ietf-httpbis-resumable-upload), as Apple's
-// article "Uploading asset resources in the background" describes it: `OPTIONS` asks whether the server has it, a 104
-// answer names the upload while the body is on its way, `HEAD` asks how much arrived, `PATCH` sends the rest.
+// article "Uploading asset resources in the background" describes it: `OPTIONS` checks whether the server supports it,
+// a 104 answer names the upload while the body is being sent, `HEAD` returns how much arrived, `PATCH` sends the rest.
 //
 //     probing ──▶ creating ──────────────▶ finished        everything fitted into the first request
 //     OPTIONS     POST, bytes 0..<p          ▲
@@ -22,16 +22,16 @@ package import Foundation
 //     asking     → appending, creating (the server forgot), waiting, finished
 //     waiting    → probing, creating, asking
 //
-// Invariant: `offset` is only what the server said, or acknowledged by an answer; the bytes before it are not sent
-// again unless the server forgot the upload. The file is sent in portions of at most `portion` bytes, each one request
+// Invariant: `offset` is only what the server stated, or acknowledged by an answer; the bytes before it are not sent
+// again unless the server lost the upload. The file is sent in portions of at most `portion` bytes, each one request
 // whose length is known, since Foundation on Linux sends a streamed body both chunked and with its length, which
-// servers must refuse (RFC 9112, 6.3). A portion is in memory once; a server without the protocol gets the whole file
-// in one request, streamed from a proved copy.
+// servers must reject (RFC 9112, 6.3). A portion is in memory once; a server without the protocol gets the whole file
+// in one request, streamed from a verified copy.
 //
 // Two forms of the draft differ in one field: `Upload-Incomplete: ?1` (interop version 3, which Apple's article shows)
 // became `Upload-Complete: ?0`. Both are sent and either is read; the version field says 3, so that servers that choose
-// by it use the form that every server of Apple's clients knows. A server that knows the newer form only finds the
-// newer field, the length, and the media type that it asks for.
+// by it use the form that every server of Apple's clients supports. A server that supports only the newer form finds
+// the newer field, the length, and the required media type.
 //
 // Failures are counted until the server has taken another byte. Rejected: counting all of them, which would end an
 // upload of a large video over a poor line that makes progress each time; and no limit, which keeps a job's place for
@@ -68,7 +68,7 @@ package struct UploadAnswer: Hashable, Sendable {
 package struct UploadProgress: Codable, Hashable, Sendable {
   /// Where the upload is created, if a redirect named another place than the destination.
   package internal(set) var target: String?
-  /// Whether the server has the protocol; nil before it was asked.
+  /// Whether the server supports the protocol; nil if unknown.
   package internal(set) var isResumable: Bool?
   /// The URL of the upload at the server; nil before it was created.
   package internal(set) var upload: String?
@@ -93,11 +93,11 @@ package struct UploadLimits: Sendable {
   package var redirects = 5
   /// Seconds of the first pause, and of the longest.
   package var pauses = 1.0...300.0
-  /// The longest pause that a server may ask for, seconds.
+  /// The longest pause that a server may request, seconds.
   package var retryAfterMax = 3600.0
   /// Seconds after which a job that is not finished fails.
   package var total = 7 * 86_400.0
-  /// Seconds between two looks at the permission while a request with bytes is on its way.
+  /// Seconds between two checks of the permission while a request with bytes is in progress.
   package var permissionCheck = 1.0
 
   package init() {}
@@ -141,10 +141,10 @@ package struct UploadTransfer: Sendable {
     deadline = Date(microseconds: job.since).addingTimeInterval(limits.total)
   }
 
-  /// Goes on by an input.
+  /// Advances by an input.
   /// - Parameters:
-  ///   - now: the time, for the limit of the whole and for dates in `Retry-After`.
-  ///   - chance: from 0 up to 1, for the length of a pause.
+  ///   - now: the time, for the limit of the whole transfer and for dates in `Retry-After`.
+  ///   - chance: a random number from 0 up to 1, for the length of a pause.
   package mutating func handle(_ input: Input, at now: Date, chance: Double) -> Step {
     let step = next(input, now, chance)
     guard now >= deadline, phase != .finished else { return step }
@@ -223,7 +223,7 @@ extension UploadTransfer {
         method: "PATCH", url: upload, headers: fields(for: upload, headers), body: .portion(progress.offset..<sent)))
   }
 
-  /// What tells a server to throw away what it has of a cancelled upload; nil if it has nothing.
+  /// The request that makes a server discard a cancelled upload; nil if it has nothing.
   package var withdrawal: UploadCall? {
     guard let upload = progress.upload, phase != .finished else { return nil }
     return UploadCall(method: "DELETE", url: upload, headers: fields(for: upload, Self.version), body: .none)
