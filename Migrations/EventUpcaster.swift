@@ -17,7 +17,7 @@ public import EventLog
 // content); each has a default where it is absent, so what was written before is read as it was meant. From here on a
 // change of a payload raises the version of its type.
 
-/// Why an event cannot be brought up to the version of now.
+/// Why an event cannot be upcast to the current version.
 public struct EventUpcastError: Error, Sendable, Hashable {
   /// A clause without its full stop.
   public let reason: String
@@ -61,7 +61,7 @@ public struct EventUpcaster: Sendable {
     }
   }
 
-  /// An earlier form of a version, which is told by its shape alone.
+  /// An earlier form of a version, which is recognised by its shape alone.
   public struct Reshaping: Sendable {
     /// The type that it is about.
     public let type: String

@@ -261,7 +261,7 @@ extension EventLog {
 
   /// The commit that a client made under the idempotency key `key`; nil when there is none.
   ///
-  /// Each client has keys of its own: nobody learns from a key what another one did.
+  /// Each client has its own keys, so that a key reveals nothing about other clients.
   ///
   /// - Throws: `corrupted`, `storage`.
   /// - Complexity: O(log n), n the number of keys.

@@ -9,7 +9,7 @@ public struct EventLogError: Error, Sendable, Equatable, CustomStringConvertible
 
     init(_ name: String) { description = name }
 
-    /// The head is not the expected one: somebody else appended. `sequence` is the head found.
+    /// The head is not the expected one: another writer appended. `sequence` is the head found.
     public static let conflict = Code("conflict")
     /// The idempotency key belongs to an earlier commit, `commit`.
     public static let keyUsed = Code("keyUsed")

@@ -155,7 +155,7 @@ struct LogCheck {
     _ event: borrowing StoredEvent, _ information: CommitInformation?
   ) throws(DefectFound) {
     let begins = result.endsCommit
-    // Wrapping, since the record in front of a stretch may hold any number; it is judged with the stretch in front.
+    // Wrapping, since the record before a range may hold any number; it is checked with the preceding range.
     let expected = begins ? (commit &+ 1, 0) : (commit, index &+ 1)
     guard (event.commit, event.index) == expected else {
       throw .defect(

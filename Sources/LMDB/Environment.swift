@@ -4,7 +4,7 @@
 //
 //     one environment a process and file      EnvironmentRegistry: a second open gives the first one
 //     not across fork                         Gate.checkProcess, at each begin
-//     map full, map grown by another process  Gate.drain: everybody out, mdb_env_set_mapsize, the body runs again
+//     map full, map grown by another process Gate.drain: all transactions end, mdb_env_set_mapsize, the body runs again
 //     stale readers of dead processes         reader check at open, each minute of writing, and when full
 //     a meta page that could not be written   every call fails with `panic` until `reopen()`
 //     a full file system, no error        a new lock file has its room before LMDB maps it
@@ -32,7 +32,7 @@ public final class Environment: Sendable {
   private let directory: StoreDirectory
   /// A path that leads to the directory for as long as this object lives, wherever it is moved.
   package var location: String { directory.location }
-  /// Whether it is of whoever rewrites the store: what others commit here would go with the old file.
+  /// Whether it is used to rewrite the store: other commits here would be lost with the old file.
   private let isAlone: Bool
   /// Whether the file system was mounted read-only when the store was opened, so that nothing can be written.
   public let isOnReadOnlyFileSystem: Bool
@@ -66,7 +66,7 @@ public final class Environment: Sendable {
     try open(path: path, options: options, as: nil)
   }
 
-  /// The same for whoever has the store alone already.
+  /// The same for a caller that already has exclusive use of the store.
   static func open(path: String, options: Options, as user: StoreUsage?) throws(LMDBError) -> Environment {
     try prepareDirectory(path, options)
     let files = (data: path + "/data.mdb", lock: path + "/lock.mdb")
@@ -203,9 +203,9 @@ extension Environment {
 
   /// Makes a new lock file with room for all its readers.
   ///
-  /// LMDB makes it with holes and maps it. In a full file system a page finds no room when it is touched first, and
-  /// the process would end by a signal instead of an error. One that is there is left alone: whoever opens and closes
-  /// it drops the locks that this process has on it.
+  /// LMDB creates it as a sparse file and maps it. In a full file system a page cannot be allocated when it is first
+  /// touched, and the process would end by a signal instead of an error. An existing one is left alone: opening and
+  /// closing it would drop the locks that this process has on it.
   private static func reserveLockFile(_ path: String, _ options: Options) throws(LMDBError) {
     let name = path + "/lock.mdb"
     let descriptor = Glibc.open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

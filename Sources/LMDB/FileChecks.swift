@@ -50,7 +50,7 @@ package func remoteFileSystemName(magic: UInt32) -> String? {
   }
 }
 
-/// The two meta pages at the head of a data file, as far as they tell a sound file from a damaged one.
+/// The two meta pages at the head of a data file, as far as they distinguish a sound file from a damaged one.
 ///
 /// LMDB opens a truncated file and then dies of SIGBUS at the first page beyond its end; the roots are checked here. A
 /// page further down can still be missing: files from elsewhere are inspected in another process.

@@ -58,15 +58,15 @@ struct BackupManifest: Codable {
 }
 
 extension PhotoLibrary {
-  /// Copies the library, as it is at one commit, to a new directory, while it is in use.
+  /// Copies the library, as of one commit, to a new directory, while it is in use.
   /// - Parameters:
   ///   - url: a directory that does not exist.
-  ///   - resources: how the files of photos come along.
-  ///   - progress: is told how far it is; false stops, and nothing is left.
-  /// - Returns: what the backup holds; files that are missing or damaged here are left out and named.
+  ///   - resources: how the files of photos are copied.
+  ///   - progress: the progress handler; return `false` to cancel, which leaves nothing.
+  /// - Returns: the contents of the backup; missing or damaged files are left out and named.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.alreadyExists`,
   ///   `.changeNotSupported` for a directory inside the library, `.userCancelled`, `.corrupted` if the log of the copy
-  ///   does not prove itself, `.notEnoughSpace`, `.storage`.
+  ///   does not verify, `.notEnoughSpace`, `.storage`.
   /// - Complexity: O(bytes).
   @discardableResult
   public func backup(
@@ -97,18 +97,18 @@ extension PhotoLibrary {
 
   /// Makes a library of a backup again, in a new directory: with the same events, the same chain and the same files.
   ///
-  /// The backup is read and not changed. A damaged one can bring the process down, since LMDB ends on some damage: a
-  /// program restores in a child process.
+  /// The backup is read and not changed. A damaged one can crash the process, since LMDB aborts on some damage: restore
+  /// in a child process.
   /// - Parameters:
-  ///   - backup: a directory that ``backup(to:resources:progress:)`` made.
+  ///   - backup: a directory created by ``backup(to:resources:progress:)``.
   ///   - url: a directory that does not exist.
-  ///   - resources: how the files of photos come along.
-  ///   - skipsDamagedFiles: whether files that are not what their name says are left out; otherwise one of them ends
-  ///     the restoring.
-  ///   - environment: the clock, chance and the name of the process.
-  ///   - progress: is told how far it is; false stops, and nothing is left.
-  /// - Throws: ``LibraryError`` `.notALibrary` for what is no backup, `.alreadyExists`, `.corrupted` if it is not what
-  ///   its manifest says, `.newerThanProgram`, `.userCancelled`, `.notEnoughSpace`, `.storage`.
+  ///   - resources: how the files of photos are copied.
+  ///   - skipsDamagedFiles: whether files whose hash does not match their name are left out; otherwise such a file
+  ///     stops the restoration.
+  ///   - environment: clock, randomness and the name of the process.
+  ///   - progress: the progress handler; return `false` to cancel, which leaves nothing.
+  /// - Throws: ``LibraryError`` `.notALibrary` if it is not a backup, `.alreadyExists`, `.corrupted` if it does not
+  ///   match its manifest, `.newerThanProgram`, `.userCancelled`, `.notEnoughSpace`, `.storage`.
   /// - Complexity: O(bytes), and O(n log n) in events.
   @discardableResult
   public static func restore(
@@ -224,7 +224,7 @@ enum LibraryCopy {
     }
   }
 
-  /// Copies the data file of a store that nobody writes to.
+  /// Copies the data file of a store that is not being written.
   static func takeStoreFile(from library: String, to folder: UnfinishedFolder) throws {
     let path = "\(library)/store/data.mdb"
     try folder.makeFolder("store")
@@ -265,8 +265,8 @@ enum LibraryCopy {
     }
   }
 
-  /// The length of what is a file itself; nil for a link, which leads out of the library, a pipe, which never ends, and
-  /// whatever else somebody may have put there.
+  /// The length of a regular file; nil for a link, which may point outside the library, a pipe, which never ends, and
+  /// any other kind.
   static func byteCount(ofFile path: String) -> Int64? {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

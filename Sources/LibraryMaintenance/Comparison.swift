@@ -7,7 +7,7 @@ public import PhotoLedger
 //
 //     other     … 41 ── 42 ── 43 ── 44          commits of its own, which are counted
 //                       │ the last commit at which both chains are equal
-//     this      … 41 ── 42 ── 43' ── 44'        told object by object, from this log after that commit
+//     this      … 41 ── 42 ── 43' ── 44'        listed by object, from this log after that commit
 //
 // Chains are hashes over everything before, so "equal here" means "equal up to here", and the last common commit is
 // found by halving. What happened since is composed from the events, as it is for an observer who was away; the two

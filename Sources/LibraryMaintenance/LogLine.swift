@@ -8,13 +8,13 @@ import PhotoLedger
 //     {"sequence":1,"commit":1,"index":0,"isLast":true,"time":…,"type":"library.created","version":1,
 //      "information":{…},"commitment":"…","salt":"…","payload":"…","reads":"…","leaf":"…","chain":"…"}   each event
 //
-// Hashes and salt are hexadecimal digits, the payload is base64 (RFC 4648, section 4). `reads` says the same in the
-// diagnostic notation of CBOR (RFC 8949, section 8), for people; it is compared when a line is read, so that nobody is
-// shown something that is not there. An erased event has null for salt, payload and `reads`. The head stands in the
-// first line, so a text that was cut short is seen to be.
+// Hashes and salt are hexadecimal digits, the payload is base64 (RFC 4648, section 4). `reads` is the same in the
+// readable diagnostic notation of CBOR (RFC 8949, section 8); it is compared when a line is read, so that a reader is
+// never shown something else than the payload. An erased event has null for salt, payload and `reads`. The head is in
+// the first line, so a truncated text is detected.
 //
-// The keys come in this order, and the same log is the same text, byte for byte. Reading takes any order and any
-// blanks, but no key that is not listed: whoever adds something that is not proved is told so.
+// The keys come in this order, and the same log is the same text, byte for byte. Reading accepts any order and any
+// blanks, but rejects unknown keys, whose contents would not be verified.
 
 /// The first line of an exported log.
 struct LogHeading: Equatable {

@@ -1,7 +1,7 @@
 import EventLog
 import PhotoLedger
 
-// Proofs that leave the library: whoever holds a checkpoint checks them without it.
+// Proofs that are checked without the library, by a holder of a checkpoint.
 //
 //     inclusion     this event is the s-th of the log that the checkpoint is of        its leaf, at most log₂ n hashes
 //     consistency   the log of an earlier checkpoint is the beginning of a later one    at most 2 log₂ n hashes

@@ -3,15 +3,15 @@ import LMDB
 public import PhotoLedger
 
 extension PhotoLibrary {
-  /// Recomputes the log and tells its size, Merkle root and head, to be kept elsewhere.
+  /// Recomputes the log and returns its size, Merkle root and head, to be stored elsewhere.
   ///
-  /// Every record is read back in a read transaction that begins here and all its hashes are recomputed, also those
-  /// that were written a moment ago: a hash that went wrong on its way to the disk would otherwise be vouched for, and
-  /// a checkpoint that was given away cannot be taken back.
-  /// - Parameter progress: is told how far it is; false stops.
+  /// Every record is read back in a new read transaction and all its hashes are recomputed, including those just
+  /// written: otherwise a hash that was corrupted on its way to the disk would be certified, and a published checkpoint
+  /// cannot be revoked.
+  /// - Parameter progress: the progress handler; return `false` to cancel.
   /// - Returns: the checkpoint, unsigned.
-  /// - Throws: ``LibraryError``: `.corrupted` if the log does not verify, `.userCancelled` if `progress` stops,
-  ///   `.storage`.
+  /// - Throws: ``LibraryError``: `.corrupted` if the log does not verify, `.userCancelled` if `progress` returns
+  ///   `false`, `.storage`.
   /// - Complexity: O(n) in events, as verifying the log.
   public func checkpoint(progress: (TaskProgress) -> Bool = { _ in true }) throws -> Checkpoint {
     try checkIsOwner("make a checkpoint of the library")

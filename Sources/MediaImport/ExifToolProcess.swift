@@ -56,11 +56,11 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   /// A tag whose value exiftool learns only by reading a JPEG to its end, at three times the cost of the others.
   private static let thorough = "-JPEGImageLength"
 
-  /// Asks for the tags of one file.
+  /// Reads the tags of one file.
   /// - Parameters:
   ///   - path: an absolute path.
-  ///   - isThorough: whether a JPEG is read to its end, so that exiftool tells of one that was cut off.
-  ///   - isCancelled: whether nobody waits for the answer any more; then the process is ended.
+  ///   - isThorough: whether a JPEG is read to its end, so that exiftool reports a truncated one.
+  ///   - isCancelled: whether the request was cancelled; then the process is killed.
   /// - Returns: exiftool's JSON, an array with one object.
   /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run;
   ///   `cancelled`.
@@ -76,13 +76,13 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
     return try ask(path.bytes + Array("\n\(isThorough ? "\(Self.thorough)\n" : "")".utf8), path, deadline, isCancelled)
   }
 
-  /// Lets exiftool do something to a file.
+  /// Runs exiftool on a file.
   /// - Parameters:
-  ///   - arguments: what to do, the files among it; none has a line feed.
-  ///   - path: the file that errors name.
-  ///   - isCancelled: whether nobody waits for it any more; then the process is ended.
-  /// - Throws: as ``answer(about:isThorough:isCancelled:)``. Without an error exiftool has come to its end, which need
-  ///   not be what was wanted.
+  ///   - arguments: its arguments, including the files; none has a line feed.
+  ///   - path: the file named in errors.
+  ///   - isCancelled: whether the request was cancelled; then the process is killed.
+  /// - Throws: as ``answer(about:isThorough:isCancelled:)``. Without an error exiftool has finished, but may not have
+  ///   produced the wanted result.
   func execute(
     _ arguments: [String], about path: FilePath, isCancelled: () -> Bool
   ) throws(ImportError) {
@@ -136,11 +136,11 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
     return answer
   }
 
-  /// How long it takes at most to notice that nobody waits any more.
+  /// The maximum delay until a cancellation is noticed.
   private static let look: Duration = .milliseconds(50)
 
-  /// Reads what there is, noticing within a moment that nobody waits for it any more.
-  /// - Returns: how many bytes were read; nil at the end.
+  /// Reads the available bytes, and notices a cancellation promptly.
+  /// - Returns: the number of bytes read; nil at the end.
   private func read(
     _ path: FilePath, _ deadline: ContinuousClock.Instant, _ isCancelled: () -> Bool,
     _ body: (ContinuousClock.Instant) -> ChildProcess.ReadResult

@@ -11,8 +11,8 @@ public import PhotoLedger
 // Each runs as a child in a sandbox with limits on time and memory, reads a copy, and is ended when it is cancelled.
 // An exit status other than 0 is a failure whatever was written: half a film would look like a whole one.
 //
-// What was asked to be taken out and is still found afterwards is a failure too, and the bytes are given to nobody: not
-// every format that exiftool reads can be written by it, and a film may bring its places in a track of their own.
+// Metadata that should be removed and are still found afterwards are a failure too, and the bytes are not delivered:
+// exiftool cannot write every format that it reads, and a video may have its locations in a separate track.
 
 /// Converts picked items and takes metadata out of them, with the programs that are installed.
 public struct ExternalConverter: RepresentationConverter {
@@ -90,7 +90,7 @@ public struct ExternalConverter: RepresentationConverter {
 
   // MARK: Encoding
 
-  /// A program with what it is to be told.
+  /// A program with its arguments.
   private struct Tool {
     let program: String
     let arguments: @Sendable (_ source: String, _ target: String) -> [String]

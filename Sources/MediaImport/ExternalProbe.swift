@@ -22,12 +22,12 @@ public final class ExternalProbe: MediaProbe {
   /// The probe that libraries of this process share where none was chosen.
   package static let shared = ExternalProbe()
 
-  /// Prepares to examine files; exiftool is looked for, and started, when the first file is examined.
+  /// Creates a probe; exiftool is searched, and started, when the first file is examined.
   /// - Parameters:
-  ///   - searchPath: folders with colons between them; nil: the environment's `PATH`.
-  ///   - limits: what one file may cost.
-  ///   - isCancelled: whether nobody waits for an answer any more; then exiftool is ended, and the file's block fails
-  ///     with ``LibraryError/Code/userCancelled``.
+  ///   - searchPath: folders separated by colons; nil: the environment's `PATH`.
+  ///   - limits: the limits for one file.
+  ///   - isCancelled: whether the request was cancelled; then exiftool is killed, and the file's block fails with
+  ///     ``LibraryError/Code/userCancelled``.
   public convenience init(
     searchPath: String? = nil, limits: ExifToolLimits = ExifToolLimits(),
     isCancelled: @escaping @Sendable () -> Bool = { false }

@@ -20,9 +20,9 @@ internal import PhotoLedger
 
 /// A file that the walk met.
 struct ScannedFile: Sendable, Equatable {
-  /// What the walk can tell from the name and the kind of file alone.
+  /// The classification by the name and the kind of file alone.
   enum Role: Sendable, Equatable {
-    /// May be a photo or video; its bytes will tell.
+    /// May be a photo or video, depending on its bytes.
     case candidate
     /// Says something about another file, by its name: XMP, AAE, Takeout JSON.
     case sidecar
@@ -36,7 +36,7 @@ struct ScannedFile: Sendable, Equatable {
   let path: FilePath
   /// The path below the folder that was named, for people.
   let relativePath: FilePath
-  /// What the walk can tell of it.
+  /// Its classification.
   var role: Role
   /// The size in bytes at the time of the walk; 0 for what is no file.
   let byteCount: Int64

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import PhotoLedger
 
-/// Is told of files with their outcomes, a batch at a time, in the order of the walk.
+/// Receives files with their outcomes, a batch at a time, in the order of the walk.
 typealias ReportFiles = @Sendable ([FileReport]) throws -> Void
 
 /// One import under way. Used by one task; only the file work in `prepare` and `hash` is on other threads.
@@ -396,7 +396,7 @@ struct FileWork: Sendable {
   }
 
   /// Whether the last bytes of a file are those of a whole JPEG (ITU-T T.81, B.1.1.3: the marker EOI). One with other
-  /// bytes at its end was cut off or has something behind the picture; exiftool is asked to tell, which takes longer.
+  /// bytes at its end is truncated or has data after the picture; exiftool decides, which takes longer.
   private func endsAsJPEG(_ file: ImportRun.HashedFile) throws(ImportError) -> Bool {
     try Self.endsAsJPEG(file.bytes)
   }

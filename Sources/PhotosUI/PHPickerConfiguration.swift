@@ -8,7 +8,7 @@ public import PhotoLedger
 public struct PHPickerConfiguration: Hashable, Sendable {
   /// In what form items are loaded (PK-07; Apple: `PHPickerConfiguration.AssetRepresentationMode`).
   public typealias AssetRepresentationMode = AssetRepresentation
-  /// How the choice is made and told (PK-05; Apple: `PHPickerConfiguration.Selection`).
+  /// The selection mode (PK-05; Apple: `PHPickerConfiguration.Selection`).
   public typealias Selection = PickerConfiguration.Selection
   /// What is changed while the picker is open (Apple: `PHPickerConfiguration.Update`).
   public typealias Update = PickerUpdate
@@ -38,7 +38,7 @@ public struct PHPickerConfiguration: Hashable, Sendable {
     set { core.selectionLimit = newValue }
   }
 
-  /// How the choice is made and told (PK-05).
+  /// The selection mode (PK-05).
   public var selection: Selection {
     get { core.selection }
     set { core.selection = newValue }

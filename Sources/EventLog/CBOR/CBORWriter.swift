@@ -93,7 +93,7 @@ public struct CBORWriter: Sendable {
   /// Begins a map; `count` keys with their values must follow, in ascending order of encoded key (major type 5).
   public mutating func map(_ count: Int) { head(5, UInt64(count)) }
 
-  /// Begins a map whose number of keys nobody knows yet, and gives its place for `endMap`.
+  /// Begins a map whose number of keys is not known yet, and returns its position for `endMap`.
   public mutating func beginMap() -> Int {
     bytes.append(0xA0)
     return bytes.count - 1

@@ -30,7 +30,7 @@
       else { throw Problem.notFound }
       // What a browser would run, such as SVG and HTML, is not in the list, and so is only ever saved.
       let isShown = try call.query("download") == nil && shown[resource.uniformTypeIdentifier] != nil
-      // A file that is somebody else's is not kept open: its disk could not be unmounted.
+      // A referenced file is not kept open: its disk could not be unmounted.
       let files = resource.storage == .library ? call.server.files : nil
       return try FileAnswer(
         path: path, size: resource.dataSize, tag: resource.sha256Hex, contentType: type(of: resource),

@@ -117,10 +117,10 @@
     /// The name of the fetch.
     var name: String { Keyring.spelled(Array(JSON.object(members).description.utf8)) }
 
-    /// Fetches, from a library of now or of a moment.
+    /// Fetches from the current library or an as-of view.
     /// - Parameters:
     ///   - library: the view of the client.
-    ///   - now: where an album is found that the moment does not have yet.
+    ///   - now: where to find an album that the view does not have yet.
     func run(in library: PhotoLibrary, orAlbumsOf now: PhotoLibrary) throws -> FetchResult<Asset> {
       var options = FetchOptions()
       if let predicate { options.condition = try Condition(format: predicate, for: .asset) }

@@ -99,7 +99,7 @@
           [("Cache-Control", "no-store")])
       },
       .held("GET", "/v1/assets/{asset}") { call in
-        // A row of now, whose pages are few; a moment of the past is worked out.
+        // A current row, whose pages are few; an as-of view has to be computed.
         try call.checkQuery(["at"])
         let library = try call.library()
         guard call.request.target.query.pairs.isEmpty, !library.canAskPerson else { return nil }

@@ -3,7 +3,7 @@
   import LibraryJSON
   import PhotoLedger
 
-  /// An answer that says why a request was not carried out (RFC 9457).
+  /// An answer that describes why a request failed (RFC 9457).
   struct Problem: Error, Sendable {
     let status: Int
     /// The last part of the type's URI; the catalogue is the enumeration in the API's description.

@@ -22,7 +22,7 @@
   final class Upload: Sendable {
     private struct State {
       var record: UploadRecord
-      /// The file, while somebody writes.
+      /// The file, while it is being written.
       var descriptor: Int32 = -1
       /// How many bytes are in the file.
       var written: UInt64

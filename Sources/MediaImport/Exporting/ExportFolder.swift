@@ -49,7 +49,7 @@ final class ExportFolder {
   }
 
   deinit {
-    // Given back by name: a child that is being started may hold a copy of the descriptor for a moment.
+    // Released explicitly: a child that is being started may briefly hold a copy of the descriptor.
     if lock >= 0 {
       flock(lock, LOCK_UN)
       close(lock)
@@ -123,7 +123,7 @@ final class ExportFolder {
     case own(JournalLine)
     /// A file that an export wrote there once and that is another now.
     case changed
-    /// Something else: a folder, a link, somebody's file.
+    /// Something else: a folder, a link, a foreign file.
     case foreign
   }
 
@@ -165,7 +165,7 @@ final class ExportFolder {
     switch code {
     case 0: break
     case EINVAL where occupant == .none, ENOSYS, EOPNOTSUPP:
-      // A file system that cannot rename so: the place was free a moment ago.
+      // A file system without this kind of rename: the path was free just before.
       guard rename(file, place) == 0 else {
         throw LibraryError.store(place, "rename a finished copy to", errno: errno)
       }

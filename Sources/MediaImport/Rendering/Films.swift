@@ -22,17 +22,17 @@ package struct FilmDescription: Sendable, Hashable {
     package let storedSize: PixelSize?
     /// By how much the pictures are turned to be shown, degrees with the clock: 0, 90, 180 or 270.
     package let rotation: Int
-    /// Pictures a second; 0 for sound, and where the file does not tell.
+    /// Pictures a second; 0 for sound, and if not stated.
     package let frameRate: Double
-    /// Bits a second; 0 where the file does not tell.
+    /// Bits a second; 0 if not stated.
     package let bitRate: Double
     /// Whether its pictures have 8 bits a sample and a quarter of the colours, as browsers play them.
     package var isPlain = false
-    /// Seconds; 0 where the file does not tell.
+    /// Seconds; 0 if not stated.
     package let duration: Double
   }
 
-  /// Seconds; 0 where the file does not tell.
+  /// Seconds; 0 if not stated.
   package let duration: Double
   /// The pictures and sounds, in the file's order, without cover pictures.
   package let tracks: [Track]

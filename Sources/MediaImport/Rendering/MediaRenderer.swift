@@ -1,5 +1,5 @@
-// Pictures of photos and films, and films of films, with the programs that are installed. One place for everything that
-// needs pixels: the image manager of `Photos`, its stand-ins for pictures and films, and a server's renditions.
+// Renders pictures of photos and videos, and videos, with the installed programs. One place for everything that needs
+// pixels: the image manager of `Photos`, its stand-ins for images and videos, and a server's renditions.
 //
 //     film ──── ffmpeg: one frame ───────────────┐
 //     RAW ───── exiftool: the embedded preview ──┼──▶ exiftool: size, turn ──▶ vipsthumbnail ──▶ vips crop ──▶ bytes

@@ -14,8 +14,8 @@
 // Invariant: a result holds pixels only. All metadata is removed, the profile too, since sRGB is what a page assumes
 // where there is none.
 //
-// Rejected: WebP for the small one. libvips 8.14 writes an EXIF block of its own into it even when told to strip, the
-// encoder takes twice the time, and at this size it saves a fifth.
+// Rejected: WebP for the small one. libvips 8.14 writes an EXIF block of its own into it even with `strip`, the encoder
+// takes twice the time, and at this size it saves a fifth.
 //
 // A file that crashes or hangs a decoder takes its batch with it; each file of which there is nothing afterwards is
 // done once more, alone, and only then is a failure its own.

@@ -61,7 +61,7 @@ struct ToolRun {
 
   /// The most that a program may say; its answers are short, and its work goes into files.
   private static let outputLimit = 1 << 20
-  /// How long it takes at most to notice that nobody waits any more.
+  /// The maximum delay until a cancellation is noticed.
   private static let look: Duration = .milliseconds(100)
 
   func output(of program: String, _ arguments: [String]) throws -> String { try output(of: [program], arguments) }

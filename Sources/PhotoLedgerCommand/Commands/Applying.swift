@@ -33,7 +33,8 @@ extension Command {
 /// Reads change blocks and answers them.
 ///
 /// Blocks whose lines are there already are queued together, so that they share a sync; answers keep the order of the
-/// lines. Before input is waited for, everything is answered and flushed: whoever asks one line at a time never hangs.
+/// lines. Before waiting for input, everything is answered and flushed: a client that sends one line at a time never
+/// hangs.
 private struct ApplyRun: ~Copyable {
   let library: PhotoLibrary
   let output: Output

@@ -3,8 +3,8 @@ import LibraryJSON
 import LibraryMaintenance
 import PhotoLedger
 
-// A backup is made here; restoring one runs in a child of its own, as `verify` does: a backup may come from anywhere,
-// and a data file that is damaged below what can be told brings LMDB down.
+// A backup is made in this process; restoring runs in a child process, as `verify` does: a backup may come from
+// anywhere, and a badly damaged data file can crash LMDB.
 
 extension Command {
   private static let resources = Option(

@@ -2,8 +2,8 @@ import Foundation
 import LibraryJSON
 import PhotoLedger
 
-// What leads from one state of a result to another: as `watch` tells a commit, but between any two states, earlier or
-// later, and with the objects that left beside those that came.
+// The difference of a result between two states: in the form of `watch`, but between any two states, earlier or later,
+// and with the removed objects beside the inserted ones.
 
 extension Command {
   private static let collections = Option("collections", "compare albums and folders instead of assets")

@@ -18,8 +18,8 @@ extension Command {
       })
   }
 
-  /// A command that makes one block of operations. What is wrong in every library is told before one is opened; what
-  /// the operations need of the library is read then.
+  /// A command that makes one block of operations. Errors that do not depend on the library are reported before it is
+  /// opened; what the operations need of the library is read then.
   static func edit(
     _ words: String, _ summary: String, _ operands: [Operand], options: [Option] = [], notes: String = "",
     example: String,

@@ -52,7 +52,7 @@ enum FetchArguments {
 
   /// Fetches as the options say.
   /// - Parameter defaultSort: the order if there is no `--sort`.
-  /// - Parameter other: where an album is looked up that the library does not have, as at a moment before it was made.
+  /// - Parameter other: where to look up an album that the view does not have, such as a state before its creation.
   static func fetch(
     _ invocation: Invocation, from library: PhotoLibrary, sortedBy defaultSort: [SortTerm] = [],
     orAlbumsOf other: PhotoLibrary? = nil

@@ -1,8 +1,8 @@
 import LibraryJSON
 import PhotoLedger
 
-// The persistent history (PH-02): what a program that was away has missed, commit by commit. Unlike the log, it tells
-// each client what that client saw.
+// The persistent history (PH-02): the missed changes of a program, commit by commit. Unlike the log, it is each
+// client's own view.
 
 extension Command {
   private static let pieceCount = 256

@@ -89,7 +89,7 @@ extension Command {
 }
 
 extension Invocation {
-  /// Runs an import, prints what it did, and tells what is missing.
+  /// Runs an import, prints its summary, and reports missing files.
   fileprivate func runImport(of export: MediaExport, _ options: LibraryImport.Options) throws -> ExitStatus {
     let invocation = self
     let interruption = Interruption()
@@ -114,7 +114,7 @@ extension Invocation {
 }
 
 extension Invocation {
-  /// Opens the library for an import, or makes one where there is none; one that was made and got nothing goes again.
+  /// Opens the library for an import, or creates one; a created one that got nothing is removed again.
   fileprivate func withLibraryOfImport(
     isCreating: Bool, isKept: Bool, _ body: (PhotoLibrary) throws -> ExitStatus
   ) throws -> ExitStatus {

@@ -143,7 +143,7 @@ extension Invocation {
   }
 }
 
-/// What `pick` was told.
+/// The arguments of `pick`.
 private struct PickArguments {
   let client: String
   let choices: [String]
@@ -179,7 +179,7 @@ private struct PickArguments {
   }
 }
 
-/// What `pick load` was told.
+/// The arguments of `pick load`.
 private struct LoadArguments {
   let client: String
   let token: String

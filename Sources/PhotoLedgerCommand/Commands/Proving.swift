@@ -3,8 +3,8 @@ import LibraryJSON
 import LibraryMaintenance
 import PhotoLedger
 
-// Evidence that leaves the library: checkpoints to be kept elsewhere, and proofs against them. `prove check` needs no
-// library: whoever holds a checkpoint and a proof can check them on another machine.
+// Evidence outside the library: checkpoints to be stored elsewhere, and proofs against them. `prove check` needs no
+// library: a checkpoint and a proof can be checked on another machine.
 
 extension Option {
   static let checkpoint = Option(

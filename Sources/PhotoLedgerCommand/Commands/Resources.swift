@@ -143,7 +143,7 @@ private struct FileChoice {
   let type: ResourceType?
   let index: Int?
 
-  /// - Throws: ``UsageError`` for a type that is none, and for a type beside a number.
+  /// - Throws: ``UsageError`` for an unknown type, and for both a type and an index.
   init(_ invocation: Invocation) throws {
     asset = invocation.operands[0]
     index = try invocation.count("index")
@@ -196,7 +196,7 @@ private struct FileCheck: Sendable {
     if invocation.operands.isEmpty {
       for isTrash in [false, true] { try await runAll(inTrash: isTrash) }
     } else {
-      // All are looked up first: a mistyped one is told before hours of hashing.
+      // All are looked up first: a mistyped one is reported before hours of hashing.
       for asset in try invocation.operands.map({ try library.asset(named: $0) }) { try await look(at: asset) }
     }
     bar.clear()

@@ -38,7 +38,7 @@ private struct SectionRequest {
   let zone: TimeZone
   /// The date whose sections they are.
   let term: SortTerm
-  /// Whether the bounds of a section are told with their offset from UTC.
+  /// Whether the bounds of a section are printed with their offset from UTC.
   private let isInZone: Bool
 
   init(_ invocation: Invocation) throws {

@@ -1,7 +1,7 @@
 import LibraryJSON
 import PhotoLedger
 
-// Snapshots shorten the way back to earlier moments; no answer depends on them.
+// Snapshots speed up as-of views; no answer depends on them.
 
 extension Command {
   static let snapshotsMake = Command(

@@ -41,7 +41,7 @@ extension Command {
           selection, onConflict: policy, cause: invocation.text("why") ?? "undo", key: invocation.text("key"))
       } catch let error as LibraryError where error.code == .conflict {
         let plan = try library.planUndo(selection, onConflict: policy)
-        // A program reads all of it; a person is told enough to understand the refusal.
+        // JSON has all of it; the text output has enough to understand the conflict.
         if invocation.printsJSON, plan.isRefused {
           try invocation.print(plan, isDry: false)
         } else {
@@ -121,7 +121,7 @@ extension Invocation {
 }
 
 extension UndoReport {
-  /// How much of each kind is taken back, in a fixed order.
+  /// The number of changes of each kind, in a fixed order.
   fileprivate var counts: [(count: Int, what: String)] {
     let words: [(UndoChange.Kind, String)] = [
       (.restoration, "restored, at every position"), (.purge, "restored after a purge"),

@@ -3,10 +3,9 @@ import LibraryJSON
 import LibraryMaintenance
 import PhotoLedger
 
-// Verification runs in a child of its own. A store that somebody has tampered with can bring LMDB down (it aborts on
-// some damage, and reads where a damaged page points), and a program that is asked "is this sound?" must answer, not
-// die. So `verify` starts this same program as `verify-here`, whose output is its own, and turns the way it ended into
-// a sentence and an exit status.
+// Verification runs in a child process. A hostile store can crash LMDB (it aborts on some damage, and reads where a
+// damaged page points), and a verification must report a result, not crash. So `verify` starts the same program as
+// `verify-here`, shares its output, and turns its termination into a message and an exit status.
 
 extension Command {
   private static let settingAside = Option(

@@ -14,10 +14,10 @@ import PhotoLedger
 //
 // Every commit is one line: the sequence is asked never to compose, however far the reader falls behind.
 //
-// Ending at a token. A commit that does not touch the result gives no line, so the lines alone cannot tell that a state
-// has been passed. An observer of the whole library can: when it is told of the token's commit, every live result has
-// taken that commit in. It then cancels the task that prints; a cancelled sequence first gives what is there to give. A
-// signal does not wait for that: each line is whole, and what is not told yet is told to whoever asks since its token.
+// Ending at a token. A commit that does not touch the result produces no line, so the lines alone do not show that a
+// state has been passed. An observer of the whole library does: when it receives the token's commit, every live result
+// has processed that commit. It then cancels the printing task; a cancelled sequence first yields its pending elements.
+// A signal does not wait for that: each line is complete, and the rest can be read with `--since`.
 
 extension Command {
   static let watch = Command(
@@ -124,8 +124,8 @@ private struct Watch {
     if told == 0 || !waiting.isEmpty { try tell(waiting) }
   }
 
-  /// - Parameter told: the state that the last line led to. The details may begin at a later one, if commits in between
-  ///   did not touch the result; the list is the same at both, and this is the one that the reader knows.
+  /// - Parameter told: the state of the previous line. The details may start at a later one, if commits in between did
+  ///   not touch the result; the list is the same at both, and this is the one that the reader knows.
   private func line(_ details: ChangeDetails<Asset>, since told: Token) throws -> JSON {
     let after = details.fetchResultAfterChanges
     let inserted = details.insertedIndexes ?? []

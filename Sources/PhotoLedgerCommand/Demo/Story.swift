@@ -3,11 +3,11 @@ import LibraryJSON
 import PhotoLedger
 import Synchronization
 
-// What the demonstration shows: one library, three results that somebody looks at, and commits.
+// The demonstration: one library, an observer of three results, and commits.
 //
-// Every scene is one commit. The observer is told once, and asks how each of its results differs; a result that the
-// commit does not touch gives no details at all. What is told is then checked as a client would use it: removals,
-// insertions and moves applied to *before* must give *after*. A demonstration that shows something untrue fails.
+// Every scene is one commit. The observer is called once, and requests the details of each of its results; a result
+// that the commit does not touch has no details. They are then checked as a client would use them: removals, insertions
+// and moves applied to *before* must give *after*. A demonstration that shows something untrue fails.
 
 /// The program that rearranges an album in one of the scenes.
 private let slideshow = "com.example.slideshow"
@@ -20,7 +20,7 @@ private struct Scene: Sendable {
   let change: @Sendable (Story.Results, ChangeBlock) throws -> Bool
 }
 
-/// Carries the scenes out and shows what an observer of three results is told.
+/// Executes the scenes and shows what an observer of three results receives.
 struct Story {
   struct Results {
     var newest: FetchResult<Asset>
@@ -180,7 +180,7 @@ struct Story {
   ]
 }
 
-/// Gives the changes that it is told of to whoever waits for them.
+/// Forwards the received changes to the waiting task.
 private final class StoryObserver: PhotoLibraryChangeObserver {
   private let told = Mutex<[LibraryChange]>([])
   private let signal = DispatchSemaphore(value: 0)

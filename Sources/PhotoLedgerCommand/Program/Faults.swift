@@ -11,7 +11,7 @@ import Foundation
 // must answer even when that is killed from outside.
 //
 // A sound store can end the process, too: in a file system that lies in memory and is full, a page of a mapped file
-// finds no room at its first touch (SIGBUS). The handler cannot tell one from the other, so the sentence names both.
+// finds no room at its first touch (SIGBUS). The handler cannot distinguish the two, so the message names both.
 
 extension Invocation {
   /// The library's directory; none if the command takes no library, or the library cannot be located.

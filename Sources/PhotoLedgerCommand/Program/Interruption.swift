@@ -95,7 +95,7 @@ final class Interruption: Sendable {
     if isLate { handler() }
   }
 
-  /// Asks to stop when nobody reads a descriptor any more: a pipe whose reader went away, a terminal that hung up.
+  /// Requests a stop when a descriptor has no reader any more: a closed pipe, a terminal that hung up.
   func requestWhenClosed(_ descriptor: Int32) {
     let thread = Thread { [self] in
       var polled = pollfd(fd: descriptor, events: 0, revents: 0)

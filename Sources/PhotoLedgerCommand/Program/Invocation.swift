@@ -3,7 +3,7 @@ import LibraryJSON
 import MediaImport
 import PhotoLedger
 
-/// A command line that cannot be carried out as it stands.
+/// An invalid command line.
 struct UsageError: Error, CustomStringConvertible {
   /// A full sentence.
   let description: String
@@ -116,11 +116,11 @@ struct Invocation: Sendable {
   /// Opens the library for a body, as the client that `--as` names and at the moment that `--at` names, and closes it
   /// afterwards.
   ///
-  /// About a client that nobody has decided about yet, the person at the terminal is asked; without one nobody is, and
-  /// that is told.
+  /// For an undecided client, the user at the terminal is prompted; without a terminal there is no prompt, and a
+  /// message says so.
   /// - Parameters:
-  ///   - isTelling: whether it is told here, and not by the body.
-  ///   - policy: what is done with events that cannot be carried out, if the library has to be brought up to date.
+  ///   - isTelling: whether the message is printed here, and not by the body.
+  ///   - policy: how a migration handles events that cannot be applied.
   ///   - interruption: what ends the examination of new files early; nil where a signal ends the process.
   func withLibrary<R>(
     isTelling: Bool = true, unreadableEvents policy: UnreadableEventPolicy = .stop,

@@ -92,8 +92,7 @@ extension Invocation {
   }
 
   /// Where the library is, for a command that needs one.
-  /// - Throws: ``UsageError``, and `LibraryError` `.notALibrary` if there is none, with where it was looked for and why
-  ///   there.
+  /// - Throws: ``UsageError``, and `LibraryError` `.notALibrary` if there is none, with the path and its source.
   func libraryURL() throws -> URL {
     let location = try libraryLocation()
     guard PhotoLibrary.exists(at: location.url) else { throw location.absence }

@@ -12,7 +12,7 @@ import PhotoLedger
 // The forms are read by MomentChoice.swift.
 
 extension MomentChoice {
-  /// - Throws: ``UsageError`` for a text that is none of the forms, `LibraryError` for a token that is none.
+  /// - Throws: ``UsageError`` for a text of another form, `LibraryError` for an invalid token.
   init(_ text: String, of name: String) throws {
     guard let choice = try MomentChoice(text) else {
       throw UsageError(
@@ -45,7 +45,7 @@ extension Invocation {
   }
 
   /// The instant that an option names; nil if it is not given.
-  /// - Throws: ``UsageError`` for a text that is none.
+  /// - Throws: ``UsageError`` for an invalid text.
   func instant(_ name: String) throws -> WrittenDate? {
     guard let text = text(name) else { return nil }
     guard let written = WrittenDate(text) else {

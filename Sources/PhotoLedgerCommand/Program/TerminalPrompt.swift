@@ -3,10 +3,10 @@ import PhotoLedger
 
 // The dialogue that a phone shows when an app first wants the photos, for the command line (FR-18, W20).
 //
-// The person at the terminal is taken for the library's owner: whoever can run this program on the directory can do all
-// of it anyway. The terminal is that of standard input, opened anew by its name, so that the question is seen where
-// standard output and standard error are pipes. Where standard input is no terminal nobody is asked: a script must
-// never hang on a question, nor answer one by what it feeds to `apply`.
+// The user at the terminal acts as the library's owner, since a user who can run this program on the directory can do
+// everything anyway. The terminal is that of standard input, opened again by its name, so that the prompt is visible
+// even if standard output and standard error are pipes. If standard input is not a terminal, there is no prompt: a
+// script must never hang on a question, nor answer one by the input of `apply`.
 
 /// Asks the person at the terminal of standard input about clients.
 struct TerminalPrompt: PermissionPrompt {
@@ -22,7 +22,7 @@ struct TerminalPrompt: PermissionPrompt {
     terminal = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 
-  /// Says that nobody was asked about a client, and what the owner can do.
+  /// The message that a client was not prompted for, and what the owner can do.
   static func absence(for client: String) -> String {
     """
     The permission of the client '\(client)' is undecided, and standard input is not a terminal for a prompt. The \
@@ -57,7 +57,7 @@ struct TerminalPrompt: PermissionPrompt {
     return askForAssets("Which more?", in: library) ?? []
   }
 
-  /// Asks whether something is to be done that cannot be taken back; only the word itself is a yes.
+  /// Asks to confirm an irreversible operation; only the full word is a yes.
   func confirms(_ sentences: [String], _ question: String) -> Bool {
     for sentence in sentences { show(sentence) }
     return ask("\(question) Type 'yes' to continue: ") == "yes"
@@ -79,7 +79,7 @@ struct TerminalPrompt: PermissionPrompt {
 
   private func newest(_ count: Int, in library: PhotoLibrary) throws -> [LocalIdentifier] {
     guard count > 0 else { throw UsageError("The number of assets must be 1 or more.") }
-    // The order of addition, in which the assets of one commit are told apart, too.
+    // The order of addition, which also distinguishes the assets of one commit.
     let assets = try library.fetchAssets()
     return try assets.objects(at: max(0, assets.count - count)..<assets.count).map(\.id)
   }
@@ -103,7 +103,7 @@ struct TerminalPrompt: PermissionPrompt {
     return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespaces)
   }
 
-  /// Writes to the terminal. A failure there has nowhere to be told; the next read finds the terminal gone.
+  /// Writes to the terminal. A failure there cannot be reported; the next read finds the terminal closed.
   private func write(_ text: String) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
@@ -115,7 +115,7 @@ struct TerminalPrompt: PermissionPrompt {
 }
 
 extension PhotoLibrary {
-  /// Whether nobody has decided about this view's client, at any level.
+  /// Whether this view's client is undecided, at every level.
   var isUndecided: Bool {
     get throws { try AccessLevel.allCases.allSatisfy { try authorizationStatus(for: $0) == .notDetermined } }
   }

@@ -61,15 +61,13 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
 
   /// Says which library ``shared()`` means to the process, and as which client. Apple has no such call.
   ///
-  /// A later call for the same library names another client: the former one's objects and observers go on as they were.
-  /// A later call for another library relinquishes the former one, for all its clients: whatever of it can fail does so
+  /// A later call for the same library names another client: the former one's objects and observers remain usable. A
+  /// later call for another library relinquishes the former one, for all its clients: whatever of it can fail does so
   /// from then on with `PHPhotosError.switchingSystemPhotoLibrary`, and its fetch results can still be read. For
   /// several clients at a time, see `withClient(named:_:)`.
-  /// - Parameters:
-  ///   - url: the folder of the library.
-  ///   - client: the name of the client; the owner sees everything.
-  ///   - createsIfMissing: makes a library if there is none. Without it a mistyped path is an error, and not an empty
-  ///     library to which a backup would be adjusted.
+  /// - Parameters: - url: the folder of the library. - client: the name of the client; the owner has full access. -
+  ///   createsIfMissing: creates a library if there is none. Without it a mistyped path is an error, and not an empty
+  ///   library to which a backup would be synchronised.
   /// - Throws: `LibraryError` if the library cannot be opened or made.
   public static func bootstrap(
     libraryAt url: URL, client: String = PhotoLibrary.owner, createsIfMissing: Bool = false
@@ -238,7 +236,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     }
   }
 
-  /// What the client may read and write, told as authorized when it is limited (AU-06; Apple: deprecated).
+  /// The status for reading and writing, `authorized` for limited access (AU-06; Apple: deprecated).
   open class func authorizationStatus() -> PHAuthorizationStatus {
     answer("PHPhotoLibrary.authorizationStatus()") {
       try shared().core.authorizationStatus()
@@ -265,7 +263,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     Task { handler(await requestAuthorization(for: accessLevel)) }
   }
 
-  /// Asks for reading and writing, and tells authorized when it is limited (AU-06; Apple: deprecated).
+  /// Requests reading and writing, and returns `authorized` for limited access (AU-06; Apple: deprecated).
   @preconcurrency
   open class func requestAuthorization(_ handler: @escaping @Sendable (PHAuthorizationStatus) -> Void) {
     Task {

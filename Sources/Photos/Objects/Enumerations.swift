@@ -19,7 +19,7 @@ public typealias PHAssetMediaType = MediaType
 public typealias PHAssetEditOperation = AssetEditOperation
 /// What can be done with a collection (Apple: `PHCollectionEditOperation`).
 public typealias PHCollectionEditOperation = CollectionEditOperation
-/// The kinds of objects that the history tells of (Apple: `PHObjectType`).
+/// The kinds of objects in the history (Apple: `PHObjectType`).
 public typealias PHObjectType = ObjectType
 
 extension PHAsset {

@@ -41,11 +41,11 @@ public let PHContentEditingInputCancelledKey = "PHContentEditingInputCancelledKe
 
 /// How editing input is asked for (Apple: `PHContentEditingInputRequestOptions`).
 open class PHContentEditingInputRequestOptions: NSObject {
-  /// Whether the program can carry out a stored recipe; then it is given the unedited base (AS-09). No, unless said.
+  /// Whether the editor can apply stored adjustment data; then it gets the unedited base (AS-09). False by default.
   open var canHandleAdjustmentData: (PHAdjustmentData) -> Bool = { _ in false }
   /// Every byte is here or nowhere: it makes no difference. Kept for source compatibility.
   open var isNetworkAccessAllowed = false
-  /// Is told 1 when the input is there: nothing is fetched on the way.
+  /// Called with 1 when the input is available: nothing is downloaded.
   open var progressHandler: ((Double, UnsafeMutablePointer<ObjCBool>) -> Void)?
   /// No display-size image is made either way. Kept for source compatibility.
   open var skipsDisplaySizeImage = false
@@ -165,7 +165,7 @@ public final class PHContentEditingOutput: NSObject {
   func originals() -> [ResourceDraft] { written(photo: .photo, video: .video, pairedVideo: .pairedVideo) }
 }
 
-/// A folder for rendered files, which is removed when nobody needs it any more.
+/// A folder for rendered files, which is removed when it is no longer needed.
 final class RenderFolder: Sendable {
   private let url = FileManager.default.temporaryDirectory.appending(path: "photoledger-edit-\(UUID().uuidString)")
 
