@@ -23,7 +23,7 @@
 //   - separator i is greater than all elements of child i and not greater than any of child i + 1. It need not be an
 //     element: removing one leaves separators alone.
 //
-// Refused: a sorted array (a held copy costs 16 MB for each change of a million keys); a binary tree with counts, as
+// Rejected: a sorted array (a held copy costs 16 MB for each change of a million keys); a binary tree with counts, as
 // in Firestore's client (192 bytes an entry, twenty cache misses a descent); one node class for leaves and another for
 // inner nodes (a cast or a virtual call on each level); mutable cursors as a public idea (positions are enough here).
 //

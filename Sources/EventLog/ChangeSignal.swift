@@ -11,7 +11,7 @@
 // by: then the next commit's edge, or the time limit (500 ms is the custom), brings the waiter back. Edges coalesce,
 // and may come without a commit. Neither matters to a waiter that compares the head.
 //
-// Measured on two cores: woken after 8 us (median) and 32 us (99 of 100); the writer pays 5 to 7 us. Refused: inotify
+// Measured on two cores: woken after 8 us (median) and 32 us (99 of 100); the writer pays 5 to 7 us. Rejected: inotify
 // on the data file (fires before the commit is visible, and 59 of 60 lone commits were missed), `poll` (one shared
 // byte stays readable for all), a futex in shared memory (2 us faster, one more C shim).
 //

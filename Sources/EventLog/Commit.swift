@@ -8,7 +8,7 @@ public struct CommitInformation: Sendable, Hashable {
   public var cause: String
   /// Which process wrote it, at most 256 bytes. An observer uses it to know its own changes.
   public var process: String
-  /// The idempotency key: a second commit with it is refused. 1 to 1024 bytes.
+  /// The idempotency key: a second commit with it is rejected. 1 to 1024 bytes.
   public var key: String?
   /// What led to it, for example the commit that is undone. At most 256 bytes.
   public var causation: String?

@@ -286,7 +286,7 @@ extension EventLog {
     return commit
   }
 
-  /// No log grows so long: larger sequences and numbers of commits are those of damaged rows, and are refused where
+  /// No log grows so long: larger sequences and numbers of commits are those of damaged rows, and are rejected where
   /// rows are read. What was read can be added to and counted with without a check.
   public static let largestSequence: UInt64 = 1 << 62
 

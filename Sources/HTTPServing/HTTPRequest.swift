@@ -155,7 +155,7 @@
   ///
   /// A target is decoded once, after it was split, so an escaped slash stays inside its segment. What decodes to
   /// something
-  /// that is not UTF-8, to a control character, or to `.` or `..` is refused: no file or identifier has such a name.
+  /// that is not UTF-8, to a control character, or to `.` or `..` is rejected: no file or identifier has such a name.
   public struct HTTPTarget: Sendable {
     /// The path as the client wrote it, without the query; for logs.
     public let path: String
@@ -208,7 +208,7 @@
     }
 
     private static func decoded(_ text: some StringProtocol) throws(HTTPServerError) -> String {
-      // Most of what is asked for is plain: nothing is escaped, and nothing is to be refused.
+      // Most of what is asked for is plain: nothing is escaped, and nothing is to be rejected.
       if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "%") }) { return String(text) }
       guard let decoded = text.removingPercentEncoding else {
         throw HTTPServerError(

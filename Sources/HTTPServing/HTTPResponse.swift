@@ -37,7 +37,7 @@
       if case .stream(let stream) = content { stream.close() }
     }
 
-    /// Makes libmicrohttpd's response; nil if it refuses a field or has no memory.
+    /// Makes libmicrohttpd's response; nil if it rejects a field or has no memory.
     func make(_ server: HTTPServer, isHead: Bool) -> (raw: OpaquePointer, stream: HTTPStream?)? {
       let raw: OpaquePointer?
       var opened: HTTPStream?

@@ -10,9 +10,9 @@
 //     a full file system, no error        a new lock file has its room before LMDB maps it
 //     a file that is none, or is cut short    FileHead, before LMDB maps it
 //     remote file systems                     statfs at open
-//     a file system that is mounted read-only statvfs at open: reading goes on without the lock file, which nobody here
-//                                             can write; writers elsewhere would not know of the readers
-//     a file replaced under its users         StoreUsage: whoever replaces it must have it alone
+//     a file system that is mounted read-only statvfs at open: reads continue without the lock file, which cannot be
+//                                             written; writers elsewhere would not know of the readers
+//     a file replaced under its users         StoreUsage: replacing it needs exclusive use
 //
 // Never used: MDB_WRITEMAP (a wild write reaches the file, a full disk is SIGBUS), MDB_DUPSORT, nested transactions.
 

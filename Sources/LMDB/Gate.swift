@@ -129,7 +129,7 @@ final class Gate: Sendable {
   /// Waits until no transaction is open, at most `seconds`, and runs `body` exclusively.
   ///
   /// A thread that holds a read transaction itself waits in vain; but a reader may have been begun here by a task that
-  /// is suspended now and will go on elsewhere, so only a wait without limit refuses at once.
+  /// is suspended now and will go on elsewhere, so only a wait without limit rejects at once.
   func drain<R>(
     seconds: Double, _ operation: String, _ body: (inout GateState) throws(LMDBError) -> R
   ) throws(LMDBError) -> R {

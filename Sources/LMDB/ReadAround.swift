@@ -9,7 +9,7 @@
 //
 // Only how fast pages come differs, and only for those that are not in memory.
 //
-// Refused: asking for the pages in front of a cursor as it goes (MADV_WILLNEED), which looks every page up that is
+// Rejected: asking for the pages in front of a cursor as it goes (MADV_WILLNEED), which looks every page up that is
 // there already, and page by page for good, which reads a table that is not in memory ten times as slowly.
 
 import CLMDB

@@ -17,7 +17,7 @@ import Glibc
 // fails: a gathered database is one that nothing reads. When all that is gathered has become more than `bytesMax`, the
 // changes of the database with the most are applied before the rest is collected.
 //
-// Refused: answering reads from what is gathered (a second index over it, for databases that are mostly read), and
+// Rejected: answering reads from what is gathered (a second index over it, for databases that are mostly read), and
 // LMDB's own bulk load (it is MDB_APPEND as used here).
 
 /// The changes of some databases, in the order they were made.

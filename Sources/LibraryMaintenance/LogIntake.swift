@@ -58,7 +58,7 @@ final class LogLines {
     }
   }
 
-  /// Why a line is refused, with its number.
+  /// Why a line is rejected, with its number.
   func refusal(_ error: any Error, at line: Int? = nil) -> LibraryError {
     let place = "Line \(line ?? number)"
     switch error {

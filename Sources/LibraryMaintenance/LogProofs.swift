@@ -38,7 +38,7 @@ public struct InclusionProof: Sendable, Hashable, Codable {
   /// The hashes that prove that this is the first event of the same tree, the lowest first, in hexadecimal digits.
   public let firstHashes: [String]
 
-  /// The keys of its JSON, in its order; another is refused.
+  /// The keys of its JSON, in its order; another is rejected.
   enum CodingKeys: String, CodingKey, CaseIterable {
     case origin, sequence, size, leaf, hashes, root, record, chainBefore, firstRecord, firstHashes
   }
@@ -121,7 +121,7 @@ public struct ConsistencyProof: Sendable, Hashable, Codable {
   /// The hashes that prove that this is the first event of the later tree, the lowest first, in hexadecimal digits.
   public let firstHashes: [String]
 
-  /// The keys of its JSON, in its order; another is refused.
+  /// The keys of its JSON, in its order; another is rejected.
   enum CodingKeys: String, CodingKey, CaseIterable {
     case origin, earlierSize, earlierRoot, size, root, hashes, firstRecord, firstHashes
   }

@@ -108,7 +108,7 @@ open class PHPickerViewController: UIViewController {
   /// Changes what is asked for, in an open session too (Apple: `updatePicker(using:)`).
   ///
   /// What is selected already stays selected, and a session with too many cannot be finished. Traps for a negative
-  /// limit while a session is open; otherwise ``begin()`` refuses it.
+  /// limit while a session is open; otherwise ``begin()`` rejects it.
   open func updatePicker(using configuration: PHPickerConfiguration.Update) {
     PHPhotoLibrary.answer("PHPickerViewController.updatePicker(using:)") {
       do {

@@ -10,7 +10,7 @@
 //
 // Tags, `undefined` and the other simple values are not used. The writer has no tree behind it: the caller says how
 // many items follow and writes them. It cannot see the order of map keys that way; `CBOR.encoded` sorts, and the
-// strict reader refuses a map out of order, which debug builds use to check what `finish` hands out.
+// strict reader rejects a map out of order, which debug builds use to check what `finish` hands out.
 
 /// Appends deterministic CBOR items to a byte array.
 public struct CBORWriter: Sendable {

@@ -9,7 +9,7 @@
   /// cache.
   /// The hash is the strong tag, and what the event recorded: an altered file with the recorded size would be sent as
   /// it
-  /// is, which is why `verify --content` exists. A file of another size is refused.
+  /// is, which is why `verify --content` exists. A file of another size is rejected.
   enum FileRoutes {
     static let all: [Route] = [
       .held("GET", "/v1/assets/{asset}/resources/{sha256}") { call in

@@ -9,7 +9,7 @@
   //
   //   begin(at:) ──▶ write … write ──▶ seal ──┬─ more will come ──▶ (begin again)
   //      │ turn                               └─ whole ──▶ completion ──▶ result, bytes removed
-  //      └─ a later request takes the turn over; the earlier one's writes are refused from then on
+  //      └─ a later request takes the turn over; the earlier one's writes are rejected from then on
   //
   // A client whose connection hangs asks anew, and the old connection may still deliver bytes. So each request that
   // writes has a turn, a number; only the latest turn writes, and what it promises by `Upload-Offset` is what it read

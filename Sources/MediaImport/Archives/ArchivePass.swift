@@ -8,7 +8,7 @@ internal import PhotoLedger
 //     .tar ────────────┘
 //
 // Nothing is unpacked into folders: a member's name is never the name of a file here, so names that lead out of an
-// archive lead nowhere. They are refused all the same and reported, with links, encrypted members, second members of
+// archive lead nowhere. They are rejected all the same and reported, with links, encrypted members, second members of
 // one name, and bytes that are not those that the archive promises. Copies with equal content are one file. A photo
 // that is taken keeps its copy as the library's own file; so an import needs the room of the photos once, not twice.
 //
@@ -278,7 +278,7 @@ struct ProgramStream: ByteStream, ~Copyable {
     _ program: String, _ arguments: [String], _ names: [FilePath], _ path: FilePath, _ patience: Duration,
     _ stop: StopFlag
   ) throws(ImportError) {
-    // bsdtar converts names by the locale, and refuses names that the locale C does not have.
+    // bsdtar converts names by the locale, and rejects names that the locale C does not have.
     child = try ChildProcess(
       executable: program, arguments: arguments, pathArguments: names, environment: ["LC_ALL=C.UTF-8"],
       memoryByteCount: Self.memoryByteCount, sandbox: Sandbox(readable: [path.description]))

@@ -7,7 +7,7 @@ internal import PhotoLedger
 //
 // The program that unpacks does not say whether the bytes it gives are those that were packed, and believes what a
 // hostile archive claims. So the list is read here first: it says what must come, how long, with which checksum, and
-// what cannot be honest is refused before anything is unpacked:
+// what cannot be honest is rejected before anything is unpacked:
 //
 //   members that lie over each other or beyond the file       one kilobyte unpacked a million times
 //   more bytes than any photos would give                     a bomb

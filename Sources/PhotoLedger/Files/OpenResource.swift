@@ -5,7 +5,7 @@ import Synchronization
 
 // The bytes of a resource on their way out.
 //
-//     PhotoLibrary.openForReading ──▶ OpenResource ──┬─ next()          a chunk for whoever asks: data(of:in:)
+//     PhotoLibrary.openForReading ──▶ OpenResource ──┬─ next()          a chunk on request: data(of:in:)
 //     is the resource the asset's?    file, hash,    ├─ copy(into:)     a file outside: write(_:in:to:)
 //                                     bytes so far   └─ readToEnd()     nowhere, for the hash: state(of:in:hashing:)
 //

@@ -4,7 +4,7 @@ import Foundation
 //
 // A number comes in from a caller, a line of JSON, a client's request or the metadata of a file; it is printed, sorted,
 // added and converted for as long as the log exists. So each is checked once, by the writer, when a request is handled,
-// and a number that no medium, place or date has is refused there. The bounds are wide: they refuse mistakes and
+// and a number that no medium, place or date has is rejected there. The bounds are wide: they refuse mistakes and
 // attacks, not what is unusual.
 //
 //     request ──▶ check (here) ──▶ event ──▶ row ──▶ answers          a new number is within the bounds

@@ -12,7 +12,7 @@
 //
 // Invariant: the bytes are UTF-8, since strings are, and what is given as bytes is copied from a checked text.
 //
-// Refused: `JSONEncoder` (keys in no order, or sorted; numbers and slashes spelled otherwise than what was printed
+// Rejected: `JSONEncoder` (keys in no order, or sorted; numbers and slashes spelled otherwise than what was printed
 // before), and a vector of more than eight bytes: most texts are shorter than two of them.
 
 import Synchronization

@@ -12,7 +12,7 @@
 // That costs O(log n) keys an insertion over time. Invariant: keys of one container are distinct, and 0 and the
 // largest number stay free, so that there is always a bound on either side.
 //
-// Refused: positions 0, 1, 2 … (an insertion would rewrite the rest), and strings that grow (an adversary makes them
+// Rejected: positions 0, 1, 2 … (an insertion would rewrite the rest), and strings that grow (an adversary makes them
 // longer than LMDB's longest key).
 
 /// A place in the order of a container's members.

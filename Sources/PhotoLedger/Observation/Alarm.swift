@@ -8,7 +8,7 @@ import Synchronization
 //     idle ──ring──▶ rung ──wait──▶ idle            idle ──wait──▶ waiting ──ring──▶ idle
 //     idle, rung, waiting ──end──▶ ended            an earlier ring is handled first
 //
-// Refused: an asynchronous stream of wake-ups, which buffers and has several locked steps for each, and costs each
+// Rejected: an asynchronous stream of wake-ups, which buffers and has several locked steps for each, and costs each
 // follower a kilobyte.
 
 /// Wakes the one task that follows a result.

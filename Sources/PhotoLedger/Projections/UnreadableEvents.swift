@@ -11,7 +11,7 @@ package import LMDB
 //     reader treats it as one that changed nothing, `log` shows it as quarantined, `stat` counts it and `verify` lists
 //     it. The next rebuild tries it again: a newer program may know it
 //
-// Refused: to take an unknown type for one that changes nothing, as a rule. A skipped fact is not seen until an answer
+// Rejected: to take an unknown type for one that changes nothing, as a rule. A skipped fact is not seen until an answer
 // is wrong.
 
 /// What a rebuild does with an event that it cannot apply.

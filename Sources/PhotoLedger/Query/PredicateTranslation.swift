@@ -15,7 +15,7 @@ public import Foundation
 // missing value stops Foundation's evaluation with an error; here the comparison around it sees a missing value. And
 // `localIdentifier` equals any spelling of the same identity, with or without its suffix.
 //
-// Implicit members (`.image`) are refused by the macro itself, and it cannot name an enumeration's case; values are
+// Implicit members (`.image`) are rejected by the macro itself, and it cannot name an enumeration's case; values are
 // captured: `let image = MediaType.image` before `#Predicate<Asset> { $0.mediaType == image }`.
 
 extension Condition {

@@ -21,7 +21,7 @@ public import Foundation
 // instants first and the missing date last. A fetch limit and offset restrict the order to a window: a section's count
 // is that of its objects in the window.
 //
-// Refused: a table of counts by month in the store (one for each query, and wrong in every other time zone).
+// Rejected: a table of counts by month in the store (one for each query, and wrong in every other time zone).
 
 /// A range of a fetch result whose objects have their dates in one day, month or year.
 public struct ResultSection: Hashable, Sendable, Identifiable {

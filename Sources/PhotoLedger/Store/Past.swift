@@ -23,7 +23,7 @@ import LMDB
 // Invariant: `Past` holds every object up to the moment whose row or place the later events changed, in the state of
 // the moment, and may hold others; it holds no object that came later.
 //
-// Refused: taking a fetched result back by the delta of everything since, as a change of permission does
+// Rejected: taking a fetched result back by the delta of everything since, as a change of permission does
 // (AccessChange.swift). It answers alike, but brings all that was created since into memory to throw it away, which is
 // most of a log.
 

@@ -133,7 +133,7 @@ public struct UndoReport: Sendable, Hashable {
   /// Whether a conflict rejects the whole undo.
   public var isRefused: Bool { conflicts.contains { $0.outcome == .refused } }
 
-  /// Why the undo is refused, and what to do.
+  /// Why the undo is rejected, and what to do.
   var refusal: LibraryError? {
     let refused = conflicts.filter { $0.outcome == .refused }
     guard let first = refused.first else { return nil }

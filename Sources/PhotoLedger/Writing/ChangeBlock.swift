@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// A block belongs to the call that made it: it is not Sendable, and requests after the call has returned trap (CB-02).
 public final class ChangeBlock {
-  /// The collecting that this task or thread is inside: another one inside it is refused (CB-03).
+  /// The collecting that this task or thread is inside: another one inside it is rejected (CB-03).
   @TaskLocal static var collecting: Collecting?
 
   package private(set) var requests: [ChangeRequest] = []

@@ -50,7 +50,7 @@ extension LibraryStore {
 }
 
 extension LibraryError {
-  /// How a block is refused that names bytes which are not there.
+  /// How a block is rejected that names bytes which are not there.
   static func missingBytes(_ resource: AssetResource) -> LibraryError {
     LibraryError(
       .missingResource,
@@ -65,7 +65,7 @@ extension PhotoLibrary {
 
 extension StoreCore {
   /// Lets go of what a block held, and removes what nothing names of it.
-  /// - Parameter isRefused: whether the block named none of it.
+  /// - Parameter isRejected: whether the block named none of it.
   func release(_ staging: Staging, isRefused: Bool, from resources: ResourceStore) {
     let unwanted = resources.release(staging.stored)
     discard(isRefused ? staging.stored : unwanted, from: resources)

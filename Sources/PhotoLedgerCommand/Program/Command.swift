@@ -8,7 +8,8 @@ import LibraryJSON
 //     photoledger album insert ALBUM ASSET… --at INDEX --library PATH
 //                 └─ words ──┘ └ operands ┘ └─────── options ───────┘
 //
-// Refused: an outside argument parser (the package has no dependency), and property wrappers that collect themselves by
+// Rejected: an outside argument parser (the package has no dependency), and property wrappers that collect themselves
+// by
 // reflection (a reader cannot follow where a value comes from).
 
 /// How a run ended, as the shell sees it.

@@ -6,7 +6,7 @@ import Foundation
 // catch that. A command is a process of its own, so it need not survive; but it ends with a sentence that names the
 // library and with exit status 1, as for any other damage. What LMDB has not committed by then never happened.
 //
-// Refused: running every command in a child, as `verify` does. It would double the start of each, and a signal sent to
+// Rejected: running every command in a child, as `verify` does. It would double the start of each, and a signal sent to
 // the program would reach the wrong process; a pipe and a terminal would have two readers. `verify` keeps its child: it
 // must answer even when that is killed from outside.
 //

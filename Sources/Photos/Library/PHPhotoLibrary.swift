@@ -18,7 +18,7 @@
 // without.
 //
 // The store of a relinquished library stays open as long as an object of it is referred to: a result is pinned to its
-// commit and `object(at:)` has no way to fail. Refused: closing it, which would end the process at the next read.
+// commit and `object(at:)` has no way to fail. Rejected: closing it, which would end the process at the next read.
 
 @_exported import Foundation
 @_exported import FoundationNetworking

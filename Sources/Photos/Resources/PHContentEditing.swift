@@ -16,7 +16,7 @@ public final class PHAdjustmentData: NSObject, Sendable {
   /// The recipe.
   public let data: Data
 
-  /// A recipe; empty data is refused when the edit is made (AS-04).
+  /// A recipe; empty data is rejected when the edit is made (AS-04).
   public init(formatIdentifier: String, formatVersion: String, data: Data) {
     (self.formatIdentifier, self.formatVersion, self.data) = (formatIdentifier, formatVersion, data)
   }
@@ -153,7 +153,7 @@ public final class PHContentEditingOutput: NSObject {
     }
   }
 
-  /// The edit; the core refuses one that lacks its recipe or its render (AS-04).
+  /// The edit; the core rejects one that lacks its recipe or its render (AS-04).
   func edit() -> ContentEdit {
     ContentEdit(
       adjustmentData: adjustmentData?.core ?? AdjustmentData(formatIdentifier: "", formatVersion: "", data: Data()),
