@@ -81,7 +81,7 @@ public struct StoreFormat: Sendable {
     database = try environment.database(Self.name)
   }
 
-  /// Notes the current format, in the transaction that begins the library or that ends a step.
+  /// Records the current format, in the transaction that creates the library or that ends a step.
   /// - Throws: `LMDBError`.
   public func note(in t: inout WriteTransaction) throws(LMDBError) {
     let bytes = (0..<8).map { UInt8(truncatingIfNeeded: Self.current >> (56 - 8 * $0)) }

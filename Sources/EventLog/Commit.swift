@@ -1,4 +1,4 @@
-/// Who makes a commit, when, and why.
+/// The client, time and cause of a commit.
 public struct CommitInformation: Sendable, Hashable {
   /// When, microseconds since 1970 UTC.
   public var time: Int64
@@ -40,7 +40,7 @@ public struct Commit: Sendable, Hashable {
   public let eventCount: UInt64
   /// The chain up to and including its last event.
   public let chain: SHA256Digest
-  /// Who made it, when, and why.
+  /// The client, time and cause.
   public let information: CommitInformation
 
   /// The sequence of its last event.

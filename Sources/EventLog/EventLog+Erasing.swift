@@ -63,7 +63,7 @@ public struct RedactionTable: Sendable {
       ? 0 : UInt32(bigEndian: row.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt32.self))
   }
 
-  /// Notes what stands for a payload that is erased, or is about to be.
+  /// Records the replacement of a payload that is erased, or is about to be.
   ///
   /// - Parameters:
   ///   - sequence: the event.

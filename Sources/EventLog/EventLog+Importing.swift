@@ -24,7 +24,7 @@ public struct EventCopy: Sendable, Hashable {
   public var type: String
   /// The version of the schema of the payload.
   public var version: UInt32
-  /// Who made the commit, and why; nil in all events but the first of a commit.
+  /// The client and cause of the commit; nil in all events but the first of a commit.
   public var information: CommitInformation?
   /// SHA-256(salt ‖ payload).
   public var commitment: SHA256Digest

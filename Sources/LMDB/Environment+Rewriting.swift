@@ -1,20 +1,20 @@
 import CLMDB
 import Glibc
 
-// Writing a store anew.
+// Rewriting a store.
 //
-// LMDB never shrinks a file, and it never wipes: a page that was freed keeps its bytes until it is used again, and so
-// does the gap inside a page from which an entry was removed. `mdb_env_copy` with MDB_CP_COMPACT leaves freed pages
-// out, but copies pages whole, gaps included. Whoever must be sure that a deleted value is gone therefore puts every
-// entry into a new file:
+// LMDB never shrinks a file, and never wipes: a freed page keeps its bytes until it is reused, and so does the gap
+// inside a page from which an entry was removed. `mdb_env_copy` with MDB_CP_COMPACT leaves out freed pages, but copies
+// whole pages, including gaps. To be sure that a deleted value no longer exists, every entry is therefore copied to a
+// new file:
 //
 //     store/data.mdb ── every entry, in order ──▶ store/rewriting/data.mdb ── rename ──▶ store/data.mdb
 //
-// Nobody may use the store meanwhile (StoreUsage), and LMDB's writer lock is held as well, for programs that know no
-// such lock. A process that is killed leaves either file whole under the name; what lies in `rewriting` is removed by
-// the next one.
+// The store must not be in use meanwhile (StoreUsage), and LMDB's writer lock is held as well, for programs without
+// such a lock. A killed process leaves one of the two files complete under the name; a leftover in `rewriting` is
+// removed by the next one.
 
-/// What writing a store anew came to.
+/// The result of rewriting a store.
 public struct StoreRewriting: Sendable, Hashable {
   /// The size of the data file before, bytes.
   public let bytesBefore: Int

@@ -188,8 +188,8 @@ extension Environment {
       try check(mdb_env_open(handle, path, options.flags(isUnwritable), 0o600), "mdb_env_open", path)
       var dead: Int32 = 0
       try check(mdb_reader_check(handle, &dead), "mdb_reader_check", path)
-      // Whoever made the file may have been killed before its name was durable. A commit comes after this place, so a
-      // file that has one has had its name made durable.
+      // The process that created the file may have been killed before its name was durable. Commits come after this
+      // point, so the name of a file with a commit is durable.
       if !isUnwritable, options.durability != .unsafeNoSync, head?.lastTransaction ?? 0 == 0 {
         try synchronizeDirectory(path)
         try synchronizeDirectory(path + "/..")

@@ -53,7 +53,7 @@ final class EnvironmentRegistry: Sendable {
     return found
   }
 
-  /// Forgets the environment `serial`, whose files are closed now.
+  /// Removes the environment `serial`, whose files are closed now.
   func remove(serial: UInt64) {
     monitor.withLock { state in
       state.entries = state.entries.filter { $0.value.serial != serial }

@@ -62,7 +62,7 @@ struct GateState {
   }
 }
 
-/// Lets transactions in and out of one environment.
+/// Admits transactions to one environment, and counts them.
 final class Gate: Sendable {
   enum Role { case reader, writer, visitor }
 

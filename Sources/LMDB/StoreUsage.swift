@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// Says to other processes, and to the rest of this one, that a store is in use (flock on its directory).
+/// Marks a store as in use, for other processes and for the rest of this one (flock on its directory).
 ///
 /// LMDB's own locks cannot show it: they are fcntl locks on `lock.mdb`, and opening and closing that file here would
 /// drop those of this process. A lock of flock belongs to the descriptor, on the directory, which LMDB never opens.

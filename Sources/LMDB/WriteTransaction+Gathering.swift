@@ -130,7 +130,7 @@ extension WriteTransaction {
     gathered = GatheredRows(databases)
   }
 
-  /// Carries out what was gathered, in the order of the keys, and ends the gathering.
+  /// Applies the collected changes in key order, and ends collecting.
   ///
   /// - Throws: as `put(_:_:in:mode:)`.
   /// - Complexity: O(k log k) comparisons for k changes, and O(k log n) pages at worst; an empty database is filled

@@ -4,14 +4,14 @@ import Glibc
 import LMDB
 public import PhotoLedger
 
-// Compacting: the store written anew without free space (Environment+Rewriting.swift), and on request the files removed
-// that no asset of the library ever named.
+// Compaction: rewriting the store without free space (Environment+Rewriting.swift), and on request removing files that
+// no asset of the library ever named.
 //
-// Nobody may use the library meanwhile: a reader would go on with the old file, and a writer's commits would go with
-// it. So this works on a directory and not on an open library. The new store is proved before it takes the old one's
-// place: its log from the first event, and that both end with the same one.
+// The library must not be in use meanwhile: a reader would continue with the old file, and a writer's commits would be
+// lost with it. So this works on a directory and not on an open library. The new store is verified before it replaces
+// the old one: its log from the first event, and that both end with the same one.
 
-/// What a compaction came to.
+/// The result of a compaction.
 public struct CompactionReport: Sendable, Hashable {
   /// The bytes of the store's file before.
   public let bytesBefore: Int

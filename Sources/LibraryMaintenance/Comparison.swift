@@ -64,7 +64,7 @@ public struct LibraryComparison: Sendable, Hashable {
 }
 
 extension PhotoLibrary {
-  /// Tells, object by object, what this library has become since it and another one were the same.
+  /// Lists, by object, the changes of this library since its last common state with another one.
   /// - Parameters:
   ///   - other: the library that this one was forked from, or a fork of it.
   ///   - body: is given each object that differs, assets first, in the order in which they were added; false stops.

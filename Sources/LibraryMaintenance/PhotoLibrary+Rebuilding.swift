@@ -38,7 +38,7 @@ extension PhotoLibrary {
     let wereMissing = try LibraryStore.makeMissingTables(url)
     let library = try PhotoLibrary(at: url, environment: environment, unreadableEvents: policy, migrating: progress)
     defer { library.close() }
-    // Whoever opens a store that lacked tables rebuilds it.
+    // Opening a store that lacked tables rebuilds it.
     if !wereMissing { try library.rebuild(unreadableEvents: policy, progress: progress) }
   }
 

@@ -11,7 +11,7 @@ internal import Synchronization
 //
 // exiftool is looked for at each question until it is found, so one that is installed later is used without a restart.
 
-/// Tells what the bytes of a file are, with exiftool; the usual probe of a library (CB-06).
+/// Examines files with exiftool; the usual probe of a library (CB-06).
 public final class ExternalProbe: MediaProbe {
   private let tool = Mutex<ExifTool?>(nil)
   private let limits: ExifToolLimits

@@ -24,7 +24,7 @@ struct ScannedFile: Sendable, Equatable {
   enum Role: Sendable, Equatable {
     /// May be a photo or video, depending on its bytes.
     case candidate
-    /// Says something about another file, by its name: XMP, AAE, Takeout JSON.
+    /// Describes another file, by its name: XMP, AAE, Takeout JSON.
     case sidecar
     /// Cannot be read as a file at all; the sentence says why.
     case unusable(String)

@@ -197,7 +197,7 @@ package final class MediaIntake: Sendable {
   }
 }
 
-/// Lets one task at a time past for each name.
+/// Admits one task at a time for each name.
 private actor IntakeGate {
   private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
 

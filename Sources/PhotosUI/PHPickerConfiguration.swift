@@ -17,10 +17,10 @@ public struct PHPickerConfiguration: Hashable, Sendable {
   /// The library that the configuration was made with; nil for the shared one at the beginning of the session.
   let library: PHPhotoLibrary?
 
-  /// Asks for one asset of the shared library; results do not name it (PK-02).
+  /// A configuration for one asset of the shared library; results do not identify it (PK-02).
   public init() { (core, library) = (PickerConfiguration(), nil) }
 
-  /// Asks for one asset of a library; results name it (PK-02).
+  /// A configuration for one asset of a library; results identify it (PK-02).
   /// - Parameter photoLibrary: the library, as the client that asks sees it.
   public init(photoLibrary: PHPhotoLibrary) {
     (core, library) = (PickerConfiguration(library: photoLibrary.core), photoLibrary)

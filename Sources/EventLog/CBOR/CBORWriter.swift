@@ -20,7 +20,7 @@ public struct CBORWriter: Sendable {
   /// A writer with nothing written and room for `capacity` bytes.
   public init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  /// Takes back what was written, and keeps its room for the next.
+  /// Discards the written bytes, and keeps the capacity.
   mutating func restart(capacity: Int) {
     bytes.removeAll(keepingCapacity: true)
     bytes.reserveCapacity(capacity)

@@ -207,7 +207,7 @@
         ?? "The programs of the server cannot render it."
     }
 
-    /// Forgets files that are not there as they were written.
+    /// Drops the records of missing or altered files.
     func forget(_ hash: [UInt8], _ kind: Kind) {
       update(hash) { record in
         if kind == .play {
@@ -218,7 +218,7 @@
       }
     }
 
-    /// Notes that a content was looked at, at most once an hour.
+    /// Records the use of a content, at most once an hour.
     func touch(_ hash: [UInt8], _ record: RenditionRecord) {
       let time = seconds
       if time > record.lastUse &+ 3600 { update(hash) { $0.lastUse = time } }

@@ -61,7 +61,7 @@ extension Operation {
 
   private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
-  /// Asks a block for all changes of a list.
+  /// Adds all changes of a list to a block.
   /// - Parameter sources: where resources may come from.
   /// - Throws: ``LibraryError`` `.malformedRequest` that names the operation and the field.
   package static func ask(

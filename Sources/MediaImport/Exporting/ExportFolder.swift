@@ -127,7 +127,7 @@ final class ExportFolder {
     case foreign
   }
 
-  /// Looks at what is under a path.
+  /// Examines the file at a path.
   func occupant(of relative: String) -> Occupant {
     var folder = path
     for component in relative.split(separator: "/").dropLast() {

@@ -72,7 +72,7 @@ struct RuleLog: Sendable {
   static let exampleLimit = 20
   private var rules: [String: AppliedRule] = [:]
 
-  /// Notes that a rule was applied.
+  /// Records that a rule was applied.
   mutating func note(_ rule: String, _ example: @autoclosure () -> String) {
     var entry = rules[rule] ?? AppliedRule(rule: rule, count: 0, examples: [])
     entry.count += 1

@@ -73,10 +73,10 @@ package struct FilmExport: Sendable {
   package var keepsMetadata = true
   /// Is given the share that is done, from 0 to 1.
   package var progress: @Sendable (Double) -> Void = { _ in }
-  /// Tells whether the result is no longer wanted; then the work is given up.
+  /// Whether the request was cancelled; then the work is abandoned.
   package var isCancelled: @Sendable () -> Bool = { false }
 
-  /// Asks for a film.
+  /// A request for a video.
   package init(source: URL, target: URL, container: String, pictures: Pictures) {
     (self.source, self.target, self.container, self.pictures) = (source, target, container, pictures)
   }

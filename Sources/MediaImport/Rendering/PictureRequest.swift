@@ -58,10 +58,10 @@ package struct PictureRequest: Sendable {
   package var region: Region?
   /// How the result is encoded.
   package var format = Format.jpeg(quality: 90)
-  /// Tells whether the picture is no longer wanted; then the work is given up.
+  /// Whether the request was cancelled; then the work is abandoned.
   package var isCancelled: @Sendable () -> Bool = { false }
 
-  /// Asks for a picture of a file.
+  /// A request for a picture of a file.
   package init(source: URL, sourceType: String) { (self.source, self.sourceType) = (source, sourceType) }
 }
 

@@ -29,7 +29,7 @@ public enum AccessGround: String, Sendable, Hashable, CaseIterable, Codable {
   case pick
 }
 
-/// Who could see an object, and why.
+/// A client with access to an object, and the ground.
 public struct ObjectAccess: Sendable, Hashable {
   /// The client.
   public let client: String
@@ -55,7 +55,7 @@ public struct AccessInterval: Sendable, Hashable {
   public let ground: AccessGround
   /// What it could see, spelled as PhotoKit spells identifiers; nil for everything.
   public let object: String?
-  /// Who began it, when and why: it holds from the state after this commit on.
+  /// The commit that began it: it lasts from the state after this commit.
   public let from: AuditOrigin
   /// The commit that ended it, whose state is no longer included; nil if it lasts.
   public let to: AuditOrigin?
@@ -130,7 +130,7 @@ extension PhotoLibrary {
   }
 }
 
-/// Who can see an object at a state, if it may see anything.
+/// The access of a client to an object at a state, if it has any.
 private struct Seers {
   let number: ObjectNumber
   /// Nil for an asset.
@@ -323,7 +323,7 @@ private struct AccessBook {
 }
 
 extension PhotoLibrary {
-  /// Who could see an asset at a state of the library, the owner aside.
+  /// The clients with access to an asset at a state of the library, except the owner.
   /// - Parameters:
   ///   - identifier: the asset, in any spelling.
   ///   - token: the state; nil: now, or the moment that the view shows.

@@ -11,7 +11,7 @@ import LMDB
 // and nothing else has to be read: the cost depends on the object's events, not on the log. An answer comes from the
 // log alone. Objects are shown by identifier, with their names at the selected state, or the current ones.
 
-/// Who did something, when and why, and where in the log that stands.
+/// The origin of a change: client, time, cause, and the event.
 public struct AuditOrigin: Sendable, Hashable {
   /// The place of the event in the log, from 1.
   public let sequence: UInt64

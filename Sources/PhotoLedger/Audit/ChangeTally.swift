@@ -177,7 +177,7 @@ struct TrashView {
   /// Advances to an event.
   mutating func begin(_ sequence: UInt64) { self.sequence = sequence }
 
-  /// Forgets what is known of an asset, or of all: events that are not read may change it.
+  /// Drops the cached state of an asset, or of all: events that are not read may change it.
   mutating func forget(_ asset: ObjectNumber) { trashed[asset] = nil }
   mutating func forget() { trashed = [:] }
 

@@ -9,7 +9,7 @@ public struct Membership: Sendable, Hashable {
   public let label: String
   /// Whether it is in the album at the given state.
   public let isPresent: Bool
-  /// Who put it there, the last time; nil where the log's record of that was erased.
+  /// The commit that added it last; nil if its record was erased.
   public let added: AuditOrigin?
   /// The commit that removed it last; nil if it is present.
   public let removed: AuditOrigin?
@@ -27,7 +27,7 @@ public struct Membership: Sendable, Hashable {
 }
 
 extension PhotoLibrary {
-  /// Who put each member into an album or folder, when and why; and, if wanted, who took out what is not there now.
+  /// The commits that added each member of an album or folder; optionally also those that removed former members.
   ///
   /// Hidden and trashed members keep their positions and are listed.
   /// - Parameters:
@@ -69,7 +69,7 @@ extension LibraryStore {
   }
 }
 
-/// Who came into a container and went, as its events are read in their order.
+/// The members added to and removed from a container, as its events are read in order.
 private struct MemberBook {
   private struct Entry {
     var key: OrderKey?

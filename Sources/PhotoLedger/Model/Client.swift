@@ -66,7 +66,7 @@ public struct ClientRegistration: Sendable, Hashable {
   /// Whether it does not show the prompt for more assets at each start while its access is limited; nil: unchanged.
   public var preventsAutomaticLimitedAccessAlert: Bool?
 
-  /// Says nothing yet.
+  /// An empty registration.
   public init() {}
 }
 

@@ -43,7 +43,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
 
   deinit { start.deallocate() }
 
-  /// Forgets what was written from a place on, and keeps the room.
+  /// Discards the bytes written from an offset on, and keeps the capacity.
   package mutating func removeAll(from place: Int = 0) {
     precondition(place <= count, "Only written bytes can be discarded.")
     count = place

@@ -37,7 +37,7 @@ final class Alarm: Sendable {
     waiting?.resume(returning: true)
   }
 
-  /// Says that there will be no further ring; only the first reason counts.
+  /// Ends the alarm; only the first reason is kept.
   func end(_ reason: Result<Void, LibraryError>) {
     let waiting = state.withLock { state in
       guard state.end == nil else { return nil as UnsafeContinuation<Bool, any Error>? }

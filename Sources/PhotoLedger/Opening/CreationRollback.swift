@@ -28,7 +28,7 @@ package struct CreationRollback: Sendable {
   /// The folders that were missing, the outermost first; the last one is the store's, if any was.
   private let missing: [String]
 
-  /// Notes what is missing, before a library is created.
+  /// Records what is missing, before a library is created.
   /// - Parameter url: the directory of the library.
   package init(of url: URL) {
     self.url = url.standardizedFileURL

@@ -131,7 +131,7 @@ final class Shadow {
     projections = try Projections(in: environment)
   }
 
-  /// Lets go of the store; its folder goes with this value.
+  /// Releases the store; its folder is removed with this value.
   fileprivate func close() {
     // A mapping that stays until the process ends is all that would be left.
     try? environment.close()

@@ -406,7 +406,7 @@ extension Projections {
     return clients
   }
 
-  /// Notes that a client follows an album, or ceases to.
+  /// Records that a client follows an album, or stops.
   func noteFollowing(_ edited: ClientEdited, _ t: inout WriteTransaction) throws {
     guard let followed = edited.followedAlbum else { return }
     if let old = followed.old { try t.delete(followsKey(old, edited.number).span.bytes, in: settings) }

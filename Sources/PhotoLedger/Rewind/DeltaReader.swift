@@ -347,7 +347,7 @@ struct DeltaReader {
     var collections: [(number: ObjectNumber, after: CollectionRow?)] = []
   }
 
-  /// Notes where the objects of a commit ended, unless a later one has said so.
+  /// Records the final positions of the objects of a commit, unless a later one already did.
   private func noteStates(after stretch: Stretch, in delta: inout Delta) -> Unsettled {
     var unsettled = Unsettled()
     for event in stretch.events {
@@ -423,7 +423,7 @@ struct DeltaReader {
     }
   }
 
-  /// Notes a change of place; the events come newest first, so the first one says where the child ends.
+  /// Records a change of position; events are read newest first, so the first one has the final position.
   private func note(
     _ child: ObjectNumber, in container: ObjectNumber, from old: OrderKey?, to new: OrderKey?, _ delta: inout Delta
   ) {

@@ -116,7 +116,7 @@ extension PhotoLibrary {
   /// What this client may see and do at the view's moment.
   func permission(_ t: borrowing StoreReading) throws -> Permission { try store.permission(of: client, at: moment, t) }
 
-  /// Asks the person at the library about this client, if it is about to read the library of now.
+  /// Shows the permission prompt for this client, if it is about to read the current library.
   func askIfNeeded() throws {
     if moment == nil { try store.installed((any AccessAsking).self).current?.askIfNeeded(for: client, in: store) }
   }
@@ -161,7 +161,7 @@ extension LibraryStore {
   }
 }
 
-/// Asks the person at the library about a client that nothing was decided about.
+/// Shows the permission prompt for an undecided client.
 protocol AccessAsking: Sendable {
   /// Asks, if there is something to ask and a person to ask.
   func askIfNeeded(for client: String, in store: LibraryStore) throws

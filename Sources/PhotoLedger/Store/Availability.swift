@@ -38,7 +38,7 @@ final class Availability: Sendable {
 
   var reason: LibraryError? { state.withLock { $0.reason } }
 
-  /// Says that the library cannot be used any more; only the first reason counts.
+  /// Marks the library as unavailable; only the first reason is kept.
   func end(_ reason: LibraryError) {
     let observers = state.withLock { state in
       guard state.reason == nil else { return [WeakObserver]() }

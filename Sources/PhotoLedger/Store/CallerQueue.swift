@@ -14,7 +14,7 @@ import Synchronization
 // order for the whole library, since one client's video would delay another's caption, and one for each thread, since a
 // task has none.
 
-/// Lets the blocks of one caller go to the writer in the order in which they were sent.
+/// Passes the blocks of one caller to the writer in the order in which they were sent.
 final class CallerQueue: Sendable {
   private struct State {
     /// The place that is taken next, and the first that is still waited for.
@@ -34,7 +34,7 @@ final class CallerQueue: Sendable {
     }
   }
 
-  /// Says what became of a place, and sends what waited for that.
+  /// Settles a place, and sends the blocks that waited for it.
   ///
   /// The blocks are sent under the lock, or two threads could send them in another order. A writer that is closed
   /// answers at once; no answer comes back here.

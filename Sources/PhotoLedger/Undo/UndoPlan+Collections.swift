@@ -111,7 +111,7 @@ extension UndoJudge {
     return (edited, change)
   }
 
-  /// Lets deleted collections come back, unless the folder that they come back to stays deleted.
+  /// Restores deleted collections, unless their folder stays deleted.
   private mutating func settle<T: TransactionReading & ~Copyable>(
     _ returning: inout [ObjectNumber: (edit: CollectionEdited, change: UndoChange)], _ t: borrowing T
   ) throws {

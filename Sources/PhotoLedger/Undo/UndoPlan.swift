@@ -125,7 +125,7 @@ struct UndoJudge {
     return net.base
   }
 
-  /// Notes a conflict, and says whether to take the thing back all the same.
+  /// Records a conflict, and returns whether to revert anyway.
   mutating func overrides(
     _ change: UndoChange, _ reason: UndoConflict.Reason, isForcible: Bool = true, _ sentence: String? = nil
   ) -> Bool {

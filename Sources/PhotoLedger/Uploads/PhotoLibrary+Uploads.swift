@@ -209,6 +209,6 @@ extension PhotoLibrary {
   /// Calls a handler whenever a job of the client has ended, until the handler returns false.
   package func onUploadEnd(_ handler: @escaping @Sendable () -> Bool) { store.uploads.listen(client, handler) }
 
-  /// Says when the network is expensive; jobs of clients that do not want that wait.
+  /// Sets whether the network is expensive; jobs that avoid that wait.
   package func setNetworkIsExpensive(_ answer: (@Sendable () -> Bool)?) { store.uploads.setExpensive(answer) }
 }

@@ -108,7 +108,7 @@ final class UploadRun {
     }
   }
 
-  /// Lets the server throw away what it has of a job that was cancelled; one that only pauses keeps it.
+  /// Makes the server discard the data of a cancelled job; a suspended one keeps it.
   private func withdraw(_ transfer: UploadTransfer) async {
     guard let book = try? uploads.jobs.book(of: library.client), book.client.settings != nil,
       book.jobs[job.number] == nil, let call = transfer.withdrawal, let transport = uploads.transport

@@ -158,7 +158,7 @@ final class UploadService: Sendable {
 
   private let client: String
   private weak let store: LibraryStore?
-  /// Lets go of the service when the library is closed.
+  /// Releases the service when the library is closed.
   private let uploads: Uploads
   private let state = Mutex(State())
 

@@ -138,7 +138,7 @@ public final class ChangeBlock {
     add(.client(named: client, .withdraw(assets)))
   }
 
-  /// Lets the selection of a client be the members of an album from now on, live; only the owner may.
+  /// Makes the selection of a client follow the members of an album from now on; only the owner may.
   ///
   /// Assets that join or leave the album join or leave the selection in the same commit, and assets that the client
   /// adds join the album. Grants and withdrawals are not possible meanwhile. While the album is deleted, the selection

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-// Who may do what, and how that changes.
+// Permissions, and their changes.
 //
 // Only the library's owner changes permissions; a client may register itself and request permission. Grants are members
 // of the client's selection (Authorization.swift). An asset added by a client without full access joins its selection,

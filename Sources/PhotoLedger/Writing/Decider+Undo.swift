@@ -125,7 +125,7 @@ extension Decider {
 
   // MARK: Assets
 
-  /// Lets purged assets come back with the places whose keys are free.
+  /// Restores purged assets, with the positions whose keys are free.
   /// - Returns: those places.
   private mutating func bringBack(
     _ returns: [AssetExistence], _ placements: [ObjectNumber: [UndoPlan.Placement]], _ t: inout WriteTransaction

@@ -50,7 +50,7 @@ extension LibraryStore {
 }
 
 extension LibraryError {
-  /// How a block is rejected that names bytes which are not there.
+  /// The error of a block that names missing bytes.
   static func missingBytes(_ resource: AssetResource) -> LibraryError {
     LibraryError(
       .missingResource,
@@ -64,7 +64,7 @@ extension PhotoLibrary {
 }
 
 extension StoreCore {
-  /// Lets go of what a block held, and removes what nothing names of it.
+  /// Releases what a block held, and removes files that nothing names.
   /// - Parameter isRejected: whether the block named none of it.
   func release(_ staging: Staging, isRefused: Bool, from resources: ResourceStore) {
     let unwanted = resources.release(staging.stored)

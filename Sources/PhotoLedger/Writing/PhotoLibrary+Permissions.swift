@@ -48,7 +48,7 @@ extension PhotoLibrary {
     }
   }
 
-  /// Lets the person at the library add to a limited client's selection (presentLimitedLibraryPicker, AU-05).
+  /// Shows the prompt for more assets of a limited client's selection (presentLimitedLibraryPicker, AU-05).
   /// - Returns: the identifiers that were added by this call; none without a prompt, and for a client that is not
   ///   limited.
   /// - Throws: ``LibraryError`` if the store cannot be read or written.
@@ -104,7 +104,7 @@ extension PhotoLibrary {
 
   // MARK: Answering for it
 
-  /// Who could see an asset at a state, and how.
+  /// The clients with access to an asset at a state, and on what grounds.
   public struct AssetAccess: Sendable, Hashable {
     /// The client.
     public let client: String

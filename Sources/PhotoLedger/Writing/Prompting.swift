@@ -36,7 +36,7 @@ public enum PermissionDecision: Sendable, Hashable {
   case deny
 }
 
-/// Asks the installed prompt.
+/// Calls the installed prompt.
 ///
 /// `prompt` and `reminded` are guarded by their lock; `asking` is held while a person decides.
 final class Prompting: StorePart, AccessAsking {

@@ -1,7 +1,7 @@
 import LibraryJSON
 import PhotoLedger
 
-// Who may see and do what: the decisions of the library's owner. Each is an operation like those of `apply`.
+// Permissions of clients: the decisions of the library's owner. Each is an operation like those of `apply`.
 
 extension Commands {
   private static let name = Operand("NAME", "the client's name, such as com.example.gallery")

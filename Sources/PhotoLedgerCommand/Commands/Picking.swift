@@ -206,7 +206,7 @@ private struct LoadArguments {
   }
 }
 
-/// Lets the person at the terminal choose from a numbered list.
+/// Prompts the user at the terminal with a numbered list.
 struct PickingDialogue {
   let presenter: PickingPresenter
   let library: PhotoLibrary
@@ -217,7 +217,7 @@ struct PickingDialogue {
 
   private static let lineLimit = 1 << 12
 
-  /// Asks until the person has finished or cancelled; the end of the input cancels.
+  /// Prompts until the user has finished or cancelled; the end of the input cancels.
   func run() throws {
     let candidates = try presenter.candidates()
     let shown = try candidates.objects(at: 0..<min(candidates.count, Self.listLimit))

@@ -179,7 +179,7 @@ private struct FileChoice {
   }
 }
 
-/// Looks at the files of assets, one after the other.
+/// Checks the files of assets, one after the other.
 private struct FileCheck: Sendable {
   let library: PhotoLibrary
   let invocation: Invocation
@@ -219,7 +219,7 @@ private struct FileCheck: Sendable {
   private mutating func look(at asset: Asset) async throws {
     for file in try library.files(of: asset) {
       let state = try await library.state(of: file.resource, in: file.asset, hashing: isHashing)
-      // Whoever purged the asset meanwhile took the file away rightly.
+      // A purge of the asset meanwhile removed the file correctly.
       if state != .present, try !isStillThere(file) { continue }
       found[state, default: 0] += 1
       if invocation.printsJSON {

@@ -47,7 +47,7 @@ extension Option {
 }
 
 extension Invocation {
-  /// Says how to build with the server, if this program was built without it.
+  /// Explains how to build with the server, if this program was built without it.
   func checkServes() throws {
     #if !Gallery
       throw UsageError(

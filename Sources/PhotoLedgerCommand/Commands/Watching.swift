@@ -4,8 +4,8 @@ import PhotoLedger
 
 // The feed of a result, for programs: one line for each commit that touches it.
 //
-// Two coordinates only. `removed` counts in *before*; `inserted`, `changed` and the keys of `items` count in *after*.
-// Whoever holds the list of *before* gets *after* in either of two ways:
+// Two coordinates only. `removed` are positions in *before*; `inserted`, `changed` and the keys of `items` are
+// positions in *after*. The list of *before* becomes *after* in either of two ways:
 //
 //     removed, inserted, then moves      moves as PhotoKit has them (CD-10): from the list with removals and insertions
 //                                        applied, all at once
@@ -149,7 +149,7 @@ private struct Watch {
   }
 }
 
-/// Tells how far the library has come.
+/// Reports the commits that the library has reached.
 private final class EndObserver: PhotoLibraryChangeObserver {
   private let reached: @Sendable (Token) -> Void
   init(_ reached: @escaping @Sendable (Token) -> Void) { self.reached = reached }

@@ -3,7 +3,7 @@ import LibraryJSON
 import PhotoLedger
 import Synchronization
 
-/// Nobody reads the output any more.
+/// The output has no reader any more.
 struct OutputClosed: Error {}
 
 /// The output could not be written: the disk under it is full, say.
@@ -107,8 +107,8 @@ final class Output: Sendable {
     }
   }
 
-  /// Tells a person a sentence, on standard error; a terminal shows it without breaking words. The names in it may come
-  /// from anywhere.
+  /// Prints a message on standard error; a terminal shows it without breaking words. The names in it may come from
+  /// anywhere.
   static func tell(_ sentence: String) {
     let width = Terminal(descriptor: STDERR_FILENO).width
     let text = "photoledger: \(TextLayout.printable(sentence))"

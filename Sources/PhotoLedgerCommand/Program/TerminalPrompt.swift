@@ -8,7 +8,7 @@ import PhotoLedger
 // even if standard output and standard error are pipes. If standard input is not a terminal, there is no prompt: a
 // script must never hang on a question, nor answer one by the input of `apply`.
 
-/// Asks the person at the terminal of standard input about clients.
+/// Prompts the user at the terminal of standard input for permissions.
 struct TerminalPrompt: PermissionPrompt {
   private let terminal: FileHandle
 

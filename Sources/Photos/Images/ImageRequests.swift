@@ -68,7 +68,7 @@ struct AssetWish: Sendable {
     return (still, video, library)
   }
 
-  /// Tells how far the request is.
+  /// Reports progress.
   /// - Throws: `CancellationError` if the handler asks to stop.
   func tell(_ share: Double, _ number: PHImageRequestID) throws {
     guard let progress else { return }

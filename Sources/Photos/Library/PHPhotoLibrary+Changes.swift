@@ -46,7 +46,7 @@ struct CurrentBlock: @unchecked Sendable {  // guarded by: the task that runs th
 }
 
 extension PHPhotoLibrary {
-  /// Carries out all requests of a block as one commit, or none (CB-01, CB-06; Apple: `performChanges(_:)`).
+  /// Executes all requests of a block as one commit, or none (CB-01, CB-06; Apple: `performChanges(_:)`).
   ///
   /// The block is called at once, where the caller is (OB-05).
   /// - Throws: `PHPhotosError`; a block inside a block is `changeNotSupported` (CB-03).

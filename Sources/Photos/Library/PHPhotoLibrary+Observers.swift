@@ -90,7 +90,7 @@ final class ObserverTable: Sendable {
     remove(from: library) { $0.isFor(observer, kind) }
   }
 
-  /// Lets go of those whose observers are gone, so that one that comes to lie where another did is not taken for it.
+  /// Removes those whose observers were released, so that a new one at the same address is not taken for it.
   ///
   /// Outside the lock: reading a weak observer retains it briefly, possibly as the last reference. Its `deinit` may
   /// then call back here, for example to unregister.
@@ -192,30 +192,30 @@ extension PHPhotoLibrary {
     if isNew { whileOpen { try core.register(relay) } }
   }
 
-  /// Tells an observer no longer (Apple: `unregisterChangeObserver(_:)`).
+  /// Unregisters an observer (Apple: `unregisterChangeObserver(_:)`).
   public func unregisterChangeObserver(_ observer: any PHPhotoLibraryChangeObserver) {
     observers.remove(observer, of: .changes, from: core)
   }
 
-  /// Tells an observer when the library becomes unavailable; it is not retained (Apple: `register(_:)`).
+  /// Registers an observer of availability; it is not retained (Apple: `register(_:)`).
   public func register(_ observer: any PHPhotoLibraryAvailabilityObserver) {
     let relay = AvailabilityRelay(observer, self)
     if observers.add(.availability(relay), of: .availability, for: observer, from: core) { core.register(relay) }
   }
 
-  /// Tells an observer no longer (Apple: `unregisterAvailabilityObserver(_:)`).
+  /// Unregisters an observer (Apple: `unregisterAvailabilityObserver(_:)`).
   public func unregisterAvailabilityObserver(_ observer: any PHPhotoLibraryAvailabilityObserver) {
     observers.remove(observer, of: .availability, from: core)
   }
 
-  /// Tells an observer that the history has grown; it is not retained (PH-09; Apple: `register(_:)`).
+  /// Registers an observer of the history; it is not retained (PH-09; Apple: `register(_:)`).
   public func register(_ observer: any PHPhotoLibraryPersistentChangesObserver) {
     let relay = HistoryRelay(observer, self)
     let isNew = observers.add(.history(relay), of: .history, for: observer, from: core)
     if isNew { whileOpen { try core.register(relay) } }
   }
 
-  /// Tells an observer no longer (Apple: `unregisterPersistentChangesObserver(_:)`).
+  /// Unregisters an observer (Apple: `unregisterPersistentChangesObserver(_:)`).
   public func unregisterPersistentChangesObserver(_ observer: any PHPhotoLibraryPersistentChangesObserver) {
     observers.remove(observer, of: .history, from: core)
   }

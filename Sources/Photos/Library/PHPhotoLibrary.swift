@@ -59,7 +59,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
 
   private static let current = Mutex<Current?>(nil)
 
-  /// Says which library ``shared()`` means to the process, and as which client. Apple has no such call.
+  /// Sets the process's ``shared()`` library, and its client. Apple has no such call.
   ///
   /// A later call for the same library names another client: the former one's objects and observers remain usable. A
   /// later call for another library relinquishes the former one, for all its clients: whatever of it can fail does so
@@ -81,7 +81,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     bootstrap(client == PhotoLibrary.owner ? library : library.as(client))
   }
 
-  /// Says which open library, as which client, ``shared()`` means: for a program that uses the core too.
+  /// Sets ``shared()`` to an open library of a client, for a program that also uses the core.
   ///
   /// New files are examined by exiftool unless ``PhotoLibrary/setMediaProbe(_:whenUnavailable:)`` chose otherwise
   /// before.
@@ -243,7 +243,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     }
   }
 
-  /// Asks for permission, once, through the prompt of the core (FR-18; Apple: `requestAuthorization(for:)`).
+  /// Requests permission, once, through the prompt of the core (FR-18; Apple: `requestAuthorization(for:)`).
   ///
   /// Traps, as on Apple's systems, for a client that has not said why it wants the access.
   @discardableResult
@@ -272,7 +272,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     }
   }
 
-  /// Lets the person at the library add to a limited client's selection (AU-05).
+  /// Shows the prompt for more assets of a limited client's selection (AU-05).
   ///
   /// The prompt of the core asks; Apple's forms, which take a view controller, do the same. What is added arrives
   /// through the change observers as well (AU-04).
@@ -287,8 +287,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     }
   }
 
-  /// Lets the person at the library add to a limited client's selection
-  /// (Apple: `presentLimitedLibraryPicker(from:)`).
+  /// Shows the prompt for more assets of a limited client's selection (Apple: `presentLimitedLibraryPicker(from:)`).
   /// - Parameter controller: makes no difference, as there is no screen. Kept for source compatibility.
   /// - Returns: as ``presentLimitedLibraryPicker()``.
   @discardableResult

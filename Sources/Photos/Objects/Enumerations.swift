@@ -27,7 +27,7 @@ extension PHAsset {
   public typealias PlaybackStyle = PhotoLedger.PlaybackStyle
   /// What a Live Photo's video does (Apple: `PHAsset.PlaybackVariation`).
   public typealias PlaybackVariation = PhotoLedger.PlaybackVariation
-  /// Who adjusted an asset (Apple: `PHAsset.AdjustmentsState`).
+  /// Whether the user or the camera adjusted an asset (Apple: `PHAsset.AdjustmentsState`).
   public typealias AdjustmentsState = PhotoLedger.AdjustmentsState
   /// Which original of a RAW pair is the first (Apple: `PHAsset.OriginalResourceChoice`).
   public typealias OriginalResourceChoice = PhotoLedger.OriginalResourceChoice

@@ -9,7 +9,7 @@ public import PhotoLedger
 
 /// The recipe of an edit (Apple: `PHAdjustmentData`).
 public final class PHAdjustmentData: NSObject, Sendable {
-  /// Who can carry the recipe out.
+  /// The format of the adjustment data.
   public let formatIdentifier: String
   /// Which version of the format it is.
   public let formatVersion: String
@@ -182,8 +182,8 @@ final class RenderFolder: Sendable {
 }
 
 extension PHAsset {
-  /// Asks for what an edit needs; the handler is called before this returns
-  /// (AS-09; Apple: `requestContentEditingInput(with:completionHandler:)`).
+  /// Requests the input of an edit; the handler is called before this returns (AS-09; Apple:
+  /// `requestContentEditingInput(with:completionHandler:)`).
   @discardableResult
   public func requestContentEditingInput(
     with options: PHContentEditingInputRequestOptions?,

@@ -41,7 +41,7 @@ extension PHPhotoLibrary {
     try uploads { try $0.setUploadSettings(UploadSettings(options)) }
   }
 
-  /// Says when the network is expensive, for clients that want jobs to wait then; nil, as at the start: never.
+  /// Installs a function that reports an expensive network, for jobs that wait then; nil, the default: never.
   ///
   /// Linux does not distinguish metered connections. Apple has no such call.
   /// - Parameter answer: called on a thread of the library's before each request.
