@@ -59,8 +59,8 @@ public struct StoreStep: Sendable, Hashable {
     StoreStep(
       from: 3, work: .remakesProjections,
       summary: """
-        Assets are found by words; fetches of images begin without reading the library, since the rarer media types are \
-        kept in order.
+        Assets are found by words; fetches of images begin without reading the library, since the rarer media types \
+        have stored orders.
         """),
   ]
 }
