@@ -8,8 +8,8 @@ import Testing
 //     whoever reads it                     a reader, the caller
 //     nobody has decided                   the permission is undecided
 //
-// The list holds only turns without a good use. A turn that wraps to the next line is found as well: a line is read with
-// the first word of the one below. Rejected: a spelling checker or a grammar, which judge far more than they know.
+// The list holds only turns without a good use. A turn that wraps to the next line is found as well: a line is read
+// with the first word of the one below. Rejected: a spelling checker or a grammar, which judge far more than they know.
 
 /// Turns of phrase that the project does not use.
 enum Prose {
