@@ -12,12 +12,12 @@ public import EventLog
 // the domain's one reader, and that asks here whenever a version is not the one of now.
 //
 // Which versions there were: 1, in two forms. The libraries of 20 November 2026 hold the files of an asset in another
-// shape than those of two days later, under the same number (FirstForm.swift); what the reader of version 1 refuses is
+// shape than those of two days later, under the same number (FirstForm.swift); what the reader of version 1 rejects is
 // looked at once more for that shape. Other fields were added under that number, too (clients, words, edits of
 // content); each has a default where it is absent, so what was written before is read as it was meant. From here on a
 // change of a payload raises the version of its type.
 
-/// Why an event cannot be brought up to the version of now.
+/// Why an event cannot be upcast to the current version.
 public struct EventUpcastError: Error, Sendable, Hashable {
   /// A clause without its full stop.
   public let reason: String
@@ -61,7 +61,7 @@ public struct EventUpcaster: Sendable {
     }
   }
 
-  /// An earlier form of a version, which is told by its shape alone.
+  /// An earlier form of a version, which is recognised by its shape alone.
   public struct Reshaping: Sendable {
     /// The type that it is about.
     public let type: String
@@ -104,7 +104,7 @@ public struct EventUpcaster: Sendable {
   /// - Parameters:
   ///   - event: the event as it was written.
   ///   - version: the version that is wanted.
-  /// - Throws: ``EventUpcastError`` if a step is missing, or refuses the payload.
+  /// - Throws: ``EventUpcastError`` if a step is missing, or rejects the payload.
   /// - Complexity: O(v) steps for v versions.
   public func upcast(_ event: VersionedEvent, to version: UInt32) throws(EventUpcastError) -> VersionedEvent {
     var event = event

@@ -5,8 +5,8 @@ import EventLog
 //     first form     [file, file, …]                  a list
 //     from then on   {1: [file, file, …], 2: caption, …}    a map, as there are words beside the files
 //
-// The version of the events was not raised when this was changed, so both are version 1 and only their shape tells them
-// apart: no list is a map. Frozen: these lines say what was written then, whatever events become later.
+// The version of the events was not raised when this was changed, so both are version 1 and only their shape
+// distinguishes them: a list is not a map. Frozen: these lines say what was written then, whatever events become later.
 
 enum FirstForm {
   static let reshapings: [EventUpcaster.Reshaping] = [

@@ -12,14 +12,14 @@ public import LMDB
 //     format 4   as this program reads and writes it
 //
 // A store carries the number of its format beside the log. A program opens stores of its own format; an older store is
-// brought up by the steps between, all of them in one transaction, at the end of which the new number is noted: so a
-// step that was cut short has not happened, and the next opening begins it again. A newer store is refused, since a
-// program that does not know a format cannot know what it would break. Steps are frozen when they are published: they
-// import the log and LMDB, never the domain, so that today's types cannot rewrite yesterday's bytes. What a step does
-// to projections it only names: they are never migrated, but dropped and made again from the log by the domain.
+// migrated by the steps between, all of them in one transaction, which also writes the new number: so an interrupted
+// step has no effect, and the next open starts it again. A newer store is rejected, since a program cannot know what it
+// would break in an unknown format. Steps are frozen when they are published: they import the log and LMDB, never the
+// domain, so that current types cannot reinterpret old bytes. Steps only name the effect on projections: these are
+// never migrated, but dropped and rebuilt from the log by the domain.
 //
-// The number is raised by whoever changes a database, and by whoever records a type or version of event that programs
-// of this format do not know: then those refuse the store at once, and do not stumble over an event later.
+// The number is raised by a change of a database, and by a new type or version of event that programs of this format do
+// not know: then those reject the store when they open it, rather than at an event later.
 
 /// A store whose format this program cannot handle.
 public struct StoreFormatError: Error, Sendable, CustomStringConvertible {
@@ -59,8 +59,8 @@ public struct StoreStep: Sendable, Hashable {
     StoreStep(
       from: 3, work: .remakesProjections,
       summary: """
-        Assets are found by words; fetches of images begin without reading the library, since the rarer media types are \
-        kept in order.
+        Assets are found by words; fetches of images begin without reading the library, since the rarer media types \
+        have stored orders.
         """),
   ]
 }
@@ -81,15 +81,15 @@ public struct StoreFormat: Sendable {
     database = try environment.database(Self.name)
   }
 
-  /// Notes the current format, in the transaction that begins the library or that ends a step.
+  /// Records the current format, in the transaction that creates the library or that ends a step.
   /// - Throws: `LMDBError`.
   public func note(in t: inout WriteTransaction) throws(LMDBError) {
     let bytes = (0..<8).map { UInt8(truncatingIfNeeded: Self.current >> (56 - 8 * $0)) }
     try t.put(Self.key, bytes, in: database)
   }
 
-  /// Notes the first format, before tables of projections that a store has lost are made again, empty: whoever opens a
-  /// store of that format fills them from the log, whatever becomes of the one who made them.
+  /// Records the first format, before missing tables of projections are recreated empty: the next open of a store of
+  /// that format fills them from the log, even if this process ends.
   /// - Throws: `LMDBError`.
   public func noteMissingProjections(in t: inout WriteTransaction) throws(LMDBError) {
     try t.put(Self.key, [0, 0, 0, 0, 0, 0, 0, 1], in: database)

@@ -49,7 +49,7 @@ extension CountedTree: RandomAccessCollection {
 
   /// The element at a position in `0..<count`; traps elsewhere.
   ///
-  /// - Complexity: O(log n). To read a stretch, iterate `elements(in:)`: O(1) for each after the first.
+  /// - Complexity: O(log n). To read a range, iterate `elements(in:)`: O(1) for each after the first.
   @inlinable
   public subscript(position: Int) -> Element { select(position) }
 
@@ -70,7 +70,7 @@ extension CountedTree: RandomAccessCollection {
 }
 
 extension CountedTree.Iterator: @unchecked Sendable {
-  // Guarded by the tree it holds: the leaf pointer only reads memory of that tree, which nobody writes while held.
+  // Guarded by the tree it holds: the leaf pointer only reads memory of that tree, which is not written while held.
 }
 
 extension CountedTree: Equatable {

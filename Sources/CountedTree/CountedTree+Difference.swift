@@ -8,10 +8,10 @@
 //   height 1   old: A B C      new: A B' C        A and C struck off, B and B' opened
 //   height 0   old: p q r      new: p q' r        q and q' compared
 //
-// Nodes that both trees share stand in the same order in both, so one pass over the two lists finds them: two nodes
-// that are not the same are told apart by their least elements, and the one with the lesser cannot come later in the
-// other list. Elements of an unshared leaf cannot stand in a shared leaf of the same tree, so comparing only the
-// remaining leaves misses nothing.
+// Nodes that both trees share are in the same order in both, so one pass over the two lists finds them: two different
+// nodes are distinguished by their least elements, and the one with the lesser cannot come later in the other list.
+// Elements of an unshared leaf cannot stand in a shared leaf of the same tree, so comparing only the remaining leaves
+// misses nothing.
 
 extension CountedTree {
   /// The positions at which two trees differ.

@@ -1,8 +1,8 @@
 // A sorted set that answers by position, and whose old values stay.
 //
-// Problem. A fetch result is a sorted list of up to millions of keys that somebody holds while the next commit changes
-// it. Told which keys changed, the next result must appear in microseconds, the old one must stay as it was, and for
-// every changed key its position in the old list and in the new one must be known without walking either.
+// Problem. A fetch result is a sorted list of up to millions of keys that is held while the next commit changes it.
+// Given the changed keys, the next result must be computed in microseconds, the old one must not change, and for every
+// changed key its position in the old list and in the new one must be found without walking either.
 //
 //            root  (starts 0 | 5 | 9)                   insert 7 while a reader holds the tree:
 //           /         |                                 root' ── copied
@@ -23,7 +23,7 @@
 //   - separator i is greater than all elements of child i and not greater than any of child i + 1. It need not be an
 //     element: removing one leaves separators alone.
 //
-// Refused: a sorted array (a held copy costs 16 MB for each change of a million keys); a binary tree with counts, as
+// Rejected: a sorted array (a held copy costs 16 MB for each change of a million keys); a binary tree with counts, as
 // in Firestore's client (192 bytes an entry, twenty cache misses a descent); one node class for leaves and another for
 // inner nodes (a cast or a virtual call on each level); mutable cursors as a public idea (positions are enough here).
 //

@@ -1,6 +1,6 @@
-// Changes to one path. Each function gets the place where a reference to the node stands, changes the node there if
-// nobody else can reach it, and otherwise puts a changed copy in its place. A copied parent shares its children, so
-// below the first shared node everything on the path is copied and nothing else is.
+// Changes to one path. Each function gets the location of a reference to the node, changes the node in place if it is
+// uniquely referenced, and otherwise stores a changed copy there. A copied parent shares its children, so below the
+// first shared node everything on the path is copied and nothing else is.
 
 extension Node {
   /// Inserts at a located place; returns the right half if the node had to be divided.

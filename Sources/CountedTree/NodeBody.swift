@@ -1,7 +1,7 @@
 /// An unowned view of a node's memory, through which every read and write goes.
 ///
-/// Taking a body counts no reference: whoever holds one keeps the node alive by other means (a tree that is being
-/// read keeps its root, and the root all below it). Writing is allowed only to a node that no other tree can reach.
+/// A body does not count as a reference: its holder keeps the node alive by other means (a tree that is being read
+/// keeps its root, and the root all below it). Writing is allowed only to a node that no other tree can reach.
 @usableFromInline
 struct NodeBody<Element: Comparable & Sendable> {
   @usableFromInline let header: UnsafeMutablePointer<NodeHeader>

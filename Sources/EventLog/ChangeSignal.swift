@@ -1,23 +1,22 @@
-// Learning at once that somebody committed, also in another process.
+// The wake-up after a commit, also from another process.
 //
-// The log is the truth; the signal is only a hint to look at it. Beside the store lies a named pipe that every
-// process opens for reading and writing. Whoever has committed empties it and writes one byte; everybody waits on it
-// with an epoll of his own, edge-triggered: each write is an edge for all, and nobody needs to consume the byte.
+// The log is the source of truth; the signal is only a hint to read it. Beside the store is a named pipe that every
+// process opens for reading and writing. A committing process empties it and writes one byte; every waiter has its own
+// edge-triggered epoll: each write is an edge for all, and the byte need not be consumed.
 //
 //     writer          commit ── empty the pipe ── write 1 byte
 //     each waiter     look at the log ── wait(edge | interrupt | time is up) ── look at the log …
 //
-// Between emptying and writing a process may die, and a byte can be emptied by a writer before a waiter saw the
-// edge go by: then the next commit's edge, or the time limit (500 ms is the custom), brings the waiter back. Edges
-// coalesce, and may come without a commit. Neither matters to somebody who compares the head.
+// Between emptying and writing a process may die, and a byte can be emptied by a writer before a waiter saw the edge go
+// by: then the next commit's edge, or the time limit (500 ms is the custom), brings the waiter back. Edges coalesce,
+// and may come without a commit. Neither matters to a waiter that compares the head.
 //
-// Measured on two cores: woken after 8 us (median) and 32 us (99 of 100); the writer pays 5 to 7 us. Refused: inotify
+// Measured on two cores: woken after 8 us (median) and 32 us (99 of 100); the writer pays 5 to 7 us. Rejected: inotify
 // on the data file (fires before the commit is visible, and 59 of 60 lone commits were missed), `poll` (one shared
 // byte stays readable for all), a futex in shared memory (2 us faster, one more C shim).
 //
 // Where no pipe can be made (some network and FAT file systems) a waiter polls: `wait` returns every
-// `pollMilliseconds`. `mechanism` says so. The name of the pipe stays away from `lock.mdb`, which nobody but LMDB may
-// open.
+// `pollMilliseconds`. `mechanism` says so. The pipe is separate from `lock.mdb`, which only LMDB may open.
 
 import CSystem
 import Glibc
@@ -35,7 +34,7 @@ public final class ChangeSignal: Sendable {
 
   /// Why a wait ended.
   public enum Wake: Sendable, Hashable {
-    /// Somebody told of a change; possibly of one that is known already.
+    /// There was a change, possibly one that is already known.
     case signalled
     /// Time is up.
     case timedOut
@@ -94,7 +93,7 @@ public final class ChangeSignal: Sendable {
   /// The first wait may return at once for a signal of the past. Look at the log before the first wait and after each.
   public func wait(milliseconds: Int) -> Wake {
     let isFree = isWaiting.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
-    precondition(isFree, "One thread waits on one ChangeSignal; make another object for another thread.")
+    precondition(isFree, "Two threads wait on one ChangeSignal; create an object for each thread.")
     defer { isWaiting.store(false, ordering: .releasing) }
     let isPolling = pipe < 0
     var events: InlineArray<2, epoll_event> = .init(repeating: epoll_event())
@@ -130,15 +129,15 @@ public final class ChangeSignal: Sendable {
     if descriptor < 0 {
       let code = errno
       if code == EISDIR || code == ELOOP || code == ENXIO {
-        throw EventLogError(.signal, "\(path) is not a named pipe; remove it, a pipe is made in its place")
+        throw EventLogError(.signal, "\(path) is not a named pipe; remove it, and a pipe is created in its place")
       }
       if [EPERM, EACCES, EROFS, EOPNOTSUPP, ENOSYS].contains(code) { return (-1, .polling(errno: code)) }
-      throw failure("making the named pipe \(path)", code)
+      throw failure("creating the named pipe \(path)", code)
     }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
       close(descriptor)
-      throw EventLogError(.signal, "\(path) is not a named pipe; remove it, a pipe is made in its place")
+      throw EventLogError(.signal, "\(path) is not a named pipe; remove it, and a pipe is created in its place")
     }
     return (descriptor, .pipe)
   }

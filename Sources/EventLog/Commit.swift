@@ -1,4 +1,4 @@
-/// Who makes a commit, when, and why.
+/// The client, time and cause of a commit.
 public struct CommitInformation: Sendable, Hashable {
   /// When, microseconds since 1970 UTC.
   public var time: Int64
@@ -8,7 +8,7 @@ public struct CommitInformation: Sendable, Hashable {
   public var cause: String
   /// Which process wrote it, at most 256 bytes. An observer uses it to know its own changes.
   public var process: String
-  /// The idempotency key: a second commit with it is refused. 1 to 1024 bytes.
+  /// The idempotency key: a second commit with it is rejected. 1 to 1024 bytes.
   public var key: String?
   /// What led to it, for example the commit that is undone. At most 256 bytes.
   public var causation: String?
@@ -40,7 +40,7 @@ public struct Commit: Sendable, Hashable {
   public let eventCount: UInt64
   /// The chain up to and including its last event.
   public let chain: SHA256Digest
-  /// Who made it, when, and why.
+  /// The client, time and cause.
   public let information: CommitInformation
 
   /// The sequence of its last event.

@@ -68,7 +68,7 @@ public struct EventAppender: ~Copyable {
   ///
   /// - Throws: `invalidField` when nothing was appended, `storage`.
   public consuming func finish(in t: inout WriteTransaction) throws(EventLogError) -> Commit {
-    guard count > 0 else { throw EventLogError(.invalidField, "a commit has at least one event") }
+    guard count > 0 else { throw EventLogError(.invalidField, "a commit must have at least one event") }
     try putHeld(isLast: true, in: &t)
     let commit = Commit(
       number: commit, firstSequence: previousHead.sequence + 1, eventCount: count, chain: chain,

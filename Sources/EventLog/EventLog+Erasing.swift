@@ -6,11 +6,10 @@ public import LMDB
 //                  17 → [header, commitment, null, null,    leaf, chain]       after: leaf and chain are as they were
 //     redactions   17 → 90 ‖ version ‖ bytes                                    event 90 brought what stands for 17
 //
-// What stands for a payload is itself part of the log: it came in the payload of a later event, is chained there, and
-// the table only finds it. This module knows neither which payloads have to go nor how an event says what stands for
-// others; it takes bytes out, and gives the substitute with the record wherever a record is read, so that nobody who
-// reads the log needs a second way. `StoredEvent.payload` stays nil all the same: whoever must know that something was
-// erased sees it.
+// The replacement of a payload is itself part of the log: it is carried by the payload of a later event, is chained
+// there, and the table only locates it. This module knows neither which payloads are erased nor how an event carries
+// replacements; it removes bytes, and returns the replacement with the record wherever a record is read, so that
+// readers of the log have no second case. `StoredEvent.payload` remains nil, so that a reader can see the erasure.
 //
 // The old bytes stay in the file's free space until the store is rewritten (`Environment.rewrite`).
 
@@ -64,7 +63,7 @@ public struct RedactionTable: Sendable {
       ? 0 : UInt32(bigEndian: row.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt32.self))
   }
 
-  /// Notes what stands for a payload that is erased, or is about to be.
+  /// Records the replacement of a payload that is erased, or is about to be.
   ///
   /// - Parameters:
   ///   - sequence: the event.

@@ -4,7 +4,8 @@ public import LMDB
 //
 // A log that is copied event by event must come out byte for byte the same, also where payloads were erased, so it is
 // not appended anew: every part of each record is given, and proved before it is written. What is given is hostile
-// until then; a record that does not continue the log, or whose hashes are not its own, is refused, and the transaction
+// until then; a record that does not continue the log, or whose hashes are not its own, is rejected, and the
+// transaction
 // with it.
 
 /// All parts of an event of a log.
@@ -23,7 +24,7 @@ public struct EventCopy: Sendable, Hashable {
   public var type: String
   /// The version of the schema of the payload.
   public var version: UInt32
-  /// Who made the commit, and why; nil in all events but the first of a commit.
+  /// The client and cause of the commit; nil in all events but the first of a commit.
   public var information: CommitInformation?
   /// SHA-256(salt ‖ payload).
   public var commitment: SHA256Digest

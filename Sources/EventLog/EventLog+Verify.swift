@@ -2,8 +2,8 @@ public import LMDB
 
 // Verification recomputes everything and stops at the first difference.
 //
-// One pass over the events, carrying what the next one must continue: sequence, commit, index, chain. Of the three
-// hashes in a record each covers the one before, so where they disagree tells which part was changed:
+// One pass over the events, carrying what the next one must continue: sequence, commit, index, chain. Each of the three
+// hashes in a record covers the one before, so the first disagreement identifies the changed part:
 //
 //     salt ‖ payload ──▶ commitment ──▶ leaf ◀── header        leaf ──▶ chain ◀── chain of the event before
 //
@@ -16,8 +16,8 @@ public import LMDB
 // The tables derived from the events are compared in the same pass, and counted at its end: a row too many has no
 // event.
 //
-// What this cannot find: whoever can write the file can recompute all of it. Against that helps only a head that was
-// written down elsewhere; compare `head` of the result with it.
+// What this cannot detect: an attacker who can write the file can recompute all of it. Only a head that was stored
+// elsewhere reveals that; compare `head` of the result with it.
 
 extension EventLog {
   /// Recomputes the events `first` to `last` and what is derived from them, and names the first difference.
@@ -77,13 +77,13 @@ extension EventLog {
   #else
     private static let stretchEvents: UInt64 = 8192
   #endif
-  /// How many stretches are checked between two looks at whether to go on.
+  /// The number of ranges that are checked between two checks for cancellation.
   private static let stretchesAtOnce = 8
 
   /// Recomputes the whole log as `verify` does, with the same result, on some of the machine's cores.
   ///
-  /// A stretch takes the chain stored in the event before it as given; that it is right shows when the stretch in front
-  /// is found sound. Where stretches meet, a commit ends, so that each row of a commit is compared.
+  /// A range takes the chain value stored in the event before it as given; it is proved when the preceding range is
+  /// found sound. Ranges meet at the end of a commit, so that each row of a commit is compared.
   ///
   /// - Parameters:
   ///   - sizes: after how many events the state of the log is wanted, its Merkle root included.
@@ -122,7 +122,7 @@ extension EventLog {
     return found
   }
 
-  /// The next stretches of whole commits after an event.
+  /// The next ranges of whole commits after an event.
   private func stretches(
     after first: UInt64, upTo last: UInt64, _ t: borrowing ReadTransaction
   ) -> [ClosedRange<UInt64>] {

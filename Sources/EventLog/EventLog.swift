@@ -90,7 +90,7 @@ public struct EventLog: Sendable {
       try storedFormat(t)
     }
     guard format == nil else { return }
-    guard creates else { throw EventLogError(.corrupted, "there is no format number; the store holds no whole log") }
+    guard creates else { throw EventLogError(.corrupted, "there is no format number; the log is incomplete") }
     try create()
   }
 
@@ -261,7 +261,7 @@ extension EventLog {
 
   /// The commit that a client made under the idempotency key `key`; nil when there is none.
   ///
-  /// Each client has keys of its own: nobody learns from a key what another one did.
+  /// Each client has its own keys, so that a key reveals nothing about other clients.
   ///
   /// - Throws: `corrupted`, `storage`.
   /// - Complexity: O(log n), n the number of keys.
@@ -286,7 +286,7 @@ extension EventLog {
     return commit
   }
 
-  /// No log grows so long: larger sequences and numbers of commits are those of damaged rows, and are refused where
+  /// No log grows so long: larger sequences and numbers of commits are those of damaged rows, and are rejected where
   /// rows are read. What was read can be added to and counted with without a check.
   public static let largestSequence: UInt64 = 1 << 62
 
@@ -298,11 +298,11 @@ extension EventLog {
       throw EventLogError(error, sequence: sequence, of: "the record")
     }
     guard event.sequence == sequence, (1...largestSequence).contains(sequence) else {
-      throw EventLogError(.corrupted, sequence: sequence, "the record says that it is event \(event.sequence)")
+      throw EventLogError(.corrupted, sequence: sequence, "the record claims to be event \(event.sequence)")
     }
     guard (1...sequence).contains(event.commit), event.index < sequence else {
       throw EventLogError(
-        .corrupted, sequence: sequence, "the record says that it is event \(event.index) of commit \(event.commit)")
+        .corrupted, sequence: sequence, "the record claims to be event \(event.index) of commit \(event.commit)")
     }
     return event
   }

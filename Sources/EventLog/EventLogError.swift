@@ -9,7 +9,7 @@ public struct EventLogError: Error, Sendable, Equatable, CustomStringConvertible
 
     init(_ name: String) { description = name }
 
-    /// The head is not the expected one: somebody else appended. `sequence` is the head found.
+    /// The head is not the expected one: another writer appended. `sequence` is the head found.
     public static let conflict = Code("conflict")
     /// The idempotency key belongs to an earlier commit, `commit`.
     public static let keyUsed = Code("keyUsed")
@@ -72,7 +72,7 @@ public struct EventLogError: Error, Sendable, Equatable, CustomStringConvertible
   /// A full sentence naming the event or commit.
   public var description: String {
     if let storage { return storage.description }
-    var text = "The event log refuses: "
+    var text = "The event log failed: "
     if let sequence { text += "at event \(sequence), " }
     if let commit { text += "at commit \(commit), " }
     return text + detail + (detail.hasSuffix(".") ? "" : ".")

@@ -17,9 +17,9 @@
 //     chain.
 //   * The leaf is what the RFC 9162 tree is built of (MerkleTree.swift), without rewriting a record.
 //   * `index` counts the events of a commit from 0, `isLast` marks the last. A log that was cut off inside a commit
-//     ends with `isLast` false. A count in the first event would tell the same, but a commit is written while its
-//     events are being decided, and nobody knows their number yet. A log cut off between commits is complete in
-//     itself: only a head kept elsewhere (an exported checkpoint) shows that.
+//     ends with `isLast` false. A count in the first event would serve the same purpose, but a commit is written while
+//     its events are being decided, and their number is not known yet. A log truncated between commits is complete in
+//     itself: only a head stored elsewhere (an exported checkpoint) reveals that.
 //   * Nothing derived and nothing that may change is hashed.
 //
 // Invariant: the encoding is deterministic (RFC 8949 section 4.2.1), so the bytes of a record can be reproduced from

@@ -155,12 +155,12 @@ struct LogCheck {
     _ event: borrowing StoredEvent, _ information: CommitInformation?
   ) throws(DefectFound) {
     let begins = result.endsCommit
-    // Wrapping, since the record in front of a stretch may hold any number; it is judged with the stretch in front.
+    // Wrapping, since the record before a range may hold any number; it is checked with the preceding range.
     let expected = begins ? (commit &+ 1, 0) : (commit, index &+ 1)
     guard (event.commit, event.index) == expected else {
       throw .defect(
         next, .brokenCommit,
-        "it says event \(event.index) of commit \(event.commit), not \(expected.1) of \(expected.0)")
+        "it claims to be event \(event.index) of commit \(event.commit), not \(expected.1) of \(expected.0)")
     }
     guard begins == (information != nil) else {
       throw .defect(next, .brokenCommit, "only the first event of a commit has the commit's information")
@@ -217,7 +217,7 @@ extension EventLog {
       }
     }
     if counts.meta > MetaKey.count {
-      throw .defect(head.sequence, .alteredFormat, "\(counts.meta) rows tell of the log, not \(MetaKey.count)")
+      throw .defect(head.sequence, .alteredFormat, "the log has \(counts.meta) rows of metadata, not \(MetaKey.count)")
     }
     if head.sequence > 0 && !found.endsCommit {
       throw .defect(head.sequence, .brokenCommit, "the log ends inside commit \(found.head.commit)")

@@ -57,7 +57,7 @@ public final class LogTree: Sendable {
     from first: UInt64, to second: UInt64, in t: borrowing some TransactionReading & ~Copyable
   ) throws(EventLogError) -> [SHA256Digest] {
     guard first <= second else {
-      throw EventLogError(.invalidField, "a log of \(second) events does not begin with \(first)")
+      throw EventLogError(.invalidField, "a log of \(second) events has no prefix of \(first)")
     }
     try checkHas(second, t)
     return try hashes(of: MerkleTree.consistencyRanges(from: first, to: second), t)

@@ -26,8 +26,8 @@ public struct LogVerification: Sendable, Hashable {
       case alteredCommitment
       /// The leaf was changed: the chain confirms the one computed.
       case alteredLeaf
-      /// The chain does not continue from the event before: this event's chain was changed, or it was put there by
-      /// somebody who did not know what came before.
+      /// The chain does not continue from the event before: this event's chain was changed, or it was inserted without
+      /// knowledge of the preceding events.
       case brokenChain
       /// The numbers of the commit, or its information, do not continue from the event before.
       case brokenCommit

@@ -12,7 +12,7 @@
 // business of `LogTree`. The checks at the end are the RFC's own algorithms by bits of the index (2.1.3.2 and
 // 2.1.4.2): they share nothing with the way the proofs are made, so that one finds the other's faults.
 //
-// Refused: keeping the roots of subtrees in the store. A proof from the records alone costs a pass over the log once a
+// Rejected: keeping the roots of subtrees in the store. A proof from the records alone costs a pass over the log once a
 // process, and there is no second copy of a hash that could rot, be verified, be rebuilt, or be paid for in a commit.
 
 /// The arithmetic and the checks of RFC 9162's Merkle tree.

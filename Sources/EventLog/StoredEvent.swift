@@ -119,7 +119,7 @@ public struct StoredEvent: ~Escapable {
     return payload.withUnsafeBytes { [UInt8]($0) }
   }
 
-  /// Who made the commit, why, and under which key; nil in all events but the first of a commit.
+  /// The client, cause and key of the commit; nil in all events but the first of a commit.
   ///
   /// - Throws: `CBORError` when the record is damaged.
   public func information() throws(CBORError) -> CommitInformation? {

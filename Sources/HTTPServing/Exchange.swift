@@ -182,7 +182,7 @@
     private func send(_ response: HTTPResponse) -> MHD_Result {
       let isHead = request.method == "HEAD"
       guard let made = response.make(server, isHead: isHead) else {
-        server.log("A response to \(request.method) \(request.target.path) could not be made.")
+        server.log("A response to \(request.method) \(request.target.path) could not be created.")
         return MHD_Result.NO
       }
       defer { MHD_destroy_response(made.raw) }

@@ -50,13 +50,14 @@
       let lengths = fields.all("content-length")
       let codings = fields.all("transfer-encoding")
       guard lengths.count + codings.count < 2 else {
-        throw HTTPServerError(description: "The request says more than once how long its body is.")
+        throw HTTPServerError(description: "The request states the length of its body more than once.")
       }
       if let length = lengths.first, length.isEmpty || !length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
         throw HTTPServerError(description: "'Content-Length' is not a number of bytes.")
       }
       if let coding = codings.first, coding.lowercased() != "chunked" {
-        throw HTTPServerError(description: "'Transfer-Encoding' is '\(coding.prefix(40))'; only 'chunked' is known.")
+        throw HTTPServerError(
+          description: "'Transfer-Encoding' is '\(coding.prefix(40))'; only 'chunked' is supported.")
       }
       guard fields.all("host").count < 2 else {
         throw HTTPServerError(description: "The request names more than one host.")
@@ -154,7 +155,7 @@
   ///
   /// A target is decoded once, after it was split, so an escaped slash stays inside its segment. What decodes to
   /// something
-  /// that is not UTF-8, to a control character, or to `.` or `..` is refused: no file or identifier has such a name.
+  /// that is not UTF-8, to a control character, or to `.` or `..` is rejected: no file or identifier has such a name.
   public struct HTTPTarget: Sendable {
     /// The path as the client wrote it, without the query; for logs.
     public let path: String
@@ -169,14 +170,15 @@
     /// - Throws: ``HTTPServerError`` that names what is malformed.
     init(path: String, query: HTTPFields) throws(HTTPServerError) {
       guard path.hasPrefix("/") else {
-        throw HTTPServerError(description: "The target of a request begins with a slash.")
+        throw HTTPServerError(description: "The target of a request must begin with a slash.")
       }
       self.path = path
       var segments: [String] = []
       for part in path.split(separator: "/", omittingEmptySubsequences: true) {
         let segment = try Self.decoded(part)
         guard segment != ".", segment != ".." else {
-          throw HTTPServerError(description: "The path contains the segment '\(segment)'; resolve it before asking.")
+          throw HTTPServerError(
+            description: "The path contains the segment '\(segment)'; resolve it before sending the request.")
         }
         segments.append(segment)
       }
@@ -206,7 +208,7 @@
     }
 
     private static func decoded(_ text: some StringProtocol) throws(HTTPServerError) -> String {
-      // Most of what is asked for is plain: nothing is escaped, and nothing is to be refused.
+      // Most of what is asked for is plain: nothing is escaped, and nothing is to be rejected.
       if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "%") }) { return String(text) }
       guard let decoded = text.removingPercentEncoding else {
         throw HTTPServerError(

@@ -37,7 +37,7 @@
       if case .stream(let stream) = content { stream.close() }
     }
 
-    /// Makes libmicrohttpd's response; nil if it refuses a field or has no memory.
+    /// Makes libmicrohttpd's response; nil if it rejects a field or has no memory.
     func make(_ server: HTTPServer, isHead: Bool) -> (raw: OpaquePointer, stream: HTTPStream?)? {
       let raw: OpaquePointer?
       var opened: HTTPStream?
@@ -75,7 +75,7 @@
 
   /// An open file that responses send from.
   public final class HTTPFile: Sendable {
-    /// The descriptor, good for as long as this value lives; its position is nobody's.
+    /// The descriptor, valid as long as this value lives; its position is not used.
     public let descriptor: Int32
     /// Takes an open descriptor over, and closes it in the end.
     public init(owning descriptor: Int32) { self.descriptor = descriptor }

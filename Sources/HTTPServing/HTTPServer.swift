@@ -17,7 +17,7 @@
   //   rule                                                        answer
   //   ----------------------------------------------------------  --------------------------------------------------
   //   the limit of connections defaults to 1,020                  `HTTPServerOptions.connectionLimit`, always passed
-  //   a pool of one thread is refused                             one thread is started without a pool
+  //   a pool of one thread is rejected                             one thread is started without a pool
   //   suspending needs a flag; only two callbacks may suspend     always set; `Exchange.step` and `HTTPStream.read`
   // only
   //   one byte a minute keeps a connection                        `ConnectionWatch` gives each head and body a deadline
@@ -26,7 +26,7 @@
   //   stopping with suspended connections is undefined            `stop` ends streams and waits for tasks first
   //   stopping drops what is not sent                             `stop` waits until no request is open, for a while
   //   the handler is called for the head, for pieces, at the end  `Exchange` is that state machine
-  //   a response in the middle of a body is refused               too long a body is dropped and answered at its end
+  //   a response in the middle of a body is rejected               too long a body is dropped and answered at its end
   //   no ranges, conditions, or limits of bodies                  `HTTPRange`, `HTTPRequest`, `HTTPPlan.gather(limit:)`
   //   paths and queries are unescaped in place, %00 included      unescaping is off; `HTTPTarget` decodes strictly
   //   messages go to standard error                               `HTTPServerOptions.log`
@@ -241,7 +241,7 @@
     }
 
     deinit {
-      precondition(state.withLock { $0.daemon } == 0, "An HTTPServer is stopped before it is released.")
+      precondition(state.withLock { $0.daemon } == 0, "An HTTPServer must be stopped before it is released.")
     }
 
     /// How many streams are open.

@@ -21,13 +21,13 @@
   // `isSuspended`; the task clears that and resumes it, once. After the connection has gone the task still hands over
   // what came before, and then says `abandon`.
   //
-  // libmicrohttpd takes no response in the middle of a body. A receiver that refuses has the rest dropped, up to
+  // libmicrohttpd takes no response in the middle of a body. A receiver that rejects has the rest dropped, up to
   // `dropLimit`, and the response is sent at the end; a client that sends more is cut off.
 
   /// Receives the body of a request piece by piece; one task at a time calls it, never a thread of connections.
   public protocol HTTPReceiver: Sendable {
     /// Takes the next bytes; the connection is held back meanwhile.
-    /// - Returns: nil to go on; a response that refuses the rest.
+    /// - Returns: nil to go on; a response that rejects the rest.
     func take(_ bytes: [UInt8]) async -> HTTPResponse?
     /// The body is complete.
     func finish() async -> HTTPResponse

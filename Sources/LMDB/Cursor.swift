@@ -108,7 +108,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   mutating func find(atOrAfter key: RawSpan) throws(LMDBError) -> Place? {
     beginRun(forward: true)
     if key.byteCount == 0 { return try arrive(.first, otherwise: 1) }
-    precondition(!hasIntegerKeys || key.byteCount == 8, "A key of a database of integers has 8 bytes.")
+    precondition(!hasIntegerKeys || key.byteCount == 8, "A key of a database of integers must have 8 bytes.")
     return try key.withUnsafeBytes { (key) throws(LMDBError) in try arrive(.atOrAfter, key: key, otherwise: 1) }
   }
 
@@ -176,7 +176,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(log n).
   @inlinable @_lifetime(copy self)
   public mutating func seek(atOrAfter key: UInt64) throws(LMDBError) -> Entry? {
-    precondition(hasIntegerKeys, "A number is a key only in a database of integers.")
+    precondition(hasIntegerKeys, "A number can be a key only in a database of integers.")
     let bytes: InlineArray<1, UInt64> = [key]
     return entry(try find(atOrAfter: bytes.span.bytes))
   }
@@ -196,7 +196,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// - Complexity: O(log n).
   @inlinable @_lifetime(copy self)
   public mutating func seek(atOrBefore key: UInt64) throws(LMDBError) -> Entry? {
-    precondition(hasIntegerKeys, "A number is a key only in a database of integers.")
+    precondition(hasIntegerKeys, "A number can be a key only in a database of integers.")
     let bytes: InlineArray<1, UInt64> = [key]
     return entry(try find(atOrBefore: bytes.span.bytes))
   }

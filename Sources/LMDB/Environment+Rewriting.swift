@@ -1,20 +1,20 @@
 import CLMDB
 import Glibc
 
-// Writing a store anew.
+// Rewriting a store.
 //
-// LMDB never shrinks a file, and it never wipes: a page that was freed keeps its bytes until it is used again, and so
-// does the gap inside a page from which an entry was removed. `mdb_env_copy` with MDB_CP_COMPACT leaves freed pages
-// out, but copies pages whole, gaps included. Whoever must be sure that a deleted value is gone therefore puts every
-// entry into a new file:
+// LMDB never shrinks a file, and never wipes: a freed page keeps its bytes until it is reused, and so does the gap
+// inside a page from which an entry was removed. `mdb_env_copy` with MDB_CP_COMPACT leaves out freed pages, but copies
+// whole pages, including gaps. To be sure that a deleted value no longer exists, every entry is therefore copied to a
+// new file:
 //
 //     store/data.mdb ── every entry, in order ──▶ store/rewriting/data.mdb ── rename ──▶ store/data.mdb
 //
-// Nobody may use the store meanwhile (StoreUsage), and LMDB's writer lock is held as well, for programs that know no
-// such lock. A process that is killed leaves either file whole under the name; what lies in `rewriting` is removed by
-// the next one.
+// The store must not be in use meanwhile (StoreUsage), and LMDB's writer lock is held as well, for programs without
+// such a lock. A killed process leaves one of the two files complete under the name; a leftover in `rewriting` is
+// removed by the next one.
 
-/// What writing a store anew came to.
+/// The result of rewriting a store.
 public struct StoreRewriting: Sendable, Hashable {
   /// The size of the data file before, bytes.
   public let bytesBefore: Int
@@ -32,12 +32,14 @@ extension Environment {
   /// no byte of a value that was deleted.
   ///
   /// - Parameters:
-  ///   - path: the directory of the store, which nobody has open.
-  ///   - options: how it is opened; the same as always.
-  ///   - check: is given the old store and the new one before the old one is given up; what it throws leaves it.
-  ///   - progress: is given the entries done and how many there are; false stops, and the old file stays.
-  /// - Returns: the sizes; nil if `progress` stopped.
-  /// - Throws: `busy` if somebody has it open, `noStore`, `diskFull`, and what `check` throws.
+  ///   - path: the directory of the store, which must not be open.
+  ///   - options: the usual options of the store.
+  ///   - check: called with the old store and the new one before the old one is replaced; if it throws, the old one is
+  ///     kept.
+  ///   - progress: called with the entries done and their total number; return `false` to cancel, which keeps the old
+  ///     file.
+  /// - Returns: the sizes; nil if `progress` cancelled it.
+  /// - Throws: `busy` if it is open, `noStore`, `diskFull`, and the errors of `check`.
   /// - Complexity: O(n) in the bytes of all entries.
   public static func rewrite(
     path: String, options: Options = Options(), check: (Environment, Environment) throws -> Void = { _, _ in },
@@ -88,7 +90,7 @@ extension Environment {
       return nil
     }
     try source.close()
-    // It tells of the old file; the next opener makes it anew.
+    // It belongs to the old file; the next open creates a new one.
     unlink(path + "/lock.mdb")
     try synchronizeDirectory(path)
     return result
@@ -123,19 +125,20 @@ extension Environment {
     return true
   }
 
-  /// Makes sure that nobody uses a store, here or in another process.
+  /// Ensures that a store is not in use, here or in another process.
   ///
-  /// - Throws: `busy` if somebody does, `io` if there is no such directory.
+  /// - Throws: `busy` if it is in use, `io` if there is no such directory.
   public static func checkIsUnused(path: String) throws(LMDBError) { _ = try StoreUsage(of: path, alone: true) }
 
-  /// Removes the files of a store that nobody has open.
+  /// Removes the files of a store that is not open.
   ///
   /// - Parameters:
-  ///   - path: the directory of the store, which stays, with whatever else is in it.
-  ///   - options: how it is opened; the same as always.
-  ///   - isMeant: is given the store and says whether it goes; not called for a file too short to hold a commit.
-  /// - Returns: whether the files are gone.
-  /// - Throws: `busy` if somebody has it open, `io`; what opening it and `isMeant` throw.
+  ///   - path: the directory of the store, which is kept, with any other files in it.
+  ///   - options: the usual options of the store.
+  ///   - isMeant: called with the store, returns whether to remove it; not called for a file too short to hold a
+  ///     commit.
+  /// - Returns: whether the files were removed.
+  /// - Throws: `busy` if it is open, `io`; the errors of opening it and of `isMeant`.
   public static func discard(
     path: String, options: Options = Options(), if isMeant: (Environment) throws -> Bool
   ) throws -> Bool {

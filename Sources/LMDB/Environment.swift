@@ -4,15 +4,15 @@
 //
 //     one environment a process and file      EnvironmentRegistry: a second open gives the first one
 //     not across fork                         Gate.checkProcess, at each begin
-//     map full, map grown by another process  Gate.drain: everybody out, mdb_env_set_mapsize, the body runs again
+//     map full, map grown by another process Gate.drain: all transactions end, mdb_env_set_mapsize, the body runs again
 //     stale readers of dead processes         reader check at open, each minute of writing, and when full
 //     a meta page that could not be written   every call fails with `panic` until `reopen()`
 //     a full file system, no error        a new lock file has its room before LMDB maps it
 //     a file that is none, or is cut short    FileHead, before LMDB maps it
 //     remote file systems                     statfs at open
-//     a file system that is mounted read-only statvfs at open: reading goes on without the lock file, which nobody here
-//                                             can write; writers elsewhere would not know of the readers
-//     a file replaced under its users         StoreUsage: whoever replaces it must have it alone
+//     a file system that is mounted read-only statvfs at open: reads continue without the lock file, which cannot be
+//                                             written; writers elsewhere would not know of the readers
+//     a file replaced under its users         StoreUsage: replacing it needs exclusive use
 //
 // Never used: MDB_WRITEMAP (a wild write reaches the file, a full disk is SIGBUS), MDB_DUPSORT, nested transactions.
 
@@ -32,7 +32,7 @@ public final class Environment: Sendable {
   private let directory: StoreDirectory
   /// A path that leads to the directory for as long as this object lives, wherever it is moved.
   package var location: String { directory.location }
-  /// Whether it is of whoever rewrites the store: what others commit here would go with the old file.
+  /// Whether it is used to rewrite the store: other commits here would be lost with the old file.
   private let isAlone: Bool
   /// Whether the file system was mounted read-only when the store was opened, so that nothing can be written.
   public let isOnReadOnlyFileSystem: Bool
@@ -66,7 +66,7 @@ public final class Environment: Sendable {
     try open(path: path, options: options, as: nil)
   }
 
-  /// The same for whoever has the store alone already.
+  /// The same for a caller that already has exclusive use of the store.
   static func open(path: String, options: Options, as user: StoreUsage?) throws(LMDBError) -> Environment {
     try prepareDirectory(path, options)
     let files = (data: path + "/data.mdb", lock: path + "/lock.mdb")
@@ -160,7 +160,7 @@ extension Environment {
       }
       guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw LMDBError(code: errno, "mkdir", path: path) }
     } else if status.st_mode & S_IFMT != S_IFDIR {
-      throw LMDBError(.noStore, "open", path: path, detail: "the path is no directory")
+      throw LMDBError(.noStore, "open", path: path, detail: "the path is not a directory")
     }
     if !options.allowsRemoteFileSystem, let name = remoteFileSystemName(of: path) {
       throw LMDBError(
@@ -188,8 +188,8 @@ extension Environment {
       try check(mdb_env_open(handle, path, options.flags(isUnwritable), 0o600), "mdb_env_open", path)
       var dead: Int32 = 0
       try check(mdb_reader_check(handle, &dead), "mdb_reader_check", path)
-      // Whoever made the file may have been killed before its name was durable. A commit comes after this place, so a
-      // file that has one has had its name made durable.
+      // The process that created the file may have been killed before its name was durable. Commits come after this
+      // point, so the name of a file with a commit is durable.
       if !isUnwritable, options.durability != .unsafeNoSync, head?.lastTransaction ?? 0 == 0 {
         try synchronizeDirectory(path)
         try synchronizeDirectory(path + "/..")
@@ -203,9 +203,9 @@ extension Environment {
 
   /// Makes a new lock file with room for all its readers.
   ///
-  /// LMDB makes it with holes and maps it. In a full file system a page finds no room when it is touched first, and
-  /// the process would end by a signal instead of an error. One that is there is left alone: whoever opens and closes
-  /// it drops the locks that this process has on it.
+  /// LMDB creates it as a sparse file and maps it. In a full file system a page cannot be allocated when it is first
+  /// touched, and the process would end by a signal instead of an error. An existing one is left alone: opening and
+  /// closing it would drop the locks that this process has on it.
   private static func reserveLockFile(_ path: String, _ options: Options) throws(LMDBError) {
     let name = path + "/lock.mdb"
     let descriptor = Glibc.open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -217,7 +217,7 @@ extension Environment {
     guard code == ENOSPC || code == EDQUOT else { return }
     unlink(name)
     var error = LMDBError(code: code, "fallocate", path: path)
-    error.detail = "the disk is full, and the lock file, which readers need too, finds no room; make some and try again"
+    error.detail = "the disk is full, and the lock file, which readers need too, has no space; free some"
     throw error
   }
 
@@ -286,7 +286,7 @@ extension Environment {
     let known = gate.monitor.withLock { state in state.databases.first { $0.name == name } }
     guard let known else { return nil }
     guard known.hasIntegerKeys == integerKeys else {
-      throw LMDBError(.incompatibleDatabase, "mdb_dbi_open", path: path, detail: "\(name) has other keys")
+      throw LMDBError(.incompatibleDatabase, "mdb_dbi_open", path: path, detail: "\(name) has another kind of keys")
     }
     return known
   }

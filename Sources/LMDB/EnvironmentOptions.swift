@@ -23,7 +23,7 @@ extension Environment {
     public var maxDatabases = 64
     /// How safe an acknowledged commit is.
     public var durability = Durability.durable
-    /// Whether writing is refused. The lock file is written even then, unless the file system is mounted read-only.
+    /// Whether writing is rejected. The lock file is written even then, unless the file system is mounted read-only.
     public var isReadOnly = false
     /// Whether a missing directory and an empty store are created.
     public var createsStore = true

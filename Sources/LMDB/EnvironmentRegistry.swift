@@ -49,11 +49,11 @@ final class EnvironmentRegistry: Sendable {
       state.entries[identity] = Entry(environment: made, serial: serial, lockFile: FileIdentity(path: lockFile))
       return made
     }
-    guard let found else { preconditionFailure("Waiting without a limit ends with a result.") }
+    guard let found else { preconditionFailure("Waiting without a limit must return a result.") }
     return found
   }
 
-  /// Forgets the environment `serial`, whose files are closed now.
+  /// Removes the environment `serial`, whose files are closed now.
   func remove(serial: UInt64) {
     monitor.withLock { state in
       state.entries = state.entries.filter { $0.value.serial != serial }

@@ -1,7 +1,7 @@
 import CLMDB
 import Glibc
 
-/// What an environment is made of and who is reading it, at one moment.
+/// The sizes of an environment and its readers, at one time.
 public struct EnvironmentStatistics: Sendable {
   /// A reader slot in use, of this or another process.
   public struct Reader: Sendable, Hashable {

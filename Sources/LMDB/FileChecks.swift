@@ -50,7 +50,7 @@ package func remoteFileSystemName(magic: UInt32) -> String? {
   }
 }
 
-/// The two meta pages at the head of a data file, as far as they tell a sound file from a damaged one.
+/// The two meta pages at the head of a data file, as far as they distinguish a sound file from a damaged one.
 ///
 /// LMDB opens a truncated file and then dies of SIGBUS at the first page beyond its end; the roots are checked here. A
 /// page further down can still be missing: files from elsewhere are inspected in another process.
@@ -74,7 +74,7 @@ struct FileHead {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw LMDBError(code: errno, "fstat", path: directory) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw LMDBError(.invalidFile, "open", path: directory, detail: "data.mdb is no regular file")
+      throw LMDBError(.invalidFile, "open", path: directory, detail: "data.mdb is not a regular file")
     }
     if status.st_size == 0 { return nil }
     var newest: (transaction: UInt64, roots: [UInt64], pageSize: UInt64)?
@@ -92,13 +92,13 @@ struct FileHead {
     guard lastTransaction <= Self.transactionMax else {
       throw LMDBError(
         .corrupted, "open", path: directory,
-        detail: "its last commit reads as number \(lastTransaction), which no store reaches; restore a backup")
+        detail: "its last commit reads as number \(lastTransaction), which is impossible; restore a backup")
     }
     let pages = UInt64(status.st_size) / newest.pageSize
     for root in newest.roots where root != .max && root >= pages {
       throw LMDBError(
         .corrupted, "open", path: directory,
-        detail: "data.mdb has \(pages) pages but its root is page \(root): it was cut short; restore a backup")
+        detail: "data.mdb has \(pages) pages but its root is page \(root): it is truncated; restore a backup")
     }
   }
 

@@ -9,14 +9,14 @@
 //               └── newcomers wait, except on a thread that is inside already: it would wait for itself; and except
 //                   those for whom a reader waits that is inside (HeldSnapshot)
 //
-// Invariant: the pointer to the MDB_env is used only by somebody counted in `readers`, `writers` or `visitors`, or
-// under the lock. Whoever waits for LMDB's writer lock is counted as a writer: he would otherwise begin in the middle
+// Invariant: the pointer to the MDB_env is used only by threads counted in `readers`, `writers` or `visitors`, or under
+// the lock. A thread that waits for LMDB's writer lock is counted as a writer: otherwise it could begin in the middle
 // of a resize.
 //
 // Reader slots: beginning a read transaction takes a slot of the shared table under a lock of all processes; renewing a
 // reset one does not. Ended transactions are therefore kept, reset (which pins nothing), and renewed: each has an index
-// here. An atomic counter instead of the lock was refused: the lock costs about 15 ns and the age and thread of each
-// reader come with it.
+// here. Rejected: an atomic counter instead of the lock; the lock costs about 15 ns and provides the age and thread of
+// each reader.
 
 import CLMDB
 import CSystem
@@ -32,7 +32,7 @@ struct GateState {
   }
 
   var handle: OpaquePointer?
-  /// Tells whoever wants to replace the file that it is in use; nil while the files are closed.
+  /// Marks the file as in use, against replacing it; nil while the files are closed.
   var usage: StoreUsage?
   var slots: [Slot] = []
   /// Indexes of the slots that are not running; the one used last is at the end.
@@ -62,7 +62,7 @@ struct GateState {
   }
 }
 
-/// Lets transactions in and out of one environment.
+/// Admits transactions to one environment, and counts them.
 final class Gate: Sendable {
   enum Role { case reader, writer, visitor }
 
@@ -109,7 +109,7 @@ final class Gate: Sendable {
       }
       return body(&state, handle)
     }
-    guard let result else { preconditionFailure("Waiting without a limit ends with a result.") }
+    guard let result else { preconditionFailure("Waiting without a limit must return a result.") }
     return result
   }
 
@@ -126,10 +126,10 @@ final class Gate: Sendable {
     if mustWake { monitor.broadcast() }
   }
 
-  /// Waits until nobody is inside, at most `seconds`, and runs `body` alone.
+  /// Waits until no transaction is open, at most `seconds`, and runs `body` exclusively.
   ///
   /// A thread that holds a read transaction itself waits in vain; but a reader may have been begun here by a task that
-  /// is suspended now and will go on elsewhere, so only a wait without limit refuses at once.
+  /// is suspended now and will go on elsewhere, so only a wait without limit rejects at once.
   func drain<R>(
     seconds: Double, _ operation: String, _ body: (inout GateState) throws(LMDBError) -> R
   ) throws(LMDBError) -> R {
@@ -139,7 +139,7 @@ final class Gate: Sendable {
     let isMine = try monitor.wait(untilSeconds: deadline) { (state) throws(LMDBError) -> Bool? in
       if state.handle == nil { throw LMDBError(.closed, operation, path: path) }
       if state.writerThread == thread || (seconds == .infinity && state.isInside(thread)) {
-        throw LMDBError(.busy, operation, path: path, detail: "the thread that asks holds a transaction itself")
+        throw LMDBError(.busy, operation, path: path, detail: "the calling thread has a transaction of its own")
       }
       if state.isDraining { return nil }
       state.isDraining = true
@@ -163,7 +163,7 @@ final class Gate: Sendable {
     throw LMDBError(
       .busy, operation, path: path,
       detail: "\(readers.all) read transactions of this process did not end in time"
-        + (readers.own > 0 ? ", \(readers.own) of them begun by the thread that waits" : ""))
+        + (readers.own > 0 ? ", \(readers.own) of them started by the waiting thread" : ""))
   }
 }
 

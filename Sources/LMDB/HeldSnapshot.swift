@@ -1,7 +1,7 @@
 // One snapshot, read by several threads.
 //
-// A transaction is used by one thread at a time, so whoever spreads a read over threads needs one for each, of the same
-// snapshot; and the thread that began waits for the others. Between the two stands the gate:
+// A transaction is used by one thread at a time, so a parallel read needs one for each thread, of the same snapshot;
+// and the starting thread waits for the others. Between the two stands the gate:
 //
 //     holder   begins ──────── waits for the helper ───────────────── ends
 //     helper                      begins … ends

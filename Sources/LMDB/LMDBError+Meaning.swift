@@ -46,31 +46,31 @@ extension LMDBError: CustomStringConvertible {
     if let key { text += " for key \(Self.hexadecimal(key))" }
     text += ": " + (detail ?? explanation)
     if number != 0 { text += " (\(Self.systemText(number)))" }
-    if outcomeUnknown { text += "; whether the commit happened is unknown, look before repeating it" }
+    if outcomeUnknown { text += "; the outcome of the commit is unknown, check before repeating it" }
     return text + "."
   }
 
   private var explanation: String {
     switch code {
-    case .diskFull where isAboutOpening: "the disk is full; make room and try again"
-    case .diskFull: "the disk is full; make room and try again, reading still works"
+    case .diskFull where isAboutOpening: "the disk is full; free some space and try again"
+    case .diskFull: "the disk is full; free some space and try again, reading still works"
     case .mapFull: "the memory map is full and could not be grown"
     case .readersFull: "every reader slot is taken; end read transactions or raise maxReaders"
     case .databasesFull: "there are more named databases than maxDatabases allows"
     case .transactionFull: "the transaction changed too many pages; split it"
-    case .transactionFailed: "an earlier operation of this transaction failed, so it can only be given up"
+    case .transactionFailed: "an earlier operation of this transaction failed, so it can only be aborted"
     case .mapResized: "another process grew the file and this one could not follow"
     case .panic: "writing a meta page failed earlier; reopen the environment before anything else"
     case .corrupted: "the file is damaged; restore a backup"
     case .notFound: "there is no such database"
-    case .keyExists: "the key exists already"
+    case .keyExists: "the key already exists"
     case .keyOutOfOrder: "the key does not follow the last one"
     case .keyLength: "a key must have 1 to 511 bytes, and exactly 8 in a database of integers"
-    case .openedInAnotherProcess: "the environment was opened before a fork; open it anew after exec"
+    case .openedInAnotherProcess: "the environment was opened before a fork; open it again after exec"
     case .remoteFileSystem: "the file system is remote; keep the store on a local disk"
-    case .invalidFile: "the file is no LMDB file"
+    case .invalidFile: "the file is not an LMDB file"
     case .versionMismatch: "the file has another LMDB format version"
-    case .permission: "access is refused"
+    case .permission: "access is denied"
     case .optionsDiffer: "the environment is open in this process with other options"
     case .fileReplaced: "the data file was replaced while it is open; close the old environment first"
     case .incompatibleDatabase: "the database exists with other flags"

@@ -41,7 +41,7 @@ public struct LMDBError: Error, Sendable, Equatable {
     public static let invalidFile = Code("invalidFile")
     /// The file was written by another format version of LMDB (MDB_VERSION_MISMATCH).
     public static let versionMismatch = Code("versionMismatch")
-    /// The system refuses access (EACCES, EPERM, EROFS), or a write to a read-only environment.
+    /// The system rejects access (EACCES, EPERM, EROFS), or a write to a read-only environment.
     public static let permission = Code("permission")
     /// The environment is already open in this process with other options.
     public static let optionsDiffer = Code("optionsDiffer")

@@ -9,14 +9,14 @@
 //
 // Only how fast pages come differs, and only for those that are not in memory.
 //
-// Refused: asking for the pages in front of a cursor as it goes (MADV_WILLNEED), which looks every page up that is
+// Rejected: asking for the pages in front of a cursor as it goes (MADV_WILLNEED), which looks every page up that is
 // there already, and page by page for good, which reads a table that is not in memory ten times as slowly.
 
 import CLMDB
 import CSystem
 import Synchronization
 
-/// Whether an environment reads around; kept with LMDB's handle, for whoever has no more than a cursor.
+/// Whether an environment reads around; kept with LMDB's handle, for callers that only have a cursor.
 @usableFromInline enum ReadAround {
   /// After so many steps from entry to entry a cursor has come far.
   @inlinable static var stepCount: UInt32 { 1024 }
@@ -57,13 +57,13 @@ import Synchronization
 }
 
 extension TransactionReading where Self: ~Copyable {
-  /// Tells that much is about to be read in other ways than with a cursor, which tells by itself when it has come far.
+  /// Hints that a large sequential read follows without a cursor; a cursor detects it by itself.
   public borrowing func readAround() {
     withSomePage { cursor, address in ReadAround.begin(cursor, at: address) }
   }
 
-  /// Lets go of the store's pages that this process has mapped, if they have become many: whoever walks over everything
-  /// would hold the whole file. They stay in the page cache, and whoever reads them next maps them again.
+  /// Releases the store's pages that this process has mapped, if they are many: a walk over everything would otherwise
+  /// map the whole file. They stay in the page cache and are mapped again by the next read.
   ///
   /// The map stays where it is for as long as a transaction is open, and is only read.
   public borrowing func letGoOfPages() {

@@ -2,12 +2,12 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Work that can be cut into parts, spread over some of the machine's cores.
+/// Work in independent parts, distributed over several cores.
 package enum SeveralCores {
   /// More are not taken: such work is soon bound by memory or the disk, and others want cores too.
   private static let most = 4
 
-  /// Carries a body out for every part, several at once, whoever is free taking the next.
+  /// Runs a body for every part, several at once; each free thread takes the next.
   /// - Returns: the outcomes in the order of the parts.
   package static func map<Outcome: Sendable>(
     _ count: Int, _ body: @Sendable (Int) throws -> Outcome

@@ -47,7 +47,7 @@ func fetch(
 func fetch(
   _ handle: TransactionHandle, _ database: Database, _ key: UInt64
 ) throws(LMDBError) -> UnsafeRawBufferPointer? {
-  precondition(database.hasIntegerKeys, "A number is a key only in a database of integers.")
+  precondition(database.hasIntegerKeys, "A number can be a key only in a database of integers.")
   return try withUnsafeBytes(of: key) { (key) throws(LMDBError) in try fetch(handle, database, raw: key) }
 }
 
@@ -101,7 +101,7 @@ func endlessPages(_ cursor: OpaquePointer) -> LMDBError {
     detail: "its pages lead to more entries than it has: the file is damaged; restore a backup")
 }
 
-/// What a damaged page can hold, though nobody can put it there.
+/// Possible only on a damaged page, since it cannot be written.
 @usableFromInline
 func keyIsNoNumber(_ cursor: OpaquePointer, _ key: UnsafeRawBufferPointer) -> LMDBError {
   let handle = TransactionHandle(pointer: mdb_cursor_txn(cursor), owner: 0)

@@ -1,9 +1,9 @@
 import CLMDB
 import Glibc
 
-// Changes gathered, and carried out in the order of their keys.
+// Changes collected, and applied in key order.
 //
-// A row under a key as good as random costs a way down the tree, a page that nobody else needs and, when the
+// A row under a practically random key costs a descent of the tree, a page that no other row needs and, when the
 // transaction is large, LMDB's search for that page among all it has changed. Sorted first, neighbours share all of
 // that, and a database that was empty is filled from left to right, page after page:
 //
@@ -11,13 +11,13 @@ import Glibc
 //     put a ─┼─▶ rows: c a x·(deleted) b ─ sort ─┼─ b ──▶ one cursor, appending where nothing follows
 //     put b ─┘                                   └─ c
 //
-// Invariant: after `settle` each database holds what it would hold if every change had been carried out at once.
-// Changes of one key keep their order among each other, and keys do not depend on one another; only that a key is
-// there already (`insert`) is found out later. Until then the database cannot be read, and trying to is a precondition
-// that fails: a gathered database is one that nothing reads. When all that is gathered has become more than `bytesMax`,
-// the changes of the database with the most are carried out before the rest is gathered.
+// Invariant: after `settle` each database holds what it would hold if every change had been applied immediately.
+// Changes of one key keep their order among each other, and keys do not depend on one another; only that a key is there
+// already (`insert`) is found out later. Until then the database cannot be read, and trying to is a precondition that
+// fails: a gathered database is one that nothing reads. When all that is gathered has become more than `bytesMax`, the
+// changes of the database with the most are applied before the rest is collected.
 //
-// Refused: answering reads from what is gathered (a second index over it, for databases that are mostly read), and
+// Rejected: answering reads from what is gathered (a second index over it, for databases that are mostly read), and
 // LMDB's own bulk load (it is MDB_APPEND as used here).
 
 /// The changes of some databases, in the order they were made.
@@ -130,7 +130,7 @@ extension WriteTransaction {
     gathered = GatheredRows(databases)
   }
 
-  /// Carries out what was gathered, in the order of the keys, and ends the gathering.
+  /// Applies the collected changes in key order, and ends collecting.
   ///
   /// - Throws: as `put(_:_:in:mode:)`.
   /// - Complexity: O(k log k) comparisons for k changes, and O(k log n) pages at worst; an empty database is filled

@@ -11,19 +11,19 @@ import Glibc
 //               │     └─────┴─ put
 //               └─ looked up by its key too: it has to be found at the very place where the walk came by
 //
-// Changes are collected and carried out between two stretches of the walk, since no cursor outlives a change.
+// Changes are collected and applied between two ranges of the walk, since no cursor outlives a change.
 //
 // Invariant: afterwards a walk and a look-up of either database have the same entries. A database of which that cannot
 // be said, since its keys do not ascend or a key is not found where it stands, is `.corrupted`; who clears it and fills
 // it anew needs nothing of it.
 
-/// Changes that wait for the end of a stretch: keys and values one behind the other.
+/// Changes that wait for the end of a range: alternating keys and values.
 private struct WaitingChanges {
   var bytes: [UInt8] = []
   /// The lengths of key and value; no value: the key is deleted.
   var rows: [(keyCount: Int, valueCount: Int?)] = []
 
-  /// At how many bytes they are carried out.
+  /// The number of bytes at which they are applied.
   static let bytesMax = 4 << 20
 
   var isFull: Bool { bytes.count + rows.count * 32 > Self.bytesMax }
@@ -39,12 +39,12 @@ extension WriteTransaction {
   /// Makes a database hold exactly the entries of a database of another store; entries that are the same stay.
   ///
   /// - Parameters:
-  ///   - database: what is changed.
-  ///   - wanted: what it is to hold; of the same kind of keys.
+  ///   - database: the database to change.
+  ///   - wanted: its target contents, with the same kind of keys.
   ///   - source: the transaction that reads it.
-  ///   - progress: is told how many more entries of `wanted` have been passed.
-  /// - Returns: how many entries were put and deleted.
-  /// - Throws: `corrupted` if `database` is damaged, `mapFull`, `diskFull`, and what `progress` throws.
+  ///   - progress: called with the number of further entries of `wanted`.
+  /// - Returns: the numbers of entries put and deleted.
+  /// - Throws: `corrupted` if `database` is damaged, `mapFull`, `diskFull`, and the errors of `progress`.
   /// - Complexity: O(n log n) reads for n entries of both, and the writing of those that differ.
   public mutating func match(
     _ database: Database, to wanted: Database, of source: borrowing ReadTransaction,
@@ -126,7 +126,7 @@ extension WriteTransaction {
   }
 
   private static func damaged(_ database: Database) -> LMDBError {
-    LMDBError(.corrupted, "match", detail: "the database \(database.name) holds entries that it does not find")
+    LMDBError(.corrupted, "match", detail: "the database \(database.name) has entries that it does not find")
   }
 
   // MARK: Comparing

@@ -21,7 +21,7 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
   public let environment: Environment
   /// The transaction inside LMDB, for the LMDB module.
   public internal(set) var handle: TransactionHandle
-  /// Changes that wait to be carried out in the order of their keys; nil while none are gathered.
+  /// Changes to be applied in key order; nil while none are collected.
   var gathered: GatheredRows?
   /// Set by the first MDB_MAP_FULL. The body's own error may wrap LMDB's beyond recognition, this flag cannot be lost.
   private(set) var mapIsFull = false
@@ -105,8 +105,8 @@ public struct WriteTransaction: ~Copyable, TransactionReading {
     fill(&span)
   }
 
-  /// Removes the entry of `key` (mdb_del); false when there was none. Where changes are gathered nobody has looked yet,
-  /// and the answer is true.
+  /// Removes the entry of `key` (mdb_del); false when there was none. While changes are collected, the database was not
+  /// read yet, and the answer is true.
   ///
   /// - Throws: `keyLength`, `mapFull`, `diskFull`, `transactionFailed`.
   /// - Complexity: O(log n).

@@ -9,7 +9,7 @@ package import PhotoLedger
 //
 // A fraction has up to six digits, without trailing zeros; the log holds microseconds.
 
-/// An instant as somebody wrote it.
+/// An instant in its original form.
 package struct WrittenDate: Equatable {
   package var date: Date
   /// Seconds east of UTC; nil for `Z`.

@@ -29,7 +29,8 @@ package struct JSONReader {
     let found = next.map { byte in
       (0x21...0x7E).contains(byte) ? "found '\(Character(Unicode.Scalar(byte)))'" : "found byte \(byte)"
     }
-    return JSONError(description: "The line is no JSON: \(what), \(found ?? "and it ends"), at byte \(position + 1).")
+    return JSONError(
+      description: "The line is not valid JSON: \(what), \(found ?? "but it ends"), at byte \(position + 1).")
   }
 
   private mutating func skipBlanks() {
@@ -72,7 +73,7 @@ package struct JSONReader {
       skipBlanks()
       guard next == UInt8(ascii: "\"") else { throw error("expected a key in quotation marks") }
       let key = try string()
-      guard keys.insert(key).inserted else { throw error("the key \"\(key)\" stands twice") }
+      guard keys.insert(key).inserted else { throw error("the key \"\(key)\" is repeated") }
       guard take(":") else { throw error("expected ':' after the key \"\(key)\"") }
       members.append(JSON.Member(key, try value(depth: depth + 1)))
     } while take(",")

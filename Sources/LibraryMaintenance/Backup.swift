@@ -58,22 +58,22 @@ struct BackupManifest: Codable {
 }
 
 extension PhotoLibrary {
-  /// Copies the library, as it is at one commit, to a new directory, while it is in use.
+  /// Copies the library, as of one commit, to a new directory, while it is in use.
   /// - Parameters:
   ///   - url: a directory that does not exist.
-  ///   - resources: how the files of photos come along.
-  ///   - progress: is told how far it is; false stops, and nothing is left.
-  /// - Returns: what the backup holds; files that are missing or damaged here are left out and named.
+  ///   - resources: how the files of photos are copied.
+  ///   - progress: the progress handler; return `false` to cancel, which leaves nothing.
+  /// - Returns: the contents of the backup; missing or damaged files are left out and named.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.alreadyExists`,
   ///   `.changeNotSupported` for a directory inside the library, `.userCancelled`, `.corrupted` if the log of the copy
-  ///   does not prove itself, `.notEnoughSpace`, `.storage`.
+  ///   does not verify, `.notEnoughSpace`, `.storage`.
   /// - Complexity: O(bytes).
   @discardableResult
   public func backup(
     to url: URL, resources: ResourceCopying = .copied, progress: (TaskProgress) -> Bool = { _ in true }
   ) throws -> BackupReport {
-    try checkIsNow("back the library up")
-    try checkIsOwner("back the library up")
+    try checkIsNow("back up the library")
+    try checkIsOwner("back up the library")
     return try LibraryStore.reporting {
       let folder = try UnfinishedFolder(becoming: url, outside: URL(filePath: store.folder.currentPath))
       let head = try store.copyStore(to: folder, progress)
@@ -97,18 +97,18 @@ extension PhotoLibrary {
 
   /// Makes a library of a backup again, in a new directory: with the same events, the same chain and the same files.
   ///
-  /// The backup is read and not changed. A damaged one can bring the process down, since LMDB ends on some damage: a
-  /// program restores in a child process.
+  /// The backup is read and not changed. A damaged one can crash the process, since LMDB aborts on some damage: restore
+  /// in a child process.
   /// - Parameters:
-  ///   - backup: a directory that ``backup(to:resources:progress:)`` made.
+  ///   - backup: a directory created by ``backup(to:resources:progress:)``.
   ///   - url: a directory that does not exist.
-  ///   - resources: how the files of photos come along.
-  ///   - skipsDamagedFiles: whether files that are not what their name says are left out; otherwise one of them ends
-  ///     the restoring.
-  ///   - environment: the clock, chance and the name of the process.
-  ///   - progress: is told how far it is; false stops, and nothing is left.
-  /// - Throws: ``LibraryError`` `.notALibrary` for what is no backup, `.alreadyExists`, `.corrupted` if it is not what
-  ///   its manifest says, `.newerThanProgram`, `.userCancelled`, `.notEnoughSpace`, `.storage`.
+  ///   - resources: how the files of photos are copied.
+  ///   - skipsDamagedFiles: whether files whose hash does not match their name are left out; otherwise such a file
+  ///     stops the restoration.
+  ///   - environment: clock, randomness and the name of the process.
+  ///   - progress: the progress handler; return `false` to cancel, which leaves nothing.
+  /// - Throws: ``LibraryError`` `.notALibrary` if it is not a backup, `.alreadyExists`, `.corrupted` if it does not
+  ///   match its manifest, `.newerThanProgram`, `.userCancelled`, `.notEnoughSpace`, `.storage`.
   /// - Complexity: O(bytes), and O(n log n) in events.
   @discardableResult
   public static func restore(
@@ -125,14 +125,14 @@ extension PhotoLibrary {
       guard found.events == manifest.events, found.chain == manifest.chain else {
         throw LibraryError(
           .corrupted,
-          "\(backup.path) has \(found.events) events and the chain \(found.chain), and its manifest names others; "
-            + "it was changed after it was made, and is not restored.")
+          "\(backup.path) has \(found.events) events and the chain \(found.chain), but its manifest names others; "
+            + "it was changed after the backup, and is not restored.")
       }
       var transfer = ResourceTransfer()
       try transfer.take(from: backup.path, to: folder, resources, provingAll: true, progress: progress)
       if let damaged = transfer.damagedFiles.first, !skipsDamagedFiles {
         throw LibraryError(
-          .corrupted, "The file \(damaged) of the backup is not what its name says; restore without the damaged files.")
+          .corrupted, "The file \(damaged) of the backup is damaged; restore without damaged files.")
       }
       try LibraryCopy.takeImports(from: backup.path, to: folder)
       try LibraryCopy.noteMissing(in: folder.path, &transfer)
@@ -150,7 +150,7 @@ extension BackupManifest {
       let bytes = FileManager.default.contents(atPath: path)
     else {
       throw LibraryError(
-        .notALibrary, "\(folder) holds no \(Self.name), so it is no backup; pass one that `backup` made.")
+        .notALibrary, "\(folder) has no \(Self.name), so it is not a backup; pass one created by `backup`.")
     }
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .iso8601
@@ -189,7 +189,7 @@ extension LibraryStore {
 
 /// The steps by which a library is copied.
 enum LibraryCopy {
-  static var stopped: LibraryError { LibraryError(.userCancelled, "The copy was stopped; nothing is left of it.") }
+  static var stopped: LibraryError { LibraryError(.userCancelled, "The copy was stopped; nothing was created.") }
 
   /// Runs a body with the store of a library that is being made, and closes it.
   static func withStore<R>(
@@ -218,18 +218,18 @@ enum LibraryCopy {
       let head = try log.head(t)
       guard let found = try log.proved(in: t, progress) else { throw stopped }
       if let defect = found.defect {
-        throw LibraryError(.corrupted, "The copy does not prove itself and was given up. \(defect.description)")
+        throw LibraryError(.corrupted, "The copy failed its verification and was discarded. \(defect.description)")
       }
       return head
     }
   }
 
-  /// Copies the data file of a store that nobody writes to.
+  /// Copies the data file of a store that is not being written.
   static func takeStoreFile(from library: String, to folder: UnfinishedFolder) throws {
     let path = "\(library)/store/data.mdb"
     try folder.makeFolder("store")
     guard byteCount(ofFile: path) != nil, access(path, R_OK) == 0 else {
-      throw LibraryError(.corrupted, "\(path) is no file, not there, or cannot be read; the backup is damaged.")
+      throw LibraryError(.corrupted, "\(path) is missing or cannot be read; the backup is damaged.")
     }
     try FileManager.default.copyItem(atPath: path, toPath: "\(folder.path)/store/data.mdb")
     guard chmod("\(folder.path)/store/data.mdb", 0o600) == 0 else {
@@ -245,7 +245,7 @@ enum LibraryCopy {
     defer { library.close() }
     let found = try library.verifyStore(progress: progress)
     if let defect = found.defect {
-      throw LibraryError(.corrupted, "The copy does not prove itself and was given up. \(defect.description)")
+      throw LibraryError(.corrupted, "The copy failed its verification and was discarded. \(defect.description)")
     }
     let token = try library.currentToken
     library.close()
@@ -265,8 +265,8 @@ enum LibraryCopy {
     }
   }
 
-  /// The length of what is a file itself; nil for a link, which leads out of the library, a pipe, which never ends, and
-  /// whatever else somebody may have put there.
+  /// The length of a regular file; nil for a link, which may point outside the library, a pipe, which never ends, and
+  /// any other kind.
   static func byteCount(ofFile path: String) -> Int64? {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

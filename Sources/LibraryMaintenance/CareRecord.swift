@@ -7,12 +7,12 @@ public import PhotoLedger
 //                  verification.json    the last verification that found nothing wrong
 //                  checkpoint.json      the last that compared the log with a checkpoint kept elsewhere
 //
-// Notes beside the log, not events of it: a library that is only read can be backed up and verified, and what a program
-// says it did proves nothing, so nothing is derived from it. Whoever can write the directory can write them.
+// Records beside the log, not events: a read-only library can be backed up and verified, and a program's own statement
+// proves nothing, so nothing is derived from it. Any program with write access to the directory can write them.
 //
-// Each kind has a file of its own, which is replaced as a whole, so that two programs that note at once lose nothing.
+// Each kind has its own file, which is replaced as a whole, so that two programs that record at once lose nothing.
 
-/// What was last done to keep a library safe.
+/// The last maintenance times of a library.
 public struct CareRecord: Sendable, Hashable {
   /// What can be noted.
   public enum Kind: String, Sendable, CaseIterable {
@@ -52,20 +52,20 @@ extension PhotoLibrary {
   ///   be read, `.storage`.
   /// - Complexity: O(1).
   public func careRecord() throws -> CareRecord {
-    try checkIsOwner("ask who looks after the library")
+    try checkIsOwner("read the maintenance times")
     return try store.folder.withPath { library in
       func entry(_ kind: CareRecord.Kind) throws -> CareRecord.Entry? {
         let path = "\(library)/\(CareRecord.folder)/\(kind.rawValue).json"
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         guard let count = LibraryCopy.byteCount(ofFile: path), count <= CareRecord.byteLimit,
           let bytes = FileManager.default.contents(atPath: path)
-        else { throw LibraryError(.corrupted, "\(path) cannot be read; remove it, it is only a note.") }
+        else { throw LibraryError(.corrupted, "\(path) cannot be read; remove it, it only holds a time.") }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         do {
           return try decoder.decode(CareRecord.Entry.self, from: bytes)
         } catch {
-          throw LibraryError(.corrupted, "\(path) is no note of this program; remove it, it is only a note.")
+          throw LibraryError(.corrupted, "\(path) is not a maintenance record; remove it, it only holds a time.")
         }
       }
       return CareRecord(
@@ -73,7 +73,7 @@ extension PhotoLibrary {
     }
   }
 
-  /// Notes that a backup was finished.
+  /// Records a completed backup.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.storage` where the directory cannot
   ///   be written.
   /// - Complexity: O(1).
@@ -81,7 +81,7 @@ extension PhotoLibrary {
     try note(.backup, report.eventCount, report.chain)
   }
 
-  /// Notes that a verification found nothing wrong; one that found a defect is not noted.
+  /// Records a verification without defects; one with a defect is not recorded.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.storage` where the directory cannot
   ///   be written.
   /// - Complexity: O(1).
@@ -92,7 +92,7 @@ extension PhotoLibrary {
   }
 
   private func note(_ kind: CareRecord.Kind, _ eventCount: UInt64, _ chain: String) throws {
-    try checkIsOwner("note what was done for the library")
+    try checkIsOwner("record maintenance times")
     let entry = CareRecord.Entry(date: store.core.surroundings.date(), eventCount: eventCount, chain: chain)
     try store.folder.withPath { library in
       let folder = URL(filePath: "\(library)/\(CareRecord.folder)", directoryHint: .isDirectory)

@@ -2,7 +2,7 @@ import EventLog
 public import Foundation
 import PhotoLedger
 
-// A checkpoint: what the log was at one moment, small enough to be kept where whoever can write the library cannot.
+// A checkpoint: the state of the log at one time, small enough to be stored out of reach of writers of the library.
 //
 //     photoledger/910A2DEC-8902-4CC1-BEEB-8DA1658EEC67      origin: which log
 //     77                                                    size: how many events
@@ -17,13 +17,13 @@ import PhotoLedger
 // key that the library's host does not hold, and no cryptography is written here that a well-kept tool does better. A
 // signature line that such a tool adds is carried along, and not checked.
 //
-// Refused: lines that this program does not know. A checkpoint is evidence, and whoever passes over a line of it cannot
-// say what was compared.
+// Rejected: accepting unknown lines. A checkpoint is evidence, and a program that skips a line cannot say what was
+// compared.
 
-/// What a library's log was at one moment: its size, Merkle root, head and the time.
+/// The state of a library's log at one time: its size, Merkle root, head and the time.
 ///
-/// Kept elsewhere, it shows any later change of what it covers, which the library by itself cannot: whoever can write
-/// its file can recompute every hash in it.
+/// Stored elsewhere, it reveals any later change of the events that it covers, which the library by itself cannot: an
+/// attacker who can write its file can recompute every hash in it.
 public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
   /// Which log it is of: `photoledger/` and the identifier of the library.
   public let origin: String
@@ -50,12 +50,12 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
     signatures = []
   }
 
-  /// Reads a note as ``description`` writes it.
-  /// - Throws: ``LibraryError`` `.invalidProof` if it is none, naming the line.
+  /// Parses a note in the form of ``description``.
+  /// - Throws: ``LibraryError`` `.invalidProof` if it is invalid, naming the line.
   public init(_ note: String) throws {
     let lines = note.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     guard lines.count >= 8, lines[6].isEmpty, lines[lines.count - 1].isEmpty else {
-      throw Self.malformed("it has not six lines and an empty one")
+      throw Self.malformed("it does not have six lines and an empty one")
     }
     var reader = NoteReader(lines: lines)
     origin = try reader.line("origin") { $0.hasPrefix(Self.originPrefix) ? $0 : nil }
@@ -66,7 +66,7 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
     time = try reader.line("time", prefix: "time ") { Self.instant($0) }
     signatures = Array(lines[7..<lines.count - 1])
     guard signatures.allSatisfy({ $0.hasPrefix("— ") }) else {
-      throw Self.malformed("what follows the empty line is no signature")
+      throw Self.malformed("the text after the empty line is not a signature")
     }
   }
 
@@ -88,7 +88,7 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
     } catch let error as LibraryError where error.code == .alreadyExists {
       throw LibraryError(
         .alreadyExists,
-        "\(file.path) exists already, and a checkpoint replaces no file, since that may be evidence; name another.")
+        "\(file.path) already exists, and a checkpoint never replaces a file; choose another path.")
     }
   }
 
@@ -124,7 +124,7 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
 
   fileprivate static func malformed(_ what: String) -> LibraryError {
     LibraryError(
-      .invalidProof, "This is no checkpoint: \(what); pass a file that `checkpoint` wrote, unaltered.")
+      .invalidProof, "This is not a checkpoint: \(what); pass a file written by `checkpoint`, unaltered.")
   }
 }
 
@@ -139,7 +139,7 @@ private struct NoteReader {
     let line = lines[next]
     next += 1
     guard line.hasPrefix(prefix), let value = read(String(line.dropFirst(prefix.count))) else {
-      throw Checkpoint.malformed("its line \(next), '\(line.prefix(80))', is no \(name)")
+      throw Checkpoint.malformed("its line \(next), '\(line.prefix(80))', is not a \(name)")
     }
     return value
   }

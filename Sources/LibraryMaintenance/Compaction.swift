@@ -4,14 +4,14 @@ import Glibc
 import LMDB
 public import PhotoLedger
 
-// Compacting: the store written anew without free space (Environment+Rewriting.swift), and on request the files removed
-// that no asset of the library ever named.
+// Compaction: rewriting the store without free space (Environment+Rewriting.swift), and on request removing files that
+// no asset of the library ever named.
 //
-// Nobody may use the library meanwhile: a reader would go on with the old file, and a writer's commits would go with
-// it. So this works on a directory and not on an open library. The new store is proved before it takes the old one's
-// place: its log from the first event, and that both end with the same one.
+// The library must not be in use meanwhile: a reader would continue with the old file, and a writer's commits would be
+// lost with it. So this works on a directory and not on an open library. The new store is verified before it replaces
+// the old one: its log from the first event, and that both end with the same one.
 
-/// What a compaction came to.
+/// The result of a compaction.
 public struct CompactionReport: Sendable, Hashable {
   /// The bytes of the store's file before.
   public let bytesBefore: Int
@@ -31,14 +31,12 @@ extension PhotoLibrary {
   /// Writes the store of a library anew: without free space, and without a byte of what was erased or deleted.
   ///
   /// The library must not be open, here or in another process. If this fails or its process is killed, the store is the
-  /// old one or the new one, whole. It needs as much free space on the disk as the store has entries.
-  /// - Parameters:
-  ///   - url: the directory of the library.
-  ///   - sweepsResources: whether files of resources are removed that no asset of the library ever named, also before
-  ///     an edit: what a refused block or a purge could not remove.
-  ///   - progress: is told how far it is; false stops, and nothing was changed.
+  /// old one or the new one, complete. It needs as much free space on the disk as the store has entries.
+  /// - Parameters: - url: the directory of the library. - sweepsResources: whether files of resources are removed that
+  ///   no asset of the library ever named, including earlier versions: leftovers that a rejected block or a purge could
+  ///   not remove. - progress: the progress handler; return `false` to cancel, which changes nothing.
   /// - Throws: ``LibraryError`` `.notALibrary`, `.conflict` if the library is open, `.userCancelled`, `.corrupted`,
-  ///   `.changeNotSupported` if files are to be swept and events are set aside, `.notEnoughSpace`, `.storage`.
+  ///   `.changeNotSupported` if files are to be swept while events are quarantined, `.notEnoughSpace`, `.storage`.
   /// - Complexity: O(bytes) of the store; O(n) in files and events where those are swept.
   @discardableResult
   public static func compact(
@@ -62,7 +60,7 @@ extension PhotoLibrary {
           let log = try EventLog(in: old)
           guard try old.read({ t in try log.head(t) }) == head else {
             throw LibraryError(
-              .corrupted, "The store that was written anew does not end as the old one; nothing was changed.")
+              .corrupted, "The rewritten store does not end like the old one; nothing was changed.")
           }
           chain = head.chain.description
           // A rebuild that was killed left rows there, perhaps of an asset that was erased since.
@@ -89,7 +87,7 @@ extension PhotoLibrary {
       .conflict, "The library at \(url.path) cannot be compacted while it is in use: \(error.detail ?? "it is open").")
   }
 
-  /// Opens a library that nobody uses and closes it again, for the sentence that says what is wrong with it.
+  /// Opens and closes a library that is not in use, for the error that describes its state.
   private static func checkIsLibrary(_ url: URL, sweepsResources: Bool) throws {
     let library = try PhotoLibrary(at: url)
     let refusal = Result {
@@ -97,20 +95,19 @@ extension PhotoLibrary {
       try library.dropSnapshotsFromBeforeErasures()
     }
     library.close()
-    // At once, also after a refusal: what still holds the store a moment longer, a thread that ends, would stand in
-    // the way of whoever compacts next.
+    // At once, also after a failure: a thread that still holds the store while it ends would block the next compaction.
     try library.store.core.environment.close()
     try refusal.get()
   }
 
-  /// Refuses where events are set aside: they may name files, and a later program may carry them out.
+  /// Throws if events are quarantined: they may name files, and a later version may apply them.
   private func checkAllEventsAreRead() throws {
     let aside = try store.reading { t in try store.core.projections.setAside(in: t) }
     guard let first = aside.first else { return }
     throw LibraryError(
       .changeNotSupported,
       """
-      Event \(first.sequence) is set aside and may name files, so none is swept; compact without it, or rebuild with a \
+      Event \(first.sequence) is quarantined and may name files, so none is swept; compact without it, or rebuild by a \
       program that knows the event.
       """)
   }

@@ -7,7 +7,7 @@ public import PhotoLedger
 //
 //     other     … 41 ── 42 ── 43 ── 44          commits of its own, which are counted
 //                       │ the last commit at which both chains are equal
-//     this      … 41 ── 42 ── 43' ── 44'        told object by object, from this log after that commit
+//     this      … 41 ── 42 ── 43' ── 44'        listed by object, from this log after that commit
 //
 // Chains are hashes over everything before, so "equal here" means "equal up to here", and the last common commit is
 // found by halving. What happened since is composed from the events, as it is for an observer who was away; the two
@@ -64,7 +64,7 @@ public struct LibraryComparison: Sendable, Hashable {
 }
 
 extension PhotoLibrary {
-  /// Tells, object by object, what this library has become since it and another one were the same.
+  /// Lists, by object, the changes of this library since its last common state with another one.
   /// - Parameters:
   ///   - other: the library that this one was forked from, or a fork of it.
   ///   - body: is given each object that differs, assets first, in the order in which they were added; false stops.
@@ -113,7 +113,7 @@ extension PhotoLibrary {
     guard low > 0, let last = try commit(low, of: self) else {
       throw LibraryError(
         .conflict,
-        "\(url.path) and \(other.url.path) have no commit in common; compare a fork with what it was made from.")
+        "\(url.path) and \(other.url.path) have no commit in common; compare a fork with its origin.")
     }
     return (low, last.lastSequence)
   }

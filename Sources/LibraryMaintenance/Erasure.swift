@@ -7,7 +7,7 @@ public import PhotoLedger
 
 // Forgetting an asset for good.
 //
-//     preview ─▶ whoever may refuse ─▶ trash and purge ─▶ files removed ─▶ log: payloads out, asset.erased in ─┐
+//     preview ─▶ confirmation ─▶ trash and purge ─▶ files removed ─▶ log: payloads out, asset.erased in ─┐
 //                                      one commit          and looked for   one commit for 256 assets          │
 //                                                               reports of imports ◀─ snapshots of the past ◀──┘
 //
@@ -42,7 +42,7 @@ public struct ErasedAsset: Sendable, Hashable {
   public let wasPurged: Bool
   /// The names of its files, those that edits have replaced included.
   public let originalFilenames: [String]
-  /// How many events tell of it whose payload goes.
+  /// The number of events with its data, whose payload is erased.
   public let eventCount: Int
   /// The library's files that go.
   public let removedFiles: [String]
@@ -76,18 +76,18 @@ extension PhotoLibrary {
     }
   }
 
-  /// Forgets assets for good: purges them, removes every file that they ever named and that no other asset has, takes
-  /// what the log tells of them out of it, and blanks the lines of import reports that name them.
+  /// Erases assets permanently: purges them, removes every file that they ever named and that no other asset has,
+  /// erases their data from the log, and blanks the lines of import reports that name them.
   ///
-  /// The chain and every proof go on to hold; states of the past show an asset that says ``Asset/isErased``. The bytes
-  /// of old values stay in the store's free space until ``compact(at:sweepingResources:progress:)`` has run. An erasure
-  /// that failed on the way may be asked for again and goes on.
+  /// The chain and every proof remain valid; as-of views show an asset with ``Asset/isErased`` set. The bytes of old
+  /// values remain in the store's free space until ``compact(at:sweepingResources:progress:)`` has run. A failed
+  /// erasure can be repeated and continues.
   /// - Parameters:
-  ///   - assets: assets of the library, purged ones included.
-  ///   - cause: why, for the log, which keeps it.
-  /// - Returns: what went, and what stayed.
-  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.userCancelled` if whoever confirms
-  ///   changes refuses, `.identifierNotFound`, `.storage` if a file cannot be removed.
+  ///   - assets: assets of the library, including purged ones.
+  ///   - cause: the reason, which the log keeps.
+  /// - Returns: what was erased, and what was kept.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.userCancelled` if the confirmation
+  ///   handler rejects it, `.identifierNotFound`, `.storage` if a file cannot be removed.
   /// - Complexity: O(k log n) for k events of the assets, O(n) in resources for their files and in lines of reports.
   @discardableResult
   public func eraseAssets(_ assets: [LocalIdentifier], cause: String? = nil) throws -> ErasureReport {
@@ -95,7 +95,7 @@ extension PhotoLibrary {
     let confirmation = store.installed((any ChangeConfirmation).self).current
     let proposal = ChangeProposal(erasing: preview.map(\.id), client: client, cause: cause)
     guard confirmation?.confirm(proposal) ?? true else {
-      throw LibraryError(.userCancelled, "The erasure was refused by who was asked to confirm it; nothing was changed.")
+      throw LibraryError(.userCancelled, "The erasure was rejected by the confirmation handler; nothing was changed.")
     }
     let subjects = try store.reading { t in try erasureSubjects(assets, t) }
     try purge(subjects.filter { !$0.isPurged }, cause)
@@ -103,7 +103,7 @@ extension PhotoLibrary {
     for run in subjects.map(\.number).inRuns(of: Event.objectLimit) {
       _ = try store.perform([.eraseAssets(Array(run))], cause: cause, isConfirmed: true)
     }
-    // They hold states of before, which nothing may tell any more.
+    // They contain earlier states, which must no longer be available.
     try dropSnapshots()
     let lines = try store.folder.withPath { library in
       try ImportTraces(library: library).erase(subjects.map(\.identifier))
@@ -186,7 +186,7 @@ extension PhotoLibrary {
           throw LibraryError(
             .storage,
             """
-            The file \(path) cannot be removed, so the log still tells of it; \
+            The file \(path) cannot be removed, so the log still contains its data; \
             make its folder writable and erase the asset again.
             """)
         }

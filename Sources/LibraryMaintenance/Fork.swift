@@ -32,10 +32,9 @@ public struct ForkReport: Sendable, Hashable {
 extension PhotoLibrary {
   /// Makes a second library that has everything of this one and shares the bytes of its files, to try something in.
   ///
-  /// Nothing that happens in the fork touches this library. ``compare(with:_:)`` says what happened there.
-  /// - Parameters:
-  ///   - url: a directory that does not exist; on the same file system, so that files can be shared.
-  ///   - progress: is told how far it is; false stops, and nothing is left.
+  /// Changes in the fork never touch this library. ``compare(with:_:)`` lists them.
+  /// - Parameters: - url: a directory that does not exist; on the same file system, so that files can be shared. -
+  ///   progress: the progress handler; return `false` to cancel, which leaves nothing.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.alreadyExists`,
   ///   `.changeNotSupported` for a directory inside the library, `.userCancelled`, `.corrupted`, `.notEnoughSpace`,
   ///   `.storage`.

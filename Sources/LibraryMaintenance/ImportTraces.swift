@@ -4,10 +4,10 @@ import PhotoLedger
 
 // The lines that the reports of imports have about erased assets (LIBRARY/imports/*.jsonl).
 //
-// A line that names an asset tells of its file's path; other lines tell of the same path: a duplicate of it, its
-// sidecar, and in any report that it was not reached or passed over. All of them are overwritten where they stand, by a
-// line of the same length, so that an import that is writing the file at this moment goes on behind them. The lines
-// that name the asset come last: they are how the others are found, should this be cut short.
+// A line that names an asset contains its file's path; other lines contain the same path: a duplicate of it, its
+// sidecar, and in any report that it was not reached or skipped. All of them are overwritten in place, by a line of the
+// same length, so that an import that is writing the file continues after them. The lines that name the asset come
+// last: the others are found by them, if this is interrupted.
 //
 //     {"asset":"…/L0/001","outcome":"asset","path":"/p/a.jpg"}      {"outcome":"erased"}
 //     {"outcome":"sidecar","path":"/p/a.xmp"}                 ──▶   {"outcome":"erased"}
@@ -64,8 +64,8 @@ struct ImportTraces {
       naming = lines.filter { $0.line.asset.map(names.contains) ?? false }
     }
 
-    /// The lines that name no asset, and tell of what this report says of a file, or of a file of any report by its own
-    /// path. What became another asset under the same path, on another day, is that asset's.
+    /// The lines that name no asset, but a file of this report, or a file of any report by its own path. A file that
+    /// became another asset under the same path later belongs to that asset.
     func others(tellingOf known: Set<String>) -> [Range<Int>] {
       let own = Set(paths)
       let stems = Set(own.map(ImportTraces.stem))

@@ -8,9 +8,9 @@ public import PhotoLedger
 //     library ── export ──▶ lines ──▶ a new library with the same records, the same chain, and no files
 //                              └────▶ a follower: a library whose head is where the lines begin
 //
-// What comes in is hostile until it is proved: each line is bounded, each record proves itself and continues the one
-// before, each payload is an event of a type that this program knows, and the whole is carried out as a replay. A new
-// library has its name only after that; a follower takes all lines in one transaction, or none.
+// Input is hostile until verified: each line is bounded, each record is consistent and continues the one before, each
+// payload is an event of a known type, and the whole is applied as a replay. A new library gets its name only after
+// that; a follower imports all lines in one transaction, or none.
 
 extension PhotoLibrary {
   /// Writes the log, or what follows a state, as JSON lines; the same log is the same text.
@@ -93,15 +93,15 @@ extension PhotoLibrary {
     }
   }
 
-  /// Makes a library of an exported log, in a new directory; its files are missing until they are put beside it.
+  /// Creates a library from an exported log, in a new directory; its files are missing until they are copied to it.
   /// - Parameters:
   ///   - url: a directory that does not exist.
-  ///   - environment: the clock, chance and the name of the process.
-  ///   - next: gives the next line without its line end; nil at the end.
-  ///   - progress: is told how far it is; false stops, and nothing is left.
+  ///   - environment: clock, randomness and the name of the process.
+  ///   - next: returns the next line without its line end; nil at the end.
+  ///   - progress: the progress handler; return `false` to cancel, which leaves nothing.
   /// - Returns: the state of the new library.
   /// - Throws: ``LibraryError`` `.malformedRequest` or `.corrupted` with the number of the line, `.newerThanProgram`,
-  ///   `.alreadyExists`, `.userCancelled`, `.notEnoughSpace`, `.storage`; what `next` throws.
+  ///   `.alreadyExists`, `.userCancelled`, `.notEnoughSpace`, `.storage`; the errors of `next`.
   /// - Complexity: O(bytes), and O(n log n) in events.
   @discardableResult
   public static func importLog(
@@ -116,7 +116,7 @@ extension PhotoLibrary {
       guard heading.after == .empty else {
         throw LibraryError(
           .conflict,
-          "The lines begin after event \(heading.after.sequence); append them to a library that ends there, "
+          "The lines start after event \(heading.after.sequence); append them to a library that ends there, "
             + "or export the whole log.")
       }
       let token = try LogIntake.fill(folder.path, lines, heading, environment, progress)
@@ -125,10 +125,10 @@ extension PhotoLibrary {
     }
   }
 
-  /// Takes in an exported stretch of the log that begins where this library ends.
+  /// Imports an exported log range that starts where this library ends.
   /// - Parameters:
-  ///   - next: gives the next line without its line end; nil at the end.
-  ///   - progress: is told how far it is; false stops, and nothing is changed.
+  ///   - next: returns the next line without its line end; nil at the end.
+  ///   - progress: the progress handler; return `false` to cancel, which changes nothing.
   /// - Returns: the state afterwards.
   /// - Throws: as ``importLog(to:environment:next:progress:)``; `.conflict` if the library is another one or ends
   ///   elsewhere, `.accessUserDenied` for any client but the owner.
@@ -144,13 +144,13 @@ extension PhotoLibrary {
       let heading = try lines.heading()
       guard heading.library == store.core.identifier else {
         throw LibraryError(
-          .conflict, "The lines are of the library \(heading.library.uuidString), which is another one.")
+          .conflict, "The lines are of another library, \(heading.library.uuidString).")
       }
       let taken = try LogIntake(store.core, heading).append(lines, progress)
       store.signal.notify()
       store.core.discard(taken.orphans, from: store.resources)
       if !taken.erased.isEmpty {
-        // As where the assets were erased first: what lies beside the store tells of them too.
+        // As for the original erasure: files beside the store contain their data too.
         try dropSnapshots()
         _ = try store.folder.withPath { try ImportTraces(library: $0).erase(taken.erased) }
       }

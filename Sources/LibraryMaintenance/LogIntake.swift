@@ -38,7 +38,7 @@ final class LogLines {
   /// The first line.
   func heading() throws -> LogHeading {
     guard let line = try line() else {
-      throw LibraryError(.malformedRequest, "There are no lines; pass what `export` wrote.")
+      throw LibraryError(.malformedRequest, "There are no lines; pass the output of `export`.")
     }
     do { return try LogHeading(line) } catch { throw refusal(error) }
   }
@@ -58,14 +58,14 @@ final class LogLines {
     }
   }
 
-  /// Why a line is refused, with its number.
+  /// Why a line is rejected, with its number.
   func refusal(_ error: any Error, at line: Int? = nil) -> LibraryError {
     let place = "Line \(line ?? number)"
     switch error {
-    case let error as LogLineError: return LibraryError(.malformedRequest, "\(place) is refused: \(error.clause).")
+    case let error as LogLineError: return LibraryError(.malformedRequest, "\(place) is invalid: \(error.clause).")
     case let error as EventLogError where error.storage == nil:
-      return LibraryError(.corrupted, "\(place) is refused. \(error.description)")
-    case let error as LibraryError: return LibraryError(error.code, "\(place) is refused. \(error.description)")
+      return LibraryError(.corrupted, "\(place) is invalid. \(error.description)")
+    case let error as LibraryError: return LibraryError(error.code, "\(place) is invalid. \(error.description)")
     default: return LibraryError(error)
     }
   }
@@ -147,7 +147,7 @@ struct LogIntake {
   private func cut(at head: EventLog.Head, _ lines: LogLines) -> LibraryError {
     LibraryError(
       .corrupted,
-      "The lines end at line \(lines.number) with event \(head.sequence), and the first one says that the log ends "
+      "The lines end at line \(lines.number) with event \(head.sequence), but the first line says that the log ends "
         + "with event \(heading.head.sequence) and the chain \(heading.head.chain); lines are missing or too many.")
   }
 
@@ -190,7 +190,7 @@ struct LogIntake {
     return try core.environment.read { t in
       guard let record = try core.log.event(at: rootFolder, in: t),
         case .libraryCreated(heading.library, _) = try Event(record)
-      else { throw LibraryError(.corrupted, "The first event does not make the library that the first line names.") }
+      else { throw LibraryError(.corrupted, "The first event does not create the library named in the first line.") }
       var core = core
       core.forks = try core.projections.forks(in: t)
       return core.token(head.commit)
@@ -205,7 +205,7 @@ struct LogIntake {
         try core.environment.read { source in try carryOut(wanted, of: head, from: source, progress) }
       }
     } catch let error as LibraryError where error.code == .corrupted {
-      throw LibraryError(.corrupted, "The lines prove themselves, but they make no library. \(error.description)")
+      throw LibraryError(.corrupted, "The lines are consistent, but do not form a library. \(error.description)")
     }
   }
 
@@ -236,7 +236,7 @@ struct LogIntake {
     let batch = try self.batch(lines, upTo: Self.followerBytes)
     guard try lines.line() == nil else {
       throw LibraryError(
-        .limitExceeded, "More than \(Self.followerBytes) bytes cannot be taken in at once; export a shorter stretch.")
+        .limitExceeded, "At most \(Self.followerBytes) bytes can be imported at once; export a shorter range.")
     }
     return try core.environment.write { t in
       let head = try core.log.head(t)
@@ -244,7 +244,7 @@ struct LogIntake {
         throw LibraryError(
           .conflict,
           """
-          The lines continue event \(heading.after.sequence) with the chain \(heading.after.chain), and the library \
+          The lines continue event \(heading.after.sequence) with the chain \(heading.after.chain), but the library \
           ends with event \(head.sequence) and the chain \(head.chain).
           """)
       }
@@ -278,7 +278,7 @@ struct LogIntake {
         taken.orphans += try core.erasable(existence.row.number, t).resources
       }
       guard progress(TaskProgress(phase: "replay", done: sequence, total: last)) else {
-        throw LibraryError(.userCancelled, "The intake was stopped; nothing was changed.")
+        throw LibraryError(.userCancelled, "The log import was stopped; nothing was changed.")
       }
       sequence += 1
     }
@@ -304,7 +304,7 @@ struct LogIntake {
 
   private func event(at sequence: UInt64, _ t: borrowing WriteTransaction) throws -> (event: Event, commit: UInt64) {
     guard let record = try core.log.event(at: sequence, in: t) else {
-      throw LibraryError(.corrupted, "Event \(sequence) was taken in and is not there.")
+      throw LibraryError(.corrupted, "Event \(sequence) was imported but is missing.")
     }
     return (try Event(record), record.commit)
   }

@@ -8,13 +8,13 @@ import PhotoLedger
 //     {"sequence":1,"commit":1,"index":0,"isLast":true,"time":…,"type":"library.created","version":1,
 //      "information":{…},"commitment":"…","salt":"…","payload":"…","reads":"…","leaf":"…","chain":"…"}   each event
 //
-// Hashes and salt are hexadecimal digits, the payload is base64 (RFC 4648, section 4). `reads` says the same in the
-// diagnostic notation of CBOR (RFC 8949, section 8), for people; it is compared when a line is read, so that nobody is
-// shown something that is not there. An erased event has null for salt, payload and `reads`. The head stands in the
-// first line, so a text that was cut short is seen to be.
+// Hashes and salt are hexadecimal digits, the payload is base64 (RFC 4648, section 4). `reads` is the same in the
+// readable diagnostic notation of CBOR (RFC 8949, section 8); it is compared when a line is read, so that a reader is
+// never shown something else than the payload. An erased event has null for salt, payload and `reads`. The head is in
+// the first line, so a truncated text is detected.
 //
-// The keys come in this order, and the same log is the same text, byte for byte. Reading takes any order and any
-// blanks, but no key that is not listed: whoever adds something that is not proved is told so.
+// The keys come in this order, and the same log is the same text, byte for byte. Reading accepts any order and any
+// blanks, but rejects unknown keys, whose contents would not be verified.
 
 /// The first line of an exported log.
 struct LogHeading: Equatable {
@@ -77,12 +77,12 @@ extension LogHeading {
         .newerThanProgram, "The exported log has version \(form.version); this program reads up to \(Self.version).")
     }
     guard let library = LocalIdentifier(form.library) else {
-      throw LogLineError("'\(form.library.prefix(40))' is no identifier of a library")
+      throw LogLineError("'\(form.library.prefix(40))' is not the identifier of a library")
     }
     self.init(library: library, after: try form.after.head(), head: try form.head.head())
     guard head.sequence >= after.sequence, head.commit >= after.commit else {
       throw LogLineError(
-        "the log ends at event \(head.sequence), before event \(after.sequence), after which it begins")
+        "the log ends at event \(head.sequence), before event \(after.sequence), after which it starts")
     }
   }
 }
@@ -96,7 +96,7 @@ struct LogLineError: Error {
 
   static func digest(_ text: String, _ name: String) throws -> SHA256Digest {
     guard let digest = SHA256Digest(hexadecimal: text), digest.description == text else {
-      throw LogLineError("the \(name) is not 64 small hexadecimal digits")
+      throw LogLineError("the \(name) is not 64 hexadecimal digits in lower case")
     }
     return digest
   }
@@ -120,8 +120,8 @@ struct LogLineError: Error {
     switch error {
     case .keyNotFound(let key, _): "the key '\(key.stringValue)' is missing"
     case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      "'\(context.codingPath.map(\.stringValue).joined(separator: "."))' is of the wrong kind or out of range"
-    default: "it is no JSON object that can be read"
+      "'\(context.codingPath.map(\.stringValue).joined(separator: "."))' has the wrong type or is out of range"
+    default: "it is not a valid JSON object"
     }
   }
 
@@ -261,7 +261,7 @@ extension EventCopy {
       ])
     let payload = try form.payload.map { text in
       guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else {
-        throw LogLineError("the payload is no base64")
+        throw LogLineError("the payload is not base64")
       }
       return Array(data)
     }
@@ -281,7 +281,7 @@ extension EventCopy {
       }, commitment: try LogLineError.digest(form.commitment, "commitment"), salt: salt, payload: payload,
       leaf: try LogLineError.digest(form.leaf, "leaf"), chain: try LogLineError.digest(form.chain, "chain"))
     if let reads = form.reads, Array(reads.utf8) != Self.reads(payload) {
-      throw LogLineError("'reads' does not say what the payload says")
+      throw LogLineError("'reads' does not agree with the payload")
     }
   }
 

@@ -1,7 +1,7 @@
 import EventLog
 import PhotoLedger
 
-// Proofs that leave the library: whoever holds a checkpoint checks them without it.
+// Proofs that are checked without the library, by a holder of a checkpoint.
 //
 //     inclusion     this event is the s-th of the log that the checkpoint is of        its leaf, at most log₂ n hashes
 //     consistency   the log of an earlier checkpoint is the beginning of a later one    at most 2 log₂ n hashes
@@ -38,7 +38,7 @@ public struct InclusionProof: Sendable, Hashable, Codable {
   /// The hashes that prove that this is the first event of the same tree, the lowest first, in hexadecimal digits.
   public let firstHashes: [String]
 
-  /// The keys of its JSON, in its order; another is refused.
+  /// The keys of its JSON, in its order; another is rejected.
   enum CodingKeys: String, CodingKey, CaseIterable {
     case origin, sequence, size, leaf, hashes, root, record, chainBefore, firstRecord, firstHashes
   }
@@ -69,7 +69,7 @@ public struct InclusionProof: Sendable, Hashable, Codable {
   /// The chain up to the event, after checks of the record that ends with it; nil without a record.
   private func chain(giving leaf: SHA256Digest) throws -> SHA256Digest? {
     guard let record else {
-      guard chainBefore == nil else { throw ProofText.failure("it has the chain before a record, and no record") }
+      guard chainBefore == nil else { throw ProofText.failure("it has a chain value before a record, but no record") }
       return nil
     }
     let evidence = try ProofText.evidence(record, "record")
@@ -121,7 +121,7 @@ public struct ConsistencyProof: Sendable, Hashable, Codable {
   /// The hashes that prove that this is the first event of the later tree, the lowest first, in hexadecimal digits.
   public let firstHashes: [String]
 
-  /// The keys of its JSON, in its order; another is refused.
+  /// The keys of its JSON, in its order; another is rejected.
   enum CodingKeys: String, CodingKey, CaseIterable {
     case origin, earlierSize, earlierRoot, size, root, hashes, firstRecord, firstHashes
   }
@@ -135,7 +135,7 @@ public struct ConsistencyProof: Sendable, Hashable, Codable {
     let (earlier, later) = (try ProofText.digest(earlierRoot, "earlier root"), try ProofText.digest(root, "root"))
     let hashes = try ProofText.digests(hashes)
     guard earlierSize > 0, MerkleTree.isConsistent(from: earlierSize, earlier, to: size, later, proof: hashes) else {
-      throw ProofText.failure("its hashes do not show that \(earlierSize) events are the beginning of \(size)")
+      throw ProofText.failure("its hashes do not show that \(earlierSize) events are a prefix of \(size)")
     }
     try ProofText.check(origin, firstRecord, firstHashes, in: size, later)
     for checkpoint in checkpoints {
@@ -164,7 +164,7 @@ extension ConsistencyProof {
 /// What both proofs read and compare.
 private enum ProofText {
   static func failure(_ what: String) -> LibraryError {
-    LibraryError(.invalidProof, "The proof does not hold: \(what); ask the library for it anew.")
+    LibraryError(.invalidProof, "The proof is not valid: \(what); create it again from the library.")
   }
 
   static func digest(_ text: String, _ name: String) throws -> SHA256Digest {
@@ -180,7 +180,7 @@ private enum ProofText {
   static func evidence(_ record: String, _ name: String) throws -> RecordEvidence {
     guard let bytes = bytes(record) else { throw failure("its \(name) is not hexadecimal digits") }
     do { return try RecordEvidence(of: bytes.span.bytes) } catch {
-      throw failure("its \(name) does not hold together. \(error.description)")
+      throw failure("its \(name) is inconsistent. \(error.description)")
     }
   }
 
@@ -194,7 +194,7 @@ private enum ProofText {
     else { throw failure("its first record is not the first of the log of \(size) events") }
     guard let identifier = library(createdBy: first) else { throw failure("its first record creates no library") }
     guard origin == Checkpoint.originPrefix + identifier.uuidString else {
-      throw failure("it says that it is of the log \(origin), and its first record creates \(identifier.uuidString)")
+      throw failure("it claims to be of the log \(origin), but its first record creates \(identifier.uuidString)")
     }
   }
 
@@ -240,11 +240,11 @@ private enum ProofText {
 
   static func compare(_ checkpoint: Checkpoint, _ origin: String, _ trees: [(size: UInt64, root: String)]) throws {
     guard checkpoint.origin == origin else {
-      throw failure("it is of the log \(origin), and the checkpoint of \(checkpoint.origin)")
+      throw failure("it is of the log \(origin), but the checkpoint is of \(checkpoint.origin)")
     }
     guard let tree = trees.first(where: { $0.size == checkpoint.size }) else {
       let sizes = trees.map { "\($0.size)" }.joined(separator: " and ")
-      throw failure("it is about \(sizes) events, and the checkpoint about \(checkpoint.size)")
+      throw failure("it is about \(sizes) events, but the checkpoint is about \(checkpoint.size)")
     }
     guard tree.root == checkpoint.root else {
       throw failure("its root of \(tree.size) events is not that of the checkpoint of \(checkpoint.spelledTime)")

@@ -3,22 +3,22 @@ import LMDB
 public import PhotoLedger
 
 extension PhotoLibrary {
-  /// Recomputes the log and tells its size, Merkle root and head, to be kept elsewhere.
+  /// Recomputes the log and returns its size, Merkle root and head, to be stored elsewhere.
   ///
-  /// Every record is read back in a read transaction that begins here and all its hashes are recomputed, also those
-  /// that were written a moment ago: a hash that went wrong on its way to the disk would otherwise be vouched for, and
-  /// a checkpoint that was given away cannot be taken back.
-  /// - Parameter progress: is told how far it is; false stops.
+  /// Every record is read back in a new read transaction and all its hashes are recomputed, including those just
+  /// written: otherwise a hash that was corrupted on its way to the disk would be certified, and a published checkpoint
+  /// cannot be revoked.
+  /// - Parameter progress: the progress handler; return `false` to cancel.
   /// - Returns: the checkpoint, unsigned.
-  /// - Throws: ``LibraryError``: `.corrupted` if the log does not verify, `.userCancelled` if `progress` stops,
-  ///   `.storage`.
+  /// - Throws: ``LibraryError``: `.corrupted` if the log does not verify, `.userCancelled` if `progress` returns
+  ///   `false`, `.storage`.
   /// - Complexity: O(n) in events, as verifying the log.
   public func checkpoint(progress: (TaskProgress) -> Bool = { _ in true }) throws -> Checkpoint {
     try checkIsOwner("make a checkpoint of the library")
     return try store.reading { t in
       let head = try store.core.log.head(t).sequence
       guard let found = try store.core.log.proved(statesAt: [head], in: t, progress) else {
-        throw LibraryError(.userCancelled, "The checkpoint was given up; nothing was written.")
+        throw LibraryError(.userCancelled, "The checkpoint was cancelled; nothing was written.")
       }
       guard found.defect == nil, let state = found.states[head] else {
         let defect = found.defect?.description ?? "The log ends before its head."
@@ -43,7 +43,7 @@ extension PhotoLibrary {
   public func inclusionProof(
     ofSequence sequence: UInt64, inFirst size: UInt64? = nil, includingRecord includesRecord: Bool = false
   ) throws -> InclusionProof {
-    try checkIsOwner("prove what the log holds")
+    try checkIsOwner("create proofs")
     return try store.reading { t in
       let size = try size ?? store.core.log.head(t).sequence
       let hashes = try store.tree.inclusionProof(ofSequence: sequence, size: size, in: t)
@@ -70,9 +70,9 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError``: `.malformedRequest` if the log has fewer events, `.corrupted`, `.storage`.
   /// - Complexity: O(log n) for events whose hashes this process knows, n the later size; the first time O(n).
   public func consistencyProof(from earlier: UInt64, to size: UInt64? = nil) throws -> ConsistencyProof {
-    try checkIsOwner("prove what the log holds")
+    try checkIsOwner("create proofs")
     guard earlier > 0 else {
-      throw LibraryError(.malformedRequest, "Every log begins with a log of no events; name a size of 1 or more.")
+      throw LibraryError(.malformedRequest, "The empty log is a prefix of every log; pass a size of 1 or more.")
     }
     return try store.reading { t in
       let size = try size ?? store.core.log.head(t).sequence
@@ -91,7 +91,7 @@ extension PhotoLibrary {
   /// Nothing is handed out that does not hold.
   private func sound(_ check: () throws -> Void) throws {
     do { try check() } catch {
-      throw LibraryError(.corrupted, "A proof made from the log does not hold; run `verify`. \(error)")
+      throw LibraryError(.corrupted, "A proof created from the log is not valid; run `verify`. \(error)")
     }
   }
 }

@@ -11,9 +11,9 @@ import PhotoLedger
 //     shared     blocks shared, else a second name for the same file (link), else copied
 //     left       nothing: the other library finds its files missing, which is a state
 //
-// A second name is as good as a copy here: a file of resources is read-only, is never written in place, and a purge
-// removes a name. All files are taken, not only those that assets name now: what an edit replaced is still wanted by
-// whoever takes the edit back.
+// A hard link is as good as a copy here: a file of resources is read-only, is never written in place, and a purge
+// removes one name. All files are copied, not only those that assets name now: reverting an edit needs the files that
+// it replaced.
 
 /// How the bytes of photos come along when a library is copied.
 public enum ResourceCopying: String, Sendable, CaseIterable {
@@ -61,7 +61,7 @@ extension ResourceTransfer {
     var done = 0
     for batch in files.inRuns(of: Self.filesAtOnce).map(Array.init) {
       guard progress(TaskProgress(phase: "resources", done: UInt64(done), total: UInt64(files.count))) else {
-        throw LibraryError(.userCancelled, "The copy was stopped; nothing is left of it.")
+        throw LibraryError(.userCancelled, "The copy was stopped; nothing was created.")
       }
       // Hashing is most of it, and several cores hash several files.
       let outcomes = SeveralCores.map(batch.count) { index in

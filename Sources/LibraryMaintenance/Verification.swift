@@ -31,7 +31,7 @@ public struct Verification: Sendable, Hashable {
   public internal(set) var missingResources: [String] = []
   /// How many checkpoints the log was compared with, and fits.
   public internal(set) var checkpointCount: UInt64 = 0
-  /// Events that were set aside, since no program that rebuilt the library could carry them out.
+  /// Quarantined events, which could not be applied by a rebuild.
   public internal(set) var setAside: [SetAsideEvent] = []
   /// The chain hash at the head, in hexadecimal digits: compare it with one that was written down elsewhere.
   public internal(set) var chain = ""
@@ -55,15 +55,15 @@ extension Verification {
 }
 
 extension PhotoLibrary {
-  /// Recomputes the chain of the log and every projection, and looks at every resource's file.
+  /// Recomputes the chain of the log and every projection, and checks every resource's file.
   /// - Parameters:
-  ///   - scratch: a directory for the throw-away store; it needs about the space of the store itself.
-  ///   - hashesContent: whether the files are read and hashed, not only looked for.
-  ///   - checkpoints: what the log was earlier, kept elsewhere: shows also what was recomputed to the end.
-  ///   - progress: is told how far it is; false stops.
-  /// - Returns: what was found; a difference is returned, not thrown.
-  /// - Throws: ``LibraryError`` if reading fails or `progress` stops (`.userCancelled`), or a checkpoint is of another
-  ///   library (`.invalidProof`).
+  ///   - scratch: a directory for the temporary store; it needs about the space of the store itself.
+  ///   - hashesContent: whether the files are read and hashed, not only checked for existence and size.
+  ///   - checkpoints: earlier states of the log, stored elsewhere, which also reveal a fully recomputed log.
+  ///   - progress: the progress handler; return `false` to cancel.
+  /// - Returns: the verification; a difference is returned, not thrown.
+  /// - Throws: ``LibraryError`` if reading fails or `progress` returns `false` (`.userCancelled`), or a checkpoint is
+  ///   of another library (`.invalidProof`).
   /// - Complexity: O(n log n) in events.
   public func verify(
     scratch: URL = FileManager.default.temporaryDirectory, hashingContent hashesContent: Bool = false,
@@ -80,12 +80,13 @@ extension PhotoLibrary {
     }
   }
 
-  /// Looks for what is wrong with the log of a library that cannot be opened.
+  /// Verifies the log of a library that cannot be opened.
   /// - Parameters:
   ///   - url: the library's directory.
-  ///   - progress: is told how far it is; false stops.
-  /// - Returns: what was found in the log; nil if it is sound or cannot be read at all, so that opening says more.
-  /// - Throws: ``LibraryError`` `.userCancelled` if `progress` stops.
+  ///   - progress: the progress handler; return `false` to cancel.
+  /// - Returns: the defect of the log; nil if it is sound or cannot be read at all, so that the error of opening is
+  ///   more useful.
+  /// - Throws: ``LibraryError`` `.userCancelled` if `progress` returns `false`.
   /// - Complexity: O(bytes) of the events.
   package static func verifyUnopened(
     _ url: URL, progress: (TaskProgress) -> Bool = { _ in true }
@@ -197,16 +198,16 @@ extension PhotoLibrary {
     while true {
       switch (stored, wanted) {
       case (nil, nil): return nil
-      case (let stored?, nil): return defect(name, stored.key, "holds an entry that the log does not give")
-      case (nil, let wanted?): return defect(name, wanted.key, "lacks an entry that the log gives")
+      case (let stored?, nil): return defect(name, stored.key, "has an entry that does not follow from the log")
+      case (nil, let wanted?): return defect(name, wanted.key, "lacks an entry that follows from the log")
       case (let left?, let right?):
         guard left.key.isEqual(to: right.key) else {
           return left.comesBefore(right, asNumber: live.hasIntegerKeys)
-            ? defect(name, left.key, "holds an entry that the log does not give")
-            : defect(name, right.key, "lacks an entry that the log gives")
+            ? defect(name, left.key, "has an entry that does not follow from the log")
+            : defect(name, right.key, "lacks an entry that follows from the log")
         }
         guard left.value.isEqual(to: right.value) else {
-          return defect(name, left.key, "holds another value than the log gives")
+          return defect(name, left.key, "has a value that does not follow from the log")
         }
       }
       count += 1
@@ -237,7 +238,7 @@ extension PhotoLibrary {
         case .altered:
           found.defect = Verification.Defect(
             place: store.resources.url(of: resource).path,
-            description: "The file of \(resource.originalFilename) is not what was imported.")
+            description: "The file of \(resource.originalFilename) does not have the recorded hash.")
           return .stop
         }
       }
@@ -254,7 +255,7 @@ extension StoreCore {
   fileprivate func checkOrigin(of checkpoint: Checkpoint) throws {
     guard checkpoint.origin != origin else { return }
     throw LibraryError(
-      .invalidProof, "The checkpoint is of the log \(checkpoint.origin), and this library's is \(origin).")
+      .invalidProof, "The checkpoint is of the log \(checkpoint.origin), but this library's is \(origin).")
   }
 }
 
@@ -271,7 +272,8 @@ extension Checkpoint {
     guard state.root.description == root, state.head.chain.description == chain, state.head.commit == commit else {
       return Verification.Defect(
         place: "events 1 to \(size)",
-        description: "One of them was altered since the checkpoint of \(spelledTime), and what follows it recomputed.")
+        description:
+          "One of them was altered since the checkpoint of \(spelledTime), and the hashes after it recomputed.")
     }
     return nil
   }

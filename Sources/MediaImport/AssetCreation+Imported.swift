@@ -9,7 +9,7 @@ internal import PhotoLedger
 //   UTC alone (a movie's header)      the instant         nil                  nil
 //   nothing                           nil                 nil                  nil
 //
-// "The clock" is held as though it were UTC. Sizes are as displayed; what a damaged file does not tell is 0.
+// "The clock" is held as though it were UTC. Sizes are as displayed; values that a damaged file lacks are 0.
 
 extension MediumFacts {
   /// What a file says, as the library holds it.

@@ -5,10 +5,10 @@
 //
 // Standard error is thrown away: what a tool has to say about a file is in its answer.
 //
-// The lifeline is for the day on which this process is killed. exiftool, told to stay open, goes on waiting when its
-// input ends, and one that is caught in a nasty file does not even look; without the lifeline each would stay for ever.
-// Nothing is ever written to it. Its end is our end, however that came about. The shell stands outside of the child's
-// sandbox, so that the child can neither end it nor leave its group.
+// The lifeline is for the case that this process is killed. exiftool in stay-open mode keeps waiting when its input
+// ends, and one that hangs in a hostile file does not even read it; without the lifeline each would run for ever.
+// Nothing is ever written to it. It is closed when this process ends in any way. The shell stands outside of the
+// child's sandbox, so that the child can neither end it nor leave its group.
 //
 // The process may hold an open LMDB environment, so nothing of ours runs between fork and exec but the system calls of
 // `psys_spawn_confined`, which set limits and sandbox. Every other descriptor is closed in the child, so that neither
@@ -16,8 +16,8 @@
 // ever ending). The group is not ours: Ctrl-C on the terminal reaches us alone, and ending the group ends what the
 // child started.
 //
-// It is a socket and not a pair of pipes because `send` can be told not to raise SIGPIPE when the child is gone; a
-// write to a pipe cannot, and a library must not change the signal settings of the program it is in.
+// It is a socket and not a pair of pipes because `send` can suppress SIGPIPE when the child has ended; a write to a
+// pipe cannot, and a library must not change the signal settings of the program it is in.
 
 internal import CSystem
 internal import Glibc
@@ -30,7 +30,7 @@ struct ChildProcess: ~Copyable {
   private let lifeline: Descriptor
   /// The shell at the other end of the lifeline, which leads the group.
   private let guardian: pid_t
-  /// Whether the kernel has told the exit status, which it does once.
+  /// Whether the exit status was read, which is possible once.
   private var isReaped = false
 
   /// What ended a read from the child.
@@ -159,7 +159,7 @@ struct ChildProcess: ~Copyable {
   /// Waits for the child, which has said its last, to end of itself.
   /// - Returns: its exit status; nil if a signal ended it, or if it did not end before `deadline`.
   mutating func exitStatus(before deadline: ContinuousClock.Instant) -> Int32? {
-    precondition(!isReaped, "The exit status of a child can be asked for once.")
+    precondition(!isReaped, "The exit status of a child can be read only once.")
     while true {
       var status: Int32 = 0
       let ended = waitpid(identifier, &status, WNOHANG)
@@ -175,7 +175,7 @@ struct ChildProcess: ~Copyable {
 
   /// Ends a process that leads a group, with its group, and takes its exit status from the kernel.
   private static func end(_ leader: pid_t) {
-    // The group exists from the moment the leader was made until it is waited for, so this reaches it.
+    // The group exists from the creation of the leader until it is waited for, so this reaches it.
     kill(-leader, SIGKILL)
     wait(for: leader)
   }

@@ -15,7 +15,7 @@ final class ExifTool: Sendable {
   private let sandbox: Sandbox
   /// Counts the processes that may still be taken out; a thread that finds none waits for one to come back.
   private let places: DispatchSemaphore
-  /// The processes that nobody is using; whoever takes one out is the only one to touch it until it is put back.
+  /// The idle processes; a process that is removed is used exclusively until it is returned.
   private let idle = Mutex<[ExifToolProcess]>([])
 
   /// Prepares to run exiftool; processes start when the first files are read.
@@ -59,10 +59,8 @@ final class ExifTool: Sendable {
   }
 
   /// Reads the metadata of one file. May be called from several threads; each uses a process of its own.
-  /// - Parameters:
-  ///   - path: An absolute path.
-  ///   - isThorough: Whether a JPEG is read to its end, so that the tags tell of one that was cut off.
-  ///   - isCancelled: Whether nobody waits for the answer any more; asked several times a second.
+  /// - Parameters: - path: An absolute path. - isThorough: Whether a JPEG is read to its end, so that the tags reveal a
+  ///   truncated one. - isCancelled: Whether the request was cancelled; called several times a second.
   /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run;
   ///   `cancelled`.
   func tags(
@@ -72,7 +70,7 @@ final class ExifTool: Sendable {
     guard let tags = ExifTags(json: answer) else {
       if readability(of: path) == ENOENT { throw ImportError.source(path, "read", errno: ENOENT) }
       throw ImportError(
-        .toolCrashed, path: path.description, "exiftool gave no readable answer about \(path); it was passed over.")
+        .toolCrashed, path: path.description, "exiftool returned no readable answer for \(path); the file was skipped.")
     }
     return tags
   }

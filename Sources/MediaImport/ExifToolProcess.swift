@@ -56,18 +56,18 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   /// A tag whose value exiftool learns only by reading a JPEG to its end, at three times the cost of the others.
   private static let thorough = "-JPEGImageLength"
 
-  /// Asks for the tags of one file.
+  /// Reads the tags of one file.
   /// - Parameters:
   ///   - path: an absolute path.
-  ///   - isThorough: whether a JPEG is read to its end, so that exiftool tells of one that was cut off.
-  ///   - isCancelled: whether nobody waits for the answer any more; then the process is ended.
+  ///   - isThorough: whether a JPEG is read to its end, so that exiftool reports a truncated one.
+  ///   - isCancelled: whether the request was cancelled; then the process is killed.
   /// - Returns: exiftool's JSON, an array with one object.
   /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run;
   ///   `cancelled`.
   func answer(
     about path: FilePath, isThorough: Bool = false, isCancelled: () -> Bool
   ) throws(ImportError) -> [UInt8] {
-    precondition(path.isAbsolute, "exiftool is given absolute paths, lest one look like an option.")
+    precondition(path.isAbsolute, "exiftool needs absolute paths, which cannot look like an option.")
     let deadline = ContinuousClock.now + limits.timePerFile
     if path.bytes.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
       let arguments = common + (isThorough ? [Self.thorough] : [])
@@ -76,13 +76,13 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
     return try ask(path.bytes + Array("\n\(isThorough ? "\(Self.thorough)\n" : "")".utf8), path, deadline, isCancelled)
   }
 
-  /// Lets exiftool do something to a file.
+  /// Runs exiftool on a file.
   /// - Parameters:
-  ///   - arguments: what to do, the files among it; none has a line feed.
-  ///   - path: the file that errors name.
-  ///   - isCancelled: whether nobody waits for it any more; then the process is ended.
-  /// - Throws: as ``answer(about:isThorough:isCancelled:)``. Without an error exiftool has come to its end, which need
-  ///   not be what was wanted.
+  ///   - arguments: its arguments, including the files; none has a line feed.
+  ///   - path: the file named in errors.
+  ///   - isCancelled: whether the request was cancelled; then the process is killed.
+  /// - Throws: as ``answer(about:isThorough:isCancelled:)``. Without an error exiftool has finished, but may not have
+  ///   produced the wanted result.
   func execute(
     _ arguments: [String], about path: FilePath, isCancelled: () -> Bool
   ) throws(ImportError) {
@@ -136,11 +136,11 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
     return answer
   }
 
-  /// How long it takes at most to notice that nobody waits any more.
+  /// The maximum delay until a cancellation is noticed.
   private static let look: Duration = .milliseconds(50)
 
-  /// Reads what there is, noticing within a moment that nobody waits for it any more.
-  /// - Returns: how many bytes were read; nil at the end.
+  /// Reads the available bytes, and notices a cancellation promptly.
+  /// - Returns: the number of bytes read; nil at the end.
   private func read(
     _ path: FilePath, _ deadline: ContinuousClock.Instant, _ isCancelled: () -> Bool,
     _ body: (ContinuousClock.Instant) -> ChildProcess.ReadResult
@@ -164,18 +164,18 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   }
 
   private func crashed(_ path: FilePath) -> ImportError {
-    ImportError(.toolCrashed, path: path.description, "exiftool ended while it read \(path); the file was passed over.")
+    ImportError(.toolCrashed, path: path.description, "exiftool exited while it read \(path); the file was skipped.")
   }
 
   private func timedOut(_ path: FilePath) -> ImportError {
     ImportError(
       .toolTimeout, path: path.description,
-      "exiftool did not finish \(path) within \(limits.timePerFile) and was ended; the file was passed over.")
+      "exiftool did not finish \(path) within \(limits.timePerFile) and was killed; the file was skipped.")
   }
 
   private func tooLarge(_ path: FilePath) -> ImportError {
     ImportError(
       .toolOutputTooLarge, path: path.description,
-      "exiftool had more than \(limits.outputByteCount) bytes to say about \(path); the file was passed over.")
+      "exiftool returned more than \(limits.outputByteCount) bytes for \(path); the file was skipped.")
   }
 }

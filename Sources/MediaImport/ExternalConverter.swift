@@ -11,8 +11,8 @@ public import PhotoLedger
 // Each runs as a child in a sandbox with limits on time and memory, reads a copy, and is ended when it is cancelled.
 // An exit status other than 0 is a failure whatever was written: half a film would look like a whole one.
 //
-// What was asked to be taken out and is still found afterwards is a failure too, and the bytes are given to nobody: not
-// every format that exiftool reads can be written by it, and a film may bring its places in a track of their own.
+// Metadata that should be removed and are still found afterwards are a failure too, and the bytes are not delivered:
+// exiftool cannot write every format that it reads, and a video may have its locations in a separate track.
 
 /// Converts picked items and takes metadata out of them, with the programs that are installed.
 public struct ExternalConverter: RepresentationConverter {
@@ -90,7 +90,7 @@ public struct ExternalConverter: RepresentationConverter {
 
   // MARK: Encoding
 
-  /// A program with what it is to be told.
+  /// A program with its arguments.
   private struct Tool {
     let program: String
     let arguments: @Sendable (_ source: String, _ target: String) -> [String]
@@ -127,7 +127,7 @@ public struct ExternalConverter: RepresentationConverter {
       guard let program = programs.find(tool.program) else { continue }
       _ = try run.output(of: program, tool.arguments(source, target))
       guard access(target, R_OK) == 0 else {
-        throw ImportError(.toolFailed, path: program, "\(program) ended without an error and without a file.")
+        throw ImportError(.toolFailed, path: program, "\(program) exited without an error and without a file.")
       }
       return
     }
@@ -162,13 +162,13 @@ public struct ExternalConverter: RepresentationConverter {
       let names = left.split(separator: "\n").prefix(5).map { $0.prefix { $0 != ":" }.split { $0.isWhitespace } }
       throw ImportError(
         .toolFailed, path: program[0],
-        "exiftool could not take all of it out of a \(conversion.targetType) file; left are "
+        "exiftool could not remove all of it from a \(conversion.targetType) file; left are "
           + names.map { $0.joined(separator: " ") }.joined(separator: ", "))
     }
   }
 
   /// exiftool and the arguments that come first: no configuration file of anybody's, which is Perl code.
   private func exiftool() throws -> [String] {
-    [try programs.exiftool(for: "it takes metadata out of photos and films"), "-config", ""]
+    [try programs.exiftool(for: "it removes metadata from photos and videos"), "-config", ""]
   }
 }

@@ -11,7 +11,7 @@ internal import Synchronization
 //
 // exiftool is looked for at each question until it is found, so one that is installed later is used without a restart.
 
-/// Tells what the bytes of a file are, with exiftool; the usual probe of a library (CB-06).
+/// Examines files with exiftool; the usual probe of a library (CB-06).
 public final class ExternalProbe: MediaProbe {
   private let tool = Mutex<ExifTool?>(nil)
   private let limits: ExifToolLimits
@@ -22,12 +22,12 @@ public final class ExternalProbe: MediaProbe {
   /// The probe that libraries of this process share where none was chosen.
   package static let shared = ExternalProbe()
 
-  /// Prepares to examine files; exiftool is looked for, and started, when the first file is examined.
+  /// Creates a probe; exiftool is searched, and started, when the first file is examined.
   /// - Parameters:
-  ///   - searchPath: folders with colons between them; nil: the environment's `PATH`.
-  ///   - limits: what one file may cost.
-  ///   - isCancelled: whether nobody waits for an answer any more; then exiftool is ended, and the file's block fails
-  ///     with ``LibraryError/Code/userCancelled``.
+  ///   - searchPath: folders separated by colons; nil: the environment's `PATH`.
+  ///   - limits: the limits for one file.
+  ///   - isCancelled: whether the request was cancelled; then exiftool is killed, and the file's block fails with
+  ///     ``LibraryError/Code/userCancelled``.
   public convenience init(
     searchPath: String? = nil, limits: ExifToolLimits = ExifToolLimits(),
     isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -53,11 +53,11 @@ public final class ExternalProbe: MediaProbe {
       let tags = try running().tags(of: FilePath(WorkFolder.real(file)), isCancelled: isCancelled)
       if let metadata = MediaMetadata(tags) { return .medium(MediumFacts(metadata)) }
       return .noMedium(tags.text("MIMEType") ?? tags.text("Error") ?? "unknown")
-    } catch where error.code == .toolMissing {
+    } catch  where error.code == .toolMissing {
       return .unavailable(
         """
-        exiftool is not installed, so new files are taken unchecked: assets are recorded without pixel size, length, \
-        date, place and subtypes, and files that are not media are not refused. \
+        exiftool is not installed, so new files are not examined: assets are recorded without pixel size, duration, \
+        date, location and subtypes, and files that are not media are not rejected. \
         Install it with: apt-get install libimage-exiftool-perl
         """)
     } catch {
@@ -81,10 +81,10 @@ public final class ExternalProbe: MediaProbe {
   private func failure(_ error: ImportError) -> LibraryError {
     switch error.code {
     case .toolTimeout:
-      LibraryError(.invalidResource, "exiftool did not finish it within \(limits.timePerFile) and was ended.")
+      LibraryError(.invalidResource, "exiftool did not finish it within \(limits.timePerFile) and was killed.")
     case .toolOutputTooLarge:
-      LibraryError(.invalidResource, "exiftool had more than \(limits.outputByteCount) bytes to say about it.")
-    case .toolCrashed: LibraryError(.invalidResource, "exiftool ended, or gave no readable answer, while it read it.")
+      LibraryError(.invalidResource, "exiftool returned more than \(limits.outputByteCount) bytes for it.")
+    case .toolCrashed: LibraryError(.invalidResource, "exiftool exited or returned no readable answer for it.")
     case .cancelled: LibraryError(.userCancelled, "The work was stopped before exiftool answered.")
     case .vanished: LibraryError(.missingResource, error.description)
     default: LibraryError(.internalError, error.description)

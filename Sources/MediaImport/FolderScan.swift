@@ -20,11 +20,11 @@ internal import PhotoLedger
 
 /// A file that the walk met.
 struct ScannedFile: Sendable, Equatable {
-  /// What the walk can tell from the name and the kind of file alone.
+  /// The classification by the name and the kind of file alone.
   enum Role: Sendable, Equatable {
-    /// May be a photo or video; its bytes will tell.
+    /// May be a photo or video, depending on its bytes.
     case candidate
-    /// Says something about another file, by its name: XMP, AAE, Takeout JSON.
+    /// Describes another file, by its name: XMP, AAE, Takeout JSON.
     case sidecar
     /// Cannot be read as a file at all; the sentence says why.
     case unusable(String)
@@ -36,7 +36,7 @@ struct ScannedFile: Sendable, Equatable {
   let path: FilePath
   /// The path below the folder that was named, for people.
   let relativePath: FilePath
-  /// What the walk can tell of it.
+  /// Its classification.
   var role: Role
   /// The size in bytes at the time of the walk; 0 for what is no file.
   let byteCount: Int64
@@ -94,7 +94,7 @@ struct FolderScan: Sendable {
     guard root.withCString({ stat($0, &status) }) == 0 else {
       throw ImportError(
         .notFound, path: root.description,
-        "\(root) cannot be imported: \(LibraryError.reason(errno)). Name an existing file or folder.")
+        "\(root) cannot be imported: \(LibraryError.reason(errno)). Pass an existing file or folder.")
     }
     return status
   }
@@ -155,7 +155,7 @@ private struct Walk {
     found.append(
       ScannedFile(
         path: path, relativePath: FilePath(bytes: relative),
-        role: !isFile ? .unusable("It is no regular file.") : isSidecar ? .sidecar : .candidate,
+        role: !isFile ? .unusable("It is not a regular file.") : isSidecar ? .sidecar : .candidate,
         byteCount: isFile ? Int64(status.st_size) : 0, part: part))
   }
 
@@ -234,7 +234,7 @@ private struct Walk {
     if status.st_mode & S_IFMT == S_IFDIR { return .folder(status) }
     guard status.st_mode & S_IFMT == S_IFLNK else { return .file(status) }
     guard path.withCString({ stat($0, &status) }) == 0 else {
-      return .unusable("It is a symbolic link that leads nowhere: \(LibraryError.reason(errno)).")
+      return .unusable("It is a broken symbolic link: \(LibraryError.reason(errno)).")
     }
     if status.st_mode & S_IFMT == S_IFDIR {
       return .unusable("It is a symbolic link to a folder, which is not followed; import that folder by its name.")

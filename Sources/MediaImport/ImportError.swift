@@ -74,7 +74,7 @@ public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The failure of a system call on a source file.
   static func source(_ path: FilePath, _ action: String, errno code: Int32) -> ImportError {
     if code == ENOENT || code == ENOTDIR {
-      return ImportError(.vanished, path: path.description, "\(path) is no longer there; it was when the walk began.")
+      return ImportError(.vanished, path: path.description, "\(path) no longer exists; it did when the scan started.")
     }
     return ImportError(
       .unreadable, path: path.description, "\(path) cannot be \(action): \(LibraryError.reason(code)).")

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import PhotoLedger
 
-/// Is told of files with their outcomes, a batch at a time, in the order of the walk.
+/// Receives files with their outcomes, a batch at a time, in the order of the walk.
 typealias ReportFiles = @Sendable ([FileReport]) throws -> Void
 
 /// One import under way. Used by one task; only the file work in `prepare` and `hash` is on other threads.
@@ -62,7 +62,7 @@ final class ImportRun {
     let outcomes = Dictionary(uniqueKeysWithValues: open.map { ($0, FileOutcome.notReached) })
     try settleAll(outcomes.merging(ahead.outcomes) { $1 })
     summary.wasInterrupted = summary.notReached > 0
-    precondition(summary.outcomeCount == found.count, "Every file of an import has one outcome.")
+    precondition(summary.outcomeCount == found.count, "Every file of an import must have one outcome.")
     summary.rules = catalog.rules.sorted()
     if !summary.wasInterrupted { try await placeMembers() }
     return summary
@@ -143,7 +143,7 @@ final class ImportRun {
     try resources.synchronize()
     let batch = ImportBatch(changes: planned.map(\.change))
     let recorded = try await Task { [target] in try await target.record(batch) }.value
-    precondition(recorded.count == planned.count, "A target tells what it did for each change.")
+    precondition(recorded.count == planned.count, "A target must return an outcome for each change.")
     for (planned, recorded) in zip(planned, recorded) {
       summary.count(recorded.change)
       if case .asset(let asset) = recorded.change, let file = planned.files.first {
@@ -365,7 +365,7 @@ struct FileWork: Sendable {
           case .taken(let prepared): attempt.taken = prepared
           case .skipped(let outcome): attempt.outcomes[file.index] = outcome
           }
-        } catch where error.code == .cancelled {
+        } catch  where error.code == .cancelled {
           return nil
         }
       }
@@ -396,7 +396,7 @@ struct FileWork: Sendable {
   }
 
   /// Whether the last bytes of a file are those of a whole JPEG (ITU-T T.81, B.1.1.3: the marker EOI). One with other
-  /// bytes at its end was cut off or has something behind the picture; exiftool is asked to tell, which takes longer.
+  /// bytes at its end is truncated or has data after the picture; exiftool decides, which takes longer.
   private func endsAsJPEG(_ file: ImportRun.HashedFile) throws(ImportError) -> Bool {
     try Self.endsAsJPEG(file.bytes)
   }
@@ -406,10 +406,10 @@ struct FileWork: Sendable {
     guard let dates else { return nil }
     let facts = StatedFacts(file.note?.layers ?? [], beside: metadata, wishes)
     guard let time = facts.captureTime else {
-      return "\(file.path) does not tell when it was taken, and a range of dates was asked for."
+      return "\(file.path) has no date of capture, and a range of dates was given."
     }
     if dates.contains(time.date) { return nil }
-    return "\(file.path) was taken at \(time.reading), outside of the range that was asked for."
+    return "\(file.path) was taken at \(time.reading), outside of the given range."
   }
 
   static func endsAsJPEG(_ path: FilePath) throws(ImportError) -> Bool {

@@ -105,7 +105,7 @@ struct RecordedChange: Sendable, Hashable {
   let change: ImportChange
   /// The asset.
   let asset: LocalIdentifier
-  /// The state with the change, where the target tells it.
+  /// The state with the change, if the target provides it.
   var token: Token?
 }
 
@@ -141,8 +141,8 @@ protocol ImportTarget: Sendable {
   /// Finds the unpaired halves of Live Photos with these content identifiers (upper case), oldest first.
   func unpairedHalves(contentIdentifiers: [String]) async throws -> [String: [LivePhotoHalf]]
 
-  /// Puts assets at the end of an album, those that it lacks, and makes the album where there is none.
-  /// - Returns: what was done.
+  /// Appends missing assets to an album, creating the album if necessary.
+  /// - Returns: the result.
   func place(_ assets: [LocalIdentifier], in album: AlbumPlace) async throws -> PlacedMembers
 
   /// Records a batch as one commit, durably, or throws and records nothing.

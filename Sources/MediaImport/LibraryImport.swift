@@ -6,10 +6,9 @@ public import PhotoLedger
 //
 //     let summary = try await LibraryImport(into: library).run([FilePath("Pictures")])
 //
-// One import into a library at a time, whichever process runs it: what is a duplicate is decided before it is recorded,
-// and two imports of one folder that decide at the same time would both take it. A lock on a file says whose turn it
-// is; the kernel takes it back from a process that dies. The other import is refused rather than kept waiting, because
-// whoever started it by mistake should hear so.
+// Only one import into a library runs at a time, in any process: duplicates are determined before they are recorded,
+// and two simultaneous imports of one folder would both add them. A file lock ensures that; the kernel releases it when
+// a process dies. The other import fails rather than waits, so that a user who started it by mistake learns of it.
 //
 // A failed or interrupted import leaves whole batches, each one commit, and the next one goes on where it ended. What
 // ends it is thrown as one `ImportError`, whether a folder, the metadata tool or the library was the reason.
@@ -107,12 +106,12 @@ public struct LibraryImport: Sendable {
   /// - Parameters:
   ///   - roots: files or folders; of an export also its archives, all parts together.
   ///   - export: what wrote them.
-  ///   - cause: stands in every commit of the import, at most 1024 bytes; nil: `import` and the name of the run.
+  ///   - cause: the cause of every commit of the import, at most 1024 bytes; nil: `import` and the name of the run.
   ///   - progress: called from any thread, after each file and each commit.
   ///   - report: called once for each file, in the order of the walk, when its batch is recorded.
   /// - Returns: what was done; `wasInterrupted` when the task was cancelled.
-  /// - Throws: ``ImportError`` for what ends an import. Batches that were recorded stay recorded.
-  /// - Complexity: O(bytes) of all files: each is read once to tell whether its content is known.
+  /// - Throws: ``ImportError`` for errors that stop an import. Recorded batches stay recorded.
+  /// - Complexity: O(bytes) of all files: each is read once to determine whether its content is known.
   public func run(
     _ roots: [FilePath], of export: MediaExport = .folders, cause: String? = nil,
     progress: @escaping @Sendable (ImportProgress) -> Void = { _ in },
@@ -190,11 +189,11 @@ private final class ImportTurn: Sendable {
       guard code == EWOULDBLOCK else { throw LibraryError.store(path, "lock", errno: code) }
       throw ImportError(
         .importRunning, path: library.currentPath,
-        "Another import into \(library.currentPath) is under way; start this one again when it has ended.")
+        "Another import into \(library.currentPath) is running; start this one again when it has ended.")
     }
   }
 
-  /// Gives the lock back by name: a child that is being started may hold a copy of the descriptor for a moment.
+  /// Releases the lock explicitly: a child that is being started may briefly hold a copy of the descriptor.
   func end() {
     flock(number, LOCK_UN)
     close(number)

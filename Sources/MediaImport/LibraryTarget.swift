@@ -6,9 +6,9 @@ internal import PhotoLedger
 // sending the block again gives the receipt of the first time. The key holds the run's name because the same files may
 // rightly be recorded again by a later run, after they were purged.
 //
-// Between the look-up and the commit the library may be changed by others. Where that leaves the batch wrong, it is not
-// given up: bytes that were purged meanwhile are stored again, and halves of Live Photos whose other half has been
-// taken or trashed or purged become assets of their own. A file is never lost for somebody else's edit.
+// Between the look-up and the commit the library may be changed by others. If that invalidates the batch, it is not
+// abandoned: bytes that were purged meanwhile are stored again, and parts of Live Photos whose other part was used,
+// trashed or purged become assets of their own. A file is never lost because of a concurrent edit.
 
 /// A library as the target of one import.
 struct LibraryTarget: ImportTarget {
@@ -129,7 +129,7 @@ struct LibraryTarget: ImportTarget {
     preconditionFailure("The last attempt at a batch returns or throws.")
   }
 
-  /// Stores what a purge has taken away since it was stored, unless somebody else has by now.
+  /// Stores bytes again that a purge removed since, unless they were stored again meanwhile.
   private func storeAgain(_ batch: ImportBatch) throws {
     let files = library.store.resources
     let missing = batch.changes.flatMap(\.resources).filter { !files.holds(AssetResource($0)) }
@@ -137,7 +137,7 @@ struct LibraryTarget: ImportTarget {
     try files.synchronize()
   }
 
-  /// The assets by the receipt, which is the first one's when the block had been carried out before.
+  /// The assets by the receipt, which is the first one's if the block was already executed.
   private func recorded(_ batch: ImportBatch, _ receipt: CommitReceipt) -> [RecordedChange] {
     var created = receipt.created.compactMap { LocalIdentifier($0) }[...]
     return batch.changes.map { change in
@@ -173,7 +173,7 @@ struct LibraryTarget: ImportTarget {
   private func existing(_ identifier: LocalIdentifier) throws -> Asset {
     guard let asset = try library.asset(identifier.uuidString) else {
       throw LibraryError(
-        .identifierNotFound, "The asset \(identifier.uuidString) was purged while its other half came.")
+        .identifierNotFound, "The asset \(identifier.uuidString) was purged while its paired file was imported.")
     }
     return asset
   }

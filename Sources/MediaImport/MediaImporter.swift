@@ -74,7 +74,7 @@ struct MediaImporter: Sendable {
   }
 }
 
-/// Whether an import has been told to stop.
+/// Whether an import was cancelled.
 final class StopFlag: Sendable {
   private let flag = Atomic(false)
 
@@ -83,7 +83,7 @@ final class StopFlag: Sendable {
   var isSet: Bool { flag.load(ordering: .relaxed) }
 }
 
-/// Counts what is done and tells it on; a file that is read again, since its batch was cut, counts once.
+/// Counts and reports progress; a file that is read again, since its batch was split, counts once.
 final class ProgressCounter: Sendable {
   private struct State {
     var progress: ImportProgress

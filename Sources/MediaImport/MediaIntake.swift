@@ -20,7 +20,7 @@ internal import Synchronization
 // lost or the process ended between the commit and the answer, gives one asset and one answer.
 //
 // Rejected: the lock of imports, which lets one run at a time and would answer a phone with "later" for the hours of an
-// import. The price: a file that an import and an upload take in the same moment can become two assets.
+// import. The price: a file that an import and an upload process at the same time can become two assets.
 
 /// Takes single files into a library, as an import would.
 package final class MediaIntake: Sendable {
@@ -98,7 +98,7 @@ package final class MediaIntake: Sendable {
     }
     if let known { return known }
     let metadata = try await onThread { try self.metadata(of: path, named: name) }
-    // Halves of one Live Photo that come at the same moment must see each other.
+    // Parts of one Live Photo that arrive at the same time must see each other.
     guard let identifier = metadata.contentIdentifier else {
       return try await record(file, path, content, metadata, name, library, key, cause)
     }
@@ -197,7 +197,7 @@ package final class MediaIntake: Sendable {
   }
 }
 
-/// Lets one task at a time past for each name.
+/// Admits one task at a time for each name.
 private actor IntakeGate {
   private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
 

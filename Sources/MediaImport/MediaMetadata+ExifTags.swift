@@ -109,7 +109,7 @@ extension MediaMetadata {
       .compactMap(ExifTags.trimmed).filter { seen.insert($0).inserted }
   }
 
-  /// Forms that tags tell. Apple's cameras tell theirs in EXIF CustomRendered, beyond the values that EXIF defines.
+  /// Subtypes stated by tags. Apple's cameras state theirs in EXIF CustomRendered, beyond the values that EXIF defines.
   private static func subtypes(_ tags: ExifTags, mediaType: MediaType, fileType: String, mimeType: String)
     -> MediaSubtypes
   {

@@ -23,17 +23,17 @@ struct MediaMetadata: Sendable, Hashable {
   var fileType: String
   /// True for sensor data straight from a camera.
   var isRaw: Bool
-  /// The size in the file; nil when the file does not tell, as a damaged one may not.
+  /// The size in the file; nil if not stated, as in a damaged file.
   var storedSize: PixelSize?
   /// The size as displayed, with orientation or rotation applied (AS-02).
   var displayedSize: PixelSize?
   /// EXIF orientation, 1 to 8, that turns the stored pixels into the displayed ones; 1 when none is stated.
   var orientation: Int
-  /// Seconds; 0 for images (AS-03) and where a movie does not tell.
+  /// Seconds; 0 for images (AS-03) and if a video does not state it.
   var duration: Double
-  /// When it was taken; nil when the file does not tell.
+  /// The date of capture; nil if not stated.
   var captureTime: CaptureTime?
-  /// Where it was taken, as the file states it (zero and zero is a place too); nil when it does not tell.
+  /// The location of capture, as stated (zero and zero is a location too); nil if not stated.
   var location: Location?
   /// What the two halves of a Live Photo have in common (Apple's content identifier), in upper case.
   var contentIdentifier: String?
@@ -41,7 +41,7 @@ struct MediaMetadata: Sendable, Hashable {
   var burstIdentifier: String?
   /// True when the camera says that this picture stands for its burst.
   var isBurstPrimary: Bool
-  /// Special forms that the tags tell.
+  /// The subtypes stated by the tags.
   var subtypes: MediaSubtypes
   /// How the file by itself is meant to be played.
   var playbackStyle: PlaybackStyle

@@ -1,5 +1,5 @@
-// A Live Photo is played in time: the delegate is told of the beginning and, when the video would be over, of the end.
-// Nothing is drawn and nothing is heard.
+// A Live Photo is played in time only: the delegate is called at the beginning and, when the video would end, at the
+// end. Nothing is drawn or heard.
 
 /// How a Live Photo is played (Apple: `PHLivePhotoViewPlaybackStyle`).
 public enum PHLivePhotoViewPlaybackStyle: Int, Sendable, CaseIterable {
@@ -11,7 +11,7 @@ public enum PHLivePhotoViewPlaybackStyle: Int, Sendable, CaseIterable {
   case hint = 2
 }
 
-/// Is told when a Live Photo is played (Apple: `PHLivePhotoViewDelegate`). Everything is optional.
+/// The delegate of a Live Photo view (Apple: `PHLivePhotoViewDelegate`). Everything is optional.
 @MainActor @preconcurrency
 public protocol PHLivePhotoViewDelegate: AnyObject {
   /// Whether it may be played.
@@ -48,7 +48,7 @@ open class PHLivePhotoView: UIView {
   open var livePhoto: PHLivePhoto? {
     didSet { if livePhoto !== oldValue { stopPlayback() } }
   }
-  /// Is told of playbacks; not retained.
+  /// The delegate; not retained.
   open weak var delegate: (any PHLivePhotoViewDelegate)?
   /// Whether the sound is off. Nothing is heard either way.
   open var isMuted = false
@@ -59,7 +59,7 @@ open class PHLivePhotoView: UIView {
   /// The longest a hint lasts, seconds.
   private static let hintLength = 1.0
 
-  /// Plays: the delegate is told of the beginning before this returns, and of the end when the time is over.
+  /// Plays: the delegate is called for the beginning before this returns, and for the end when the time is over.
   ///
   /// Nothing happens without a Live Photo, while one is played, and if the delegate says no.
   open func startPlayback(with playbackStyle: PHLivePhotoViewPlaybackStyle) {
@@ -70,14 +70,14 @@ open class PHLivePhotoView: UIView {
     playing = (
       playbackStyle,
       Task { [weak self] in
-        // Ended early only by being cancelled, and then somebody else tells the delegate.
+        // Ended early only by cancellation, whose caller calls the delegate.
         guard (try? await Task.sleep(for: .seconds(length))) != nil else { return }
         self?.end()
       }
     )
   }
 
-  /// Ends the playback; the delegate is told before this returns.
+  /// Ends the playback; the delegate is called before this returns.
   open func stopPlayback() {
     playing?.task.cancel()
     end()

@@ -8,7 +8,7 @@ public import PhotoLedger
 public struct PHPickerConfiguration: Hashable, Sendable {
   /// In what form items are loaded (PK-07; Apple: `PHPickerConfiguration.AssetRepresentationMode`).
   public typealias AssetRepresentationMode = AssetRepresentation
-  /// How the choice is made and told (PK-05; Apple: `PHPickerConfiguration.Selection`).
+  /// The selection mode (PK-05; Apple: `PHPickerConfiguration.Selection`).
   public typealias Selection = PickerConfiguration.Selection
   /// What is changed while the picker is open (Apple: `PHPickerConfiguration.Update`).
   public typealias Update = PickerUpdate
@@ -17,10 +17,10 @@ public struct PHPickerConfiguration: Hashable, Sendable {
   /// The library that the configuration was made with; nil for the shared one at the beginning of the session.
   let library: PHPhotoLibrary?
 
-  /// Asks for one asset of the shared library; results do not name it (PK-02).
+  /// A configuration for one asset of the shared library; results do not identify it (PK-02).
   public init() { (core, library) = (PickerConfiguration(), nil) }
 
-  /// Asks for one asset of a library; results name it (PK-02).
+  /// A configuration for one asset of a library; results identify it (PK-02).
   /// - Parameter photoLibrary: the library, as the client that asks sees it.
   public init(photoLibrary: PHPhotoLibrary) {
     (core, library) = (PickerConfiguration(library: photoLibrary.core), photoLibrary)
@@ -38,7 +38,7 @@ public struct PHPickerConfiguration: Hashable, Sendable {
     set { core.selectionLimit = newValue }
   }
 
-  /// How the choice is made and told (PK-05).
+  /// The selection mode (PK-05).
   public var selection: Selection {
     get { core.selection }
     set { core.selection = newValue }

@@ -1,5 +1,5 @@
 // The picker without its view. On a phone an app presents the controller, and the system shows the library in another
-// process. Here the app's half is the same, and whoever shows the library takes the session from the core:
+// process. Here the app's side is the same, and the program that shows the library gets the session from the core:
 //
 //     app      PHPickerViewController ── begin() ──▶ PickingSession ◀── present(session) ── a gallery, a test
 //     app      delegate ◀── didFinishPicking ── results                select, finish, cancel
@@ -10,7 +10,7 @@
 
 public import PhotoLedger
 
-/// Is told what was picked (Apple: `PHPickerViewControllerDelegate`).
+/// The delegate of a picker (Apple: `PHPickerViewControllerDelegate`).
 @MainActor @preconcurrency
 public protocol PHPickerViewControllerDelegate: AnyObject {
   /// The selection has come to something: at the end, or after each tap of a continuous selection (PK-05).
@@ -26,7 +26,7 @@ public protocol PHPickerViewControllerDelegate: AnyObject {
 open class PHPickerViewController: UIViewController {
   /// What is asked for.
   public private(set) var configuration: PHPickerConfiguration
-  /// Is told what was picked; not retained.
+  /// The delegate; not retained.
   open weak var delegate: (any PHPickerViewControllerDelegate)?
   /// The session that ``begin()`` began last; nil before it and after ``dismiss(animated:completion:)``.
   ///
@@ -76,7 +76,7 @@ open class PHPickerViewController: UIViewController {
     }
   }
 
-  /// Ends the session, if it is open still, without telling the delegate (Apple: `UIViewController.dismiss`).
+  /// Ends the session, if it is still open, without calling the delegate (Apple: `UIViewController.dismiss`).
   /// - Parameters:
   ///   - flag: makes no difference, as there is no view. Kept for source compatibility.
   ///   - completion: is called before this returns.
@@ -87,7 +87,7 @@ open class PHPickerViewController: UIViewController {
     super.dismiss(animated: flag, completion: completion)
   }
 
-  /// Takes assets out of the selection; the delegate is not told (PK-06; Apple: `deselectAssets(withIdentifiers:)`).
+  /// Deselects assets; the delegate is not called (PK-06; Apple: `deselectAssets(withIdentifiers:)`).
   ///
   /// What is not selected is passed over; nothing happens unless a session is open.
   open func deselectAssets(withIdentifiers identifiers: [String]) {
@@ -108,7 +108,7 @@ open class PHPickerViewController: UIViewController {
   /// Changes what is asked for, in an open session too (Apple: `updatePicker(using:)`).
   ///
   /// What is selected already stays selected, and a session with too many cannot be finished. Traps for a negative
-  /// limit while a session is open; otherwise ``begin()`` refuses it.
+  /// limit while a session is open; otherwise ``begin()`` rejects it.
   open func updatePicker(using configuration: PHPickerConfiguration.Update) {
     PHPhotoLibrary.answer("PHPickerViewController.updatePicker(using:)") {
       do {

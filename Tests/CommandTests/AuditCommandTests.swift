@@ -59,7 +59,7 @@ struct AuditCommandTests {
     let earlier = try run(["--to", date])
     #expect(earlier.count + (try run(["--from", date]).count) == all.count && !earlier.isEmpty && earlier.count < 6)
     for (words, sentence) in [
-      (["--kind", "trahsed"], "did you mean trashed?"), (["--from", "yesterday"], "'yesterday' is none"),
+      (["--kind", "trahsed"], "did you mean trashed?"), (["--from", "yesterday"], "got 'yesterday'"),
       (["--to", "2024-05-31"], "needs an instant"),
     ] {
       let result = try scene.sandbox.run(["log"] + words)
@@ -82,8 +82,8 @@ struct AuditCommandTests {
     #expect(some.contains { $0["property"] as? String == "members" && $0["new"] is NSNull })
     #expect(Set(some.compactMap { $0["type"] as? String }) == ["content.removed"])
     for (words, sentence) in [
-      ([scene.album, "--limit", "1"], "--limit is for the history of commits"),
-      (["--kind", "removed"], "--kind is for the history of one object"),
+      ([scene.album, "--limit", "1"], "--limit applies to the history of commits"),
+      (["--kind", "removed"], "--kind applies to the history of one object"),
     ] {
       let result = try scene.sandbox.run(["history"] + words)
       #expect(result.status == 2 && result.errors.contains(sentence))
@@ -134,8 +134,8 @@ struct AuditCommandTests {
     #expect(then.contains("selection") && then.contains("until") && then.contains(scene.assets[0]))
     for (words, status, sentence) in [
       ([], 2, "needs either an identifier or --client"), ([scene.assets[0], "--client", "x"], 2, "needs either"),
-      ([scene.assets[0], "--at", "noon"], 2, "'noon' is none"), ([scene.assets[0], "--at", "9999"], 1, "no event 9999"),
-      (["--client", "nobody"], 1, "never heard of a client 'nobody'"),
+      ([scene.assets[0], "--at", "noon"], 2, "got 'noon'"), ([scene.assets[0], "--at", "9999"], 1, "no event 9999"),
+      (["--client", "nobody"], 1, "has no client 'nobody'"),
       ([scene.assets[0], "--as", Scene.client], 1, "only the library's owner may"),
     ] as [([String], Int32, String)] {
       let result = try scene.sandbox.run(["access"] + words)

@@ -20,7 +20,7 @@ struct BadInputTests {
     let sandbox = try Sandbox()
     let again = try sandbox.run(["init"])
     #expect(again.status == 1)
-    #expect(again.errors.contains("is a library already"))
+    #expect(again.errors.contains("is already a library"))
     let notEmpty = try sandbox.run(["init", sandbox.folder.path])
     #expect(notEmpty.status == 1)
     #expect(notEmpty.errors.contains("is not empty"))

@@ -180,7 +180,7 @@ struct ClientCommandTests {
     #expect(mute.status == 1 && mute.errors.contains("usage description"))
     #expect(try sandbox.run(["client", "register", Self.name, "--usage", "It shows photos."]).status == 0)
     let asked = try sandbox.run(["client", "request", "--as", Self.name])
-    #expect(asked.status == 0 && asked.lines == ["notDetermined"] && asked.errors.contains("no terminal"))
+    #expect(asked.status == 0 && asked.lines == ["notDetermined"] && asked.errors.contains("not a terminal"))
     let log = try sandbox.run(["log", "--client", Self.name, "--json"]).objects()
     #expect(log.count == 1, "That it asked stands in the log.")
     let list = try sandbox.run(["ls", "--as", Self.name])

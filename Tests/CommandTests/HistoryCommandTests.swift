@@ -70,7 +70,7 @@ struct HistoryCommandTests {
     #expect(try sandbox.run(["log", "--json"]).lines.count > kept.count, "The log keeps everything.")
     for words in [["history", "--since", "nonsense"], ["history", "shorten", "nonsense"]] {
       let result = try sandbox.run(words)
-      #expect(result.status == 1 && result.errors.contains("'nonsense' is no token"))
+      #expect(result.status == 1 && result.errors.contains("'nonsense' is not a valid token"))
     }
   }
 

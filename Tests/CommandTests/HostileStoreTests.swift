@@ -255,7 +255,7 @@ struct HostileStoreTests {
       guard let signal = result.errors.firstMatch(of: #/restore one \((SIG[A-Z]+)\)\.\n$/#) else { continue }
       told.insert(signal.output.1)
       #expect(result.status == 1 && result.errors.contains(victim.sandbox.library))
-      #expect(result.errors.contains("a file system in memory (tmpfs) that is full"), "It may be sound.")
+      #expect(result.errors.contains("its file system in memory (tmpfs) is full"), "It may be sound.")
     }
     #expect(!told.isEmpty && told.isSubset(of: ["SIGBUS", "SIGSEGV", "SIGABRT"]))
   }

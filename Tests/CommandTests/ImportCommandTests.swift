@@ -62,10 +62,10 @@ struct ImportCommandTests {
     "an import that cannot be carried out as it is asked for says why",
     arguments: [
       (["import", "takeout"], 2, "needs PART"), (["import", "takeout", "nowhere"], 1, "nowhere cannot be imported"),
-      (["import", "x", "--jobs", "0"], 2, "1 to 256"), (["import", "x", "--time-zone", "Mars"], 2, "'Mars' is none"),
-      (["import", "x", "--from", "soon"], 2, "'soon' is neither"),
+      (["import", "x", "--jobs", "0"], 2, "1 to 256"), (["import", "x", "--time-zone", "Mars"], 2, "got 'Mars'"),
+      (["import", "x", "--from", "soon"], 2, "got 'soon'"),
       (["import", "x", "--from", "2024-01-02", "--until", "2024-01-01"], 2, "after --until"),
-      (["import", "takeout", "x", "--partner-shared", "maybe"], 2, "'maybe' is none"),
+      (["import", "takeout", "x", "--partner-shared", "maybe"], 2, "got 'maybe'"),
       (["import", "takeout", "text.txt"], 1, "neither a folder nor an archive"),
     ])
   func refused(words: [String], status: Int, sentence: String) throws {

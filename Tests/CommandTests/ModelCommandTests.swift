@@ -46,7 +46,7 @@ struct ModelCommandTests {
       (#"{"op":"client.authorize","client":"c","status":"yes"}"#, "notDetermined, restricted, denied"),
       (#"{"op":"client.authorize","client":"c","level":"all"}"#, "addOnly, readWrite"),
       (#"{"op":"client.grant","assets":["$a"]}"#, "'client' is missing"),
-      (#"{"op":"client.authorize","client":"owner"}"#, "owner sees everything"),
+      (#"{"op":"client.authorize","client":"owner"}"#, "owner has access to everything"),
       (#"{"op":"asset.addResources","asset":"$a","resources":[],"retyping":{"film":"video"}}"#, "'retyping' must be"),
     ])
   func schema(operation: String, sentence: String) throws {
@@ -88,7 +88,7 @@ struct ModelCommandTests {
     #expect(try sandbox.run(["stat", "--json"]).objects()[0]["smartAlbumCount"] as? Int == 1)
 
     let album = try sandbox.run(["album", "create", "Plain"]).lines[0]
-    #expect(try sandbox.run(["ls", "--smart-album", album]).errors.contains("is no smart album"))
+    #expect(try sandbox.run(["ls", "--smart-album", album]).errors.contains("is not a smart album"))
     #expect(try sandbox.run(["album", "delete", best]).errors.contains("operations smartAlbum"))
     #expect(try sandbox.run(["smart-album", "delete", album]).errors.contains("operations album"))
     #expect(try sandbox.run(["smart-album", "rename", best, "The best"]).status == 0)
@@ -148,6 +148,6 @@ struct ModelCommandTests {
     #expect(
       try there.run(["identifier", "local", cloud, "--as", "c"]).objects()[0]["localIdentifier"] as? String == equal)
     let none = try there.run(["identifier", "local", "x"])
-    #expect(none.status == 1 && none.errors.contains("'x' is no identifier across libraries"))
+    #expect(none.status == 1 && none.errors.contains("'x' is not a cloud identifier"))
   }
 }

@@ -20,7 +20,7 @@ struct PickTests {
     #expect(try sandbox.run(["pick", "load", token, "--as", "app"]).output == "picture 1")
     let other = try sandbox.run(["pick", "load", token, "--as", "other"])
     #expect(other.status == 1 && other.output.isEmpty && other.errors.contains("'other'"))
-    #expect(try sandbox.run(["pick", "load", "p1.made.up", "--as", "app"]).errors.contains("no picked item"))
+    #expect(try sandbox.run(["pick", "load", "p1.made.up", "--as", "app"]).errors.contains("not a valid token"))
     let log = try sandbox.run(["log", "--json"]).objects()
     #expect(log.last?["cause"] as? String == "picking session" && log.last?["client"] as? String == "owner")
   }
@@ -31,7 +31,7 @@ struct PickTests {
     let assets = try sandbox.makeAssets(4)
     let choose = [3, 0, 2].flatMap { ["--choose", assets[$0]] }
     let refused = try sandbox.run(["pick", "--as", "app"] + choose)
-    #expect(refused.status == 1 && refused.errors.contains("No more than 1") && refused.output.isEmpty)
+    #expect(refused.status == 1 && refused.errors.contains("At most 1") && refused.output.isEmpty)
     let plain = try sandbox.run(["pick", "--as", "app", "--limit", "0", "--json"] + choose)
     #expect(try Self.names(plain) == [0, 2, 3].map { assets[$0] })
     let ordered = try sandbox.run(
@@ -52,7 +52,7 @@ struct PickTests {
     let chosen = try sandbox.run(words, input: "1 3\n1\n9 x\n2,4\n\n")
     #expect(chosen.status == 0, "\(chosen.errors)")
     #expect(try Self.names(chosen) == [assets[1], assets[2]])
-    for part in ["IMG_3.jpg", "2 of 2 picked>", "'9' is no number", "'x' is no number", "No more than 2", "'app'"] {
+    for part in ["IMG_3.jpg", "2 of 2 picked>", "'9' is not a number", "'x' is not a number", "At most 2", "'app'"] {
       #expect(chosen.errors.contains(part), "\(part) is not in:\n\(chosen.errors)")
     }
     for ending in ["q\n", ""] {
@@ -73,7 +73,7 @@ struct PickTests {
     let load = ["pick", "load", try #require(item["token"] as? String), "--as", "app"]
     #expect(try sandbox.run(load + ["--current", "--output", "a.heic"]).status == 0)
     #expect(try Data(contentsOf: sandbox.folder.appending(path: "a.heic")) == Data("still".utf8))
-    #expect(try sandbox.run(load + ["--current", "--output", "a.heic"]).errors.contains("exists already"))
+    #expect(try sandbox.run(load + ["--current", "--output", "a.heic"]).errors.contains("already exists"))
     #expect(try sandbox.run(load + ["--type", "public.heic", "--current"]).output == "still")
     let wrong = try sandbox.run(load + ["--type", "public.png"])
     #expect(wrong.status == 1 && wrong.errors.contains("public.heic") && wrong.output.isEmpty)
@@ -87,8 +87,8 @@ struct PickTests {
     arguments: [
       (["pick"], "needs --as"), (["pick", "load", "x"], "needs --as"), (["pick", "load", "--as", "a"], "needs TOKEN"),
       (["pick", "--as", "a", "--filter", "any(images"], "closing parenthesis"),
-      (["pick", "--as", "a", "--limit", "-1"], "'-1' is none"),
-      (["pick", "load", "x", "--as", "a", "--current", "--compatible"], "give one of them"),
+      (["pick", "--as", "a", "--limit", "-1"], "got '-1'"),
+      (["pick", "load", "x", "--as", "a", "--current", "--compatible"], "exclude each other; pass one of them"),
     ])
   func wrongUsage(words: [String], sentence: String) throws {
     let result = try Sandbox().run(words)

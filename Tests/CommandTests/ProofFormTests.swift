@@ -26,7 +26,7 @@ struct ProofFormTests {
       #expect(try check(sandbox, proof).status == 0)
       for stranger in ["note", "Origin", "checkpoint", "hash"] {
         let result = try check(sandbox, proof.merging([stranger: "x"]) { $1 })
-        #expect(result.status == 1 && result.errors.contains("holds no proof"), "\(stranger): \(result.errors)")
+        #expect(result.status == 1 && result.errors.contains("is not a proof"), "\(stranger): \(result.errors)")
       }
       let text = String(decoding: try JSONSerialization.data(withJSONObject: proof), as: UTF8.self)
       let file = sandbox.folder.appending(path: "twice.json")
@@ -44,7 +44,7 @@ struct ProofFormTests {
       let own = try #require(proof["origin"] as? String)
       for origin in [try #require(stranger["origin"] as? String), "photoledger/", String(own.dropLast()), own + "0"] {
         let result = try check(sandbox, proof.merging(["origin": origin]) { $1 })
-        #expect(result.status == 1 && result.errors.contains("does not hold"), "\(origin): \(result.errors)")
+        #expect(result.status == 1 && result.errors.contains("is not valid"), "\(origin): \(result.errors)")
       }
       var both = proof
       for key in ["origin", "firstRecord"] { both[key] = stranger[key] }

@@ -34,16 +34,16 @@ struct RebuildCommandTests {
     #expect(verified.status == 0)
     let aside = try #require(try verified.objects().first?["setAside"] as? [[String: Any]])
     #expect(aside.map { $0["sequence"] as? Int } == [Int(sequence)])
-    #expect(try sandbox.run(["verify"]).output.contains("Event \(sequence) is set aside: "))
+    #expect(try sandbox.run(["verify"]).output.contains("Event \(sequence) is quarantined: "))
     #expect(try sandbox.run(["stat", "--json"]).objects().first?["setAsideCount"] as? Int == 1)
-    #expect(try sandbox.run(["log"]).output.contains("Set aside: "))
+    #expect(try sandbox.run(["log"]).output.contains("Quarantined: "))
     #expect(try sandbox.identifiers().sorted() == assets.sorted())
     // It goes on being set aside, and nothing else is.
     #expect(try sandbox.run(["favorite", assets[0]]).status == 0)
     #expect(try sandbox.run(["rebuild"]).status == 0)
     #expect(try sandbox.run(["verify"]).status == 0)
     let swept = try sandbox.run(["compact", "--sweep"])
-    #expect(swept.status == 1 && swept.errors.contains("Event \(sequence) is set aside"))
+    #expect(swept.status == 1 && swept.errors.contains("Event \(sequence) is quarantined"))
     #expect(try sandbox.run(["compact"]).status == 0)
   }
 

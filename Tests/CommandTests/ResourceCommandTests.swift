@@ -87,7 +87,7 @@ struct ResourceCommandTests {
     "a file that is not there to choose is told by name",
     arguments: [
       (["--index", "2"], "no file 2", 1), (["--type", "video"], "of type video", 1), (["--type", "foto"], "'foto'", 2),
-      (["--type", "photo", "--index", "0"], "give one of them", 2), (["--index", "-1"], "'-1' is none", 2),
+      (["--type", "photo", "--index", "0"], "pass one of them", 2), (["--index", "-1"], "got '-1'", 2),
     ] as [([String], String, Int32)])
   func noSuchFile(words: [String], sentence: String, status: Int32) throws {
     let sandbox = try Sandbox()

@@ -44,7 +44,8 @@ struct TerminalPromptTests {
     let (sandbox, assets) = try Self.library()
     let (result, screen) = try Self.run(sandbox, ["ls", "--json", "--as", Self.name], typing: typed)
     #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
-    #expect(screen.contains("'\(Self.name)' asks to read and change") && screen.contains("It shows photos."))
+    #expect(
+      screen.contains("'\(Self.name)' requests permission to read and change") && screen.contains("It shows photos."))
     let seen = try result.objects().compactMap { $0["localIdentifier"] as? String }
     #expect(seen == Array(assets.suffix(count)))
     let client = try sandbox.run(["client", "list", "--json"]).objects()[0]
@@ -65,7 +66,7 @@ struct TerminalPromptTests {
     let (sandbox, _) = try Self.library()
     let words = ["client", "request", "--level", "addOnly", "--as", Self.name]
     let (result, screen) = try Self.run(sandbox, words, typing: "s\na\n")
-    #expect(result.lines == ["authorized"] && screen.contains("'s' is no answer"))
+    #expect(result.lines == ["authorized"] && screen.contains("'s' is not a valid answer"))
     #expect(try sandbox.run(["client", "list", "--json"]).objects()[0]["accessKind"] as? String == "addOnly")
   }
 

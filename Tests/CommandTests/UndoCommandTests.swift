@@ -20,7 +20,7 @@ struct UndoCommandTests {
     #expect(try sandbox.identifiers().isEmpty)
 
     let dry = try sandbox.run(["undo", "--cause", "nightly scan", "--dry-run"])
-    #expect(dry.status == 0 && dry.lines == ["       12  restored, with every place kept"])
+    #expect(dry.status == 0 && dry.lines == ["       12  restored, at every position"])
     #expect(try sandbox.identifiers().isEmpty, "A dry run changes nothing.")
 
     let run = try sandbox.run(["undo", "--cause", "nightly scan"])
@@ -36,7 +36,7 @@ struct UndoCommandTests {
     #expect(again[12]["line"] as? String == "summary" && again[12]["changeCount"] as? Int == 12)
     #expect(try sandbox.identifiers().isEmpty)
     let nothing = try sandbox.run(["undo", "--commit", try #require(run.lines.last)])
-    #expect(nothing.status == 0 && nothing.lines.first == "nothing was taken back")
+    #expect(nothing.status == 0 && nothing.lines.first == "nothing was undone")
   }
 
   @Test("what was changed since is told by name, and refuses the whole unless the caller says otherwise")
@@ -81,7 +81,7 @@ struct UndoCommandTests {
   @Test(
     "a command line that chooses nothing, or too much, is wrong usage",
     arguments: [
-      ([], "--all for everything"), (["--all", "--cause", "x"], "--all is everything"),
+      ([], "--all for everything"), (["--all", "--cause", "x"], "--all selects everything"),
       (["--cause", "x", "--on-conflict", "ask"], "refuse, skip or force"),
       (["--commit", "t1-0000000000000001-1", "--to", "t1-0000000000000001-1"], "either --commit or"),
     ])

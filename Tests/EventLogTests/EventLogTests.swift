@@ -236,7 +236,7 @@ struct EventLogTests {
       try log.environment.write { t in try t.put(Array("format".utf8), CBOR.unsigned(2).encoded, in: meta) }
       let error = try failure { _ = try EventLog(in: log.environment) }
       #expect(error?.code == .newerThanProgram && error?.advice == .stop)
-      #expect(error?.description == "The event log refuses: the log has format 2, this program knows up to 1.")
+      #expect(error?.description == "The event log failed: the log has format 2, this program knows up to 1.")
     }
   }
 

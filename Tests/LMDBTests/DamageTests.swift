@@ -11,7 +11,7 @@ struct DamageTests {
       try foreign.write(to: URL(fileURLWithPath: path + "/data.mdb"))
       let error = #expect(throws: LMDBError.self) { try Environment.open(path: path) }
       #expect(error?.code == .invalidFile && error?.advice == .stop)
-      #expect(error?.description == "open failed in \(path): the file is no LMDB file.")
+      #expect(error?.description == "open failed in \(path): the file is not an LMDB file.")
       #expect(try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb")) == foreign)
     }
   }

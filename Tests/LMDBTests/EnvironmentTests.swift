@@ -241,7 +241,7 @@ struct EnvironmentTests {
         }
       }
       let text = try #require(error?.description)
-      #expect(text.hasPrefix("mdb_put failed in \(path) for key ab01: the key exists already (MDB_KEYEXIST"))
+      #expect(text.hasPrefix("mdb_put failed in \(path) for key ab01: the key already exists (MDB_KEYEXIST"))
       #expect(error?.advice == .correct)
       #expect(error?.outcomeUnknown == false)
     }

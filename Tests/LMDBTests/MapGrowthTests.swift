@@ -129,7 +129,7 @@ struct MapGrowthTests {
           try environment.write { t in for n in 0..<100 { try t.put(bigRow(n).key, bigRow(n).value, in: database) } }
         }
         #expect(error?.code == .mapFull)
-        #expect(error?.description.contains("1 of them begun by the thread that waits") == true)
+        #expect(error?.description.contains("1 of them started by the waiting thread") == true)
       }
     }
   }

@@ -105,7 +105,7 @@ struct ExportEndingTests {
       let assets = try rig.library.fetchAssets()
       let export = try LibraryExport(of: rig.library, options: options)
       await #expect { try await export.run(assets, to: disk) } throws: { error in
-        (error as? LibraryError)?.code == .notEnoughSpace && "\(error)".contains("make room")
+        (error as? LibraryError)?.code == .notEnoughSpace && "\(error)".contains("free some space")
       }
       let work = try FileManager.default.contentsOfDirectory(atPath: "\(disk)/\(ExportFolder.own)/coming")
       #expect(work.isEmpty)

@@ -407,7 +407,7 @@ enum Examples {
   static func checkpoint(_ library: PhotoLibrary, in file: URL) throws -> Verification {
     // example: checkpoint
     let checkpoint = try library.checkpoint()
-    try checkpoint.write(to: file)  // keep it where nobody who can write the library can change it
+    try checkpoint.write(to: file)  // store it out of reach of the library's writers
     let kept = try Checkpoint(String(contentsOf: file, encoding: .utf8))
     let found = try library.verify(against: [kept])
     if let defect = found.defect { print("\(defect.place): \(defect.description)") }

@@ -161,7 +161,8 @@ struct MigrationTests {
     }
     let environment = try LMDB.Environment.store(ofLibrary: url.path)
     let meta = try environment.database("store.meta")
-    #expect(try environment.read { t in try t.bytes(for: Array("format".utf8), in: meta) }?.last == Self.number(of: version))
+    let format = try environment.read { t in try t.bytes(for: Array("format".utf8), in: meta) }
+    #expect(format?.last == Self.number(of: version))
     let library = try PhotoLibrary(at: url, environment: .seeded(9))
     defer { library.close() }
     #expect(

@@ -111,7 +111,7 @@ struct MomentRuleTests {
         try call(view)
         Issue.record("A view of a moment did something.")
       } catch let error as LibraryError {
-        #expect(error.code == .changeNotSupported && error.description.contains("use the library of now"))
+        #expect(error.code == .changeNotSupported && error.description.contains("use the current library"))
       }
     }
     #expect(view.momentDate != nil && small.library.momentDate == nil)

@@ -299,7 +299,7 @@ struct PickedItemTests {
       if entry.type == "pick.recorded" { sentences.append(entry.sentence) }
       return true
     }
-    let given = "'com.example.app' was given picked assets"
+    let given = "'com.example.app' received picked assets"
     #expect(sentences == ["\(given), without the place.", "\(given)."])
   }
 

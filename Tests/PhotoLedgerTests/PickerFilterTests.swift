@@ -82,10 +82,10 @@ struct PickerFilterTests {
   @Test(
     "a filter that cannot be read is told with its place",
     arguments: [
-      ("", "wants one of images"), ("fotos", "wants one of images"), ("any(images", "closing parenthesis"),
+      ("", "needs one of images"), ("fotos", "needs one of images"), ("any(images", "closing parenthesis"),
       ("images,videos", "nothing more, after 'images'"), ("any(images,)", "after 'any(images,'"),
-      ("not()", "wants one of images"), ("not(images,videos)", "closing parenthesis, after 'not(images'"),
-      ("playbackStyle(loop)", "videoLooping"), ("none(images)", "wants any(…)"),
+      ("not()", "needs one of images"), ("not(images,videos)", "closing parenthesis, after 'not(images'"),
+      ("playbackStyle(loop)", "videoLooping"), ("none(images)", "needs any(…)"),
       (String(repeating: "not(", count: 100_000), "deep"),
     ])
   func mistakes(text: String, sentence: String) throws {

@@ -254,8 +254,8 @@ struct ResourceReadingTests {
   private static func unknown(_ asset: Asset) -> LibraryError {
     LibraryError(
       .identifierNotFound,
-      "The library knows no photo 'IMG_1.HEIC' of asset \(asset.localIdentifier); "
-        + "take one of the asset's own resources."
+      "The library has no photo 'IMG_1.HEIC' of asset \(asset.localIdentifier); "
+        + "pass one of the asset's own resources."
     )
   }
 

@@ -60,6 +60,6 @@ struct BlockFailureTests {
     error.outcomeUnknown = true
     #expect(LibraryError(error).code == .outcomeUnknown)
     #expect(LibraryError(EventLogError(error)).code == .outcomeUnknown)
-    #expect(LibraryError(error).description.contains("look before repeating it"))
+    #expect(LibraryError(error).description.contains("check before repeating it"))
   }
 }

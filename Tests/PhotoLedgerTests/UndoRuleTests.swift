@@ -85,7 +85,7 @@ struct UndoRuleTests {
     #expect(plan.isRefused && plan.conflicts.map(\.reason) == [.bytesGone])
     #expect(plan.conflicts.first?.sentence.contains("The bytes of 'waves.jpg' are gone") == true)
     let error = #expect(throws: LibraryError.self) { try library.undoAndWait(.cause("clean-up")) }
-    #expect(error?.code == .conflict && error?.description.contains("are gone") == true)
+    #expect(error?.code == .conflict && error?.description.contains("no longer exist") == true)
     let skipped = try library.undoAndWait(.cause("clean-up"), onConflict: .skip)
     #expect(skipped.changes.isEmpty && skipped.conflicts.map(\.outcome) == [.skipped])
 

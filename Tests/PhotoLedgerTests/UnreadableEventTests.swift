@@ -112,7 +112,7 @@ struct UnreadableEventTests {
       if entry.sequence == scene.sequence { sentences.append(entry.sentence) }
       return true
     }
-    #expect(sentences.count == 1 && sentences[0].hasPrefix("Set aside: "))
+    #expect(sentences.count == 1 && sentences[0].hasPrefix("Quarantined: "))
     #expect(try library.fetchAssets().map(\.id) == before)
     let old = try library.earliestToken
     #expect(try library.fetchPersistentChanges(since: old).count > 1)

@@ -30,7 +30,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 extension Rule {
   static let all: [Rule] = [
     lineLength, noReminders, noForcedTry, guardedState, noFoundationBelow, arrows, logKnowsNoPhoto, onlyOneTouchesLMDB,
-    documented, passedIn, fileLength, knownRoom,
+    documented, passedIn, fileLength, knownRoom, prose,
   ]
 
   private static func inSources(_ path: String) -> Bool { path.hasPrefix("Sources/") || path.hasPrefix("Migrations/") }
@@ -129,7 +129,8 @@ extension Rule {
     "the domain makes no clock, chance or identifier of its own",
     appliesTo: { path in
       ["PhotoLedger", "LibraryMaintenance"].contains { path.hasPrefix("Sources/\($0)/") }
-        && !path.hasSuffix("/LibraryEnvironment.swift") },
+        && !path.hasSuffix("/LibraryEnvironment.swift")
+    },
     check: { source in
       let makers = [
         "Date()", "Date.now", "UUID()", "SystemRandomNumberGenerator", ".random(in", "ContinuousClock", "clock_gettime",

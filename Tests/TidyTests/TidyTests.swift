@@ -124,6 +124,8 @@ struct RuleTests {
       contents: "// Long because of a table.\n" + String(repeating: "let a = 1\n", count: 600), line: nil),
     Case(rule: .knownRoom, path: "Sources/PhotoLedger/Utils/A.swift", contents: "", line: 1),
     Case(rule: .knownRoom, path: "Sources/PhotoLedger/Events/A.swift", contents: "", line: nil),
+    Case(rule: .prose, path: "Sources/A/A.swift", contents: "let told = 1\n// A reader is\n// told of it.", line: 2),
+    Case(rule: .prose, path: "Sources/A/A.swift", contents: "let a = \"nobody\"\n// Untold, is toldest.", line: nil),
     Case(rule: .documented, path: "Sources/A/A.swift", contents: "  @inlinable public func a() {}", line: 1),
     Case(rule: .documented, path: "Sources/A/A.swift", contents: "/// A.\npublic enum A {\n  case b\n}", line: 3),
     Case(rule: .documented, path: "Sources/A/A.swift", contents: "/// A.\npublic protocol A {\n  func b()\n}", line: 3),

@@ -3,7 +3,7 @@ extension CBOR: CustomStringConvertible {
   public var description: String {
     let encoded = encoded
     guard let text = CBORReader.diagnostic(of: encoded.span.bytes) else {
-      preconditionFailure("A value's encoding can be read; this is a defect of CBOR.")
+      preconditionFailure("A value's encoding cannot be decoded; this is a defect of CBOR.")
     }
     return String(decoding: text, as: UTF8.self)
   }

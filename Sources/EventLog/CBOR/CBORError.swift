@@ -41,7 +41,7 @@ public struct CBORError: Error, Sendable, Hashable, CustomStringConvertible {
       case .trailingBytes: "bytes follow the last item"
       case .notShortest: "a number or length is not in its shortest form"
       case .indefiniteLength: "a length is indefinite"
-      case .unsupported: "a tag or simple value is used that this format does not have"
+      case .unsupported: "a tag or simple value is not part of this format"
       case .invalidText: "a text is not UTF-8"
       case .keyOrder: "map keys are out of order or repeated"
       case .tooDeep: "arrays and maps are nested too deeply"

@@ -273,7 +273,7 @@ extension CBORReader {
     return all.extracting(offset..<offset + Int(count))
   }
 
-  /// A count that the bytes left could hold, so that room for it may be set aside.
+  /// A count that the remaining bytes could hold, so that capacity can be reserved.
   @_lifetime(self: copy self)
   private mutating func count(_ majorType: UInt8, bytesPerItem: Int) throws(CBORError) -> Int {
     let count = try head(majorType)

@@ -10,7 +10,7 @@
 //
 // Tags, `undefined` and the other simple values are not used. The writer has no tree behind it: the caller says how
 // many items follow and writes them. It cannot see the order of map keys that way; `CBOR.encoded` sorts, and the
-// strict reader refuses a map out of order, which debug builds use to check what `finish` hands out.
+// strict reader rejects a map out of order, which debug builds use to check what `finish` hands out.
 
 /// Appends deterministic CBOR items to a byte array.
 public struct CBORWriter: Sendable {
@@ -20,7 +20,7 @@ public struct CBORWriter: Sendable {
   /// A writer with nothing written and room for `capacity` bytes.
   public init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  /// Takes back what was written, and keeps its room for the next.
+  /// Discards the written bytes, and keeps the capacity.
   mutating func restart(capacity: Int) {
     bytes.removeAll(keepingCapacity: true)
     bytes.reserveCapacity(capacity)
@@ -39,7 +39,7 @@ public struct CBORWriter: Sendable {
         var reader = CBORReader(bytes.span.bytes)
         while !reader.isAtEnd { _ = try reader.skip() }
       } catch {
-        preconditionFailure("The writer is used so that its bytes are deterministic CBOR: \(error)")
+        preconditionFailure("The writer was used incorrectly; its bytes are not deterministic CBOR: \(error)")
       }
     #endif
   }
@@ -93,7 +93,7 @@ public struct CBORWriter: Sendable {
   /// Begins a map; `count` keys with their values must follow, in ascending order of encoded key (major type 5).
   public mutating func map(_ count: Int) { head(5, UInt64(count)) }
 
-  /// Begins a map whose number of keys nobody knows yet, and gives its place for `endMap`.
+  /// Begins a map whose number of keys is not known yet, and returns its position for `endMap`.
   public mutating func beginMap() -> Int {
     bytes.append(0xA0)
     return bytes.count - 1

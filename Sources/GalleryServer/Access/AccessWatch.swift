@@ -60,7 +60,7 @@
       for waiter in waiters { waiter.resume() }
     }
 
-    /// Lets all who wait go, for the end of the server.
+    /// Releases all waiting requests, when the server stops.
     func end() {
       let (server, sweeper) = state.withLock { state in
         state.isEnded = true

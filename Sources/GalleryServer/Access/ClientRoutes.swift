@@ -42,7 +42,7 @@
       guard let words, !words.isEmpty else {
         throw Problem(
           400, "missing-usage-description",
-          "An app says why it wants the photos: pass 'usage', or 'addUsage' for adding.")
+          "An app needs a usage description: pass 'usage', or 'addUsage' for adding.")
       }
       try server.throttles.registrations.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
       let undecided = try server.library.clients().count {
@@ -93,7 +93,7 @@
       let assets = try json.assets("assets", in: server.library)
       if json["level"] == "more" {
         guard try give(more: assets, to: known, server) else {
-          throw Problem(409, "conflict", "The client '\(client)' does not wait for more.")
+          throw Problem(409, "conflict", "The client '\(client)' has not requested more assets.")
         }
       } else {
         try decide(known, try json.level(), json["decision"]?.textValue, assets, server)

@@ -133,7 +133,7 @@
       guard !names.isEmpty else { return nil }
       guard names.count == 1, let person = people.named(names[0]) else {
         throw Problem(
-          403, "access-denied", "The proxy names a person whom the library's owner has not made known.")
+          403, "access-denied", "The proxy names a person without an account.")
       }
       let now = environment.now()
       return Key(
@@ -189,7 +189,7 @@
         person: grant.person, share: grant.share)
       try state.withLock { state in
         var keys = state.keys.filter { isGood($0.value) }
-        // Who signs in again and again takes the places of their own sessions, not those of others.
+        // Repeated sign-ins replace the person's own sessions, not those of others.
         for (tie, limit) in [(grant.person, Self.limitOfPerson), (grant.share, Self.limitOfShare)] {
           guard let tie else { continue }
           let own = keys.filter { $0.value.person == tie || $0.value.share == tie }

@@ -73,7 +73,7 @@
         ccrypt_setting(bytes.bindMemory(to: CChar.self).baseAddress, Int32(bytes.count), &text)
       }
       guard isMade != 0 else {
-        throw GalleryError("The C library's crypt offers no yescrypt; install libcrypt 4.4 or newer.")
+        throw GalleryError("The C library's crypt does not support yescrypt; install libcrypt 4.4 or newer.")
       }
       return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

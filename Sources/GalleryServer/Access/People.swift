@@ -65,7 +65,7 @@
         created: environment.now())
       try change { people in
         guard people[name] == nil else {
-          throw Problem(409, "already-exists", "There is a person '\(name)' already; choose another name.")
+          throw Problem(409, "already-exists", "The name '\(name)' is in use; choose another one.")
         }
         guard people.count < Self.limit else {
           throw Problem(400, "limit-exceeded", "There are \(people.count) people; remove some first.")
@@ -123,7 +123,7 @@
         name == name.trimmingCharacters(in: .whitespaces)
       else {
         throw .malformed(
-          "A person's name has 1 to \(nameLimit) bytes, no slash or control character, and no blank at its ends.")
+          "A person's name must have 1 to \(nameLimit) bytes, no slash or control character, and no blank at its ends.")
       }
     }
 

@@ -24,7 +24,8 @@
         guard let name = json["name"]?.textValue else { throw Problem.malformed("The body needs 'name', as text.") }
         let password = json["password"] ?? .null
         guard password == .null || password.textValue != nil else {
-          throw Problem.malformed("'password' is \(password.kind); pass text, or leave it out for a proxy's person.")
+          throw Problem.malformed(
+            "'password' is \(password.kind); pass text, or omit it for a person signed in by a proxy.")
         }
         let person = try call.server.people.add(
           name, client: try json.clientName("client"), password: password.textValue)
@@ -58,7 +59,7 @@
       guard key?.person?.name == name else { throw Problem.notFound }
       try call.server.throttles.signInsOfNames.charge(name)
       guard let old, try call.server.people.signIn(name, old) != nil else {
-        throw Problem(403, "access-denied", "Setting your own password needs 'old', the password until now.")
+        throw Problem(403, "access-denied", "Setting your own password needs 'old', the current password.")
       }
       call.server.throttles.signInsOfNames.forgive(name)
     }

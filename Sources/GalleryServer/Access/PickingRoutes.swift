@@ -105,7 +105,7 @@
       }
       let form = #/https?://[a-z0-9](?:[a-z0-9.\-]*[a-z0-9])?(?::[0-9]{1,5})?/#
       for text in texts where text.utf8.count > 300 || text.wholeMatch(of: form) == nil {
-        throw .malformed("'\(text.prefix(80))' is no origin; pass such as https://app.example.")
+        throw .malformed("'\(text.prefix(80))' is not an origin; pass one such as https://app.example.")
       }
       return texts
     }
@@ -223,7 +223,7 @@
       return .json(
         [
           "token": .text(found.token.description), "total": .integer(Int64(found.count)),
-          "start": .integer(Int64(lower)), "count": .integer(Int64(assets.count)), 
+          "start": .integer(Int64(lower)), "count": .integer(Int64(assets.count)),
           "columns": try Columns.json(assets, try call.renditionColumns()),
         ], [("Cache-Control", "no-store")])
     }

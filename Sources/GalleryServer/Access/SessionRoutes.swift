@@ -88,7 +88,7 @@
           try JSONReader.read(body).checkKeys([])
           let library = try call.library()
           guard try library.authorizationStatus(for: .readWrite) == .limited else {
-            throw Problem(409, "conflict", "Only a client with limited access can ask for more.")
+            throw Problem(409, "conflict", "Only a client with limited access can request more assets.")
           }
           try call.server.moreRequests.ask(library.client, at: call.server.environment.now())
           call.server.watch.wake()

@@ -4,8 +4,8 @@
 
   /// Token buckets by name: each name may do so much at once, and gets it back at a rate.
   ///
-  /// A bucket that is full again is forgotten, so the table holds only names that were busy a moment ago; when it is
-  /// full all the same, every new name shares one bucket. Memory is bounded whatever names are sent.
+  /// A bucket that is full again is forgotten, so the table holds only recently active names; when it is full all the
+  /// same, every new name shares one bucket. Memory is bounded whatever names are sent.
   final class Throttle: Sendable {
     private struct Bucket {
       var tokens: Double
@@ -72,7 +72,7 @@
     /// - Throws: ``Problem`` 429 with `Retry-After`.
     func charge(_ name: String) throws(Problem) {
       if let seconds = take(name) {
-        throw .tooMany("Too many requests came at once; come back in \(seconds) s.", seconds: seconds)
+        throw .tooMany("Too many requests at once; retry in \(seconds) s.", seconds: seconds)
       }
     }
   }

@@ -87,7 +87,7 @@
       .reading("GET", "/v1/proofs/inclusion", .owner) { call in
         try call.checkQuery(["sequence", "size", "record"])
         guard let sequence = try call.sequence("sequence") else {
-          throw Problem.malformed("'sequence' is missing; pass the place of the event in the log, from 1.")
+          throw Problem.malformed("'sequence' is missing; pass the sequence of the event, from 1.")
         }
         let proof = try call.library().inclusionProof(
           ofSequence: sequence, inFirst: try call.sequence("size"), includingRecord: try call.flag("record"))
@@ -96,7 +96,7 @@
       .reading("GET", "/v1/proofs/consistency", .owner) { call in
         try call.checkQuery(["earlier", "size"])
         guard let earlier = try call.sequence("earlier") else {
-          throw Problem.malformed("'earlier' is missing; pass how many events the earlier log had.")
+          throw Problem.malformed("'earlier' is missing; pass the number of events of the earlier log.")
         }
         return .json(
           JSON(try call.library().consistencyProof(from: earlier, to: try call.sequence("size"))),

@@ -63,7 +63,7 @@
     func idempotencyKey() throws(Problem) -> String? {
       let values = request.fields.all("idempotency-key")
       guard values.count < 2 else {
-        throw .malformed("The request has the field Idempotency-Key \(values.count) times; once is enough.")
+        throw .malformed("The request has the field Idempotency-Key \(values.count) times; pass it once.")
       }
       guard var key = values.first else { return nil }
       // Bytes that are not text would all be read as the same character, and two keys as one.

@@ -143,8 +143,8 @@
       filter.kinds = Set(request.target.query.all("kind"))
       if let unknown = filter.kinds.sorted().first(where: { !LogFilter.isKnown(kind: $0) }) {
         throw Problem.malformed(
-          "There is no kind of event '\(unknown.prefix(40))'; pass a type such as assets.trashed, what it is about "
-            + "(assets) or what was done (trashed).")
+          "There is no kind of event '\(unknown.prefix(40))'; pass a type such as assets.trashed, its object "
+            + "(assets) or its action (trashed).")
       }
       filter.from = try instant("from")
       filter.to = try instant("to")

@@ -38,7 +38,8 @@
         guard let identifier = LocalIdentifier(text) else { throw Problem.notFound }
         return identifier
       }
-      policy = try read("onConflict", { $0.textValue.flatMap { UndoConflictPolicy(rawValue: $0) } }, Self.policies)
+      policy =
+        try read("onConflict", { $0.textValue.flatMap { UndoConflictPolicy(rawValue: $0) } }, Self.policies)
         ?? .refuse
       cause = try read("why", \.textValue, "text") ?? "undo"
       isPlan = try read("plan", \.boolValue, "true or false") ?? false
@@ -56,7 +57,7 @@
           "An undo needs 'commit', 'from', 'to', 'cause', 'client' or 'objects'; or 'all' for everything.")
       }
       guard !isEverything || selection == UndoSelection() else {
-        throw Problem.malformed("'all' is everything; leave it out to choose some of it.")
+        throw Problem.malformed("'all' selects everything; omit it to select a part.")
       }
     }
   }

@@ -9,7 +9,7 @@
   /// cache.
   /// The hash is the strong tag, and what the event recorded: an altered file with the recorded size would be sent as
   /// it
-  /// is, which is why `verify --content` exists. A file of another size is refused.
+  /// is, which is why `verify --content` exists. A file of another size is rejected.
   enum FileRoutes {
     static let all: [Route] = [
       .held("GET", "/v1/assets/{asset}/resources/{sha256}") { call in
@@ -30,7 +30,7 @@
       else { throw Problem.notFound }
       // What a browser would run, such as SVG and HTML, is not in the list, and so is only ever saved.
       let isShown = try call.query("download") == nil && shown[resource.uniformTypeIdentifier] != nil
-      // A file that is somebody else's is not kept open: its disk could not be unmounted.
+      // A referenced file is not kept open: its disk could not be unmounted.
       let files = resource.storage == .library ? call.server.files : nil
       return try FileAnswer(
         path: path, size: resource.dataSize, tag: resource.sha256Hex, contentType: type(of: resource),

@@ -3,7 +3,7 @@
   import HTTPServing
   import Synchronization
 
-  // Files of the library that were sent a moment ago, kept open.
+  // Recently sent files of the library, kept open.
   //
   //   path ─▶ descriptor, with what fstat said when it was opened
   //             │ before each use, and at each sweep: fstat again
@@ -21,7 +21,7 @@
   // Rejected: the bytes themselves in memory (the kernel keeps them once, for all processes); files outside the library
   // (a disk with an open file cannot be unmounted).
 
-  /// Descriptors of files that were sent a moment ago.
+  /// Descriptors of recently sent files.
   final class OpenFiles: Sendable {
     private struct Kept {
       let file: HTTPFile

@@ -109,7 +109,7 @@
       try state.withLock { state throws(Problem) in
         guard !state.isEnded else { throw .notFound }
         guard !state.cursor.tokens.contains(where: { $0.fetch == fetch }) else {
-          throw Problem(409, "conflict", "The feed has this fetch already; remove it first to begin anew.")
+          throw Problem(409, "conflict", "The feed already has this fetch; remove it first to start again.")
         }
         var cursor = state.cursor
         cursor.tokens.append((fetch, token))

@@ -12,7 +12,7 @@
     init?(_ call: Call) throws {
       guard let unit = try call.query("sections") else {
         guard try call.query("timeZone") == nil else {
-          throw Problem.malformed("'timeZone' is about sections; pass 'sections' too.")
+          throw Problem.malformed("'timeZone' applies to sections; pass 'sections' too.")
         }
         return nil
       }

@@ -91,7 +91,7 @@
     /// Reads a name.
     init(name: String) throws(Problem) {
       let unnamed = Problem.malformed(
-        "'\(name.prefix(40))' is not the name of a fetch; take one that POST /v1/fetches gave.")
+        "'\(name.prefix(40))' is not the name of a fetch; pass one returned by POST /v1/fetches.")
       guard name.utf8.count <= Self.nameLimit,
         let data = Data(
           base64Encoded: name.replacing("-", with: "+").replacing("_", with: "/")
@@ -133,10 +133,10 @@
     /// The name of the fetch.
     var name: String { Keyring.spelled(Array(JSON.object(members).description.utf8)) }
 
-    /// Fetches, from a library of now or of a moment.
+    /// Fetches from the current library or an as-of view.
     /// - Parameters:
     ///   - library: the view of the client.
-    ///   - now: where an album is found that the moment does not have yet.
+    ///   - now: where to find an album that the view does not have yet.
     func run(in library: PhotoLibrary, orAlbumsOf now: PhotoLibrary) throws -> FetchResult<Asset> {
       guard collections == nil else {
         throw Problem.malformed("The fetch is one of collections, and this is about assets.")

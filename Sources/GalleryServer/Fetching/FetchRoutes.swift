@@ -102,7 +102,7 @@
       .reading("GET", "/v1/fetches/{fetch}/index") { call in
         try call.checkQuery(["token", "at", "asset"])
         guard let identifier = try call.query("asset") else {
-          throw Problem.malformed("The query names no 'asset', whose index is wanted.")
+          throw Problem.malformed("The query needs 'asset', whose index is requested.")
         }
         let (fetch, result) = try held(call)
         // What the client cannot see, or could not see then, is in no fetch of it.
@@ -113,7 +113,7 @@
           [("Cache-Control", "no-store")])
       },
       .held("GET", "/v1/assets/{asset}") { call in
-        // A row of now, whose pages are few; a moment of the past is worked out.
+        // A current row, whose pages are few; an as-of view has to be computed.
         try call.checkQuery(["at"])
         let library = try call.library()
         guard call.request.target.query.pairs.isEmpty, !library.canAskPerson else { return nil }

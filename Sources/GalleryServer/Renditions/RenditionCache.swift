@@ -61,7 +61,7 @@
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       } catch {
         throw GalleryError(
-          "The folder of renditions \(parent.path) cannot be made: \(error.localizedDescription)")
+          "The folder of renditions \(parent.path) cannot be created: \(error.localizedDescription)")
       }
       let records = folder.appending(path: "records").path
       let descriptor = open(records, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -204,10 +204,10 @@
     /// Why something cannot be made.
     func reason(_ hash: [UInt8], isPlay: Bool) -> String {
       (try? String(contentsOf: file(hash, isPlay ? "why-play" : "why"), encoding: .utf8))
-        ?? "The programs of the server cannot make it."
+        ?? "The programs of the server cannot render it."
     }
 
-    /// Forgets files that are not there as they were written.
+    /// Drops the records of missing or altered files.
     func forget(_ hash: [UInt8], _ kind: Kind) {
       update(hash) { record in
         if kind == .play {
@@ -218,7 +218,7 @@
       }
     }
 
-    /// Notes that a content was looked at, at most once an hour.
+    /// Records the use of a content, at most once an hour.
     func touch(_ hash: [UInt8], _ record: RenditionRecord) {
       let time = seconds
       if time > record.lastUse &+ 3600 { update(hash) { $0.lastUse = time } }

@@ -68,14 +68,14 @@
             throw Problem(404, "missing-resource", "The file of this resource is missing; its owner has to restore it.")
           }
           var problem = Problem(
-            503, "not-ready", "The rendition is being made; ask again, or wait for an event of the feed.")
+            503, "not-ready", "The rendition is being made; request it again, or wait for an event of the feed.")
           problem.fields = [("Retry-After", "5")]
           throw problem
         case .there(let record):
           if let response = try await offload({ try answer(call, asset, resource, kind, record) }) { return response }
         }
       }
-      throw Problem(503, "not-ready", "The files of this rendition were removed while it was asked for; ask again.")
+      throw Problem(503, "not-ready", "The files of this rendition were removed meanwhile; request it again.")
     }
 
     private static func answer(
@@ -86,7 +86,7 @@
       if kind == .play, record.play == .original {
         guard call.key?.scopes.contains(.originals) == true else {
           throw Problem(
-            403, "scope-missing", "This film plays from its original, which needs a key with the scope 'originals'.")
+            403, "scope-missing", "This video plays from its original, which needs a key with the scope 'originals'.")
         }
         return try FileAnswer(
           path: try call.library().url(of: resource, in: asset).path, size: resource.dataSize, tag: tag,

@@ -124,7 +124,7 @@
       renditions: RenditionOptions = RenditionOptions(), page: PageFiles? = nil,
       log: @escaping @Sendable (GalleryLogLine) -> Void = { _ in }
     ) throws {
-      precondition(library.client == PhotoLibrary.owner, "A server is made for the owner's view of a library.")
+      precondition(library.client == PhotoLibrary.owner, "A server must be created with the owner's view of a library.")
       (self.library, self.environment, self.log, self.page) = (library, environment, log, page)
       let folder = library.url.appending(path: "server", directoryHint: .isDirectory)
       self.access = access
@@ -253,7 +253,7 @@
     /// A value of the query that may stand there once.
     func query(_ name: String) throws(Problem) -> String? {
       let values = request.target.query.all(name)
-      guard values.count < 2 else { throw .malformed("The query has '\(name)' \(values.count) times; once is enough.") }
+      guard values.count < 2 else { throw .malformed("The query has '\(name)' \(values.count) times; pass it once.") }
       return values.first
     }
 

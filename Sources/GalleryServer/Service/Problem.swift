@@ -3,7 +3,7 @@
   import LibraryJSON
   import PhotoLedger
 
-  /// An answer that says why a request was not carried out (RFC 9457).
+  /// An answer that describes why a request failed (RFC 9457).
   struct Problem: Error, Sendable {
     let status: Int
     /// The last part of the type's URI; the catalogue is the enumeration in the API's description.
@@ -23,7 +23,7 @@
       return problem
     }()
     /// The same for what does not exist and for what the client may not see (AU-01).
-    static let notFound = Problem(404, "not-found", "There is nothing of that name, or this key does not show it.")
+    static let notFound = Problem(404, "not-found", "The object does not exist, or this key has no access to it.")
 
     init(_ error: any Error) {
       switch error {
@@ -33,7 +33,7 @@
         self.init(400, Self.fetchKinds[error.code] ?? "malformed-request", error.description)
       case let error as JSONError: self.init(400, "malformed-request", error.description)
       case let error as GalleryError: self.init(500, "storage", error.description)
-      default: self.init(500, "internal-error", "The request failed for a reason that the server does not know.")
+      default: self.init(500, "internal-error", "The request failed for an unknown reason.")
       }
     }
 

@@ -160,7 +160,7 @@
       if allowed.contains("GET") { allowed.append("HEAD") }
       var problem = Problem(
         405, "method-not-allowed",
-        "\(request.method.prefix(16)) is not possible here; \(allowed.joined(separator: ", ")) is.")
+        "\(request.method.prefix(16)) is not allowed here; use \(allowed.joined(separator: ", ")).")
       problem.fields = [("Allow", allowed.joined(separator: ", "))]
       throw problem
     }

@@ -22,7 +22,7 @@
         let (sha256, sha1) = (try hashes(json["sha256"], "sha256", 32), try hashes(json["sha1"], "sha1", 20))
         guard sha256.count + sha1.count <= limit else {
           throw Problem(
-            400, "limit-exceeded", "The body has more than \(limit) hashes; ask for at most \(limit) at once.")
+            400, "limit-exceeded", "The body has more than \(limit) hashes; pass at most \(limit) at once.")
         }
         let library = try call.library()
         var found: [JSON] = []
@@ -42,10 +42,10 @@
 
     private static func hashes(_ json: JSON?, _ name: String, _ count: Int) throws(Problem) -> [[UInt8]] {
       guard let json else { return [] }
-      guard let texts = json.textsValue else { throw .malformed("'\(name)' is not a list of texts.") }
+      guard let texts = json.textsValue else { throw .malformed("'\(name)' is not a list of strings.") }
       guard texts.count <= limit else {
         throw Problem(
-          400, "limit-exceeded", "The body has \(texts.count) hashes; ask for at most \(limit) at once.")
+          400, "limit-exceeded", "The body has \(texts.count) hashes; pass at most \(limit) at once.")
       }
       var hashes: [[UInt8]] = []
       for text in texts {

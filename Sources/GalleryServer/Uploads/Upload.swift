@@ -9,7 +9,7 @@
   //
   //   begin(at:) ──▶ write … write ──▶ seal ──┬─ more will come ──▶ (begin again)
   //      │ turn                               └─ whole ──▶ completion ──▶ result, bytes removed
-  //      └─ a later request takes the turn over; the earlier one's writes are refused from then on
+  //      └─ a later request takes the turn over; the earlier one's writes are rejected from then on
   //
   // A client whose connection hangs asks anew, and the old connection may still deliver bytes. So each request that
   // writes has a turn, a number; only the latest turn writes, and what it promises by `Upload-Offset` is what it read
@@ -22,7 +22,7 @@
   final class Upload: Sendable {
     private struct State {
       var record: UploadRecord
-      /// The file, while somebody writes.
+      /// The file, while it is being written.
       var descriptor: Int32 = -1
       /// How many bytes are in the file.
       var written: UInt64
@@ -96,7 +96,7 @@
         guard end <= state.record.length ?? quota.fileSize else {
           throw Problem(
             413, "limit-exceeded",
-            "The body goes beyond \(state.record.length ?? quota.fileSize) bytes, which the upload has at most.")
+            "The body exceeds \(state.record.length ?? quota.fileSize) bytes, the maximum of this upload.")
         }
         do {
           state.written += UInt64(try folder.write(bytes, to: state.descriptor, at: state.written, state.record.file))
@@ -203,10 +203,10 @@
 
     // MARK: Problems
 
-    static let overtaken = Problem(409, "conflict", "A later request goes on with this upload; ask for its offset.")
+    static let overtaken = Problem(409, "conflict", "A later request continues this upload; request its offset.")
 
     static func mismatch(_ offset: UInt64) -> Problem {
-      var problem = Problem(409, "conflict", "The upload has \(offset) bytes; go on from there.")
+      var problem = Problem(409, "conflict", "The upload has \(offset) bytes; continue from there.")
       problem.fields = [("Upload-Offset", "\(offset)"), ("Upload-Complete", "?0"), ("Upload-Incomplete", "?1")]
       return problem
     }

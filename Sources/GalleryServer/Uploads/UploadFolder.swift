@@ -39,7 +39,7 @@
       guard lock >= 0 else { throw Self.failure("make", errno) }
       guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
         Foundation.close(lock)
-        throw Problem(503, "library-offline", "Another server takes the uploads of this library; send them there.")
+        throw Problem(503, "library-offline", "Another server accepts the uploads of this library; send them there.")
       }
     }
 

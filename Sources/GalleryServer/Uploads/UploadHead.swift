@@ -50,7 +50,7 @@
     /// A field that may stand there once.
     private static func value(_ name: String, _ request: HTTPRequest) throws(Problem) -> String? {
       let values = request.fields.all(name.lowercased())
-      guard values.count < 2 else { throw .malformed("\(name) stands there \(values.count) times; once is enough.") }
+      guard values.count < 2 else { throw .malformed("\(name) occurs \(values.count) times; send it once.") }
       return values.first?.trimmingCharacters(in: .whitespaces)
     }
 

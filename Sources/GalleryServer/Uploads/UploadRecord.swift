@@ -59,7 +59,7 @@
   enum UploadResult: Sendable, Equatable {
     /// The library has the file.
     case taken(asset: String, commit: String, sha256: [UInt8], size: UInt64, outcome: String)
-    /// The file was refused, and nothing of it is in the library.
+    /// The file was rejected, and nothing of it is in the library.
     case refused(status: Int, type: String, detail: String)
 
     var json: JSON {

@@ -51,7 +51,7 @@
       try call.checkQuery(["name"])
       let head = try UploadHead(call.request)
       guard head.offset ?? 0 == 0 else {
-        throw Problem.malformed("Upload-Offset is \(head.offset ?? 0), and a new upload begins at 0.")
+        throw Problem.malformed("Upload-Offset is \(head.offset ?? 0), but a new upload starts at 0.")
       }
       let client = try client(call)
       return .receive { request in
@@ -129,7 +129,7 @@
     private static func checkMayAdd(_ library: PhotoLibrary) throws {
       guard try library.authorizationStatus(for: .addOnly) != .authorized else { return }
       guard try [.authorized, .limited].contains(library.authorizationStatus(for: .readWrite)) else {
-        throw Problem(403, "access-denied", "The client may not add to the library; let its owner grant it that.")
+        throw Problem(403, "access-denied", "The client may not add to the library; the owner can grant it.")
       }
     }
 

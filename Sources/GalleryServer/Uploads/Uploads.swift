@@ -101,7 +101,7 @@
 
     private func opened(_ state: inout State) throws -> UploadFolder {
       guard !state.isClosed else {
-        throw Problem(503, "library-offline", "The server is stopping; go on with the upload when it is back.")
+        throw Problem(503, "library-offline", "The server is stopping; continue the upload when it is back.")
       }
       if let folder = state.folder { return folder }
       let writing = settings.withLock { $0.writing }
@@ -121,7 +121,8 @@
       let quota = quota
       let length = head.length ?? (head.isLast != false ? contentLength : nil)
       if let size = length ?? contentLength, size > quota.fileSize {
-        var problem = Problem(413, "limit-exceeded", "The file has \(size) bytes; at most \(quota.fileSize) are taken.")
+        var problem = Problem(
+          413, "limit-exceeded", "The file has \(size) bytes; at most \(quota.fileSize) are accepted.")
         problem.fields = [("Upload-Limit", quota.field)]
         throw problem
       }
@@ -162,7 +163,7 @@
         throw problem
       }
       guard room >= quota.reserve, room - quota.reserve >= record.length ?? 0 else {
-        throw Problem(507, "not-enough-space", "The server's disk has no room for this file; try again later.")
+        throw Problem(507, "not-enough-space", "The server's disk has not enough space for this file; try again later.")
       }
     }
 
@@ -242,7 +243,7 @@
         return .refused(
           status: 400, type: "invalid-resource",
           detail: """
-            The file has the SHA-256 \(content.sha256.hexadecimal), and Repr-Digest says another; send it again.
+            The file has the SHA-256 \(content.sha256.hexadecimal), but Repr-Digest states another; send it again.
             """)
       }
       guard content.byteCount > 0 else {

@@ -216,7 +216,7 @@ extension OperationFields {
       guard let found = try find(sha256) else {
         throw LibraryError(
           .missingResource,
-          "\(place): the library holds no bytes of this 'sha256' that this client may use; upload them first.")
+          "\(place): the library has no bytes with this 'sha256' that this client may use; upload them first.")
       }
       return .stored(found)
     default: throw malformed("\(what) has either 'sha256' or 'data'.")

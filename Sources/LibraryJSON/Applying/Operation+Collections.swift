@@ -52,7 +52,7 @@ extension Operation {
     for name in names {
       guard let other = try context.kind(of: name), other != kind else { continue }
       throw LibraryError(
-        .changeNotSupported, "\(fields.place): '\(name)' is no \(kind); there are operations \(other).… too.")
+        .changeNotSupported, "\(fields.place): '\(name)' is not of the kind \(kind); use the operations \(other).….")
     }
   }
 

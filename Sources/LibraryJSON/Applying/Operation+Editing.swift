@@ -57,7 +57,7 @@ extension OperationFields {
         throw LibraryError(
           .missingResource, "\(place): the file \(url.path) cannot be read: \(error.localizedDescription)")
       }
-    case .stored: preconditionFailure("A line cannot name bytes that are stored already.")
+    case .stored: preconditionFailure("A line cannot name bytes that are already stored.")
     }
   }
 }

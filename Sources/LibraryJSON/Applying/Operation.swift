@@ -5,10 +5,10 @@ package import PhotoLedger
 //     {"op": "album.insert", "album": "$a", "assets": ["…"], "index": 0}
 //        └ names an entry of `Operation.all`   └ placeholder: what an earlier op of the block called "as": "$a"
 //
-// An operation is a name and a function that reads its fields and asks the block. Whether a request can be carried out
-// is the library's to say; here only the form is checked, so that no rule is written down twice. One rule is needed
-// here: album.rename and album.delete take neither a folder nor a smart album, though the library's own request takes
-// all, since a person who deletes an album must never delete a tree of folders by a slip of the identifier.
+// An operation is a name and a function that reads its fields and adds requests to the block. The library decides
+// whether a request is valid; here only the form is checked, so that no rule is written twice. One rule is needed here:
+// album.rename and album.delete take neither a folder nor a smart album, though the library's own request takes all,
+// since deleting an album must never delete a tree of folders because of a mistyped identifier.
 
 /// One kind of change that a line of `apply` can ask for.
 package struct Operation: Sendable {
@@ -41,7 +41,8 @@ final class OperationContext {
       return placeholder.identifier
     }
     guard let identifier = LocalIdentifier(text) else {
-      throw fields.malformed("'\(text.prefix(80))' is no identifier; pass one that the library gave, or a placeholder.")
+      throw fields.malformed(
+        "'\(text.prefix(80))' is not a valid identifier; pass one from the library, or a placeholder.")
     }
     return identifier
   }
@@ -60,7 +61,7 @@ extension Operation {
 
   private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
-  /// Asks a block for all changes of a list.
+  /// Adds all changes of a list to a block.
   /// - Parameter sources: where resources may come from.
   /// - Throws: ``LibraryError`` `.malformedRequest` that names the operation and the field.
   package static func ask(

@@ -70,7 +70,7 @@ struct OperationFields {
     let known = Set(asked)
     guard let stranger = members.keys.filter({ !known.contains($0) }).min() else { return }
     throw malformed(
-      "'\(stranger)' is no field of it; the fields are \(asked.joined(separator: ", ")).")
+      "'\(stranger)' is not a field of it; the fields are \(asked.joined(separator: ", ")).")
   }
 }
 

@@ -32,7 +32,7 @@ extension JSON {
     self = .object(own + more)
   }
 
-  /// What was last done to keep a library safe; null for what nobody noted.
+  /// The last maintenance times of a library; null if not recorded.
   package init(_ record: CareRecord) {
     func entry(_ entry: CareRecord.Entry?) -> JSON {
       guard let entry else { return .null }

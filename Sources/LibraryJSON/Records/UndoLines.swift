@@ -1,6 +1,6 @@
 package import PhotoLedger
 
-/// An undo as lines, one object each: what is taken back, what is in the way, what stays, and a summary.
+/// An undo as lines, one object each: changes, conflicts, effects that cannot be undone, and a summary.
 package struct UndoLines: RandomAccessCollection, Sendable {
   private let report: UndoReport
   private let isDryRun: Bool

@@ -8,7 +8,7 @@ internal import PhotoLedger
 //     .tar ────────────┘
 //
 // Nothing is unpacked into folders: a member's name is never the name of a file here, so names that lead out of an
-// archive lead nowhere. They are refused all the same and reported, with links, encrypted members, second members of
+// archive lead nowhere. They are rejected all the same and reported, with links, encrypted members, second members of
 // one name, and bytes that are not those that the archive promises. Copies with equal content are one file. A photo
 // that is taken keeps its copy as the library's own file; so an import needs the room of the photos once, not twice.
 //
@@ -118,7 +118,9 @@ struct ArchivePass: Sendable {
     var done = 0
     while done < bytes.count {
       let count = Glibc.write(file, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-      if count > 0 { done += count } else if errno != EINTR {
+      if count > 0 {
+        done += count
+      } else if errno != EINTR {
         throw ImportError(LibraryError.store(path.description, "write", errno: errno))
       }
     }
@@ -162,7 +164,7 @@ private struct Collected {
     var stated = member
     if expected != nil {
       guard let listed = expected?[member.name]?.popLast() else {
-        refuse(member, .damaged, "It stands in the archive and not in its list.")
+        refuse(member, .damaged, "It is in the archive but not in its directory.")
         return nil
       }
       stated = listed
@@ -172,9 +174,9 @@ private struct Collected {
     } else if case .other(let reason) = member.kind {
       refuse(member, .unusable, reason)
     } else if !Self.isInside(member.name) {
-      refuse(member, .unusable, "Its name leads out of the archive.")
+      refuse(member, .unusable, "Its name points outside the archive.")
     } else if !names.insert(member.name).inserted {
-      refuse(member, .unusable, "The archive has a member of this name before it.")
+      refuse(member, .unusable, "The archive has an earlier member of this name.")
     } else if let reason = pass.selection.reason(againstMember: member.name, at: shown(member.name)) {
       refuse(member, .excluded, reason)
     } else {
@@ -188,7 +190,7 @@ private struct Collected {
   mutating func end(_ member: ArchiveMember, _ place: Place, _ copy: String, _ crc: UInt32) throws(ImportError) {
     if place.crc.map({ $0 != crc }) ?? false || place.byteCount.map({ $0 != member.byteCount }) ?? false {
       pass.copies.discard(copy)
-      refuse(member, .damaged, "Its bytes are not those that the archive promises; get the archive again.")
+      refuse(member, .damaged, "Its bytes do not match the archive's directory; download the archive again.")
       return
     }
     var file = entry(member, .candidate)
@@ -216,7 +218,7 @@ private struct Collected {
       if case .other(let reason) = member.kind {
         refuse(member, .unusable, reason)
       } else {
-        refuse(member, .damaged, "It stands in the list of the archive, and its bytes cannot be had.")
+        refuse(member, .damaged, "It is in the archive's directory, but its bytes are missing.")
       }
     }
     expected = [:]
@@ -276,7 +278,7 @@ struct ProgramStream: ByteStream, ~Copyable {
     _ program: String, _ arguments: [String], _ names: [FilePath], _ path: FilePath, _ patience: Duration,
     _ stop: StopFlag
   ) throws(ImportError) {
-    // bsdtar converts names by the locale, and refuses names that the locale C does not have.
+    // bsdtar converts names by the locale, and rejects names that the locale C does not have.
     child = try ChildProcess(
       executable: program, arguments: arguments, pathArguments: names, environment: ["LC_ALL=C.UTF-8"],
       memoryByteCount: Self.memoryByteCount, sandbox: Sandbox(readable: [path.description]))
@@ -289,7 +291,7 @@ struct ProgramStream: ByteStream, ~Copyable {
       if stop.isSet { throw ImportError(.cancelled, path: path.description, "The import was stopped.") }
       guard ContinuousClock.now < deadline else {
         throw ImportError(
-          .toolTimeout, path: path.description, "\(program) says nothing more about \(path); it was ended.")
+          .toolTimeout, path: path.description, "\(program) made no progress with \(path) and was killed.")
       }
       switch child.read(into: buffer, before: min(deadline, .now + Self.look)) {
       case .bytes(let count): return count

@@ -1,7 +1,7 @@
 // The checksum of zip (ISO/IEC 13239, polynomial 0x04C11DB7, reflected), eight bytes at a time.
 //
-// It is no protection against intent and is not meant as one: the content hash is. It tells a download that lost bytes
-// from one that did not, which the program that unpacks a zip does not say.
+// It does not protect against tampering; the content hash does. It detects an incomplete download, which the program
+// that unpacks a zip does not report.
 
 /// A CRC-32 in the making.
 struct CRC32 {

@@ -14,8 +14,8 @@ final class MemberCopies: Sendable {
 
   deinit { for name in state.withLock({ $0.names }) { folder.remove(name) } }
 
-  /// Makes an empty file.
-  /// - Parameter ending: the extension, which tells exiftool some formats apart.
+  /// Creates an empty file.
+  /// - Parameter ending: the extension, by which exiftool distinguishes some formats.
   /// - Throws: ``LibraryError`` `.notEnoughSpace`, `.storage`.
   func make(ending: String) throws(LibraryError) -> (name: String, file: Int32) {
     let isPlain = !ending.isEmpty && ending.utf8.allSatisfy { $0 != FilePath.slash }

@@ -55,7 +55,7 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
     var longName: [UInt8]?
     while true {
       guard let header = try header() else { return nil }
-      guard let size = Self.number(header[124..<136]) else { throw damaged("a size in it is no number") }
+      guard let size = Self.number(header[124..<136]) else { throw damaged("a size in it is not a number") }
       (dataLeft, fillingLeft) = (size, (512 - size % 512) % 512)
       switch header[156] {
       case UInt8(ascii: "x"): records = try self.records()
@@ -73,7 +73,9 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
     _ header: [UInt8], _ records: [String: [UInt8]], _ longName: [UInt8]?
   ) throws(ImportError) -> ArchiveMember {
     if let size = records["size"] {
-      guard let size = UInt64(String(decoding: size, as: UTF8.self)) else { throw damaged("a size in it is no number") }
+      guard let size = UInt64(String(decoding: size, as: UTF8.self)) else {
+        throw damaged("a size in it is not a number")
+      }
       (dataLeft, fillingLeft) = (size, (512 - size % 512) % 512)
     }
     var name = Array(header[0..<100].prefix { $0 != 0 })
@@ -85,17 +87,17 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
     nameByteCount += name.count
     guard memberCount <= limits.memberCount, name.count <= limits.nameByteCount,
       nameByteCount <= limits.totalNameByteCount
-    else { throw refused("it has \(memberCount) members or more, or names without end") }
+    else { throw refused("it has \(memberCount) members or more, or names of excessive length") }
     var kind: ArchiveMember.Kind
     switch header[156] {
     case 0, UInt8(ascii: "0"), UInt8(ascii: "7"): kind = name.last == FilePath.slash ? .folder : .file
     case UInt8(ascii: "1"): kind = .other("It is a link to another member, which is not followed.")
     case UInt8(ascii: "2"): kind = .other("It is a symbolic link, which is not followed.")
     case UInt8(ascii: "5"): kind = .folder
-    default: kind = .other("It is no regular file.")
+    default: kind = .other("It is not a regular file.")
     }
     if records.keys.contains(where: { $0.hasPrefix("GNU.sparse") }) || header[156] == UInt8(ascii: "S") {
-      kind = .other("It is a file with holes, which are not filled.")
+      kind = .other("It is a sparse file, which is not supported.")
     }
     return ArchiveMember(name: name, kind: kind, byteCount: dataLeft)
   }
@@ -151,7 +153,7 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
     var sum = 0
     for (index, byte) in block.enumerated() { sum += (148..<156).contains(index) ? 32 : Int(byte) }
     guard let stated = Self.number(block[148..<156]), stated == UInt64(sum) else {
-      throw damaged("a header in it does not add up")
+      throw damaged("the checksum of a header is wrong")
     }
     return block
   }
@@ -189,10 +191,10 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
       guard let blank = rest.firstIndex(of: 0x20),
         let length = Int(String(decoding: rest[rest.startIndex..<blank], as: UTF8.self)), length > 0,
         length <= rest.count, blank < rest.startIndex + length - 1
-      else { throw damaged("an extended header in it is none") }
+      else { throw damaged("an extended header in it is invalid") }
       let record = rest[(blank + 1)..<(rest.startIndex + length - 1)]
       guard let sign = record.firstIndex(of: UInt8(ascii: "=")) else {
-        throw damaged("an extended header in it is none")
+        throw damaged("an extended header in it is invalid")
       }
       records[String(decoding: record[record.startIndex..<sign], as: UTF8.self)] = Array(record[(sign + 1)...])
       rest = rest.dropFirst(length)

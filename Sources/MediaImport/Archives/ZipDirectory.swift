@@ -7,7 +7,7 @@ internal import PhotoLedger
 //
 // The program that unpacks does not say whether the bytes it gives are those that were packed, and believes what a
 // hostile archive claims. So the list is read here first: it says what must come, how long, with which checksum, and
-// what cannot be honest is refused before anything is unpacked:
+// what cannot be honest is rejected before anything is unpacked:
 //
 //   members that lie over each other or beyond the file       one kilobyte unpacked a million times
 //   more bytes than any photos would give                     a bomb
@@ -61,7 +61,7 @@ struct ZipDirectory: Sendable {
       throw ImportError.refused(path, "it claims \(end.count) members")
     }
     guard end.start + end.length <= reader.byteCount, end.length <= 1 << 30 else {
-      throw ImportError.damaged(path, "its list of members lies outside of it")
+      throw ImportError.damaged(path, "its directory lies outside of it")
     }
     let list = Bytes(try reader.read(at: end.start, Int(end.length)))
     var places: [(offset: UInt64, span: UInt64, member: ArchiveMember)] = []
@@ -70,11 +70,11 @@ struct ZipDirectory: Sendable {
     var nameTotal = 0
     for _ in 0..<end.count {
       guard let (place, next) = Self.entry(list, at: position) else {
-        throw ImportError.damaged(path, "its list of members is cut off")
+        throw ImportError.damaged(path, "its directory is truncated")
       }
       nameTotal += place.member.name.count
       guard place.member.name.count <= limits.nameByteCount, nameTotal <= limits.totalNameByteCount else {
-        throw ImportError.refused(path, "the names of its members are endless")
+        throw ImportError.refused(path, "the names of its members are too long")
       }
       places.append(place)
       position = next
@@ -92,7 +92,7 @@ struct ZipDirectory: Sendable {
     var reached: UInt64 = 0
     var total: UInt64 = 0
     for place in places {
-      guard place.offset >= reached else { throw ImportError.refused(path, "its members lie over each other") }
+      guard place.offset >= reached else { throw ImportError.refused(path, "its members overlap") }
       let (next, overflow) = place.offset.addingReportingOverflow(place.span)
       guard !overflow, next <= limit else { throw ImportError.damaged(path, "a member lies outside of it") }
       reached = next
@@ -123,7 +123,7 @@ struct ZipDirectory: Sendable {
     guard let position = found, let disk = tail.number(at: position + 4, 2),
       let count = tail.number(at: position + 10, 2), let length = tail.number(at: position + 12, 4),
       let start = tail.number(at: position + 16, 4)
-    else { throw ImportError.damaged(reader.path, "it has no list at its end, as a download that was cut off") }
+    else { throw ImportError.damaged(reader.path, "it has no directory at its end, like an interrupted download") }
     guard disk == 0 || disk == 0xFFFF else { throw ImportError.refused(reader.path, "it is one of several volumes") }
     guard count == 0xFFFF || length == 0xFFFF_FFFF || start == 0xFFFF_FFFF else {
       return End(count: Int(count), start: start, length: length)
@@ -135,7 +135,7 @@ struct ZipDirectory: Sendable {
     guard large.number(at: 0, 4) == 0x0606_4B50, let count = large.number(at: 32, 8),
       let length = large.number(at: 40, 8), let start = large.number(at: 48, 8), start <= reader.byteCount,
       length <= reader.byteCount
-    else { throw ImportError.damaged(reader.path, "its large list of members cannot be found") }
+    else { throw ImportError.damaged(reader.path, "its ZIP64 directory cannot be found") }
     return End(count: Int(clamping: count), start: start, length: length)
   }
 
@@ -237,7 +237,7 @@ extension ImportError {
   static func refused(_ path: FilePath, _ reason: String) -> ImportError {
     ImportError(
       .archiveRefused, path: path.description,
-      "\(path) is refused: \(reason). No photo library would be packed like that; unpack it by hand if you trust it.")
+      "\(path) is rejected: \(reason). No photo archive looks like that; unpack it yourself if you trust it.")
   }
 
   /// An archive that is not whole.

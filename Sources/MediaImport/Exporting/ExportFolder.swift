@@ -38,7 +38,7 @@ final class ExportFolder {
     work = "\(own)/coming"
     if !isRehearsal {
       do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
-        throw LibraryError(.storage, "The folder \(path) cannot be made: \(error.localizedDescription)")
+        throw LibraryError(.storage, "The folder \(path) cannot be created: \(error.localizedDescription)")
       }
       try Self.makeFolder(own)
       try Self.makeFolder(work)
@@ -49,7 +49,7 @@ final class ExportFolder {
   }
 
   deinit {
-    // Given back by name: a child that is being started may hold a copy of the descriptor for a moment.
+    // Released explicitly: a child that is being started may briefly hold a copy of the descriptor.
     if lock >= 0 {
       flock(lock, LOCK_UN)
       close(lock)
@@ -59,10 +59,10 @@ final class ExportFolder {
   private static func makeFolder(_ path: String) throws(LibraryError) {
     var status = stat()
     guard mkdir(path, 0o755) == 0 || errno == EEXIST, lstat(path, &status) == 0 else {
-      throw LibraryError.store(path, "make the folder", errno: errno)
+      throw LibraryError.store(path, "create the folder", errno: errno)
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
-      throw LibraryError(.conflict, "\(path) is no folder; exports keep what they have written there. Remove it.")
+      throw LibraryError(.conflict, "\(path) is not a folder; exports keep their journal there. Remove it.")
     }
   }
 
@@ -73,7 +73,7 @@ final class ExportFolder {
       let code = errno
       close(number)
       guard code == EWOULDBLOCK else { throw LibraryError.store(path, "lock", errno: code) }
-      throw LibraryError(.conflict, "Another export into \(target) is under way; start this one when it has ended.")
+      throw LibraryError(.conflict, "Another export into \(target) is running; start this one when it has ended.")
     }
     return number
   }
@@ -106,7 +106,7 @@ final class ExportFolder {
       folder += "/\(component)"
       if checkedFolders.contains(folder) { continue }
       if making, mkdir(folder, 0o777) != 0, errno != EEXIST {
-        throw LibraryError.store(folder, "make the folder", errno: errno)
+        throw LibraryError.store(folder, "create the folder", errno: errno)
       }
       var status = stat()
       guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return false }
@@ -123,11 +123,11 @@ final class ExportFolder {
     case own(JournalLine)
     /// A file that an export wrote there once and that is another now.
     case changed
-    /// Something else: a folder, a link, somebody's file.
+    /// Something else: a folder, a link, a foreign file.
     case foreign
   }
 
-  /// Looks at what is under a path.
+  /// Examines the file at a path.
   func occupant(of relative: String) -> Occupant {
     var folder = path
     for component in relative.split(separator: "/").dropLast() {
@@ -151,7 +151,7 @@ final class ExportFolder {
   func put(_ file: String, at relative: String, replacingChanged: Bool) throws(LibraryError) {
     let place = place(relative)
     guard try hasOwnFolders(relative, making: true) else {
-      throw LibraryError(.conflict, "A folder of \(place) is a symbolic link or no folder; remove it.")
+      throw LibraryError(.conflict, "A folder of \(place) is a symbolic link or not a folder; remove it.")
     }
     let occupant = occupant(of: relative)
     switch occupant {
@@ -159,13 +159,13 @@ final class ExportFolder {
     case .own: break
     case .changed where replacingChanged: break
     case .changed, .foreign:
-      throw LibraryError(.conflict, "\(place) came there during the export; it was left as it is.")
+      throw LibraryError(.conflict, "\(place) appeared during the export; it was left alone.")
     }
     let code = occupant == .none ? psys_rename_without_replacing(file, place) : rename(file, place) == 0 ? 0 : errno
     switch code {
     case 0: break
     case EINVAL where occupant == .none, ENOSYS, EOPNOTSUPP:
-      // A file system that cannot rename so: the place was free a moment ago.
+      // A file system without this kind of rename: the path was free just before.
       guard rename(file, place) == 0 else {
         throw LibraryError.store(place, "rename a finished copy to", errno: errno)
       }

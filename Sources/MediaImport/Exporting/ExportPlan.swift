@@ -138,13 +138,13 @@ struct ExportPlan {
     _ resource: AssetResource, _ edits: [AssetResource], _ isPair: Bool, _ options: ExportOptions
   ) -> String? {
     let type = resource.type
-    guard resource.isOriginal || isEdit(type) else { return "It is part of the recipe of an edit." }
-    if isPairedVideo(type), !options.takesPairedVideos { return "The films of Live Photos are not wanted." }
+    guard resource.isOriginal || isEdit(type) else { return "It is adjustment data." }
+    if isPairedVideo(type), !options.takesPairedVideos { return "The videos of Live Photos are not wanted." }
     if isEdit(type) { return options.versions == .originals ? "Edited files are not wanted." : nil }
     if options.versions == .current, !edits.isEmpty {
       // A film that the edit left as it was is still what the asset shows.
       let isReplaced = type != .pairedVideo || edits.contains { $0.type == .fullSizePairedVideo }
-      if isReplaced { return "An edited file takes its place." }
+      if isReplaced { return "It is replaced by an edited file." }
     }
     if isPair, options.raw == .compressed, resource.isRaw { return "The RAW files of pairs are not wanted." }
     if isPair, options.raw == .raw, isCompressed(resource) { return "The compressed files of pairs are not wanted." }

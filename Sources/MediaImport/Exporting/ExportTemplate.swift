@@ -8,9 +8,9 @@ package import PhotoLedger
 //
 //     template = { text | "{{" | "}}" | "{" field [ "?" text ] [ "|" text ] "}" }
 //
-// `{field}` stands for its value, and for nothing if it has none. Behind `|` stands what is written then; behind `?`
-// what is written in place of a value that is there. A `/` in the template's own text separates folders; one in a value
-// does not. The last component is the file's name without its ending, which each file keeps. A component that comes out
+// `{field}` is replaced by its value, or by nothing if it has none. The text after `|` is written in that case; the
+// text after `?` in place of an existing value. A `/` in the template's own text separates folders; one in a value does
+// not. The last component is the file's name without its ending, which each file keeps. A component that comes out
 // empty is left out; a name that does is the asset's identifier.
 //
 // Some fields have several values: an asset may lie in three albums and have four keywords. A template with such a
@@ -98,7 +98,7 @@ package struct ExportTemplate: Sendable, Hashable {
     let depth = parts.reduce(1) { $0 + ($1.texts.map { $0.count { $0 == "/" } }.max() ?? 0) }
     guard depth <= Self.depthLimit else {
       throw LibraryError(
-        .malformedRequest, "The template '\(text)' has \(depth) levels; at most \(Self.depthLimit) are possible.")
+        .malformedRequest, "The template '\(text)' has \(depth) levels; at most \(Self.depthLimit) are allowed.")
     }
   }
 
@@ -179,7 +179,7 @@ package struct ExportTemplate: Sendable, Hashable {
           text = ""
           parts.append(try field())
         } else if character == "}" {
-          throw failure("a single } stands alone; write }} for the character.")
+          throw failure("there is a single }; write }} for the character.")
         } else {
           text.append(rest.removeFirst())
         }
@@ -191,7 +191,7 @@ package struct ExportTemplate: Sendable, Hashable {
     private mutating func field() throws(LibraryError) -> Part {
       guard let end = rest.firstIndex(of: "}") else { throw failure("the { has no }; write {{ for the character.") }
       var inside = rest[rest.index(after: rest.startIndex)..<end]
-      guard !inside.contains("{") else { throw failure("braces cannot stand inside braces.") }
+      guard !inside.contains("{") else { throw failure("braces cannot be nested.") }
       let name = inside.prefix { $0 != "?" && $0 != "|" }
       inside = inside.dropFirst(name.count)
       guard let field = Field(rawValue: String(name)) else {

@@ -11,16 +11,16 @@ internal import PhotoLedger
 // temporary one; a rename keeps both. So after a kill at any point a file under the name is exactly one of:
 //
 //     as some line of its path says     ours, whole, with that line's content
-//     as no line says                   somebody else's, or changed by somebody: never overwritten, never removed
+//     as no line says                   foreign, or changed: never overwritten, never removed
 //
 // An old line stays until a run has ended and the names are durable; then only the lines that are true remain. A last
 // line without its end is of a write that was cut off, and its file never got the name.
 //
 // Invariant: a file is replaced or removed only while it is as a line says. Rejected: the inode as part of the stamp (a
 // copy of the folder to another disk would be a folder of strangers); a line after the rename (a kill between the two
-// leaves a file that nobody knows).
+// leaves an unknown file).
 
-/// What tells that a file is still the one that was written.
+/// The attributes by which a file is recognised as the one that was written.
 struct FileStamp: Sendable, Hashable {
   let byteCount: Int64
   /// When it was last changed, nanoseconds since 1970.
@@ -104,7 +104,7 @@ final class FileJournal {
   private func damaged(_ reason: String) -> LibraryError {
     LibraryError(
       .malformedRequest,
-      "\(path) is damaged: \(reason). Remove it; what was written before is then known again by its bytes.")
+      "\(path) is damaged: \(reason). Remove it; files written before are then recognised by their bytes.")
   }
 
   private func read(_ data: Data) throws(LibraryError) {

@@ -30,28 +30,27 @@ package struct LibraryExport: Sendable {
   /// Called at each step that leaves a trace; a test ends an export there by throwing.
   var step: @Sendable () throws -> Void = {}
 
-  /// - Parameters:
-  ///   - library: the view of the client that exports; a view of an earlier moment exports the library of then.
-  ///   - options: what and how.
+  /// - Parameters: - library: the exporting client's view; an as-of view exports the library as of its state. -
+  ///   options: the options.
   /// - Throws: ``LibraryError`` `.malformedRequest` for options that exclude each other.
   package init(of library: PhotoLibrary, options: ExportOptions) throws(LibraryError) {
     guard !options.links || !options.embeds else {
       throw LibraryError(
         .malformedRequest,
-        "Metadata can be written into copies only: a link shares its bytes with the library. Leave one of both out.")
+        "Metadata can be written to copies only: a link shares its bytes with the library. Omit one of the two.")
     }
     (self.library, self.options) = (library, options)
   }
 
   /// Exports the assets of a result.
   /// - Parameters:
-  ///   - assets: which.
-  ///   - folder: the path of the folder; it is made where there is none.
+  ///   - assets: the assets to export.
+  ///   - folder: the path of the folder, created if it does not exist.
   ///   - progress: called from any thread.
   ///   - report: called once for each file of each asset.
-  /// - Returns: what was done; `wasInterrupted` when the task was cancelled.
-  /// - Throws: ``LibraryError`` for what ends an export, such as `.notEnoughSpace` and `.conflict`; ``ImportError``
-  ///   `toolMissing`, before anything is written. Files that are in place stay.
+  /// - Returns: the summary; `wasInterrupted` if the task was cancelled.
+  /// - Throws: ``LibraryError`` for errors that stop an export, such as `.notEnoughSpace` and `.conflict`;
+  ///   ``ImportError`` `toolMissing`, before anything is written. Files that are in place stay.
   /// - Complexity: O(n log n + bytes of what is new) for n files of assets and of earlier exports.
   package func run(
     _ assets: FetchResult<Asset>, to folder: String,
@@ -64,7 +63,7 @@ package struct LibraryExport: Sendable {
       if options.embeds {
         _ = try ExifTool.find(options.searchPath)
         guard !path.utf8.contains(where: { $0 == 0x0A || $0 == 0x0D }) else {
-          throw LibraryError(.malformedRequest, "exiftool cannot be told of '\(path)', whose name has a line end.")
+          throw LibraryError(.malformedRequest, "exiftool cannot read '\(path)', whose name contains a line end.")
         }
       }
       let run = ExportRun(
@@ -82,7 +81,7 @@ package struct LibraryExport: Sendable {
     let path = url.path == "/" ? "" : url.path
     func resolved(_ url: URL) -> String { url.resolvingSymlinksInPath().path + "/" }
     guard !path.isEmpty, !resolved(url).hasPrefix(resolved(library.url)) else {
-      throw LibraryError(.malformedRequest, "\(folder) is the library's own folder or lies in it; name another.")
+      throw LibraryError(.malformedRequest, "\(folder) is the library's own folder or inside it; choose another.")
     }
     return path
   }
@@ -210,11 +209,11 @@ private final class ExportRun {
       if try adopt(file) { return false }
       done(
         file, .conflict,
-        "\(folder.place(file.path)) was changed since it was exported; it was left as it is.")
+        "\(folder.place(file.path)) was changed since it was exported; it was left alone.")
       return false
     case .foreign:
       if try adopt(file) { return false }
-      done(file, .conflict, "\(folder.place(file.path)) is not of an export; it was left as it is.")
+      done(file, .conflict, "\(folder.place(file.path)) was not written by an export; it was left alone.")
       return false
     }
     if options.isRehearsal {
@@ -270,7 +269,7 @@ private final class ExportRun {
       try folder.clearWork()
       throw LibraryError(
         .notEnoughSpace,
-        "\(folder.path) is full. The files that are there are whole; make room and export again to go on.")
+        "\(folder.path) is full. The exported files are complete; free some space and export again to continue.")
     }
   }
 
@@ -326,7 +325,7 @@ private final class ExportRun {
     var known: [String: Bool] = [:]
     for path in folder.journal.lines.keys.sorted() where !wanted.contains(path) && !others.contains(path) {
       guard let asset = folder.journal.lines[path]?.last?.asset else { continue }
-      // A path that is not of our making is nobody's to remove: the journal lies where anybody may write.
+      // A path that we did not create is never removed: other programs may write to the journal's folder.
       guard ExportFolder.isOwn(path) else { continue }
       let occupant = folder.occupant(of: path)
       if occupant == .none { continue }
@@ -342,7 +341,7 @@ private final class ExportRun {
             isRemoved = true
           }
         } else {
-          message = "\(folder.place(path)) was changed since it was exported; it was left as it is."
+          message = "\(folder.place(path)) was changed since it was exported; it was left alone."
         }
       }
       summary.unwanted.append(
@@ -455,7 +454,7 @@ private struct FileMaker: Sendable {
   }
 }
 
-/// The exiftools that write; whoever takes one out is the only one to use it until it is given back.
+/// The exiftool processes for writing; a process that is removed is used exclusively until it is returned.
 private final class WriterPool: Sendable {
   private struct Idle: @unchecked Sendable {  // guarded by: the mutex, from which one thread takes it at a time
     var writers: [MetadataWriter] = []

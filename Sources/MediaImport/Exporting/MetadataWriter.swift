@@ -44,7 +44,7 @@ final class MetadataWriter {
     let words = "\(folder)/\(result).fields"
     let target = "\(folder)/\(result)"
     guard FileManager.default.createFile(atPath: words, contents: Data(packet.bytes)) else {
-      throw ImportError(.cannotStore, path: words, "\(words) cannot be written; is there room?")
+      throw ImportError(.cannotStore, path: words, "\(words) cannot be written; check the free space.")
     }
     defer { unlink(words) }
     let ordered = MetadataField.allCases.filter { fields.contains($0) }

@@ -44,7 +44,7 @@ struct ResourceCopy: Sendable {
     guard try library.store.resources.state(of: copy, hashing: true) == .present else {
       throw LibraryError(
         .invalidResource,
-        "The bytes of \(resource.originalFilename) of \(asset.localIdentifier) are not those that were recorded; "
+        "The bytes of \(resource.originalFilename) of \(asset.localIdentifier) do not have the recorded hash; "
           + "restore the file.")
     }
     return true

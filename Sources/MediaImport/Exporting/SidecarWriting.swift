@@ -117,7 +117,7 @@ package struct SidecarWriting: Sendable {
           return counts
         }
       }
-      guard let answer = answers.first else { preconditionFailure("One piece of work has one answer.") }
+      guard let answer = answers.first else { preconditionFailure("One task must have one answer.") }
       return try answer.get()
     } onCancel: {
       stop.set()
@@ -155,7 +155,7 @@ private final class SidecarRun {
     journal = try FileJournal(at: folder.path(of: Self.folder + "/files"))
     var template = Array((NSTemporaryDirectory() + "/photoledger-sidecars-XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw LibraryError.store(NSTemporaryDirectory(), "make a folder in", errno: errno)
+      throw LibraryError.store(NSTemporaryDirectory(), "create a folder in", errno: errno)
     }
     let made = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     work = URL(filePath: made).resolvingSymlinksInPath().path
@@ -186,15 +186,15 @@ private final class SidecarRun {
     }
     if stop.isSet { return answer(.notReached) }
     guard case .referenced(let original)? = subject.original?.storage else {
-      return answer(.noPlace, "The library keeps this file itself; `export-files --sidecars` writes one beside a copy.")
+      return answer(.noPlace, "The library owns this file; `export-files --sidecars` writes a sidecar beside a copy.")
     }
     fields = try self.fields(of: subject)
     if fields.isEmpty { return answer(.nothing) }
     let target = place(of: original)
     path = target
-    guard FileStamp(of: original) != nil else { return answer(.missing, "\(original) is not there.") }
+    guard FileStamp(of: original) != nil else { return answer(.missing, "\(original) does not exist.") }
     if let owner = owners[target], owner != subject.asset.id {
-      return answer(.conflict, "\(target) is the sidecar of \(owner.spelled(as: .asset)), too; name it in full.")
+      return answer(.conflict, "\(target) is also the sidecar of \(owner.spelled(as: .asset)); use full names.")
     }
     owners[target] = subject.asset.id
     do {
@@ -240,13 +240,13 @@ private final class SidecarRun {
     }
     guard let stamp = FileStamp(of: target), stamp.byteCount <= Self.byteLimit,
       let old = FileManager.default.contents(atPath: target).map({ Array($0) })
-    else { return (.failed, "\(target) is no sidecar: it is no file, cannot be read, or is too large.") }
+    else { return (.failed, "\(target) is not a sidecar: it is not a file, cannot be read, or is too large.") }
     let hash = old.sha256.hexadecimal
     if let lines = journal.lines[target] {
       let known = lines.last { $0.content.hasSuffix(hash) }
       if let known, known.content.hasPrefix(wanted) { return (.unchanged, nil) }
       if known == nil, !options.mergesChanged {
-        return (.conflict, "\(target) was changed by another program since it was written; look, then merge it.")
+        return (.conflict, "\(target) was changed by another program since it was written; check it, then merge it.")
       }
     }
     if options.isRehearsal { return (.wanted, nil) }
@@ -268,12 +268,12 @@ private final class SidecarRun {
       unlink("\(work)/\(result)")
     }
     guard FileManager.default.createFile(atPath: source, contents: Data(old)) else {
-      throw LibraryError(.notEnoughSpace, "There is no room in \(work) to merge a sidecar; make room.")
+      throw LibraryError(.notEnoughSpace, "There is not enough space in \(work) to merge a sidecar; free some.")
     }
     let stop = stop
     try writer.write(fields, of: packet, from: source, to: result, isCancelled: { stop.isSet })
     guard let new = FileManager.default.contents(atPath: "\(work)/\(result)"), !new.isEmpty else {
-      throw ImportError(.toolFailed, path: source, "exiftool gave no sidecar.")
+      throw ImportError(.toolFailed, path: source, "exiftool wrote no sidecar.")
     }
     return Array(new)
   }
@@ -323,7 +323,7 @@ private final class SidecarRun {
       try journal.append([line])
       let code = psys_rename_without_replacing(temporary, target)
       guard code == 0 else {
-        if code == EEXIST { throw LibraryError(.alreadyExists, "\(target) came there meanwhile; start again.") }
+        if code == EEXIST { throw LibraryError(.alreadyExists, "\(target) appeared meanwhile; start again.") }
         throw LibraryError.store(target, "write", errno: code)
       }
     }

@@ -13,10 +13,10 @@ internal import PhotoLedger
 // The text is written here and never read here. Where it has to come into a file that says other things too, exiftool
 // copies the fields from it (`MetadataWriter`), so that no word of anybody's stands among a program's arguments.
 //
-// Invariant: equal fields give equal bytes, so that the hash of a packet tells whether anything changed.
+// Invariant: equal fields yield equal bytes, so that the hash of a packet detects any change.
 //
-// Rejected: a favourite as five stars (a person who rates would find stars that nobody gave), a namespace of our own
-// (no other program reads it).
+// Rejected: a favourite as five stars (a user who rates would find ratings that were never given), a namespace of our
+// own (no other program reads it).
 
 /// One thing that the library says of an asset.
 enum MetadataField: String, Sendable, Hashable, CaseIterable {

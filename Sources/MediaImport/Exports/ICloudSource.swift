@@ -9,8 +9,8 @@ internal import PhotoLedger
 //
 // A list describes the photos of its own folder, since each part counts its names anew. Lists of albums name photos of
 // any part: a name that only one photo has is that photo, and a name that several have is none of them, because a wrong
-// photo in an album is worse than a missing one; both are told as conflicts. A movie beside a still of the same name is
-// its moving part, if it says nothing else about itself.
+// photo in an album is worse than a missing one; both are reported as conflicts. A video beside a still of the same
+// name is its paired video, unless its metadata say otherwise.
 //
 // What a list is, its first row says, not its name. Dates are in English in every language of the account:
 // `Friday June 23,2023 9:36 PM GMT`, in exports of before 2021 also with seconds and in the form `2019-05-01 12:00:00`.
@@ -94,7 +94,7 @@ struct ICloudSource {
       } else {
         output.settle(
           list,
-          .skipped(.orphan, "\(files[list].path) describes photos that are in none of the parts that were named."))
+          .skipped(.orphan, "\(files[list].path) describes photos that are in none of the given parts."))
       }
     }
   }

@@ -11,9 +11,9 @@ internal import Synchronization
 //                                      ├ albums, in the source's order
 //                                      └ the rules by which it was understood, with examples
 //
-// Every source ends here, so there is one import, with one way to find duplicates, to be interrupted and to be told of.
-// Each file that was found is in the catalog exactly once, those that describe others or are left out with their
-// outcome settled; the run counts them with the rest, and the sum must be the number of files.
+// Every source ends here, so there is one import, with one way to find duplicates, to be interrupted and to be
+// reported. Each file that was found is in the catalog exactly once, those that describe others or are left out with
+// their outcome settled; the run counts them with the rest, and the sum must be the number of files.
 //
 // Same bytes, several places. A photo of Takeout lies in the folder of its year and in that of each album. What is said
 // at any of these places counts for the one asset, so files of equal size are read before the import begins, and the
@@ -72,7 +72,7 @@ struct RuleLog: Sendable {
   static let exampleLimit = 20
   private var rules: [String: AppliedRule] = [:]
 
-  /// Notes that a rule was applied.
+  /// Records that a rule was applied.
   mutating func note(_ rule: String, _ example: @autoclosure () -> String) {
     var entry = rules[rule] ?? AppliedRule(rule: rule, count: 0, examples: [])
     entry.count += 1

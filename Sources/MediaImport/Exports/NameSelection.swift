@@ -23,15 +23,15 @@ struct NameSelection: Sendable {
   ///   - relative: the path below the root.
   ///   - path: where it is, for the sentence.
   func reason(against relative: [UInt8], isFolder: Bool, at path: FilePath) -> String? {
-    if isFolder, Self.isLibrary(path) { return "\(path) is the folder of a PhotoLedger library, which is left out." }
+    if isFolder, Self.isLibrary(path) { return "\(path) is the folder of a PhotoLedger library, which is skipped." }
     if included.isEmpty, excluded.isEmpty { return nil }
     let below = FilePath(bytes: relative)
     let name = FilePath(bytes: below.nameBytes)
     if let pattern = excluded.first(where: { Self.fits($0, name, below) }) {
-      return "\(path) is left out, since its name fits '\(pattern)'."
+      return "\(path) is skipped, since its name matches '\(pattern)'."
     }
     guard !isFolder, !included.isEmpty, !included.contains(where: { Self.fits($0, name, below) }) else { return nil }
-    return "\(path) is left out, since its name fits no pattern that was asked for."
+    return "\(path) is skipped, since its name matches none of the given patterns."
   }
 
   /// The same for a member of an archive, whose folders are not walked one by one.
@@ -41,7 +41,7 @@ struct NameSelection: Sendable {
       let folder = Array(relative[..<slash])
       let below = FilePath(bytes: folder)
       if let pattern = excluded.first(where: { Self.fits($0, FilePath(bytes: below.nameBytes), below) }) {
-        return "\(path) is left out, since the name of its folder fits '\(pattern)'."
+        return "\(path) is skipped, since the name of its folder matches '\(pattern)'."
       }
       end = slash + 1
     }

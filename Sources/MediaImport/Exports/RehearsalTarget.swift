@@ -3,9 +3,9 @@ internal import Synchronization
 
 // An import that records nothing.
 //
-// All of an import runs: the source is read, files are hashed, exiftool is asked, the planner decides. Only what the
-// library would be told goes nowhere, and bytes stay where they are. So a rehearsal shows what would happen by what
-// happens, not by a second opinion. Members of archives are copied for exiftool, and the copies go at the end.
+// A dry run executes all of an import: the source is read, files are hashed, exiftool is called, the planner decides.
+// Only the changes are not recorded, and files are not stored. So a dry run uses the real implementation, not a second
+// one. Members of archives are copied for exiftool, and the copies are removed at the end.
 
 /// A library that is asked and not changed.
 final class RehearsalTarget: ImportTarget {

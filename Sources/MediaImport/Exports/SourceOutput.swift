@@ -21,7 +21,7 @@ struct SourceOutput {
     return albums.count - 1
   }
 
-  /// Lets a file be imported, and puts it into an album.
+  /// Marks a file for import, and adds it to an album.
   mutating func take(_ file: Int, _ note: MediaNote, unit: String, in album: Int? = nil) {
     taken.append((place + [FilePath.slash] + Array(unit.utf8), file, note))
     if let album { members[album].append(file) }

@@ -28,7 +28,7 @@ struct SourceReading: Sendable {
   private var width: Int { options.threadCount ?? tool.processCount * 2 }
 
   /// Reads all parts together.
-  /// - Throws: ``ImportError`` for a root that is not there, or an archive that is refused or damaged.
+  /// - Throws: ``ImportError`` for a root that is not there, or an archive that is rejected or damaged.
   func catalog(of roots: [FilePath]) async throws(ImportError) -> MediaCatalog {
     let files = try await files(in: roots)
     var catalog: MediaCatalog

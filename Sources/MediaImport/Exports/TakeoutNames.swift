@@ -13,9 +13,9 @@ internal import PhotoLedger
 //     IMG_1-edited.jpg    the JSON of IMG_1.jpg
 //     IMG_1.MP4           the JSON of IMG_1.HEIC                 the moving part of a Live Photo
 //
-// The cut can be undone in many ways and be made in one, so the way goes from the item to its JSON: what its JSON
-// could be called is made from its name, and looked up. Two items whose cut names are the same have JSONs that are
-// numbered in Google's order; the `title` in the JSON tells them apart, and the order where it does not.
+// The cut can be undone in many ways and be made in one, so the way goes from the item to its JSON: what its JSON could
+// be called is made from its name, and looked up. Two items whose cut names are the same have JSONs that are numbered
+// in Google's order; the `title` in the JSON distinguishes them, and otherwise their order.
 //
 // A JSON describes one item, and besides those copies and moving parts that have none of their own.
 //

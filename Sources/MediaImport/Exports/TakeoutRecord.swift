@@ -4,7 +4,7 @@ internal import PhotoLedger
 enum TakeoutRecord: Sendable {
   /// It describes a photo or video.
   case item(Item)
-  /// It describes the folder that it lies in; an empty title is one that nobody gave.
+  /// It describes the folder that it lies in; an empty title counts as none.
   case album(title: String)
   /// It says nothing about a photo or an album.
   case other

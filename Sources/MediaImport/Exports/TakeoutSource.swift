@@ -5,8 +5,8 @@ internal import PhotoLedger
 //     all parts ──▶ folders by name ──▶ JSON read ──▶ items and JSON matched (TakeoutNames) ──▶ notes, albums
 //
 // Parts are seen together: the folder of an album is cut wherever a part was full, so folders of one name are one
-// folder, whichever part they come from. Takeouts of two exports, which their archives' names tell apart, are not
-// mixed.
+// folder, whichever part they come from. Takeouts of two exports, which are distinguished by their archives' names, are
+// not mixed.
 //
 // A folder whose JSON has a title and no `photoTakenTime` is an album. Folders of years have such a JSON in older
 // exports; they are known by their names, and are no albums. An album without a title has its folder's name.
@@ -40,7 +40,7 @@ struct TakeoutSource {
   /// The folders by their keys: the export, and the name of the folder.
   private var folders: [[UInt8]: Folder] {
     var folders: [[UInt8]: Folder] = [:]
-    // One part may be unpacked and the others not: only the names of two exports tell them apart.
+    // One part may be unpacked and the others not: only the names of two exports distinguish them.
     let exports = Set(Set(files.map(\.part)).map(Self.export)).subtracting([[]])
     let isOne = exports.count < 2
     for (index, file) in files.enumerated() {
@@ -86,7 +86,7 @@ struct TakeoutSource {
         let name = item.title ?? files[index].path.name
         output.settle(
           index,
-          .skipped(.orphan, "\(files[index].path) describes '\(name)', which is in none of the parts that were named."))
+          .skipped(.orphan, "\(files[index].path) describes '\(name)', which is in none of the given parts."))
         output.rules.note("a JSON describes an item that is in none of the parts", files[index].path.description)
       }
     }

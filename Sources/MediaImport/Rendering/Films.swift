@@ -22,17 +22,17 @@ package struct FilmDescription: Sendable, Hashable {
     package let storedSize: PixelSize?
     /// By how much the pictures are turned to be shown, degrees with the clock: 0, 90, 180 or 270.
     package let rotation: Int
-    /// Pictures a second; 0 for sound, and where the file does not tell.
+    /// Pictures a second; 0 for sound, and if not stated.
     package let frameRate: Double
-    /// Bits a second; 0 where the file does not tell.
+    /// Bits a second; 0 if not stated.
     package let bitRate: Double
     /// Whether its pictures have 8 bits a sample and a quarter of the colours, as browsers play them.
     package var isPlain = false
-    /// Seconds; 0 where the file does not tell.
+    /// Seconds; 0 if not stated.
     package let duration: Double
   }
 
-  /// Seconds; 0 where the file does not tell.
+  /// Seconds; 0 if not stated.
   package let duration: Double
   /// The pictures and sounds, in the file's order, without cover pictures.
   package let tracks: [Track]
@@ -73,10 +73,10 @@ package struct FilmExport: Sendable {
   package var keepsMetadata = true
   /// Is given the share that is done, from 0 to 1.
   package var progress: @Sendable (Double) -> Void = { _ in }
-  /// Tells whether the result is no longer wanted; then the work is given up.
+  /// Whether the request was cancelled; then the work is abandoned.
   package var isCancelled: @Sendable () -> Bool = { false }
 
-  /// Asks for a film.
+  /// A request for a video.
   package init(source: URL, target: URL, container: String, pictures: Pictures) {
     (self.source, self.target, self.container, self.pictures) = (source, target, container, pictures)
   }

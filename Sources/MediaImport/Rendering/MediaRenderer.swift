@@ -1,5 +1,5 @@
-// Pictures of photos and films, and films of films, with the programs that are installed. One place for everything that
-// needs pixels: the image manager of `Photos`, its stand-ins for pictures and films, and a server's renditions.
+// Renders pictures of photos and videos, and videos, with the installed programs. One place for everything that needs
+// pixels: the image manager of `Photos`, its stand-ins for images and videos, and a server's renditions.
 //
 //     film ──── ffmpeg: one frame ───────────────┐
 //     RAW ───── exiftool: the embedded preview ──┼──▶ exiftool: size, turn ──▶ vipsthumbnail ──▶ vips crop ──▶ bytes
@@ -112,12 +112,13 @@ package final class MediaRenderer: Sendable {
   /// What a film is made of.
   /// - Throws: ``ImportError``: `toolMissing` without ffprobe, `toolFailed` for what is no film, `toolTimeout`.
   package func film(at file: URL) throws -> FilmDescription {
-    let program = try programs.require("ffprobe", for: "it reads the length and the size of films", package: "ffmpeg")
+    let program = try programs.require(
+      "ffprobe", for: "it reads the duration and the size of videos", package: "ffmpeg")
     let run = run({ false }, readable: [WorkFolder.real(file)])
     let answer = try run.output(of: program, Films.question(WorkFolder.real(file)))
     guard let film = Films.description(answer) else {
       throw ImportError(
-        .toolFailed, path: program, "The file \(file.lastPathComponent) has no track of pictures or sound.")
+        .toolFailed, path: program, "The file \(file.lastPathComponent) has no video or audio track.")
     }
     return film
   }
@@ -132,7 +133,7 @@ package final class MediaRenderer: Sendable {
     let still = try still(of: request, in: folder)
     guard let described = try description(ofInput: still), let size = described.displayedSize else {
       throw ImportError(
-        .toolFailed, path: request.source.path, "The file \(request.source.lastPathComponent) is no picture.")
+        .toolFailed, path: request.source.path, "The file \(request.source.lastPathComponent) is not a picture.")
     }
     let geometry = PictureGeometry(of: size, for: request)
     for size in [size, geometry.scaled, geometry.window] { try check(size, of: request.source) }
@@ -144,13 +145,13 @@ package final class MediaRenderer: Sendable {
     guard size.isLarger(than: limits.pixelCount) else { return }
     throw ImportError(
       .toolFailed, path: file.path,
-      "A picture of \(size.width)x\(size.height) pixels is too large; \(limits.pixelCount) pixels are the limit.")
+      "A picture of \(size.width)x\(size.height) pixels is too large; the limit is \(limits.pixelCount) pixels.")
   }
 
   /// A file that the decoder of photos reads: the photo, a frame of a film, the preview in a RAW file.
   private func still(of request: PictureRequest, in folder: borrowing WorkFolder) throws -> String {
     if UniformType(identifier: request.sourceType).medium == .video {
-      let program = try programs.require("ffmpeg", for: "it makes pictures of films", package: "ffmpeg")
+      let program = try programs.require("ffmpeg", for: "it extracts pictures from videos", package: "ffmpeg")
       let frame = folder.file("frame.jpg")
       // Without a seek: a film may be shorter than any step.
       let source = WorkFolder.real(request.source)
@@ -193,7 +194,7 @@ package final class MediaRenderer: Sendable {
   private func decode(
     _ still: String, _ request: PictureRequest, _ geometry: PictureGeometry, in folder: borrowing WorkFolder
   ) throws -> Picture {
-    let program = try programs.require("vipsthumbnail", for: "it makes pictures", package: "libvips-tools")
+    let program = try programs.require("vipsthumbnail", for: "it scales pictures", package: "libvips-tools")
     var run = run(request.isCancelled, readable: [folder.input], writable: folder.output)
     run.environment = ["VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1"]
     let target = folder.file("target\(request.format.ending)")
@@ -209,7 +210,7 @@ package final class MediaRenderer: Sendable {
     }
     _ = try folder.checked(whole, by: program)
     if geometry.isCut {
-      let vips = try programs.require("vips", for: "it cuts pictures", package: "libvips-tools")
+      let vips = try programs.require("vips", for: "it crops pictures", package: "libvips-tools")
       let (left, top) = geometry.origin
       let window = [left, top, geometry.window.width, geometry.window.height].map(String.init)
       _ = try run.output(of: vips, ["crop", whole, target + request.format.options] + window)
@@ -238,7 +239,7 @@ package final class MediaRenderer: Sendable {
   /// - Throws: ``ImportError``: `toolMissing` without ffmpeg or ffprobe, `toolFailed`, `toolTimeout`.
   package func export(_ export: FilmExport) throws {
     let film = try film(at: export.source)
-    let program = try programs.require("ffmpeg", for: "it writes films", package: "ffmpeg")
+    let program = try programs.require("ffmpeg", for: "it writes videos", package: "ffmpeg")
     let length = export.part.map { min($0.duration, max(0, film.duration - $0.start)) } ?? film.duration
     let folder = try root.folder()
     let made = folder.file("film")

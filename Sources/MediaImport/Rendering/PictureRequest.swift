@@ -58,10 +58,10 @@ package struct PictureRequest: Sendable {
   package var region: Region?
   /// How the result is encoded.
   package var format = Format.jpeg(quality: 90)
-  /// Tells whether the picture is no longer wanted; then the work is given up.
+  /// Whether the request was cancelled; then the work is abandoned.
   package var isCancelled: @Sendable () -> Bool = { false }
 
-  /// Asks for a picture of a file.
+  /// A request for a picture of a file.
   package init(source: URL, sourceType: String) { (self.source, self.sourceType) = (source, sourceType) }
 }
 
@@ -79,13 +79,13 @@ package struct StillDescription: Sendable, Hashable {
   package let mediaType: MediaType
   /// The type of the content.
   package let uniformTypeIdentifier: String
-  /// The size of the stored pixels; nil when the file does not tell.
+  /// The size of the stored pixels; nil if not stated.
   package let storedSize: PixelSize?
-  /// The size as displayed; nil when the file does not tell.
+  /// The size as displayed; nil if not stated.
   package let displayedSize: PixelSize?
   /// EXIF orientation, 1 to 8, that turns the stored pixels into the displayed ones.
   package let orientation: Int
-  /// What the two halves of a Live Photo have in common; nil when the file does not tell.
+  /// The content identifier of a Live Photo's parts; nil if not stated.
   package let contentIdentifier: String?
 
   init(_ metadata: MediaMetadata) {

@@ -42,7 +42,7 @@ package struct Placeholder: Sendable, Hashable {
 
   /// Made of 8x8 pixels, three bytes each.
   init(pixels: [UInt8]) {
-    precondition(pixels.count == Self.side * Self.side * 3, "A placeholder is made of 8x8 pixels.")
+    precondition(pixels.count == Self.side * Self.side * 3, "A placeholder is computed from 8x8 pixels.")
     let points = (0..<Self.side * Self.side).map { index in
       (Double(pixels[index * 3]), Double(pixels[index * 3 + 1]), Double(pixels[index * 3 + 2]))
     }

@@ -67,7 +67,7 @@ extension MediaRenderer {
   package func makePlayable(
     _ file: URL, by playback: Playback, at target: URL, isCancelled: @escaping @Sendable () -> Bool
   ) throws {
-    precondition(playback != .original, "An original that plays is not made anew.")
+    precondition(playback != .original, "A playable original is not transcoded.")
     let pictures: FilmExport.Pictures =
       playback == .remux
       ? .copied : .encoded(isHEVC: false, quality: 23, largest: PixelSize(width: 1920, height: 1080))

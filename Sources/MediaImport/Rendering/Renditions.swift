@@ -14,8 +14,8 @@
 // Invariant: a result holds pixels only. All metadata is removed, the profile too, since sRGB is what a page assumes
 // where there is none.
 //
-// Rejected: WebP for the small one. libvips 8.14 writes an EXIF block of its own into it even when told to strip, the
-// encoder takes twice the time, and at this size it saves a fifth.
+// Rejected: WebP for the small one. libvips 8.14 writes an EXIF block of its own into it even with `strip`, the encoder
+// takes twice the time, and at this size it saves a fifth.
 //
 // A file that crashes or hangs a decoder takes its batch with it; each file of which there is nothing afterwards is
 // done once more, alone, and only then is a failure its own.
@@ -84,7 +84,7 @@ extension MediaRenderer {
   ) -> [Result<RenditionSet, any Error>] {
     do {
       let folder = try root.folder()
-      let program = try programs.require("vipsthumbnail", for: "it makes pictures", package: "libvips-tools")
+      let program = try programs.require("vipsthumbnail", for: "it scales pictures", package: "libvips-tools")
       var outcomes: [Int: Result<RenditionSet, any Error>] = [:]
       var items: [Item] = []
       for (index, source) in sources.enumerated() {
@@ -135,7 +135,7 @@ extension MediaRenderer {
   ) throws -> String {
     let film = try film(at: source)
     if let size = film.displayedSize { try check(size, of: source) }
-    let program = try programs.require("ffmpeg", for: "it makes pictures of films", package: "ffmpeg")
+    let program = try programs.require("ffmpeg", for: "it extracts pictures from videos", package: "ffmpeg")
     let path = WorkFolder.real(source)
     let frame = folder.file("frame.jpg")
     let run = run(isCancelled, readable: [path], writable: folder.output)
@@ -143,8 +143,7 @@ extension MediaRenderer {
     let quiet = ["-nostdin", "-v", "error", "-y"]
     let start = min(1, film.duration / 10)
     let sought = quiet + ["-ss", "\(start)"] + Films.inputArguments(path) + made
-    if start > 0, (try? run.output(of: program, sought)) != nil, let made = try? folder.checked(frame, by: program)
-    {
+    if start > 0, (try? run.output(of: program, sought)) != nil, let made = try? folder.checked(frame, by: program) {
       return made
     }
     // A film may have its only frame before that.
@@ -220,7 +219,7 @@ extension MediaRenderer {
     }
     let (large, small) = (try read("-large.jpg"), try read("-large-small.jpg"))
     guard let pixels = Placeholder.pixels(ppm: Array(try read("-large-small-tiny.ppm"))) else {
-      throw ImportError(.toolFailed, path: program, "\(program) made no placeholder of this file.")
+      throw ImportError(.toolFailed, path: program, "\(program) produced no placeholder of this file.")
     }
     return RenditionSet(small: small, large: large, placeholder: Placeholder(pixels: pixels))
   }

@@ -61,7 +61,7 @@ struct ToolRun {
 
   /// The most that a program may say; its answers are short, and its work goes into files.
   private static let outputLimit = 1 << 20
-  /// How long it takes at most to notice that nobody waits any more.
+  /// The maximum delay until a cancellation is noticed.
   private static let look: Duration = .milliseconds(100)
 
   func output(of program: String, _ arguments: [String]) throws -> String { try output(of: [program], arguments) }
@@ -84,7 +84,9 @@ struct ToolRun {
     defer { buffer.deallocate() }
     var output: [UInt8] = []
     reading: while true {
-      if isCancelled() { throw ImportError(.toolFailed, path: name, "\(name) was stopped, since nobody waits for it.") }
+      if isCancelled() {
+        throw ImportError(.toolFailed, path: name, "\(name) was stopped, since its result is no longer needed.")
+      }
       guard ContinuousClock.now < deadline else { throw timedOut(name) }
       switch child.read(into: buffer, before: min(deadline, .now + Self.look)) {
       case .bytes(let count):
@@ -98,15 +100,15 @@ struct ToolRun {
       guard ContinuousClock.now < deadline else { throw timedOut(name) }
       throw ImportError(
         .toolFailed, path: name,
-        "\(name) was ended by a signal; it may want more memory, or a larger file than it may write.")
+        "\(name) was killed by a signal; it may have exceeded its limit of memory or file size.")
     }
     guard status == 0 else {
-      throw ImportError(.toolFailed, path: name, "\(name) ended with status \(status); it cannot work on this file.")
+      throw ImportError(.toolFailed, path: name, "\(name) exited with status \(status); it cannot process this file.")
     }
     return String(decoding: output, as: UTF8.self)
   }
 
   private func timedOut(_ name: String) -> ImportError {
-    ImportError(.toolTimeout, path: name, "\(name) did not finish within \(limits.timePerFile) and was ended.")
+    ImportError(.toolTimeout, path: name, "\(name) did not finish within \(limits.timePerFile) and was killed.")
   }
 }

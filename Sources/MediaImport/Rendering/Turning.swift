@@ -18,14 +18,15 @@ extension MediaRenderer {
     let file = folder.file("turned")
     try data.write(to: URL(filePath: file), options: .withoutOverwriting)
     guard let description = try description(ofInput: file), description.storedSize != nil else {
-      throw ImportError(.toolFailed, path: file, "The bytes are no picture.")
+      throw ImportError(.toolFailed, path: file, "The bytes are not a picture.")
     }
     if description.orientation == orientation { return data }
     if let marked = try marked(file, orientation, description, in: folder) { return marked }
     guard description.orientation == 1 else {
       throw ImportError(
         .toolFailed, path: file,
-        "A picture of type \(description.uniformTypeIdentifier) that says how it is turned cannot be turned otherwise.")
+        "A picture of type \(description.uniformTypeIdentifier) that states its orientation cannot be turned otherwise."
+      )
     }
     var request = PictureRequest(source: URL(filePath: file), sourceType: description.uniformTypeIdentifier)
     request.format = .png
@@ -40,7 +41,7 @@ extension MediaRenderer {
   private func marked(
     _ file: String, _ orientation: Int, _ before: StillDescription, in folder: borrowing WorkFolder
   ) throws -> Data? {
-    let program = try programs.exiftool(for: "it writes how a picture is turned")
+    let program = try programs.exiftool(for: "it writes the orientation of a picture")
     do {
       _ = try run({ false }, readable: [], writable: folder.output).output(
         of: [program, "-config", "", "-q", "-q"], ["-n", "-overwrite_original", "-Orientation=\(orientation)", file])

@@ -53,9 +53,11 @@ final class WorkRoot: Sendable {
   /// Removes what processes left that have ended without removing it.
   private static func sweep(_ folder: URL) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
-      guard name.hasPrefix(prefix), let number = name.dropFirst(prefix.count).split(separator: "-").first.flatMap({
-        pid_t($0)
-      }), kill(number, 0) != 0, errno == ESRCH else { continue }
+      guard name.hasPrefix(prefix),
+        let number = name.dropFirst(prefix.count).split(separator: "-").first.flatMap({
+          pid_t($0)
+        }), kill(number, 0) != 0, errno == ESRCH
+      else { continue }
       // Another process may sweep at the same time; what is left is for the next one.
       try? FileManager.default.removeItem(at: folder.appending(path: name))
     }
@@ -134,7 +136,7 @@ struct WorkFolder: ~Copyable {
   func checked(_ path: String, by program: String) throws -> String {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw ImportError(.toolFailed, path: program, "\(program) ended without an error and without a picture.")
+      throw ImportError(.toolFailed, path: program, "\(program) exited without an error and without a picture.")
     }
     return path
   }

@@ -18,7 +18,7 @@ import LMDB
 
 /// Why a client could see something.
 public enum AccessGround: String, Sendable, Hashable, CaseIterable, Codable {
-  /// It sees the whole library.
+  /// Full access.
   case everything
   /// The asset is in the client's selection, and its access is limited to that.
   case selection
@@ -29,14 +29,14 @@ public enum AccessGround: String, Sendable, Hashable, CaseIterable, Codable {
   case pick
 }
 
-/// Who could see an object, and why.
+/// A client with access to an object, and the ground.
 public struct ObjectAccess: Sendable, Hashable {
   /// The client.
   public let client: String
   /// By what.
   public let ground: AccessGround
 
-  /// The answer as a record of the audit's export, for an object and the state that was asked about; see <doc:Audit>.
+  /// The answer as a record of the audit's export, for an object and a state; see <doc:Audit>.
   public func record(of object: String, at token: Token) -> LogValue {
     AuditSchema.record(
       "access",
@@ -55,9 +55,9 @@ public struct AccessInterval: Sendable, Hashable {
   public let ground: AccessGround
   /// What it could see, spelled as PhotoKit spells identifiers; nil for everything.
   public let object: String?
-  /// Who began it, when and why: it holds from the state after this commit on.
+  /// The commit that began it: it lasts from the state after this commit.
   public let from: AuditOrigin
-  /// Who ended it: it holds no more in the state after this commit; nil if it goes on.
+  /// The commit that ended it, whose state is no longer included; nil if it lasts.
   public let to: AuditOrigin?
 
   /// Whether it holds in the state of a commit.
@@ -78,17 +78,19 @@ public struct AccessInterval: Sendable, Hashable {
 }
 
 extension PhotoLibrary {
-  /// Who could see an asset, album or folder at a state of the library, the owner aside, and why.
+  /// The clients with access to an asset, album or folder at a state of the library, except the owner, and on what
+  /// grounds.
   /// - Parameters:
-  ///   - identifier: the object, in any spelling; gone ones included.
+  ///   - identifier: the object, in any form, also a purged one.
   ///   - token: the state; nil: now.
-  /// - Returns: clients in the order of their registration, each by its widest ground: everything, then its selection
-  ///   or its own making, then a pick. None for an object that was not there at that state, or was a deleted album.
-  /// - Throws: ``LibraryError`` `.identifierNotFound` for what never was, `.accessUserDenied` for any client but the
-  ///   owner; what the store throws.
+  /// - Returns: clients in the order of their registration, each with its widest ground: everything, then its selection
+  ///   or its own collection, then a pick. Empty for an object that did not exist at that state, and for a deleted
+  ///   album.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` for an object that never existed, `.accessUserDenied` for any
+  ///   client but the owner; the store's errors.
   /// - Complexity: O(c log n) for c clients, and one read for each later event that touched one of them or the object.
   public func access(to identifier: String, at token: Token? = nil) throws -> [ObjectAccess] {
-    try checkIsOwner("see what others may see")
+    try checkIsOwner("read the access of clients")
     return try store.reading { t in
       let reader = AuditReader(of: store)
       let number = try reader.number(of: identifier, t)
@@ -115,7 +117,7 @@ extension PhotoLibrary {
   /// - Complexity: O(k + a log n) for the k events that touched the client, its selection and its picks, and the a
   ///   albums of the library.
   public func accessIntervals(of name: String, at token: Token? = nil) throws -> [AccessInterval] {
-    try checkIsOwner("see what others may see")
+    try checkIsOwner("read the access of clients")
     return try store.reading { t in
       guard let row = try store.core.projections.client(named: name, in: t) else { throw Self.unknownClient(name) }
       var book = AccessBook(client: row, of: store)
@@ -128,7 +130,7 @@ extension PhotoLibrary {
   }
 }
 
-/// Who can see an object at a state, if it may see anything.
+/// The access of a client to an object at a state, if it has any.
 private struct Seers {
   let number: ObjectNumber
   /// Nil for an asset.
@@ -183,7 +185,7 @@ extension LibraryStore {
 
 /// Opens and ends the intervals of one client as its events are read.
 private struct AccessBook {
-  /// What an interval is about: nothing stands for everything.
+  /// The object of an interval; nil for everything.
   private struct Matter: Hashable {
     var ground: AccessGround
     var object: ObjectNumber?
@@ -216,7 +218,7 @@ private struct AccessBook {
       return .proceed
     }
     for number in shown.keys { sequences.formUnion(try core.projections.history(of: number, in: t)) }
-    // Those that the library brings along are there from its beginning, and no event tells of them.
+    // The built-in ones exist from the beginning, without an event.
     for row in shown.values where row.isBuiltIn { made.insert(row.number) }
     sequences.formUnion(try picked(t))
     for sequence in sequences.sorted() {
@@ -321,7 +323,7 @@ private struct AccessBook {
 }
 
 extension PhotoLibrary {
-  /// Who could see an asset at a state of the library, the owner aside.
+  /// The clients with access to an asset at a state of the library, except the owner.
   /// - Parameters:
   ///   - identifier: the asset, in any spelling.
   ///   - token: the state; nil: now, or the moment that the view shows.
@@ -331,7 +333,7 @@ extension PhotoLibrary {
   ///   but the owner; what the store throws.
   /// - Complexity: O(c log n) for c clients, and one read for each later event that touched one of them or the asset.
   public func access(toAsset identifier: String, at token: Token? = nil) throws -> [AssetAccess] {
-    try checkIsOwner("see what others may see")
+    try checkIsOwner("read the access of clients")
     let isAsset = try store.reading { t in
       try LocalIdentifier(identifier).map { try store.core.assetNumber($0, t) != nil } ?? false
     }

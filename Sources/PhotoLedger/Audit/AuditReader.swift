@@ -7,12 +7,11 @@ import LMDB
 //     identifier ──▶ number ──▶ its rows in `history` ──▶ its events ──▶ a value before and after
 //                                                    └─▶ the row of their commit ──▶ who, when, why
 //
-// An event says what it replaced, so every value that a property ever had stands in the events that touched the
-// object, and nothing else has to be read: the cost is that of what happened to the object, not that of the log. An
-// answer is made of the log alone. What it names by number is spelled as everywhere, and called what it was called at
-// the moment that is looked at, or what it is called now.
+// An event records what it replaced, so every value that a property ever had is in the events that touched the object,
+// and nothing else has to be read: the cost depends on the object's events, not on the log. An answer comes from the
+// log alone. Objects are shown by identifier, with their names at the selected state, or the current ones.
 
-/// Who did something, when and why, and where in the log that stands.
+/// The origin of a change: client, time, cause, and the event.
 public struct AuditOrigin: Sendable, Hashable {
   /// The place of the event in the log, from 1.
   public let sequence: UInt64
@@ -76,8 +75,8 @@ struct AuditReader {
     names = ObjectNames(of: store, at: sequence)
   }
 
-  /// The number of an object, gone ones included.
-  /// - Throws: ``LibraryError`` `.identifierNotFound` for what never was.
+  /// The number of an object, also of a purged one.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` for an object that never existed.
   func number(of identifier: LocalIdentifier, _ t: borrowing StoreReading) throws -> ObjectNumber {
     if let object = try core.projections.object(identifier, in: t) { return object.number }
     guard let found = try core.assetNumber(identifier, t) else {
@@ -91,12 +90,12 @@ struct AuditReader {
   func number(of spelling: String, _ t: borrowing StoreReading) throws -> ObjectNumber {
     guard let identifier = LocalIdentifier(spelling) else {
       throw LibraryError(
-        .identifierNotFound, "'\(spelling.prefix(80))' is no identifier; pass one that this library gave.")
+        .identifierNotFound, "'\(spelling.prefix(80))' is not a valid identifier; pass one from this library.")
     }
     return try number(of: identifier, t)
   }
 
-  /// What an object is called.
+  /// The name of an object.
   mutating func name(_ number: ObjectNumber, _ t: borrowing StoreReading) throws -> ObjectNames.Name? {
     try names.name(of: number, t)
   }
@@ -123,7 +122,7 @@ struct AuditReader {
     return last == LibraryStore.now ? all : Array(all.prefix { $0 <= last })
   }
 
-  /// An event with who, when and why; of one whose payload was erased, what stands for it. Nil if nothing does.
+  /// An event with client, time and cause; its replacement if the payload was erased. Nil if there is none.
   mutating func event(
     at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> (origin: AuditOrigin, event: Event?) {

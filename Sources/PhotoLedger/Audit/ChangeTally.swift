@@ -6,8 +6,9 @@ import LMDB
 //     events ──▶ SelectionView: is the asset selected? ──▶ TrashView: is it out of the trash? ──▶ ChangeTally
 //                (limited clients)                         (readers without the trash)
 //
-// An asset is visible when both views say so. Each event moves an asset into view, out of it, or changes it there; what
-// happens to an invisible asset is not counted. The tally reduces the steps of a commit to its first and last state.
+// An asset is visible if both views include it. Each event moves an asset into view, out of it, or changes it there;
+// what happens to an invisible asset is not counted. The tally reduces the steps of a commit to its first and last
+// state.
 //
 // Both views are as of the event that is read. Going forward, each event says what it changed; the state at the first
 // mention of an asset is worked out back from now: from the next event that took it into or out of the selection or the
@@ -34,7 +35,7 @@ struct ChangeTally {
     updated = try updated.filter { try !isMeant($0) }
   }
 
-  /// Counts what an event does for a reader who sees the whole library.
+  /// Counts the effects of an event for a reader with full access.
   mutating func count(_ event: Event, _ trash: inout TrashView, _ t: borrowing StoreReading) throws {
     switch event {
     case .assetCreated(let existence): if trash.showsCreated(existence) { insert(existence.row.number) }
@@ -52,7 +53,7 @@ struct ChangeTally {
     }
   }
 
-  /// Counts an edit of an asset that was there before it, or is there after it.
+  /// Counts an edit of an asset that is visible before or after it.
   mutating func count(_ edit: AssetEdit, _ isShown: (before: Bool, after: Bool)) {
     switch isShown {
     case (true, true): update(edit.number)
@@ -92,10 +93,10 @@ struct ChangeTally {
 struct SelectionView {
   private let client: ObjectNumber
   private let projections: Projections
-  /// Whether an asset is in the selection, where that is not as it is now.
+  /// Whether an asset is in the selection, if that differs from now.
   private var selected: [ObjectNumber: Bool] = [:]
 
-  /// The selection as it was after an event.
+  /// The selection as of an event.
   init(of client: ObjectNumber, asOf sequence: UInt64, _ core: StoreCore, _ t: borrowing StoreReading) throws {
     self.client = client
     projections = core.projections
@@ -139,7 +140,7 @@ struct SelectionView {
       for place in arranged.places {
         selected[place.child] = place.new != nil
         let isShown = try trash.shows(place.child, t)
-        // What happens to it while it is not selected is not seen here.
+        // Changes while it is not selected are not visible here.
         if place.new == nil { trash.forget(place.child) }
         guard isShown else { continue }
         if place.new != nil { tally.insert(place.child) } else { tally.delete(place.child) }
@@ -173,10 +174,10 @@ struct TrashView {
 
   init(_ core: StoreCore, isShown: Bool) { (self.core, self.isShown) = (core, isShown) }
 
-  /// Goes on to an event.
+  /// Advances to an event.
   mutating func begin(_ sequence: UInt64) { self.sequence = sequence }
 
-  /// Forgets what is known of an asset, or of all: events that are not read may change it.
+  /// Drops the cached state of an asset, or of all: events that are not read may change it.
   mutating func forget(_ asset: ObjectNumber) { trashed[asset] = nil }
   mutating func forget() { trashed = [:] }
 

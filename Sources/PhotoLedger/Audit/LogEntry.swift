@@ -1,8 +1,7 @@
 import Foundation
 
-// An event as readers of the log see it: who, when, why, which objects, and a sentence; and the whole payload as a
-// value that turns into JSON. Objects are named by their identifiers, which an event that names only numbers gets
-// from the events that created them.
+// An event for readers of the log: client, time, cause, objects, and a sentence; and the whole payload as a value that
+// converts to JSON. Objects are named by their identifiers, which come from the events that created them.
 
 /// One event of the log.
 public struct LogEntry: Sendable {
@@ -33,8 +32,8 @@ public struct LogEntry: Sendable {
     (self.event, self.names) = (event, names)
   }
 
-  /// What the sentence calls objects, for programs that write it in another language: a field for each identifier, with
-  /// the file name or title. What the sentence gives as a number is left out, and so is what has no name.
+  /// The names of objects in the sentence, for programs that write it in another language: a field for each identifier,
+  /// with the file name or title. Objects that the sentence only counts, and those without a name, are omitted.
   public var titles: [LogValue.Field] {
     (event?.calledByName ?? []).compactMap { number in
       guard let name = names[number], let title = name.title else { return nil }
@@ -42,7 +41,7 @@ public struct LogEntry: Sendable {
     }
   }
 
-  /// The whole event; worked out when it is asked for.
+  /// The whole event; computed on demand.
   /// - Complexity: O(k) in the objects of the event.
   public var details: LogValue { event?.details(names) ?? .null }
 }
@@ -54,24 +53,25 @@ extension Event {
     return switch self {
     case .libraryCreated: "The library was created."
     case .assetCreated(let existence):
-      existence.isByUndo ? "\(existence.title) was brought back by an undo." : "\(existence.title) was added."
+      existence.isByUndo ? "\(existence.title) was restored by an undo." : "\(existence.title) was added."
     case .assetPurged(let existence):
       existence.isByUndo
-        ? "\(existence.title) was taken out by an undo; its files stay." : "\(existence.title) was removed for good."
+        ? "\(existence.title) was removed by an undo; its files are kept."
+        : "\(existence.title) was removed permanently."
     case .assetsEdited(let edited): edited.sentence(names)
     case .collectionCreated(let existence): "The \(existence.row.word) '\(existence.row.title ?? "")' was created."
-    case .collectionErased(let existence): "The \(existence.row.word) '\(existence.row.title ?? "")' was unmade."
+    case .collectionErased(let existence): "The \(existence.row.word) '\(existence.row.title ?? "")' was removed."
     case .collectionEdited(let edited): edited.sentence(names)
     case .arranged(let arranged): arranged.sentence(names)
     case .nothingChanged: "A block changed nothing."
-    case .assetErased(let erased): "What the log told of \(counted(erased.numbers.count, "asset")) was erased."
+    case .assetErased(let erased): "The data of \(counted(erased.numbers.count, "asset")) in the log were erased."
     case .libraryForked(let fork): "The library was forked from the one at '\(fork.origin)'."
     case .clientRegistered(let row), .clientErased(let row): "The client '\(row.name)' was registered."
     case .clientEdited(let edited): edited.sentence(names)
     case .pickRecorded(let row), .pickErased(let row):
-      "'\(name(row.client))' was given picked assets"
+      "'\(name(row.client))' received picked assets"
         + (row.withheld.isEmpty ? "." : ", without \(row.withheld.words).")
-    case .historyShortened(let kept): "The history that is told begins with commit \(kept.new)."
+    case .historyShortened(let kept): "The available history starts with commit \(kept.new)."
     }
   }
 
@@ -261,15 +261,15 @@ extension AssetEdit {
 extension ClientEdited {
   fileprivate func sentence(_ names: [ObjectNumber: ObjectNames.Name]) -> String {
     let name = names[number]?.spelling ?? ""
-    if let requested { return "'\(name)' asked for access (\(requested))." }
+    if let requested { return "'\(name)' requested access (\(requested))." }
     if let followedAlbum {
-      guard let album = followedAlbum.new else { return "The selection of '\(name)' follows no album any more." }
+      guard let album = followedAlbum.new else { return "The selection of '\(name)' no longer follows an album." }
       return "The selection of '\(name)' follows \(names[album]?.label ?? "an album")."
     }
     let decisions = statuses.sorted { $0.key.rawValue < $1.key.rawValue }.map { level, status in
       "'\(name)' may \(level == .addOnly ? "add" : "read and change"): \(status.new), was \(status.old)."
     }
-    return decisions.isEmpty ? "'\(name)' says something else of itself." : decisions.joined(separator: " ")
+    return decisions.isEmpty ? "'\(name)' updated its registration." : decisions.joined(separator: " ")
   }
 
   fileprivate func fields(_ names: [ObjectNumber: ObjectNames.Name]) -> [LogValue.Field] {
@@ -317,7 +317,7 @@ extension CollectionRow {
 extension CollectionEdited {
   fileprivate func sentence(_ names: [ObjectNumber: ObjectNames.Name]) -> String {
     let label = names[number]?.label ?? "A collection"
-    if let deletedDate { return deletedDate.new == nil ? "\(label) was brought back." : "\(label) was deleted." }
+    if let deletedDate { return deletedDate.new == nil ? "\(label) was restored." : "\(label) was deleted." }
     return "'\(title?.old ?? "")' was renamed to '\(title?.new ?? "")'."
   }
 
@@ -342,14 +342,14 @@ extension Arranged {
     let members = listed(places.map(\.child), "member", names)
     let home = names[container]?.label ?? "a collection"
     return switch verb {
-    case .inserted: "Put into \(home): \(members)."
-    case .removed: "Taken out of \(home): \(members)."
-    case .moved: "Moved inside \(home): \(members)."
+    case .inserted: "Added to \(home): \(members)."
+    case .removed: "Removed from \(home): \(members)."
+    case .moved: "Moved within \(home): \(members)."
     case .replaced: "Replaced in \(home): \(members)."
     case .spread: "New order keys in \(home), in the same order: \(members)."
     case .granted: "Granted to \(home): \(listed(places.map(\.child), "asset", names))."
     case .withdrawn: "Withdrawn from \(home): \(listed(places.map(\.child), "asset", names))."
-    case .picked: "Given in \(home): \(listed(places.map(\.child), "asset", names))."
+    case .picked: "Picked in \(home): \(listed(places.map(\.child), "asset", names))."
     }
   }
 

@@ -4,7 +4,7 @@ public import Foundation
 public struct LogFilter: Sendable {
   /// Only events after the state of a token.
   public var after: Token?
-  /// Only events that concern all of these objects: assets, albums or folders, gone ones included.
+  /// Only events that concern all of these objects: assets, albums or folders, also purged ones.
   public var objects: [LocalIdentifier] = []
   /// Only events of a client.
   public var client: String?
@@ -12,8 +12,8 @@ public struct LogFilter: Sendable {
   public var cause: String?
   /// Only events whose type begins with this.
   public var typePrefix: String?
-  /// Only events of these kinds: a whole type such as `assets.trashed`, what it is about (`assets`) or what was done
-  /// (`trashed`); empty: of any.
+  /// Only events of these kinds: a full type such as `assets.trashed`, its object (`assets`) or its action (`trashed`);
+  /// empty: of any.
   public var kinds: Set<String> = []
   /// Only events of commits that were made at this instant or later.
   public var from: Date?
@@ -45,7 +45,7 @@ public struct LogFilter: Sendable {
     type == kind || (!kind.isEmpty && (type.hasPrefix(kind + ".") || type.hasSuffix("." + kind)))
   }
 
-  /// Whether anything is asked that the row of a commit answers.
+  /// Whether there is a condition that the row of a commit decides.
   var asksAboutCommits: Bool { client != nil || cause != nil || from != nil || to != nil }
 
   func wants(_ commit: CommitSummary) -> Bool {

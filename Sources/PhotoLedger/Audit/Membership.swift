@@ -7,11 +7,11 @@ public struct Membership: Sendable, Hashable {
   public let member: String
   /// What sentences call it: a file's name, or a title, in quotation marks.
   public let label: String
-  /// Whether it stands in the album at the state that was asked about.
+  /// Whether it is in the album at the given state.
   public let isPresent: Bool
-  /// Who put it there, the last time; nil where the log's record of that was erased.
+  /// The commit that added it last; nil if its record was erased.
   public let added: AuditOrigin?
-  /// Who took it out, the last time; nil if it is there.
+  /// The commit that removed it last; nil if it is present.
   public let removed: AuditOrigin?
 
   /// The membership as a record of the audit's export, for the album `container`; see <doc:Audit>.
@@ -27,28 +27,28 @@ public struct Membership: Sendable, Hashable {
 }
 
 extension PhotoLibrary {
-  /// Who put each member into an album or folder, when and why; and, if wanted, who took out what is not there now.
+  /// The commits that added each member of an album or folder; optionally also those that removed former members.
   ///
-  /// Members that are hidden or in the trash keep their places and are listed.
+  /// Hidden and trashed members keep their positions and are listed.
   /// - Parameters:
-  ///   - identifier: the album or folder, in any spelling; a deleted one, too.
-  ///   - includesFormer: whether those that were taken out are listed behind the others, the last one first.
-  ///   - token: the state that is asked about; nil: now.
+  ///   - identifier: the album or folder, in any form, also a deleted one.
+  ///   - includesFormer: whether removed members are listed after the others, the last removed first.
+  ///   - token: the state; nil: now.
   /// - Returns: the members in the order of the album, then the former ones.
-  /// - Throws: ``LibraryError``: `.identifierNotFound` for what never was, `.changeNotSupported` for what has no
-  ///   members that somebody put there, `.accessUserDenied` for any client but the owner; what the store throws.
-  /// - Complexity: O(log n + k log k) for the k places that events gave or took in the album.
+  /// - Throws: ``LibraryError``: `.identifierNotFound` for an object that never existed, `.changeNotSupported` for one
+  ///   without recorded members, `.accessUserDenied` for any client but the owner; the store's errors.
+  /// - Complexity: O(log n + k log k) for the k additions and removals of members.
   public func blame(
     _ identifier: String, includingFormer includesFormer: Bool = false, at token: Token? = nil
   ) throws -> [Membership] {
-    try checkIsOwner("read who put what into an album")
+    try checkIsOwner("read who changed an album")
     return try store.reading { t in
       let last = try token.map { try store.sequence(of: $0, for: client, t) } ?? sequence
       var reader = AuditReader(of: store, at: last)
       let number = try reader.number(of: identifier, t)
       guard let row = try store.core.projections.collection(number, in: t), row.kind != .smartAlbum else {
         throw LibraryError(
-          .changeNotSupported, "Nobody puts members into '\(identifier)'; pass the identifier of an album or folder.")
+          .changeNotSupported, "'\(identifier)' has no recorded members; pass the identifier of an album or folder.")
       }
       var book = MemberBook(container: number)
       for sequence in try reader.sequences(of: number, through: last, t) {
@@ -69,7 +69,7 @@ extension LibraryStore {
   }
 }
 
-/// Who came into a container and went, as its events are read in their order.
+/// The members added to and removed from a container, as its events are read in order.
 private struct MemberBook {
   private struct Entry {
     var key: OrderKey?
@@ -108,7 +108,7 @@ private struct MemberBook {
     entries[child] = entry
   }
 
-  /// Takes the members of now from the projection: an event whose payload was erased tells nothing.
+  /// Reads the current members from the projection: an event with an erased payload has none.
   mutating func correct(by projections: Projections, _ t: borrowing StoreReading) throws {
     var present: Set<ObjectNumber> = []
     try projections.forEachMember(of: container, in: t) { key, number in

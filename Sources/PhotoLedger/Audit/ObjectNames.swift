@@ -4,15 +4,15 @@ import LMDB
 /// Finds what objects are called, or were called after an event, that events name by number; keeps the last ones it
 /// found.
 ///
-/// An object that is gone has no row; the event that created it is still in the log, at the object's number.
+/// A purged object has no row; the event that created it is still in the log, at the object's number.
 package struct ObjectNames {
-  /// An object's identifier, what it is, and what people call it.
+  /// An object's identifier, kind and name.
   package struct Name {
     package var spelling: String
     /// Nil for a client or a pick, which are no objects of PhotoKit's.
     var type: ObjectType?
     var label: String
-    /// The file name or title alone; nil for what has none, as the top level and what was erased.
+    /// The file name or title alone; nil for objects without one, such as the top level and erased assets.
     var title: String?
     /// Whose selection or pick it is; nil for an object of PhotoKit's.
     var client: String?

@@ -4,27 +4,26 @@ import LMDB
 
 // What changed since a token: identifiers by kind of object and of change, commit by commit.
 //
-// Change details follow a result that somebody holds; this follows nothing. A backup client that was away for a month
-// reads it from the log, which never forgets, so a token does not expire until the history itself is compacted
-// (PH-06): the owner may shorten what is told, the log itself keeps it. The sets come from the events alone: no row is
-// read, and the cost is that of the events passed.
+// Change details follow a held result; this needs none. A backup client that was away for a month reads it from the
+// log, which is complete, so a token does not expire unless the owner shortens the available history (PH-06); the log
+// itself keeps it. The sets come from the events alone: no row is read, and the cost is that of the events passed.
 //
-// A client that does not see everything is told of its sightings (Sightings.swift), and of each what it saw: a grant is
-// an insertion and a withdrawal a deletion, and what happens outside its selection does not happen. Whether an asset
-// was in the selection at a commit long ago is worked out like every earlier state: from the selection of now, with the
-// grants since taken back. A commit that changed how the client sees the library cannot be told object by object
-// (PH-07): all that it sees came or went, so it reads all anew.
+// A client without full access gets its client revisions (Sightings.swift), each with the visible changes: a grant is
+// an insertion and a withdrawal a deletion, and changes outside its selection do not appear. Whether an asset was in
+// the selection at an earlier commit is computed like every earlier state: from the current selection, with the later
+// grants reverted. A commit that changed the client's permission cannot be itemised (PH-07): all that it sees was
+// inserted or deleted, so it reads the library again.
 //
-// Within one commit the three sets of a kind are disjoint (PH-03): what came and went leaves no trace, what came and
-// was changed is inserted, what was changed and went is deleted. A membership change updates the album, whose count of
-// assets it changes (CD-22). How the sets are counted is in ChangeTally.swift.
+// Within one commit the three sets of a kind are disjoint (PH-03): an object inserted and deleted is in none, one
+// inserted and changed is inserted, one changed and deleted is deleted. A membership change updates the album, whose
+// count of assets it changes (CD-22). ChangeTally.swift computes the sets.
 //
-// Two readers want two meanings of the trash. The owner's history tells trash and purge apart: trash is an update, the
-// purge the deletion. To a reader that has no fetch for the trash, such as a client of the module `Photos`, an asset
-// goes when it is trashed and comes when it is restored, and the purge of what it no longer sees is nothing
-// (PH-04, PH-05). `showsTrash` chooses between them. Hiding is an update in both.
+// Readers need two meanings of the trash. The owner's history distinguishes trash and purge: trash is an update, the
+// purge the deletion. For a reader without a fetch for the trash, such as a client of the module `Photos`, an asset is
+// deleted when it is trashed and inserted when it is restored, and its purge has no entry (PH-04, PH-05). `showsTrash`
+// chooses between them. Hiding is an update in both.
 
-/// The kinds of object that history tells apart (PHObjectType, photokit a.2).
+/// The kinds of object in the history (PHObjectType, photokit a.2).
 public enum ObjectType: Int, Sendable, Hashable, CaseIterable, Codable {
   /// An asset.
   case asset = 1
@@ -43,8 +42,8 @@ public struct PersistentChange: Sendable, Hashable {
     /// Objects with a changed property, hidden and shown ones among them (PH-04); trashed and restored ones where the
     /// trash is shown.
     public internal(set) var updatedLocalIdentifiers: Set<String> = []
-    /// Objects that are gone: purged assets, deleted albums and folders (PH-05), what was withdrawn from view, and
-    /// trashed assets where the trash is not shown.
+    /// Deleted objects: purged assets, deleted albums and folders (PH-05), withdrawn assets, and trashed assets if the
+    /// trash is not shown.
     public internal(set) var deletedLocalIdentifiers: Set<String> = []
 
     /// Whether the commit concerned no object of the kind.
@@ -53,11 +52,11 @@ public struct PersistentChange: Sendable, Hashable {
     }
   }
 
-  /// The state after this commit: reading since it goes on with the next one (PH-02, PH-10).
+  /// The state after this commit: reading since it continues with the next one (PH-02, PH-10).
   public let changeToken: Token
   /// Who, when and why.
   public let commit: CommitSummary
-  /// Nil where what the commit did cannot be told object by object (PH-07).
+  /// Nil if the commit cannot be itemised (PH-07).
   private let details: [ObjectType: Details]?
 
   init(changeToken: Token, commit: CommitSummary, details: [ObjectType: Details]?) {
@@ -74,8 +73,8 @@ public struct PersistentChange: Sendable, Hashable {
       throw LibraryError(
         .persistentChangeDetailsUnavailable,
         """
-        What the commit of \(changeToken) did cannot be told in detail, since some of it was erased or the client's \
-        access was changed; read all anew.
+        The commit of \(changeToken) is not available in detail, since some of it was erased or the client's \
+        access was changed; read the library again.
         """)
     }
     return details[type] ?? Details()
@@ -85,19 +84,19 @@ public struct PersistentChange: Sendable, Hashable {
 extension PhotoLibrary {
   /// Every commit after the state of a token, oldest first (PHPhotoLibrary.fetchPersistentChanges(since:), PH-02).
   ///
-  /// A client that does not see everything is told of the commits that touched what it sees.
+  /// A client without full access gets the commits that touched its view.
   /// - Parameters:
   ///   - token: a state of this library, from `currentToken` or from an earlier change.
-  ///   - limit: the most commits that are returned; go on with the last one's token.
-  ///   - showsTrash: whether an asset in the trash is there: then moving it to the trash and restoring it are updates,
-  ///     and its purge is the deletion. Otherwise it is deleted when it is trashed and inserted when it is restored,
-  ///     and nothing is told of it in between or at its purge (PH-04, PH-05).
+  ///   - limit: the maximum number of commits to return; continue with the last one's token.
+  ///   - showsTrash: whether assets in the trash are included: then moving to the trash and restoring are updates, and
+  ///     the purge is the deletion. Otherwise an asset is deleted when it is trashed and inserted when it is restored,
+  ///     with no entry in between or at its purge (PH-04, PH-05).
   /// - Throws: ``LibraryError``: `.invalidToken` for a token of another library or client, `.tokenExpired` if the
-  ///   history that is told begins later (PH-06), `.accessUserDenied` for a client that may not read (AU-10),
+  ///   available history starts later (PH-06), `.accessUserDenied` for a client without read access (AU-10),
   ///   `.storage`.
   /// - Complexity: O(k log n) for k objects that the commits concerned, and for the grants since the token. Without the
-  ///   trash also one read for each event that touched an edited asset after the commits, up to its next way into or
-  ///   out of the trash.
+  ///   trash also one read for each event that touched an edited asset after the commits, up to its next trashing or
+  ///   restoring.
   public func fetchPersistentChanges(
     since token: Token, limit: Int = 1000, showsTrash: Bool = true
   ) throws -> [PersistentChange] {
@@ -181,10 +180,10 @@ extension PhotoLibrary {
       if lost.isEmpty { return }
     }
     throw LibraryError(
-      .tokenExpired, "The history that is told begins after the state of \(token); read the library anew.")
+      .tokenExpired, "The available history starts after the state of \(token); read the library again.")
   }
 
-  /// The events of a commit, if what they did to a client's view can be told object by object.
+  /// The events of a commit, if their effects on a client's view can be itemised.
   private func tellableEvents(
     of commit: Commit, to client: ObjectNumber?, _ t: borrowing StoreReading
   ) throws -> [(sequence: UInt64, commit: UInt64, event: Event)]? {
@@ -196,7 +195,7 @@ extension PhotoLibrary {
     return hasNewAccess ? nil : events
   }
 
-  /// Whether an object is a collection that was deleted before a commit: what it holds goes on changing unseen.
+  /// Whether an object is a collection that was deleted before a commit: its members continue to change invisibly.
   private func wasDeleted(_ number: ObjectNumber, before commit: Commit, _ t: borrowing StoreReading) throws -> Bool {
     guard try store.collectionRow(number, at: sequence, t)?.deletedDate != nil else { return false }
     return try store.collectionRow(number, at: commit.firstSequence - 1, t)?.deletedDate != nil

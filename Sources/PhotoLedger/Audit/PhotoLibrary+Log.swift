@@ -100,11 +100,11 @@ private struct LogReader {
   private let filter: LogFilter
   private let newestFirst: Bool
   private var audit: AuditReader
-  /// The events that are read next, whatever else is asked.
+  /// The events to read next, before other conditions.
   private var events: Range<UInt64>
-  /// The commits that are looked at when there are none of those; empty unless something is asked of commits.
+  /// The commits to read if there are none of those; empty without conditions on commits.
   private var commits: Range<UInt64> = 0..<0
-  /// All that may be read; what lies outside is of a later moment, or before the token.
+  /// The readable range; events outside are after the moment, or before the token.
   private let bounds: Range<UInt64>
   /// The events that touched all of the wanted objects; empty unless objects are wanted.
   private var histories: ArraySlice<UInt64> = []
@@ -209,13 +209,13 @@ private struct LogReader {
     if let reason = try audit.core.projections.reasonAside(record.sequence, in: t) {
       return LogEntry(
         sequence: record.sequence, token: token, commit: commit, type: type, objects: [],
-        sentence: "Set aside: \(reason)", isErased: record.isErased)
+        sentence: "Quarantined: \(reason)", isErased: record.isErased)
     }
     let event = try Event(record)
     let touched = event.touched
     var known: [ObjectNumber: ObjectNames.Name] = [:]
     if case .assetCreated(let existence) = event {
-      // Its sentence says what it was called when it was added, so nobody asks what it is called now.
+      // Its sentence uses the name at its addition, so the current name is not needed.
       known[existence.row.number] = ObjectNames.Name(existence.row, nil)
     }
     for number in touched + event.mentioned where known[number] == nil { known[number] = try audit.name(number, t) }

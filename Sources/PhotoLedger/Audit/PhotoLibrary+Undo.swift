@@ -2,51 +2,51 @@ import EventLog
 import LMDB
 import Synchronization
 
-// Taking back what was done (design: a compensating commit that names what it reverses).
+// Undo: a compensating commit that names the commits it reverts.
 //
 //   choose     the commits that a selection names; the log does not change, so this is done where the caller is
-//   compose    what they came to, property by property                       UndoComposition.swift
-//   judge      what of it still stands, and what was changed since           UndoPlan.swift
-//   carry out  in one commit, on the writer's thread, after judging again    Decider+Undo.swift
+//   compose their net effect, property by property                       UndoComposition.swift
+//   plan what still holds, and what was changed since           UndoPlan.swift
+//   execute in one commit, on the writer's thread, after planning again    Decider+Undo.swift
 //
-// The commit bears in its causation the commits that it takes back (``UndoneCommits``), and is a commit like any other:
-// taken back itself, it gives the state before.
+// The commit names in its causation the commits that it undoes (``UndoneCommits``), and is a commit like any other:
+// undoing it restores the previous state.
 
 extension PhotoLibrary {
   /// What an undo would do, without doing it.
   ///
-  /// The owner takes back what anybody did. A client with full access takes back what it did itself: of a stretch or a
-  /// cause, its own commits are chosen.
+  /// The owner can undo every commit. A client with full access can undo its own: of a range or a cause, only its own
+  /// commits are chosen.
   /// - Parameters:
-  ///   - selection: which commits, and what of them.
-  ///   - policy: what to do with what was changed since.
-  /// - Returns: the report that ``undo(_:onConflict:cause:key:)`` would give now.
-  /// - Throws: ``LibraryError``: `.accessUserDenied` for a client that does not see everything, and for a commit of
-  ///   another client unless the owner asks; `.invalidToken`, `.identifierNotFound`; what the store throws.
-  /// - Complexity: O(c + k log n) for c commits in the stretch of the selection and k properties that they touched.
+  ///   - selection: the commits, and the objects.
+  ///   - policy: how to handle values that were changed since.
+  /// - Returns: the report that ``undo(_:onConflict:cause:key:)`` would return now.
+  /// - Throws: ``LibraryError``: `.accessUserDenied` for a client without full access, and for another client's commit
+  ///   unless called by the owner; `.invalidToken`, `.identifierNotFound`; the store's errors.
+  /// - Complexity: O(c + k log n) for c commits in the range of the selection and k properties that they touched.
   public func planUndo(_ selection: UndoSelection, onConflict policy: UndoConflictPolicy = .refuse) throws -> UndoReport
   {
     let composition = try composition(of: selection)
     return try judged(composition, policy)
   }
 
-  /// Takes back what commits did, as one commit.
+  /// Undoes commits, as one commit.
   ///
-  /// Each property that still has the value that those commits left goes back to the value that it would have without
-  /// them. Assets that they added are taken out, and their files stay; collections that they made are deleted; what
-  /// they trashed or deleted comes back to every place that it had; what they purged comes back if its bytes are there.
-  /// Permissions, selections and the beginning of the history that is told go back likewise. An undo is a change: what
-  /// it edits has its date as the modification date (AS-01).
+  /// Each property that still has the value set by those commits gets the value that it would have without them. Assets
+  /// that they added are removed, and their files kept; collections that they created are deleted; objects that they
+  /// trashed or deleted are restored at every position; assets that they purged are restored if their bytes exist.
+  /// Permissions, selections and the start of the available history are reverted likewise. An undo is a change: objects
+  /// that it edits have its date as the modification date (AS-01).
   ///
-  /// Undoing the undo gives the state before, but for modification dates.
+  /// Undoing the undo restores the previous state, except for modification dates.
   /// - Parameters:
-  ///   - selection: which commits, and what of them.
-  ///   - policy: what to do with what was changed since.
-  ///   - cause: why, for the log.
-  ///   - key: an idempotency key: an undo whose key is known has been carried out.
-  /// - Returns: what was done.
-  /// - Throws: as ``planUndo(_:onConflict:)``; `.conflict` if something is in the way and the policy is to refuse;
-  ///   `.userCancelled` if who confirms changes refuses (CB-12).
+  ///   - selection: the commits, and the objects.
+  ///   - policy: how to handle values that were changed since.
+  ///   - cause: the reason, for the log.
+  ///   - key: an idempotency key: an undo with a known key has already been executed.
+  /// - Returns: the report.
+  /// - Throws: as ``planUndo(_:onConflict:)``; `.conflict` if there is a conflict and the policy is `refuse`;
+  ///   `.userCancelled` if the confirmation handler rejects it (CB-12).
   /// - Complexity: as ``planUndo(_:onConflict:)``, and O(k log n) to write.
   @discardableResult
   nonisolated(nonsending) public func undo(
@@ -112,7 +112,7 @@ extension PhotoLibrary {
   private func composition(of selection: UndoSelection) throws -> UndoComposition {
     try store.prompting.askIfNeeded(for: client, in: store)
     return try store.reading { t in
-      try checkSeesEverything("take back what was done", t)
+      try checkSeesEverything("undo commits", t)
       var composition = UndoComposition(of: try numbers(of: selection.objects, t))
       var spreads = Spreads(log: store.core.log, projections: store.core.projections)
       let range = try range(of: selection, t)
@@ -164,7 +164,7 @@ extension PhotoLibrary {
     }
   }
 
-  /// Whether a commit is one of the chosen ones; others' commits are for the owner to take back.
+  /// Whether a commit is chosen; commits of others can be undone only by the owner.
   private func isChosen(_ commit: Commit, by selection: UndoSelection) throws -> Bool {
     let information = commit.information
     guard selection.client ?? information.client == information.client,
@@ -175,20 +175,20 @@ extension PhotoLibrary {
       throw LibraryError(
         .accessUserDenied,
         """
-        The client '\(client)' may take back what it did itself; the commit \(store.token(commit.number)) was made by \
-        '\(information.client)', and only the library's owner may take it back.
+        The client '\(client)' may undo its own commits only; the commit \(store.token(commit.number)) was made by \
+        '\(information.client)', and only the library's owner may undo it.
         """)
     }
     return true
   }
 
-  /// The commits between the tokens of a selection; that of the library's creation is none of them.
+  /// The commits between the tokens of a selection, without that of the library's creation.
   private func range(of selection: UndoSelection, _ t: borrowing StoreReading) throws -> ClosedRange<UInt64> {
     let head = try store.core.log.head(t).commit
     if let token = selection.commit {
       guard selection.after == nil, selection.through == nil else {
         throw LibraryError(
-          .malformedRequest, "An undo takes either one commit or a stretch of commits; name one of them.")
+          .malformedRequest, "An undo takes either one commit or a range of commits; pass one of them.")
       }
       let number = try store.commit(of: token, for: client, t)
       guard number > 0 else {
@@ -199,7 +199,7 @@ extension PhotoLibrary {
     let after = try selection.after.map { try store.commit(of: $0, for: client, t) } ?? 0
     let through = try selection.through.map { try store.commit(of: $0, for: client, t) } ?? head
     guard after <= through else {
-      throw LibraryError(.malformedRequest, "The stretch of commits ends before it begins; exchange the two tokens.")
+      throw LibraryError(.malformedRequest, "The range of commits ends before it starts; exchange the two tokens.")
     }
     return (after + 1)...max(through, after + 1)
   }

@@ -17,7 +17,7 @@ public struct PropertyChange: Sendable, Hashable {
   public let origin: AuditOrigin
   /// The object, spelled as PhotoKit spells identifiers.
   public let object: String
-  /// The property, by its name in the log; `erased` where what was changed is no longer known.
+  /// The property, by its name in the log; `erased` if the change is no longer known.
   public let property: String
   /// The value before; null if there was none.
   public let old: LogValue
@@ -35,14 +35,14 @@ public struct PropertyChange: Sendable, Hashable {
 }
 
 extension PhotoLibrary {
-  /// Goes through every change of every property of an asset, an album or a folder, oldest first, with who, when and
-  /// why; objects that are gone included.
+  /// Iterates over every change of every property of an asset, an album or a folder, oldest first, with client, time
+  /// and cause; also of purged objects.
   /// - Parameters:
-  ///   - identifier: the object, in any spelling.
-  ///   - filter: which of the events that touched the object are told; all by default.
-  ///   - body: is given each change, and says whether to go on. It must not change the library and wait for it.
-  /// - Throws: ``LibraryError``: `.identifierNotFound` for what never was, `.accessUserDenied` for any client but the
-  ///   owner, `.invalidToken`; what the store and `body` throw.
+  ///   - identifier: the object, in any form.
+  ///   - filter: selects events that touched the object; all by default.
+  ///   - body: called with each change; return `false` to stop. It must not wait for a change of the library.
+  /// - Throws: ``LibraryError``: `.identifierNotFound` for an object that never existed, `.accessUserDenied` for any
+  ///   client but the owner, `.invalidToken`; the errors of the store and of `body`.
   /// - Complexity: O(log n + k) for the k values in the events that touched the object.
   public func forEachPropertyChange(
     of identifier: String, _ filter: LogFilter = LogFilter(), _ body: (PropertyChange) throws -> Bool
@@ -65,7 +65,7 @@ extension PhotoLibrary {
       var assetCount = 0
       for sequence in try reader.sequences(of: number, through: self.sequence, t) {
         let (origin, event) = try reader.event(at: sequence, t)
-        // Also where it is not told: a count is the sum of all that changed it.
+        // Also if it is filtered out: a count is the sum of all its changes.
         let values =
           try event.map { try reader.values(of: $0, number, &assetCount, t).filter { $0.old != $0.new } }
           ?? [PropertyValues("erased")]
@@ -94,8 +94,8 @@ private struct PropertyValues {
 }
 
 extension AuditReader {
-  /// What an event changed in an object.
-  /// - Parameter assetCount: how many assets the object shows if it is an album; brought up to date.
+  /// The changes of an object by an event.
+  /// - Parameter assetCount: the count of visible assets of an album; updated.
   fileprivate mutating func values(
     of event: Event, _ number: ObjectNumber, _ assetCount: inout Int, _ t: borrowing StoreReading
   ) throws -> [PropertyValues] {
@@ -172,8 +172,7 @@ extension AuditReader {
     return values + counts(arranged.shifts, number, &assetCount)
   }
 
-  /// What it means for an object to stand in a container from now on: an album or folder by its place, a selection or a
-  /// pick by its client.
+  /// The value of a new membership: an album or folder with its order key, a selection or a pick with its client.
   private mutating func values(
     entering container: ObjectNumber, at key: OrderKey, _ t: borrowing StoreReading
   ) throws -> [PropertyValues] {
@@ -224,7 +223,7 @@ extension LogValue {
     number == 0 ? .null : .integer(Int64(clamping: number))
   }
 
-  /// An object at a place; null if it has none.
+  /// An object at an order key; null without one.
   fileprivate static func place(_ role: String, _ spelling: String, _ key: OrderKey?) -> LogValue {
     guard let key else { return .null }
     return .object([.init(role, .text(spelling)), .init("orderKey", .text(String(key.rawValue, radix: 16)))])

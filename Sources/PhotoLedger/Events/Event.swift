@@ -5,17 +5,16 @@ package import Foundation
 // Everything that ever happened to a library is one of the cases below, and everything else (rows, albums, results) is
 // derived from them. Two rules shape them all:
 //
-//   1. **An event says what it replaced.** A new title carries the old one; a purge carries the whole row. So every
-//      event has an `inverse`, and the state of any earlier commit is the state of now with the inverses of the later
-//      events applied. Change details, values pinned to a commit, undo and as-of all stand on this one property; the
-//      alternative, reading old states from copies, would cost a copy of every row at every change.
-//   2. **An event says where, not how.** A place in an album is an order key (`OrderKey.swift`) chosen once, when the
-//      event was decided, and recorded. Replay copies it; a later program with a better way of choosing keys rebuilds
-//      the same bytes.
+//   1. **An event records what it replaced.** A new title carries the old one; a purge carries the whole row. So every
+//      event has an `inverse`, and the state at an earlier commit is the current state with the inverses of the later
+//      events applied. Change details, values pinned to a commit, undo and as-of views all rely on this property.
+//      Rejected: reading old states from copies, which costs a copy of every row at every change.
+//   2. **An event records positions, not how they were chosen.** A position in an album is an order key
+//      (`OrderKey.swift`) chosen once, when the event was decided, and recorded. Replay copies it; a later version with
+//      a better way of choosing keys rebuilds the same bytes.
 //
-// Objects are named by number: the sequence of the event that created them. A list in one event is held to
-// `Event.objectLimit` objects, so that whoever wants the history of one object never decodes the work of a whole
-// import.
+// Objects are named by number: the sequence of the event that created them. A list in one event is limited to
+// `Event.objectLimit` objects, so that reading the history of one object never decodes a whole import.
 
 /// One fact about a library.
 package enum Event: Equatable, Sendable {
@@ -23,7 +22,7 @@ package enum Event: Equatable, Sendable {
   case libraryCreated(identifier: LocalIdentifier, date: Date)
   /// An asset came into being. Its number is this event's sequence, unless an undo brought it back.
   case assetCreated(AssetExistence)
-  /// An asset and its places are gone: for good, unless an undo took it out.
+  /// An asset and its memberships are removed: permanently, unless by an undo.
   case assetPurged(AssetExistence)
   /// Properties or resources of assets were changed.
   case assetsEdited(AssetsEdited)
@@ -39,19 +38,19 @@ package enum Event: Equatable, Sendable {
   case clientRegistered(ClientRow)
   /// The inverse of a registration; never decided, only made when an earlier state is worked out.
   case clientErased(ClientRow)
-  /// A client asked, or what it may do or says of itself was changed.
+  /// A client requested permission, or its permission or registration was changed.
   case clientEdited(ClientEdited)
   /// A picking session ended with a result, whose items the next events bring. Its number is this event's sequence.
   case pickRecorded(PickRow)
   /// The inverse of a pick; never decided, only made when an earlier state is worked out.
   case pickErased(PickRow)
-  /// The history before a commit is no longer told to clients (PH-06); the log itself keeps it.
+  /// The history before a commit is no longer available to clients (PH-06); the log itself keeps it.
   case historyShortened(Replacement<UInt64>)
-  /// Whatever the log told of some assets was taken out of it, and this is what stands there instead.
+  /// The data of some assets were erased from the log; the event carries the replacements.
   case assetErased(AssetErased)
   /// The library was made as a fork of another one, whose history it shares up to the commit before.
   case libraryForked(LibraryFork)
-  /// A block was carried out and changed nothing; recorded so that its idempotency key is known.
+  /// A block was executed and changed nothing; recorded so that its idempotency key is known.
   case nothingChanged
 
   /// The most objects that one event may list.
@@ -64,8 +63,8 @@ package struct AssetExistence: Equatable, Sendable {
   package var details: AssetDetails
   /// Where the asset stood; only a purge and a return have places.
   package var places: [ContainerPlace]
-  /// Whether an undo made the event: it took an asset out whose creation it takes back, and left its files where they
-  /// are, or brought one back under the number that it had.
+  /// Whether an undo made the event: it removed an asset whose creation it reverts, and kept its files, or restored one
+  /// under its number.
   package var isByUndo = false
 
   package init(row: AssetRow, details: AssetDetails, places: [ContainerPlace] = []) {
@@ -93,7 +92,7 @@ package struct ContainerMember: Hashable, Sendable {
 package struct AssetsEdited: Equatable, Sendable {
   /// What a person did; readers of the log filter by it. It does not change what is applied.
   package enum Verb: String, Sendable, CaseIterable {
-    // The names stand in the log; the cases may be renamed, the texts never.
+    // The raw values are recorded in the log; the cases may be renamed, the texts never.
     case edited = "edited"
     case trashed = "trashed"
     case restored = "restored"
@@ -120,7 +119,7 @@ package struct AssetsEdited: Equatable, Sendable {
 package struct CountShift: Equatable, Sendable {
   package var album: ObjectNumber
   package var by: Int
-  /// The same for the eyes of the client that made the album, while it is limited to its selection.
+  /// The same as seen by the client that created the album, while it is limited to its selection.
   package var byCreator = 0
 }
 
@@ -171,7 +170,7 @@ package struct CollectionEdited: Equatable, Sendable {
 /// An edit of what the library knows of one client.
 package struct ClientEdited: Equatable, Sendable {
   package var number: ObjectNumber
-  /// The level that the client asked for, if the event says no more than that it asked.
+  /// The requested level, if the event only records a request.
   package var requested: AccessLevel?
   package var statuses: [AccessLevel: Replacement<AuthorizationStatus>] = [:]
   package var usageDescriptions: [AccessLevel: Replacement<String?>] = [:]
@@ -182,9 +181,9 @@ package struct ClientEdited: Equatable, Sendable {
   package init(number: ObjectNumber) { self.number = number }
 }
 
-/// Assets of which the log tells nothing any more but that they were there.
+/// Assets that were erased from the log, except that they existed.
 package struct AssetErased: Equatable, Sendable {
-  /// What stands for the payload of one event.
+  /// The replacement of the payload of one event.
   package struct Redaction: Equatable, Sendable {
     package var sequence: UInt64
     /// The version of the payload's format.
@@ -224,12 +223,12 @@ package struct LibraryFork: Equatable, Sendable {
 package struct Arranged: Equatable, Sendable {
   /// What a person did; it does not change what is applied.
   package enum Verb: String, Sendable, CaseIterable {
-    // The names stand in the log; the cases may be renamed, the texts never.
+    // The raw values are recorded in the log; the cases may be renamed, the texts never.
     case inserted = "inserted"
     case removed = "removed"
     case moved = "moved"
     case replaced = "replaced"
-    /// Nobody's wish: keys were spread to make room between two neighbours.
+    /// Not requested by a client: members were rekeyed to make room between two neighbours.
     case spread = "spread"
     /// Assets joined a client's selection.
     case granted = "granted"
@@ -264,7 +263,7 @@ package struct Arranged: Equatable, Sendable {
   package var places: [Place]
   /// How many more visible members the album has; 0 for a folder.
   package var countShift = 0
-  /// The same for the eyes of the client that made the album.
+  /// The same as seen by the client that created the album.
   package var creatorShift = 0
   /// Nil where a selection or a pick is arranged, and for a spread.
   package var modificationDate: Replacement<Date>?
@@ -292,7 +291,7 @@ extension Event {
     case .pickRecorded(let row): .pickErased(row)
     case .pickErased(let row): .pickRecorded(row)
     case .historyShortened(let kept): .historyShortened(kept.inverse)
-    // Neither changes the state, and neither can be taken back.
+    // Neither changes the state, and neither can be undone.
     case .assetErased, .libraryForked: .nothingChanged
     }
   }

@@ -4,16 +4,16 @@ package import StoreMigrations
 
 // The bytes of an event's payload: deterministic CBOR (RFC 8949 §4.2.1), a map from small numbers to values.
 //
-// The numbers are part of the format: a number is never used for something else, and a field that is absent has its
-// default. They are listed with examples in StorageFormat.md. Reading is strict: an unknown type, version or field is
-// an error and stops the reader, since whoever skips a fact tells another history.
+// The numbers are part of the format: a number is never reused, and an absent field has its default. They are listed
+// with examples in StorageFormat.md. Reading is strict: an unknown type, version or field is an error and stops the
+// reader, since skipping a fact would yield another history.
 //
 //   type                     version   payload
 //   library.created          1         1 identifier, 2 date
 //   asset.created            1         1 row, 2 resources, 3 places
 //   asset.purged             1         1 row, 2 resources, 3 places
-//   asset.unmade             1         the same; an undo took back that it was created, and its files stay
-//   asset.returned           1         the same; an undo brought it back under its number
+//   asset.unmade             1         the same; an undo reverted its creation, and its files are kept
+//   asset.returned           1         the same; an undo restored it under its number
 //   assets.edited            1         1 edits, 2 count shifts
 //   assets.trashed           1         the same
 //   assets.restored          1         the same
@@ -30,10 +30,10 @@ package import StoreMigrations
 //                                      prevents the alert (each [old, new]), 7 the level it asked for
 //   client.edited            2         the same, and 8 the album that its selection follows [old, new]
 //   pick.recorded            1         0 number, 1 row
-//   pick.recorded            2         the same, where the row says what is left out of the bytes
-//   history.shortened        1         1 the first commit that is told [old, new]
-//   asset.erased             1         1 numbers, 2 [sequence, version, payload] of what stands for others
-//   library.forked           1         1 identifier, 2 date, 3 where the other library lay
+//   pick.recorded            2         the same, where the row says what is removed from the bytes
+//   history.shortened        1         1 the first available commit [old, new]
+//   asset.erased             1         1 numbers, 2 [sequence, version, payload] of replacements
+//   library.forked           1         1 identifier, 2 date, 3 the path of the other library
 //   nothing.changed          1         empty
 //
 // The types that hold files have a version 2, where a file's SHA-1 is named (10 of a resource). It is written where
@@ -65,7 +65,7 @@ extension Event {
     }
   }
 
-  /// The version of a payload's format that has no SHA-1 in it; earlier ones are brought up to it.
+  /// The version of a payload's format without a SHA-1; earlier ones are upcast to it.
   package static let version: UInt32 = 1
 
   /// The version of a payload that names a SHA-1 of a file; otherwise as ``version``.
@@ -178,13 +178,13 @@ extension Event {
     guard version <= Self.latestVersion(of: type) else {
       throw LibraryError(
         .newerThanProgram,
-        "Event \(sequence) is of version \(version) of the type \(type), which this program is too old to read.")
+        "Event \(sequence) is of version \(version) of the type \(type), which needs a newer PhotoLedger.")
     }
     do {
       guard version < Self.version else {
         self = try Self.readAnyForm(type, sequence, payload)
         guard self.version == version else {
-          throw EventCodingError(sentence: "it is of version \(self.version) by what is in it, not of \(version).")
+          throw EventCodingError(sentence: "its contents are of version \(self.version), not \(version).")
         }
         return
       }
@@ -192,19 +192,19 @@ extension Event {
       let event = try Self.upcaster.upcast(Self.upcaster.reshaped(old) ?? old, to: Self.version)
       self = try Self.read(event.type, sequence, event.payload.encoded.span.bytes)
     } catch let error as EventUpcastError {
-      throw LibraryError(.corrupted, "Event \(sequence) (\(type)) cannot be brought up to date: \(error.reason).")
+      throw LibraryError(.corrupted, "Event \(sequence) (\(type)) cannot be upcast: \(error.reason).")
     } catch let error as CBORError {
       throw LibraryError(.corrupted, "The payload of event \(sequence) (\(type)) cannot be read: \(error)")
     } catch let error as EventCodingError {
-      throw LibraryError(.corrupted, "The payload of event \(sequence) (\(type)) makes no sense: \(error.sentence)")
+      throw LibraryError(.corrupted, "The payload of event \(sequence) (\(type)) is invalid: \(error.sentence)")
     }
   }
 
-  /// Reads a payload of the version of now; one that is refused is looked at once more for an earlier form.
+  /// Reads a payload of the current version; a rejected one is tried once more as an earlier form.
   private static func readAnyForm(_ type: String, _ sequence: UInt64, _ payload: RawSpan) throws -> Event {
     do {
       return try read(type, sequence, payload)
-    } catch where error is CBORError || error is EventCodingError {
+    } catch  where error is CBORError || error is EventCodingError {
       let written = VersionedEvent(type: type, version: version, payload: try CBOR(decoding: payload))
       guard let event = upcaster.reshaped(written) else { throw error }
       return try read(event.type, sequence, event.payload.encoded.span.bytes)
@@ -243,7 +243,7 @@ extension Event {
       return .arranged(try Arranged(verb, payload))
     }
     throw LibraryError(
-      .newerThanProgram, "Event \(sequence) is of the type \(type), which this program is too old to know.")
+      .newerThanProgram, "Event \(sequence) is of the type \(type), which needs a newer PhotoLedger.")
   }
 
   private static func readLibrary(_ payload: RawSpan) throws -> Event {

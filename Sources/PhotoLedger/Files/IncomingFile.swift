@@ -152,7 +152,7 @@ struct IncomingFile: ~Copyable {
     guard fsync(descriptor.number) == 0 else { throw LibraryError.store(subject, "make durable", errno: errno) }
   }
 
-  /// Leaves the file to whoever has given it its final name.
+  /// Gives up ownership, after the file got its final name.
   consuming func giveUp() { isPlaced = true }
 
   /// Gives the file its final name, in the place of what has it: one of its library, or a path.

@@ -3,9 +3,9 @@ import Glibc
 
 // The directory of an open library.
 //
-// A path says where a directory was when somebody asked. While a library is open its directory can be renamed, and
-// another library can be made at its old path: bytes that go by the path then land in one library and the events that
-// name them in the other. So the directory is opened once, and what belongs to the library is reached from that
+// A path is only the former place of a directory. While a library is open, its directory can be renamed, and another
+// library can be created at its old path: bytes written by path would then end up in one library and the events that
+// name them in the other. So the directory is opened once, and all files of the library are opened relative to that
 // descriptor, wherever the directory is by now:
 //
 //     resources, incoming files, reports of imports     openat, renameat, linkat … from the descriptor
@@ -45,10 +45,10 @@ package final class LibraryFolder: Sendable {
     return fstatat(descriptor, name, &status, 0) == 0 ? status : nil
   }
 
-  /// Makes a folder of the library, unless it is there.
+  /// Creates a folder of the library, unless it exists.
   package func makeFolder(_ name: String) throws(LibraryError) {
     guard mkdirat(descriptor, name, 0o755) == 0 || errno == EEXIST else {
-      throw LibraryError.store(path(of: name), "make the folder", errno: errno)
+      throw LibraryError.store(path(of: name), "create the folder", errno: errno)
     }
   }
 
@@ -81,7 +81,7 @@ package final class LibraryFolder: Sendable {
   /// Where a file of the library is now, for people.
   package func path(of name: String) -> String { name == "." ? currentPath : "\(currentPath)/\(name)" }
 
-  /// Where the directory is now; where it was last, if it cannot be told.
+  /// The current path of the directory; the last known one if it cannot be determined.
   package var currentPath: String {
     if isNamed(by: url.path) { return url.path }
     var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
@@ -125,7 +125,7 @@ package final class LibraryFolder: Sendable {
   func checkIsNamed(by path: String) throws(LibraryError) {
     guard isNamed(by: path) else {
       throw LibraryError(
-        .storage, "The directory of the library at \(path) was moved or removed meanwhile; try again where it is now.")
+        .storage, "The directory of the library at \(path) was moved or removed meanwhile; try again at its new path.")
     }
   }
 }

@@ -20,7 +20,7 @@ import Synchronization
 // Rejected: to probe inside the writer's transaction, which would hold all writers for the time of a foreign program;
 // to let the caller probe, since each would have to and the first that does not records a photo of 0 × 0 pixels.
 
-/// Tells what the bytes of a file are (CB-06, CB-09).
+/// Determines the type and metadata of a file (CB-06, CB-09).
 ///
 /// Installed with ``PhotoLibrary/setMediaProbe(_:whenUnavailable:)``; the library parses no media itself. It is called
 /// while a block is staged, on any thread, several at once.

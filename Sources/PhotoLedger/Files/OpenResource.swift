@@ -5,19 +5,20 @@ import Synchronization
 
 // The bytes of a resource on their way out.
 //
-//     PhotoLibrary.openForReading ──▶ OpenResource ──┬─ next()          a chunk for whoever asks: data(of:in:)
+//     PhotoLibrary.openForReading ──▶ OpenResource ──┬─ next()          a chunk on request: data(of:in:)
 //     is the resource the asset's?    file, hash,    ├─ copy(into:)     a file outside: write(_:in:to:)
 //                                     bytes so far   └─ readToEnd()     nowhere, for the hash: state(of:in:hashing:)
 //
-// Invariant: every road feeds the hash with exactly the bytes it gives on, and ends with `verify`. So whoever was
-// told of the end without an error has had the bytes that the event recorded, whatever happened to the file meanwhile:
-// its size is looked at when it is opened, so that a wrong one gives nothing, and the rest is a matter of the hash. The
-// stamp of the file (SourceFile.swift) only says which sentence explains a hash that is wrong: somebody wrote while we
-// read, or the file was another before. The alternative, trusting the stamp and refusing a file whose times changed,
-// would fail on a backup program that touches a file, and would still let a quiet write pass.
+// Invariant: every path feeds the hash with exactly the bytes it delivers, and ends with `verify`. So a caller that
+// reaches the end without an error has received the bytes that the event recorded, whatever happened to the file
+// meanwhile: its size is checked when it is opened, so that a wrong one delivers nothing, and the hash covers the rest.
+// The stamp of the file (SourceFile.swift) only selects the message that explains a wrong hash: the file was written
+// while it was read, or it was a different one before. Rejected: trusting the stamp and rejecting a file whose times
+// changed; that would fail for a backup program that touches a file, and would still miss a write that restores the
+// times.
 //
-// A value is used by one thread at a time and closes its file when it goes. Nothing is read ahead: at most one chunk
-// is in memory, and the next is read when it is asked for.
+// A value is used by one thread at a time and closes its file when it goes. Nothing is read ahead: at most one chunk is
+// in memory, and the next is read on request.
 
 /// Asks the reading of a resource to stop, from any thread.
 final class Cancellation: Sendable {
@@ -28,10 +29,10 @@ final class Cancellation: Sendable {
   func request() { flag.store(true, ordering: .relaxed) }
 }
 
-/// What somebody wants to have read.
+/// A request to read a resource.
 struct ResourceRequest: Sendable {
   let resource: AssetResource
-  /// The asset that it is asked for as a file of; nil where a check of the whole library asks.
+  /// The asset whose file is requested; nil for a check of the whole library.
   let asset: Asset?
   let options: ResourceRequestOptions
   let cancellation: Cancellation
@@ -51,7 +52,7 @@ struct ResourceRequest: Sendable {
 
   func checkNotCancelled() throws(LibraryError) {
     guard cancellation.isRequested else { return }
-    throw LibraryError(.userCancelled, "Reading the \(name) was cancelled; ask for it again.")
+    throw LibraryError(.userCancelled, "Reading the \(name) was cancelled; read it again.")
   }
 }
 
@@ -63,12 +64,10 @@ struct OpenResource: ~Copyable, Sendable {
   private var byteCount: UInt64 = 0
 
   /// Opens the file.
-  /// - Parameters:
-  ///   - path: the file.
-  ///   - request: what it is wanted for.
-  ///   - opening: opens it in another way than by its path.
-  /// - Throws: ``LibraryError`` `.missingResource` if it cannot be opened, `.invalidResource` if it is no regular file
-  ///   or has another size, `.storage` if the process can open no more files.
+  /// - Parameters: - path: the file. - request: the resource that it belongs to. - opening: opens it in another way
+  ///   than by its path.
+  /// - Throws: ``LibraryError`` `.missingResource` if it cannot be opened, `.invalidResource` if it is not a regular
+  ///   file or has another size, `.storage` if the process can open no more files.
   init(
     _ path: FilePath, _ request: ResourceRequest, opening: ((_ flags: Int32) -> Int32)? = nil
   ) throws(LibraryError) {
@@ -114,7 +113,7 @@ struct OpenResource: ~Copyable, Sendable {
     return Data(bytesNoCopy: start, count: count, deallocator: .custom { start, _ in start.deallocate() })
   }
 
-  /// Reads the rest and gives it to nobody; returns if the hash is right.
+  /// Reads and discards the rest; returns if the hash is right.
   mutating func readToEnd() throws(LibraryError) { try forEachChunk { (_) throws(LibraryError) in } }
 
   /// Writes everything into a file, by sharing blocks where the file system can; returns if what it holds now hashes
@@ -134,12 +133,12 @@ struct OpenResource: ~Copyable, Sendable {
     try verify()
   }
 
-  /// Tells whoever follows the progress that all is done.
+  /// Reports completion to the progress handler.
   func tellDone() { request.options.progressHandler?(1) }
 
   func checkNotCancelled() throws(LibraryError) { try request.checkNotCancelled() }
 
-  /// Copies everything to a file outside, which appears under its name when it is whole.
+  /// Copies everything to a file outside, which appears under its name when it is complete.
   /// - Throws: as ``UnfinishedFile`` and ``copy(into:)`` do.
   mutating func export(to file: URL, replacing: Bool) throws(LibraryError) {
     let target = try UnfinishedFile(at: file, isReplacing: replacing)
@@ -162,7 +161,7 @@ struct OpenResource: ~Copyable, Sendable {
     try verify()
   }
 
-  /// Fills a buffer that asks for no more than is left.
+  /// Fills a buffer of at most the remaining size.
   private mutating func read(_ buffer: UnsafeMutableRawBufferPointer) throws(LibraryError) {
     try checkNotCancelled()
     var filled = 0
@@ -178,7 +177,7 @@ struct OpenResource: ~Copyable, Sendable {
     byteCount += UInt64(bytes.count)
     hash.update(bytes)
     if byteCount < size { request.options.progressHandler?(Double(byteCount) / Double(size)) }
-    // Looked at last: whoever cancels while the bytes are read, or is told of the progress, is not given them.
+    // Checked last: a caller that cancels during the read, or in the progress handler, does not get the bytes.
     try checkNotCancelled()
   }
 
@@ -188,7 +187,7 @@ struct OpenResource: ~Copyable, Sendable {
     try file.checkUnchanged(bytesRead: Int64(clamping: byteCount))
     throw LibraryError(
       .invalidResource,
-      "\(file.path) does not hold the bytes of the \(request.name): their SHA-256 is not the recorded one. "
+      "\(file.path) is not the \(request.name): its SHA-256 is not the recorded one. "
         + "Restore the file.")
   }
 }

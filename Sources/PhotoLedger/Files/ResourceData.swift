@@ -3,27 +3,27 @@ import Synchronization
 
 /// How the bytes of a resource are to be read (PHAssetResourceRequestOptions, photokit a.5).
 public struct ResourceRequestOptions: Sendable {
-  /// Is told the share of the bytes that were read, above 0 and ascending, one call at a time on a thread of the
-  /// library's; 1 comes once, last, when the bytes are proved to be those that were recorded.
+  /// Called with the fraction of the bytes read, above 0 and ascending, one call at a time on a thread of the library;
+  /// 1 is passed once, last, when the bytes are verified against the recorded hash.
   public var progressHandler: (@Sendable (Double) -> Void)?
 
-  /// Asks for bytes.
-  /// - Parameter progressHandler: is told how far it is.
+  /// Creates options.
+  /// - Parameter progressHandler: called with the progress.
   public init(progressHandler: (@Sendable (Double) -> Void)? = nil) { self.progressHandler = progressHandler }
 }
 
 /// What became of the bytes of a resource.
 public enum ResourceState: String, Sendable, Hashable, CaseIterable {
-  /// The file is there, with the size and, if asked for, the hash that was recorded.
+  /// The file exists, with the recorded size and, if checked, the recorded hash.
   case present
-  /// No file can be opened under its path: it is gone, its volume is not mounted, or it may not be read.
+  /// The file cannot be opened: it was deleted, its volume is not mounted, or it is not readable.
   case missing
-  /// The file is there with other bytes, or its bytes cannot be read.
+  /// The file has different contents, or cannot be read.
   case altered
 }
 
 extension ResourceState {
-  /// Opens a resource, reads it if asked to, and says what came of it.
+  /// Opens a resource, hashes it on request, and returns its state.
   init(hashing: Bool, _ open: () throws(LibraryError) -> OpenResource) throws(LibraryError) {
     do throws(LibraryError) {
       var file = try open()
@@ -43,7 +43,7 @@ extension ResourceState {
 public struct ResourceDataRequestID: RawRepresentable, Hashable, Sendable {
   /// The number; 0 is never given.
   public let rawValue: Int32
-  /// Takes a number as it is.
+  /// Creates an identifier from any number.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 }
 
@@ -71,13 +71,13 @@ final class ResourceRequests: Sendable {
 
 /// The bytes of a resource as an asynchronous sequence of chunks.
 ///
-/// Every chunk but the last has 1 MiB. A chunk is read when it is asked for, on a thread of the library's, so that a
-/// resource of any size takes the memory of one chunk and no thread of a task waits for a disk. Each iterator opens the
-/// file anew, at its first chunk.
+/// Every chunk but the last has 1 MiB. A chunk is read on request, on a thread of the library, so that a resource of
+/// any size takes the memory of one chunk and no thread of a task waits for a disk. Each iterator opens the file again,
+/// at its first chunk.
 ///
-/// **The end is the proof.** When the last chunk has been given, the SHA-256 of all is compared with the one that
-/// was recorded when the resource came, and the sequence ends, or throws instead of ending. Whoever must not use bytes
-/// that are not the recorded ones waits for the end before using any.
+/// **Verification is at the end.** After the last chunk, the SHA-256 of all bytes is compared with the recorded one,
+/// and the sequence ends, or throws instead of ending. A caller that must not use altered bytes waits for the end
+/// before using any.
 ///
 /// Cancelling the task makes the next chunk throw `.userCancelled`, never an end; the file is closed then, at an
 /// error, at the end, and when the iterator is dropped.

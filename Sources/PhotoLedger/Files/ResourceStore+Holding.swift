@@ -4,25 +4,26 @@ import Synchronization
 
 // Bytes of blocks that wait for the writer.
 //
-// A block's bytes are stored before the block is queued, and by the time the writer comes to it the last asset that had
-// the same bytes may be purged, and their file removed. Storing them again would cost the block its place in the queue,
-// and the source may be gone by then. So a block holds what it staged until it is settled:
+// A block's bytes are stored before the block is queued. Before the writer handles it, the last asset that had the same
+// bytes may be purged, and their file removed. Storing them again would cost the block its place in the queue, and the
+// source may no longer exist. So a block holds what it staged until it is settled:
 //
 //     resources/ab/cdef…          the file under its name: goes with a purge
 //     resources/incoming/PID.N    the same file by a second name, for as long as some block of this process holds it
 //
 //     stage ── hold ──▶ … the writer decides: is the file there? no: a link puts it back … ──▶ settle ── release
 //
-// One count and one second name stand for all blocks of the process that hold a content. A purge of this process leaves
-// what is held where it is and notes that it was to go; another process cannot know, removes the first name, and the
-// decider makes it anew from the second. That happens under LMDB's writer lock, as every removal does, so that it
-// stays until the commit names it. A second name that a dead process left is removed as every file in `incoming` is.
+// All blocks of the process that hold a content share one count and one second name. A purge of this process keeps a
+// held file and records that it is to be removed; another process does not know of the hold and removes the first name,
+// and the decider recreates it from the second. That happens under LMDB's writer lock, as every removal does, so that
+// the file remains until the commit names it. A second name left by a dead process is removed like every file in
+// `incoming`.
 //
 // Where the file system links no files, or no more of one, a descriptor holds the bytes, and they are copied back.
 //
-// Invariant: while a content is held, the decider finds it. Rejected: sending a block whose bytes are gone to its
-// stager again, which loses its place and can be refused again; a table of what is held that all processes read, since
-// one that dies would hold for ever.
+// Invariant: while a content is held, the decider finds it. Rejected: staging a block again whose bytes were removed,
+// which loses its place and can fail again; a table of held contents shared by all processes, since a process that dies
+// would hold for ever.
 
 /// A content that blocks of this process hold.
 struct HeldContent: Sendable {
@@ -32,7 +33,7 @@ struct HeldContent: Sendable {
   var name: String?
   /// What the bytes can be read from, where there is no second name.
   var descriptor: Int32?
-  /// Whether a removal was asked for that was not made.
+  /// Whether a removal was requested and postponed.
   var isUnwanted = false
 }
 
@@ -78,8 +79,8 @@ extension ResourceStore {
     incoming.giveUp()
   }
 
-  /// Lets go of what a block held.
-  /// - Returns: what was to be removed meanwhile and is not held any more; whether something names it is to be asked.
+  /// Releases what a block held.
+  /// - Returns: postponed removals that are no longer held; the caller checks whether an asset names them.
   func release(_ resources: [AssetResource]) -> [AssetResource] {
     if resources.isEmpty { return [] }
     return held.withLock { held in
@@ -94,9 +95,9 @@ extension ResourceStore {
     }
   }
 
-  /// Whether the library has the bytes that a resource claims; puts them back if they are held and were removed. To be
-  /// asked inside a write transaction.
-  /// - Throws: ``LibraryError`` `.storage`, `.notEnoughSpace` if they cannot be put back.
+  /// Whether the library has the bytes of a resource; restores them if they are held and were removed. To be called
+  /// inside a write transaction.
+  /// - Throws: ``LibraryError`` `.storage`, `.notEnoughSpace` if they cannot be restored.
   func secures(_ resource: AssetResource) throws(LibraryError) -> Bool {
     if holds(resource) { return true }
     let result: Result<Bool, LibraryError> = held.withLock { held in
@@ -112,7 +113,7 @@ extension ResourceStore {
   private func putBack(_ content: HeldContent, _ resource: AssetResource) throws(LibraryError) -> Bool {
     let final = Self.name(ofContent: resource.sha256)
     if let name = content.name {
-      // By a third name, since a rename takes the place of whatever stands there.
+      // By a third name, since a rename replaces an existing file.
       let third = IncomingFile.name()
       folder.remove(third)
       var code = folder.link(name, as: third)

@@ -4,9 +4,7 @@ import Glibc
 
 extension ResourceStore {
   /// Puts a file's bytes into the library. Returns when the bytes are durable; `synchronize` makes their name so.
-  /// - Parameters:
-  ///   - path: the file.
-  ///   - expected: the SHA-256 it had when its metadata was read; nil to take it as it is.
+  /// - Parameters: - path: the file. - expected: the SHA-256 it had when its metadata was read; nil to accept any.
   /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, `.resourceChanged` of the file;
   ///   `.notEnoughSpace`, `.storage` of the library.
   /// - Complexity: O(bytes); O(1) bytes written where the file system shares blocks.
@@ -107,7 +105,7 @@ extension ResourceStore {
   /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, or `.resourceChanged` when it does not hold
   ///   what was expected.
   package func reference(fileAt path: FilePath, expecting expected: [UInt8]) throws(LibraryError) -> StoredContent {
-    precondition(path.isAbsolute, "A file that is left in place is named by its absolute path.")
+    precondition(path.isAbsolute, "A referenced file must be named by its absolute path.")
     guard let text = String(validating: path.bytes, as: UTF8.self) else {
       throw LibraryError(
         .invalidResource, "\(path) cannot be referenced, because its name is not UTF-8; rename it, or import a copy.")

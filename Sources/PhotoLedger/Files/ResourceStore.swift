@@ -8,24 +8,24 @@ import Synchronization
 //
 //     LIBRARY/resources/
 //       ab/cdef0123…        62 hexadecimal digits: the rest of the SHA-256 of the file's content; read-only
-//       incoming/PID.N      being written, or held for a block; belongs to nobody once its process is gone
+//       incoming/PID.N      being written, or held for a block; garbage once its process has ended
 //
-// The name is a function of the content and of nothing else, without an extension: whoever knows a digest knows the
-// path, equal contents are one file whatever they were called, and a check needs no table. The original name and type
-// are facts of the event that names the resource.
+// The name depends only on the content, without an extension: a digest determines the path, equal contents are one file
+// under any original name, and a check needs no table. The original name and type are facts of the event that names the
+// resource.
 //
-// Invariant: a file under its final name is whole, durable, and hashes to its name. So bytes go to `incoming` first,
-// are hashed on their way (what is hashed is what is written, not what was read before), fsynced, renamed. The folder
-// entries become durable in `synchronize`, once for a batch of files, and that must happen before the event that
-// names them commits; an unnamed file is garbage, a name without its file would be a loss.
+// Invariant: a file under its final name is complete, durable, and hashes to its name. So bytes are written to
+// `incoming` first, are hashed on their way (what is hashed is what is written, not what was read before), fsynced,
+// renamed. The folder entries become durable in `synchronize`, once for a batch of files, and that must happen before
+// the event that names them commits; an unnamed file is garbage, a name without its file would be a loss.
 //
-// Purging removes files, and that is where a loss could come from: between "the bytes are there already" and the commit
-// that names them, another thread or process may purge the last asset that had them. LMDB's writer lock, which all
-// processes share, decides. The remover looks at the `content` projection and unlinks inside a write transaction; the
-// decider of a commit looks whether each file it is about to name is there, inside its own. Whichever comes first is
-// seen by the other: either the file has a name and stays, or it is gone, and the decider puts it back, since a block
-// holds what it staged (ResourceStore+Holding.swift). A process that dies between the purge and the removal leaves
-// garbage, never a loss.
+// Purging removes files, which could cause a loss: between "the bytes are already there" and the commit that names
+// them, another thread or process may purge the last asset that had them. LMDB's writer lock, which all processes
+// share, orders the two. The remover reads the `content` projection and unlinks inside a write transaction; the decider
+// of a commit checks that each file it is about to name exists, inside its own. The later one sees the earlier: either
+// an asset names the file and it is kept, or it was removed, and the decider restores it, since a block holds what it
+// staged (ResourceStore+Holding.swift). A process that dies between the purge and the removal leaves garbage, never a
+// loss.
 //
 // Where the file system shares blocks (FICLONE on btrfs, XFS, bcachefs) no bytes are copied; the clone is then hashed
 // where it lies. copy_file_range is left out on purpose: the bytes must pass through the hash in any case.
@@ -70,8 +70,8 @@ package final class ResourceStore: Sendable {
     var anchored: Set<String> = []
   }
 
-  /// Opens the folder of resources of a library, making it where it is missing, and removes what processes that are
-  /// gone left unfinished.
+  /// Opens the folder of resources of a library, creating it if missing, and removes unfinished files of processes that
+  /// have ended.
   /// - Parameter library: the library's directory.
   /// - Throws: ``LibraryError`` `.storage`, `.notEnoughSpace`.
   package convenience init(library: URL) throws(LibraryError) { try self.init(in: LibraryFolder(library)) }
@@ -102,7 +102,7 @@ package final class ResourceStore: Sendable {
     }
   }
 
-  /// The path of content in the library, whether or not it is there.
+  /// The path of content in the library, whether or not it exists.
   package func path(ofContent sha256: [UInt8]) -> String { folder.path(of: Self.name(ofContent: sha256)) }
 
   /// The name of content in the library's directory.
@@ -111,7 +111,7 @@ package final class ResourceStore: Sendable {
     return "resources/\(digits.prefix(2))/\(digits.dropFirst(2))"
   }
 
-  /// Whether the library's own folder has the bytes that a resource claims; a referenced file is not looked at.
+  /// Whether the library's own folder has the bytes of a resource; a referenced file is not checked.
   /// - Complexity: One system call.
   package func holds(_ resource: AssetResource) -> Bool {
     guard resource.storage == .library else { return true }
@@ -177,9 +177,9 @@ package final class ResourceStore: Sendable {
     }
   }
 
-  /// Looks at the file of a resource.
-  /// - Parameter hashing: whether its bytes are read and hashed; otherwise its size decides.
-  /// - Throws: ``LibraryError`` `.storage` if the process cannot open another file: that says nothing of this one.
+  /// Checks the file of a resource.
+  /// - Parameter hashing: whether its bytes are read and hashed; otherwise only its size is compared.
+  /// - Throws: ``LibraryError`` `.storage` if the process cannot open another file, which does not concern this one.
   /// - Complexity: O(bytes) with `hashing`.
   package func state(of resource: AssetResource, hashing: Bool) throws(LibraryError) -> ResourceState {
     try ResourceState(hashing: hashing) { () throws(LibraryError) in try openFile(ResourceRequest(resource)) }

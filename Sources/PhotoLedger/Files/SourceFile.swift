@@ -1,10 +1,10 @@
 import EventLog
 import Glibc
 
-/// What tells one state of a file from another, as `fstat` reports it.
+/// The attributes that distinguish two states of a file, as reported by `fstat`.
 ///
-/// Two equal stamps, one taken before a read and one after, mean that nobody wrote in between, as far as the file
-/// system's clock can tell; the content hash, taken again while the bytes are copied, covers the rest.
+/// Two equal stamps, one taken before a read and one after, mean that the file was not written in between, as far as
+/// the file system's clock can tell; the content hash, taken again while the bytes are copied, covers the rest.
 package struct FileStamp: Equatable, Sendable {
   package let device: UInt64
   package let inode: UInt64
@@ -32,7 +32,7 @@ package struct Descriptor: ~Copyable {
   package let number: Int32
 
   package init(_ number: Int32) {
-    precondition(number >= 0, "A descriptor is made from a successful open.")
+    precondition(number >= 0, "A descriptor must come from a successful open.")
     self.number = number
   }
 
@@ -82,7 +82,7 @@ package struct SourceFile: ~Copyable {
     }
   }
 
-  /// Throws when the file is no longer as it was when it was opened, or when not all of it was read.
+  /// Throws if the file has changed since it was opened, or was not read completely.
   package func checkUnchanged(bytesRead: Int64) throws(LibraryError) {
     var status = stat()
     guard fstat(descriptor.number, &status) == 0 else { throw LibraryError.source(path, "examined", errno: errno) }
@@ -146,7 +146,7 @@ extension LibraryError {
   /// The failure of a system call on a file that is being read.
   static func source(_ path: FilePath, _ action: String, errno code: Int32) -> LibraryError {
     if code == ENOENT || code == ENOTDIR {
-      return LibraryError(.missingResource, "\(path) is not there; check the path, or restore the file.")
+      return LibraryError(.missingResource, "\(path) does not exist; check the path, or restore the file.")
     }
     return LibraryError(.invalidResource, "\(path) cannot be \(action): \(reason(code)).")
   }
@@ -154,7 +154,7 @@ extension LibraryError {
   /// The failure of a system call inside the library's folders of files.
   package static func store(_ path: String, _ action: String, errno code: Int32) -> LibraryError {
     if code == ENOSPC || code == EDQUOT {
-      return LibraryError(.notEnoughSpace, "There is no room to \(action) \(path); make room and try again.")
+      return LibraryError(.notEnoughSpace, "There is not enough space to \(action) \(path); free some and try again.")
     }
     return LibraryError(.storage, "The library cannot \(action) \(path): \(reason(code)).")
   }

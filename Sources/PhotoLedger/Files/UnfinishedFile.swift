@@ -4,8 +4,8 @@ import Glibc
 /// A file outside the library that bytes are copied to. Until ``finish()`` nothing is under its name, and if that is
 /// never reached, nothing is left.
 ///
-/// Only a regular file is ever replaced: a rename over a symbolic link or a device would take away something that is
-/// no file, and over `/dev/stdout` that is what a careless script asks for.
+/// Only a regular file is ever replaced: a rename over a symbolic link or a device would remove something that is not a
+/// file, and a careless script may pass `/dev/stdout`.
 package struct UnfinishedFile: ~Copyable {
   private let path: String
   private let isReplacing: Bool
@@ -31,18 +31,18 @@ package struct UnfinishedFile: ~Copyable {
     self.file = file
   }
 
-  /// Told here for the sake of whoever would wait for a long copy; what counts is the rename.
+  /// Checked here to fail before a long copy; the rename is what decides.
   private static func checkFree(_ path: String, _ isReplacing: Bool) throws(LibraryError) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
     guard isReplacing else { throw exists(path) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw LibraryError(.alreadyExists, "\(path) is no regular file, and only such a one is replaced; name another.")
+      throw LibraryError(.alreadyExists, "\(path) is not a regular file and cannot be replaced; choose another path.")
     }
   }
 
   static func exists(_ path: String) -> LibraryError {
-    LibraryError(.alreadyExists, "\(path) exists already; name another file, or ask for this one to be replaced.")
+    LibraryError(.alreadyExists, "\(path) already exists; choose another path, or allow replacing it.")
   }
 
   package func write(_ bytes: [UInt8]) throws(LibraryError) {
@@ -63,7 +63,7 @@ package struct UnfinishedFile: ~Copyable {
     guard fsync(folder.number) == 0 || errno == EINVAL || errno == EOPNOTSUPP else {
       throw LibraryError(
         .storage,
-        "\(path) was written, but its name may not outlast a power failure: \(LibraryError.reason(errno)).")
+        "\(path) was written, but its name may be lost in a power failure: \(LibraryError.reason(errno)).")
     }
   }
 }

@@ -3,10 +3,10 @@ package import Foundation
 import Glibc
 import Synchronization
 
-// A folder that has its name only when it is whole.
+// A folder that gets its name only when it is complete.
 //
 //     parent/.NAME.photoledger-4711.1   being filled; removed with this value, or by the next one if the process died
-//     parent/NAME                       whole, durable, and never in the place of something else
+//     parent/NAME                       complete, durable, and never replaces anything
 //
 // A scratch folder is one that is never finished.
 
@@ -19,15 +19,15 @@ private let foldersBeingFilled = Mutex<Set<String>>([])
 
 /// A folder being filled under another name, beside the one it will have.
 ///
-/// Its owner ends with ``finish()``; whoever lets go of it before has given up.
+/// Its owner calls ``finish()``; releasing it before discards the folder.
 package final class UnfinishedFolder {
   package let path: String
   private let final: String
   private let parent: String
   private var isPlaced = false
 
-  /// Makes the folder, and removes what a process that is gone left under such a name.
-  /// - Parameter library: what is copied; a copy inside would be taken for a part of it.
+  /// Creates the folder, and removes one that an ended process left under such a name.
+  /// - Parameter library: the copied library; a copy inside would become a part of it.
   /// - Throws: ``LibraryError`` `.alreadyExists` if something has the final name, `.changeNotSupported` if it lies
   ///   inside the library, `.notEnoughSpace`, `.storage`.
   package init(becoming url: URL, outside library: URL? = nil) throws(LibraryError) {
@@ -40,7 +40,7 @@ package final class UnfinishedFolder {
     self.final = final
   }
 
-  /// Makes a folder for what is needed for a while only, and removes what a process that is gone left under its name.
+  /// Creates a temporary folder, and removes one that an ended process left under its name.
   /// - Throws: ``LibraryError`` `.notEnoughSpace`, `.storage`.
   init(scratch name: String, in parent: String) throws(LibraryError) {
     (self.parent, final) = (parent, "\(parent)/\(name)")
@@ -52,7 +52,7 @@ package final class UnfinishedFolder {
     let own = "\(prefix)\(getpid()).\(folderCount.add(1, ordering: .relaxed).newValue)"
     let path = "\(parent)/\(own)"
     removeLeftovers(prefix, in: parent)
-    guard mkdir(path, 0o755) == 0 else { throw LibraryError.store(path, "make the folder", errno: errno) }
+    guard mkdir(path, 0o755) == 0 else { throw LibraryError.store(path, "create the folder", errno: errno) }
     foldersBeingFilled.withLock { _ = $0.insert(own) }
     return path
   }
@@ -65,7 +65,7 @@ package final class UnfinishedFolder {
     foldersBeingFilled.withLock { _ = $0.remove(name) }
   }
 
-  /// Removes what was left under the name of a scratch folder, by whomever; nobody may be using one.
+  /// Removes any leftover of a scratch folder; none may be in use.
   package static func removeScratch(_ name: String, in parent: String) {
     removeLeftovers(prefix(of: name), in: parent, all: true)
   }
@@ -74,7 +74,7 @@ package final class UnfinishedFolder {
     var status = stat()
     guard lstat(path, &status) != 0 else {
       throw LibraryError(
-        .alreadyExists, "\(path) exists already, and nothing is put in its place; name a new directory.")
+        .alreadyExists, "\(path) already exists and is not replaced; choose a new directory.")
     }
   }
 
@@ -85,13 +85,13 @@ package final class UnfinishedFolder {
     defer { free(root) }
     guard (String(cString: parent) + "/").hasPrefix(String(cString: root) + "/") else { return }
     throw LibraryError(
-      .changeNotSupported, "\(path) lies inside the library at \(library); name a directory outside of it.")
+      .changeNotSupported, "\(path) is inside the library at \(library); choose a directory outside of it.")
   }
 
-  /// Makes a folder inside, unless it is there.
+  /// Creates a folder inside, unless it exists.
   package func makeFolder(_ name: String) throws(LibraryError) {
     guard mkdir("\(path)/\(name)", 0o755) == 0 || errno == EEXIST else {
-      throw LibraryError.store("\(path)/\(name)", "make the folder", errno: errno)
+      throw LibraryError.store("\(path)/\(name)", "create the folder", errno: errno)
     }
   }
 
@@ -99,8 +99,8 @@ package final class UnfinishedFolder {
   /// - Throws: ``LibraryError`` `.alreadyExists` if something has taken the name meanwhile, `.storage`.
   package func finish() throws(LibraryError) {
     try Self.withFolder(path) { psys_sync_file_system($0) }
-    // A failed write of the store is told by its own file also where the file system's is lost (before Linux 5.8, or
-    // where one lies over another).
+    // A failed write of the store is reported by its own file even if the file system's error is lost (before Linux
+    // 5.8, or on an overlay).
     try Self.withDescriptor("\(path)/store/data.mdb", O_RDONLY) { fsync($0) == 0 ? 0 : errno }
     let code = psys_rename_without_replacing(path, final)
     if code == EEXIST || code == ENOTEMPTY { try Self.checkIsFree(final) }
@@ -123,7 +123,7 @@ package final class UnfinishedFolder {
     guard code == 0 else { throw LibraryError.store(path, "make durable", errno: code) }
   }
 
-  /// What cannot be removed stays, under a name that says what it is; the next attempt tries again.
+  /// What cannot be removed remains, under a recognisable name; the next attempt tries again.
   private static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
   private static func removeLeftovers(_ prefix: String, in parent: String, all: Bool = false) {

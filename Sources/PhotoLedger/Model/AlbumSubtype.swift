@@ -1,9 +1,9 @@
-/// What an album is (PHAssetCollectionSubtype, photokit a.3).
+/// The subtype of an album (PHAssetCollectionSubtype, photokit a.3).
 public struct AlbumSubtype: RawRepresentable, Sendable, Hashable, Codable {
   /// The value, as PhotoKit numbers it.
   public let rawValue: Int
 
-  /// Takes the value as it is.
+  /// Creates a value from any number.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// An album that people fill.
@@ -22,7 +22,7 @@ public struct AlbumSubtype: RawRepresentable, Sendable, Hashable, Codable {
   public static let smartAlbumAllHidden = AlbumSubtype(rawValue: 205)
   /// What was added in the last thirty days.
   public static let smartAlbumRecentlyAdded = AlbumSubtype(rawValue: 206)
-  /// Bursts, each by the member that stands for it.
+  /// Bursts, each shown by its representative.
   public static let smartAlbumBursts = AlbumSubtype(rawValue: 207)
   /// Videos of a high frame rate.
   public static let smartAlbumSlomoVideos = AlbumSubtype(rawValue: 208)
@@ -75,12 +75,12 @@ public struct AlbumSubtype: RawRepresentable, Sendable, Hashable, Codable {
   ]
 }
 
-/// What a folder is (PHCollectionListSubtype, photokit a.3).
+/// The subtype of a folder (PHCollectionListSubtype, photokit a.3).
 public struct FolderSubtype: RawRepresentable, Sendable, Hashable, Codable {
   /// The value, as PhotoKit numbers it.
   public let rawValue: Int
 
-  /// Takes the value as it is.
+  /// Creates a value from any number.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// A folder that people made.

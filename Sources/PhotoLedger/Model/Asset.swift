@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One photo, video or sound recording, as it was at one commit (PHAsset, photokit list A1).
+/// One photo, video or sound recording, as of one commit (PHAsset, photokit list A1).
 ///
 /// An asset is a value: it never changes under its holder. Two are equal when they are the same object of the library,
 /// whatever their properties (PHObject); ``hasSameProperties(as:)`` compares those.
@@ -54,7 +54,7 @@ public struct Asset: Sendable, Identifiable {
   public var isTrashed: Bool { row.trashedDate != nil }
   /// What the members of one burst share (BU-01); nil outside a burst.
   public var burstIdentifier: String? { row.burstIdentifier }
-  /// Whether this is the member that stands for its burst (BU-01).
+  /// Whether this is the representative of its burst (BU-01).
   public var representsBurst: Bool { row.flags.contains(.representsBurst) }
 
   /// Who chose this member of a burst (BU-02).

@@ -55,7 +55,7 @@ extension AssetDetails {
     return fields.finish()
   }
 
-  /// Writes a map: the resources, each a map, and the words about the asset that are there.
+  /// Writes a map: the resources, each a map, and the descriptive metadata that are present.
   func write(to fields: inout FieldWriter) {
     fields.maps(1, resources) { $1.write(to: &$0) }
     if let caption { fields.text(2, caption) }

@@ -4,7 +4,7 @@ import Foundation
 //
 // A number comes in from a caller, a line of JSON, a client's request or the metadata of a file; it is printed, sorted,
 // added and converted for as long as the log exists. So each is checked once, by the writer, when a request is handled,
-// and a number that no medium, place or date has is refused there. The bounds are wide: they refuse mistakes and
+// and a number that no medium, place or date has is rejected there. The bounds are wide: they refuse mistakes and
 // attacks, not what is unusual.
 //
 //     request ──▶ check (here) ──▶ event ──▶ row ──▶ answers          a new number is within the bounds
@@ -50,7 +50,7 @@ package enum AssetNumbers {
   static func check(date: Date) throws(LibraryError) {
     let seconds = date.timeIntervalSince1970
     guard !dates.contains(seconds) else { return }
-    let what = seconds.isFinite ? "a date \(seconds) s from 1970" : "a date that is no number"
+    let what = seconds.isFinite ? "a date \(seconds) s from 1970" : "a date that is not a number"
     throw invalid(what, "the years 0 to 9999")
   }
 
@@ -67,7 +67,7 @@ package enum AssetNumbers {
     try check(resource.dataSize, in: byteCounts, "a file of \(resource.dataSize) bytes")
   }
 
-  /// A comparison with what is no number is false, so that is refused too.
+  /// A comparison with NaN is false, so NaN is rejected too.
   private static func check<Number: Comparable>(
     _ number: Number, in range: ClosedRange<Number>, _ what: String
   ) throws(LibraryError) {

@@ -8,7 +8,7 @@ public struct AssetResource: Hashable, Sendable {
     case referenced(path: String)
   }
 
-  /// What the file is to its asset.
+  /// The role of the file in its asset.
   public var type: ResourceType
   /// The name the file had when it came.
   public var originalFilename: String
@@ -31,17 +31,11 @@ public struct AssetResource: Hashable, Sendable {
   public var sha1: [UInt8]?
 
   /// Describes one file of an asset.
-  /// - Parameters:
-  ///   - type: what the file is to its asset.
-  ///   - originalFilename: the name it had when it came.
-  ///   - uniformTypeIdentifier: the kind of data.
-  ///   - dataSize: the length in bytes.
-  ///   - sha256: the 32 bytes of its SHA-256.
-  ///   - pixelWidth: pixels as displayed; 0 if unknown.
-  ///   - pixelHeight: pixels as displayed; 0 if unknown.
-  ///   - storage: where the bytes lie.
-  ///   - contentIdentifier: what the halves of a Live Photo share.
-  ///   - sha1: the 20 bytes of its SHA-1; nil if it is not known.
+  /// - Parameters: - type: the role of the file in its asset. - originalFilename: its name when it was added. -
+  ///   uniformTypeIdentifier: the type of the data. - dataSize: the length in bytes. - sha256: the 32 bytes of its
+  ///   SHA-256. - pixelWidth: pixels as displayed; 0 if unknown. - pixelHeight: pixels as displayed; 0 if unknown. -
+  ///   storage: where the bytes are stored. - contentIdentifier: the identifier that the parts of a Live Photo share. -
+  ///   sha1: the 20 bytes of its SHA-1; nil if it is not known.
   public init(
     type: ResourceType, originalFilename: String, uniformTypeIdentifier: String, dataSize: UInt64, sha256: [UInt8],
     pixelWidth: Int = 0, pixelHeight: Int = 0, storage: Storage = .library, contentIdentifier: String? = nil,
@@ -80,7 +74,7 @@ package struct AssetDetails: Equatable, Sendable {
     package var formatVersion: String
   }
 
-  /// What an asset was before its content was edited, for when the edits are taken back.
+  /// The properties of an asset before its content was edited, for reverting the edits.
   package struct Unedited: Equatable, Sendable {
     package var pixelWidth: UInt32
     package var pixelHeight: UInt32

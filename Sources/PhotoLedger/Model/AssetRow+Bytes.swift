@@ -34,7 +34,7 @@ extension AssetRow {
     package static let playbackVariation = 122
     package static let originalResourceChoice = 123
     package static let size = 144
-    /// What stands for "the camera wrote no offset".
+    /// The encoding of "the camera recorded no offset".
     package static let noOffset = Int32.min
   }
 
@@ -73,7 +73,7 @@ extension AssetRow {
   static let knownValues = KnownValues()
 
   static func corruption(_ number: ObjectNumber) -> LibraryError {
-    LibraryError(.corrupted, "The row of asset \(number) makes no sense; run `verify`, then `rebuild`.")
+    LibraryError(.corrupted, "The row of asset \(number) is invalid; run `verify`, then `rebuild`.")
   }
 
   /// How many bytes the row takes.
@@ -121,7 +121,7 @@ extension AssetRow {
   /// The value of an enumeration at a place, which was checked when it came there.
   private func known<Value: RawRepresentable>(_ offset: Int) -> Value where Value.RawValue == Int {
     guard let value = Value(rawValue: Int(byte(offset))) else {
-      preconditionFailure("The row of asset \(number) holds a \(Value.self) that there is not.")
+      preconditionFailure("The row of asset \(number) holds an unknown \(Value.self).")
     }
     return value
   }

@@ -3,9 +3,9 @@ package import Foundation
 // The row of an asset: everything that a predicate or a sort may ask, in 144 bytes at fixed places.
 //
 // A fetch without an index of its own reads every row of the library, so a row must be read without parsing: in memory
-// it is the same bytes as in the store, and a property is decoded when it is asked for. Decoding all of them cost more
-// than the rest of the fetch. What no predicate asks (resources, file names) lies in `AssetDetails`, so that a scan
-// does not drag it through the cache.
+// it is the same bytes as in the store, and a property is decoded on access. Decoding all of them cost more than the
+// rest of the fetch. Properties that no predicate uses (resources, file names) are in `AssetDetails`, so that a scan
+// does not load them into the cache.
 //
 //   offset  bytes  field                       offset  bytes  field
 //        0     16  identifier, big-endian          48      8  creation date, seconds since 2001 ⎫
@@ -30,7 +30,7 @@ package import Foundation
 // Invariant: the bytes always make a row. Whatever sets them writes a value of its type; bytes of a store are checked
 // when they become a row (`init(number:bytes:)`), so that no property has to say that it might be wrong.
 
-/// The properties of an asset that predicates and sorts ask for.
+/// The properties of an asset that predicates and sort keys use.
 package struct AssetRow: Equatable, Sendable {
   package struct Flags: OptionSet, Sendable, Hashable {
     package let rawValue: UInt32
@@ -44,7 +44,7 @@ package struct AssetRow: Equatable, Sendable {
     package static let raw = Flags(rawValue: 16)
     /// A Live Photo whose video is not played.
     package static let stillPlayback = Flags(rawValue: 32)
-    /// What the log told of it was erased; rows of earlier states alone have this.
+    /// The asset was erased from the log; only rows of earlier states have this.
     package static let erased = Flags(rawValue: 64)
   }
 

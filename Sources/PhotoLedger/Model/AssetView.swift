@@ -1,11 +1,11 @@
 // Rows where they lie.
 //
-// A fetch without an index looks at every row of the library and keeps none. Copying each, and each again for every
-// closure that looks at it, took a third of such a fetch. So conditions and sort terms read through `AssetBytes`, which
-// is a row in memory (`AssetRow`) or one in the store (`AssetView`): what a property means is written once, for both.
+// A fetch without an index reads every row of the library and keeps none. Copying each row, again for every closure
+// that reads it, took a third of such a fetch. So conditions and sort terms read through `AssetBytes`, which is a row
+// in memory (`AssetRow`) or one in the store (`AssetView`): the decoding of a property is written once, for both.
 //
-// A view is two words that point into a page of the store. It is good as long as the call that it is given to, and
-// nobody keeps one. Refused: a view that cannot escape by its type; the closures that conditions are compiled to would
+// A view is two words that point into a page of the store. It is valid only during the call that it is passed to, and
+// must not escape. Rejected: a view whose type prevents escaping; the closures that conditions are compiled to would
 // have to be written for such types, and for rows of collections once more.
 
 /// The bytes of a row, wherever they are.
@@ -25,12 +25,12 @@ extension AssetRow: AssetBytes {
 /// The row of an asset in the store, for as long as the call that it is given to.
 package struct AssetView: AssetBytes {
   package let number: ObjectNumber
-  // Points into a page that nobody writes to while the transaction lasts in which the view is given out.
+  // Points into a page that is not written during the transaction of the view.
   private nonisolated(unsafe) let bytes: UnsafeRawPointer  // guarded by the transaction that lends it
   private let byteCount: Int
 
-  /// Looks at the row of an asset.
-  /// - Throws: ``LibraryError`` `.corrupted` if the bytes make no row.
+  /// A view of the row of an asset.
+  /// - Throws: ``LibraryError`` `.corrupted` if the bytes are not a valid row.
   package init(number: ObjectNumber, bytes: UnsafeRawBufferPointer) throws {
     guard let start = bytes.baseAddress, bytes.count >= AssetRow.Layout.size else {
       throw AssetRow.corruption(number)
@@ -90,7 +90,7 @@ extension AssetBytes {
   @inline(__always)
   package func word(_ offset: Int) -> UInt32 { load(offset, as: UInt32.self) }
 
-  /// The number at a place, or the date there in seconds since 2001; NaN if there is none.
+  /// The number at an offset, or the date there in seconds since 2001; NaN if absent.
   @inline(__always)
   package func seconds(_ offset: Int) -> Double { load(offset, as: Double.self) }
 
@@ -118,7 +118,7 @@ extension AssetBytes {
   /// Whether ordinary fetches show the asset in its albums: neither hidden, nor in the trash, nor inside a burst.
   package var isVisible: Bool { !isTrashed && !flags.contains(.hidden) && standsOutOfBurst }
 
-  /// Whether the asset is no burst's member, stands for its burst, or was picked by a person (FR-07).
+  /// Whether the asset is not in a burst, represents its burst, or was picked by the user (FR-07).
   package var standsOutOfBurst: Bool {
     !isOfBurst || flags.contains(.representsBurst) || burstSelection.contains(.userPick)
   }

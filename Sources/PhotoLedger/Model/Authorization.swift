@@ -1,6 +1,6 @@
 /// What a client may do with the library at one access level (PHAuthorizationStatus, photokit a.3).
 public enum AuthorizationStatus: Int, Sendable, Hashable, CaseIterable, Codable {
-  /// Nobody has decided.
+  /// The permission is undecided.
   case notDetermined = 0
   /// A policy forbids it, and the person at the library cannot change that (AU-11).
   case restricted = 1
@@ -12,7 +12,7 @@ public enum AuthorizationStatus: Int, Sendable, Hashable, CaseIterable, Codable 
   case limited = 4
 }
 
-/// What a permission is about (PHAccessLevel, photokit a.3).
+/// The level of a permission (PHAccessLevel, photokit a.3).
 public enum AccessLevel: Int, Sendable, Hashable, CaseIterable, Codable {
   /// Adding assets, without reading any.
   case addOnly = 1
@@ -28,9 +28,9 @@ public enum AccessLevel: Int, Sendable, Hashable, CaseIterable, Codable {
 //     readWrite: anything else ──────────▶ none                nothing; may still add, if addOnly is authorized
 //
 // A selection is a container, as an album is: the client's number is the container's, a member's key is the asset's
-// number. So everything that follows places (deltas, composition, states of the past) follows selections too, and a
-// limited fetch is a fetch whose scope is cut with one more container. Refused: a list of grants beside the places,
-// which would need a second description of how memberships come, go and are taken back.
+// number. So everything that follows memberships (deltas, composition, as-of views) follows selections too, and a
+// limited fetch is a fetch whose scope is intersected with one more container. Rejected: a list of grants beside the
+// memberships, which would need a second description of how memberships are added, removed and reverted.
 
 /// What of the library a query or a request may touch.
 package enum Access: Hashable, Sendable {
@@ -67,7 +67,7 @@ package enum Access: Hashable, Sendable {
 /// What a client may do: how it sees the library, whether it may add to it, and why not where it may not.
 package struct Permission: Sendable, Equatable {
   var access: Access
-  /// The number of the registered client; nil for the owner and for who was never registered.
+  /// The number of the registered client; nil for the owner and for unregistered clients.
   var client: ObjectNumber?
   var mayAdd: Bool
   var status: AuthorizationStatus
@@ -86,13 +86,13 @@ package struct Permission: Sendable, Equatable {
       status: row.readWrite.status)
   }
 
-  /// The failure of whoever may not do something (AU-08, AU-11, FR-18).
+  /// The error for an operation without permission (AU-08, AU-11, FR-18).
   func refusal(_ name: String, _ what: String) -> LibraryError {
     if status == .restricted {
       return LibraryError(
         .accessRestricted, "The client '\(name)' may not \(what): a policy restricts its access to the library.")
     }
     return LibraryError(
-      .accessUserDenied, "The client '\(name)' may not \(what); let the library's owner grant it access.")
+      .accessUserDenied, "The client '\(name)' may not \(what); the library's owner can grant it access.")
   }
 }

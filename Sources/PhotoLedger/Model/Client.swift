@@ -36,14 +36,14 @@ public struct Client: Sendable, Hashable {
   public var selectionCount: Int { row.selectionCount }
   /// How often it was given picked assets.
   public var pickCount: Int { row.pickCount }
-  /// Whether a limited client is not to be asked for more at each start
+  /// Whether a limited client does not show the prompt for more assets at each start
   /// (`PHPhotoLibraryPreventAutomaticLimitedAccessAlert`).
   public var preventsAutomaticLimitedAccessAlert: Bool { row.preventsLimitedAlert }
 
   /// What was decided for a level.
   public func status(for level: AccessLevel) -> AuthorizationStatus { row[level].status }
 
-  /// Why the client wants a level of access, in the words that are shown to who decides; nil if it never said.
+  /// The usage description of a level of access, as shown in the prompt; nil if there is none.
   public func usageDescription(for level: AccessLevel) -> String? { row[level].usageDescription }
 
   /// How the client has access.
@@ -63,10 +63,10 @@ public struct ClientRegistration: Sendable, Hashable {
   public var readWriteUsageDescription: String?
   /// Why it wants to add (`NSPhotoLibraryAddUsageDescription`); nil: as before.
   public var addOnlyUsageDescription: String?
-  /// Whether it is not to be asked for more at each start while its access is limited; nil: as before.
+  /// Whether it does not show the prompt for more assets at each start while its access is limited; nil: unchanged.
   public var preventsAutomaticLimitedAccessAlert: Bool?
 
-  /// Says nothing yet.
+  /// An empty registration.
   public init() {}
 }
 
@@ -98,10 +98,10 @@ package struct ClientRow: Equatable, Hashable, Sendable {
   /// - Throws: ``LibraryError`` for a name that no client can have.
   static func check(name: String) throws {
     guard (1...256).contains(name.utf8.count) else {
-      throw LibraryError(.limitExceeded, "A client's name has 1 to 256 bytes, not \(name.utf8.count).")
+      throw LibraryError(.limitExceeded, "A client's name must have 1 to 256 bytes, not \(name.utf8.count).")
     }
     guard !name.utf8.contains(0) else {
-      throw LibraryError(.malformedRequest, "A client's name has no zero byte; leave it out.")
+      throw LibraryError(.malformedRequest, "A client's name must not contain a zero byte.")
     }
   }
 
@@ -110,7 +110,7 @@ package struct ClientRow: Equatable, Hashable, Sendable {
     set { if level == .readWrite { readWrite = newValue } else { addOnly = newValue } }
   }
 
-  /// Whether what the client sees is less than everything, so that its view is a history of its own.
+  /// Whether the client does not have full access, so that its view has a history of its own.
   package var hasOwnView: Bool { readWrite.status != .authorized }
 }
 

@@ -86,7 +86,7 @@ extension CBORReader {
   mutating func withheldMetadata() throws -> PickerMetadataOptions {
     let options = PickerMetadataOptions(rawValue: try number(Int.self))
     guard !options.isEmpty, options.isSubset(of: .all) else {
-      throw EventCodingError(sentence: "unknown metadata \(options.rawValue) that a pick leaves out.")
+      throw EventCodingError(sentence: "unknown metadata options \(options.rawValue) of a pick.")
     }
     return options
   }

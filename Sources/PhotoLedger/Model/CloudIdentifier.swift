@@ -1,14 +1,14 @@
 // Identifiers that mean something in another library (CI-01 … CI-07).
 //
-// A local identifier is good in its own library. What two libraries on two disks can agree on is where an object was
-// made first, and what it is made of:
+// A local identifier is valid in its own library. Two libraries can agree on where an object was created first, and on
+// its content:
 //
 //     5C0E…:91AB…:3f20c1…        library : object : SHA-256 of the original, for an asset
 //     └────── record ──────┘     └─ content ─┘
 //
-// Mapping back looks for the record first: an object of this very library, or one that came with that identifier as its
-// origin. Then, unless it is told not to (CI-04), for an asset with equal content. All of it sees no more than the
-// client does. Apple's cloud is not needed and not asked (CI-05).
+// The reverse mapping searches for a recorded identity first: an object of this library, or one with that identifier as
+// its origin. Then, unless disabled (CI-04), for an asset with equal content. It is limited to the client's view.
+// Apple's cloud is not needed (CI-05).
 
 /// Names an object across libraries (PHCloudIdentifier).
 public struct CloudIdentifier: Sendable, Hashable, Codable {
@@ -23,7 +23,7 @@ public struct CloudIdentifier: Sendable, Hashable, Codable {
     (self.library, self.object, self.content) = (library, object, content)
   }
 
-  /// Reads the spelling of an identifier; nil if it is none.
+  /// Parses the text form of an identifier; nil if it is invalid.
   public init?(archivalStringValue text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 3, let library = LocalIdentifier(parts[0]), let object = LocalIdentifier(parts[1]) else {
@@ -63,7 +63,7 @@ public struct CloudIdentifier: Sendable, Hashable, Codable {
   public init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let identifier = CloudIdentifier(archivalStringValue: text) else {
-      throw LibraryError(.malformedRequest, "'\(text.prefix(120))' is no identifier across libraries.")
+      throw LibraryError(.malformedRequest, "'\(text.prefix(120))' is not a cloud identifier.")
     }
     self = identifier
   }

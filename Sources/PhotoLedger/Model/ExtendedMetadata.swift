@@ -1,4 +1,4 @@
-/// The words about an asset, loaded when they are asked for (PHAssetExtendedMetadata, FR-19).
+/// The descriptive metadata of an asset, loaded on request (PHAssetExtendedMetadata, FR-19).
 public struct ExtendedMetadata: Sendable, Hashable {
   /// What a person wrote about it; nil if nothing.
   public let caption: String?

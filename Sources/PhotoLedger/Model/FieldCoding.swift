@@ -158,7 +158,7 @@ extension CBORReader {
   @_lifetime(self: copy self)
   mutating func date() throws -> Date {
     let seconds = try double()
-    guard seconds.isFinite else { throw EventCodingError(sentence: "a date is no number.") }
+    guard seconds.isFinite else { throw EventCodingError(sentence: "a date is not a number.") }
     return Date(timeIntervalSinceReferenceDate: seconds)
   }
 
@@ -173,7 +173,7 @@ extension CBORReader {
   mutating func presentOrderKey() throws -> OrderKey {
     let value = try unsigned()
     guard let key = OrderKey(stored: value) else {
-      throw EventCodingError(sentence: "the order key \(value) leaves nothing before or behind it.")
+      throw EventCodingError(sentence: "the order key \(value) leaves no key before or after it.")
     }
     return key
   }
@@ -182,7 +182,9 @@ extension CBORReader {
   @_lifetime(self: copy self)
   mutating func place() throws -> UInt64 {
     let value = try unsigned()
-    guard value <= EventLog.largestSequence else { throw EventCodingError(sentence: "no log reaches \(value).") }
+    guard value <= EventLog.largestSequence else {
+      throw EventCodingError(sentence: "the sequence \(value) is out of range.")
+    }
     return value
   }
 

@@ -1,4 +1,4 @@
-// JSON as it is written: UTF-8, one byte behind the other, into a buffer that is used again.
+// A writer of JSON: UTF-8, byte by byte, into a reused buffer.
 //
 // A list of a million assets is a gigabyte of JSON. Made of strings it took a hundred times what writing it takes: a
 // tree of values for each object, a string for each value, and a question to Unicode's tables for each character. Here
@@ -12,7 +12,7 @@
 //
 // Invariant: the bytes are UTF-8, since strings are, and what is given as bytes is copied from a checked text.
 //
-// Refused: `JSONEncoder` (keys in no order, or sorted; numbers and slashes spelled otherwise than what was printed
+// Rejected: `JSONEncoder` (keys in no order, or sorted; numbers and slashes spelled otherwise than what was printed
 // before), and a vector of more than eight bytes: most texts are shorter than two of them.
 
 import Synchronization
@@ -36,16 +36,16 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
 
   /// Makes an empty one.
   package init(capacity: Int = 1 << 10) {
-    precondition(capacity > 0, "A buffer has room.")
+    precondition(capacity > 0, "A buffer must have a capacity.")
     self.capacity = capacity
     start = .allocate(byteCount: capacity, alignment: 16)
   }
 
   deinit { start.deallocate() }
 
-  /// Forgets what was written from a place on, and keeps the room.
+  /// Discards the bytes written from an offset on, and keeps the capacity.
   package mutating func removeAll(from place: Int = 0) {
-    precondition(place <= count, "What was not written cannot be forgotten.")
+    precondition(place <= count, "Only written bytes can be discarded.")
     count = place
   }
 
@@ -89,14 +89,14 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
     count += bytes.count
   }
 
-  /// Writes a text as it is.
+  /// Writes text unescaped.
   package mutating func raw(_ text: StaticString) {
     reserve(text.utf8CodeUnitCount)
     (start + count).copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
     count += text.utf8CodeUnitCount
   }
 
-  /// Writes a text as it is.
+  /// Writes text unescaped.
   package mutating func raw(_ text: String) {
     var text = text
     text.withUTF8 { raw(UnsafeRawBufferPointer($0)) }
@@ -178,7 +178,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Writes the key of the next value, which is spelled as it stands in JSON.
+  /// Writes the key of the next value, already in its JSON form.
   package mutating func key(_ name: StaticString) {
     separate()
     reserve(name.utf8CodeUnitCount + 3)
@@ -297,7 +297,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
 package final class WrittenLines: Sendable {
   package let bytes: JSONBytes
 
-  /// How long the longest were; the next ones get as much room at once, since growing copies what is there.
+  /// The largest sizes so far; the next buffers get that capacity at once, since growing copies the contents.
   private static let longest = Atomic(1 << 16)
   private static let mostRoom = 1 << 20
 

@@ -2,11 +2,11 @@ package import EventLog
 public import Foundation
 import Synchronization
 
-/// What a library takes from the world: the clock, chance, and the name of the process.
+/// The environment of a library: clock, randomness, and the name of the process.
 ///
 /// Nothing in the domain asks the system for any of these, so a seed reproduces a history byte for byte.
 public struct LibraryEnvironment: Sendable {
-  /// Tells the time; it is rounded to the microsecond where it is recorded.
+  /// The clock; times are rounded to the microsecond when recorded.
   public var now: @Sendable () -> Date
   /// Gives random bits, for identifiers and for the salts of the log; called from several threads.
   public var random: @Sendable () -> UInt64
@@ -30,11 +30,11 @@ public struct LibraryEnvironment: Sendable {
       process: "\(info.processName) \(info.processIdentifier)", now: { Date() }, random: { pool.next() })
   }
 
-  /// A clock that goes on by a fixed step at each look, and numbers from a seed.
+  /// A clock that advances by a fixed step at each reading, and random numbers from a seed.
   /// - Parameters:
-  ///   - seed: the same seed gives the same history.
-  ///   - start: what the clock shows first.
-  ///   - step: seconds by which it goes on.
+  ///   - seed: the same seed yields the same history.
+  ///   - start: the first reading of the clock.
+  ///   - step: the seconds between two readings.
   public static func seeded(
     _ seed: UInt64, start: Date = Date(timeIntervalSince1970: 1_750_000_000), step: TimeInterval = 1
   ) -> LibraryEnvironment {

@@ -1,4 +1,4 @@
-/// Why the library did not do what was asked.
+/// A failure of the library.
 ///
 /// One struct for the whole module: ``code`` says what kind of failure it is (the number is PhotoKit's where PhotoKit
 /// has one, photokit a.7), ``description`` is a sentence that names the thing and what to do.
@@ -7,7 +7,7 @@ public struct LibraryError: Error, Sendable, CustomStringConvertible, Equatable 
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// The number.
     public let rawValue: Int
-    /// Takes a number as it is.
+    /// Creates a code from any number.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Something that should not happen did (PHPhotosError.internalError).
@@ -34,7 +34,7 @@ public struct LibraryError: Error, Sendable, CustomStringConvertible, Equatable 
     public static let requestNotSupportedForAsset = Code(rawValue: 3306)
     /// A policy restricts the client's access (PHPhotosError.accessRestricted).
     public static let accessRestricted = Code(rawValue: 3310)
-    /// Nobody gave the client this access (PHPhotosError.accessUserDenied).
+    /// The client does not have this permission (PHPhotosError.accessUserDenied).
     public static let accessUserDenied = Code(rawValue: 3311)
     /// Several objects fit the identifier (PHPhotosError.multipleIdentifiersFound).
     public static let multipleIdentifiersFound = Code(rawValue: 3202)
@@ -71,13 +71,13 @@ public struct LibraryError: Error, Sendable, CustomStringConvertible, Equatable 
     public static let storage = Code(rawValue: 10_019)
     /// A file changed while it was read; try again when its writer has finished.
     public static let resourceChanged = Code(rawValue: 10_020)
-    /// A client asked for access without saying why.
+    /// A client requested permission without a usage description.
     public static let missingUsageDescription = Code(rawValue: 10_021)
     /// A checkpoint or proof is malformed, belongs to another library, or does not hold.
     public static let invalidProof = Code(rawValue: 10_070)
     /// Bytes have to be converted, and nothing is installed that does it; install a converter.
     public static let converterMissing = Code(rawValue: 10_030)
-    /// The installed converter did not make what was asked for.
+    /// The installed converter failed.
     public static let conversionFailed = Code(rawValue: 10_031)
   }
 

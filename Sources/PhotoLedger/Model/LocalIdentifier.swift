@@ -2,8 +2,8 @@ public import Foundation
 
 /// The identity of an object of one library: 128 random bits, spelled as PhotoKit spells them.
 ///
-/// The spelling is a UUID in capitals and a suffix that tells the kind of object: `/L0/001` for an asset, `/L0/040` for
-/// an album, `/L0/020` for a folder. Only the UUID counts: a bare one, or another suffix, names the same object.
+/// The text form is a UUID in capitals and a suffix for the kind of object: `/L0/001` for an asset, `/L0/040` for an
+/// album, `/L0/020` for a folder. Only the UUID is significant: a bare one, or another suffix, names the same object.
 public struct LocalIdentifier: Hashable, Sendable {
   package var high: UInt64
   package var low: UInt64
@@ -19,7 +19,7 @@ public struct LocalIdentifier: Hashable, Sendable {
     low = (generator.next() & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
   }
 
-  /// Reads the spelling of an identifier, with or without its suffix; nil if it is none.
+  /// Parses the text form of an identifier, with or without its suffix; nil if it is invalid.
   public init?(_ text: some StringProtocol) {
     let head = text.prefix { $0 != "/" }
     guard head.utf8.count == 36, let uuid = UUID(uuidString: String(head)) else { return nil }
@@ -41,12 +41,12 @@ public struct LocalIdentifier: Hashable, Sendable {
     String(unsafeUninitializedCapacity: Self.spellingCount) { spell(into: $0) }
   }
 
-  /// The whole spelling for an object of a kind.
+  /// The full text form for an object of a kind.
   package func spelled(as kind: ObjectKind) -> String {
     String(unsafeUninitializedCapacity: Self.spellingCount + kind.suffix.utf8.count) { spell(into: $0, as: kind) }
   }
 
-  /// Writes the whole spelling, which takes up to 43 bytes; gives how many.
+  /// Writes the full text form, up to 43 bytes; returns their number.
   func spell(into text: UnsafeMutableBufferPointer<UInt8>, as kind: ObjectKind) -> Int {
     let count = spell(into: text)
     return count + UnsafeMutableBufferPointer(rebasing: text[count...]).update(fromContentsOf: kind.suffix.utf8)

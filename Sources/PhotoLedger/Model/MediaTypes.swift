@@ -32,7 +32,7 @@ public struct MediaSubtypes: OptionSet, Sendable, Hashable, Codable {
   public static let photoAnimation = MediaSubtypes(rawValue: 1 << 6)
   /// A spatial photo or video.
   public static let spatialMedia = MediaSubtypes(rawValue: 1 << 10)
-  /// A video that is streamed, never held whole.
+  /// A video that is streamed, never stored completely.
   public static let videoStreamed = MediaSubtypes(rawValue: 1 << 16)
   /// A video taken at a high frame rate.
   public static let videoHighFrameRate = MediaSubtypes(rawValue: 1 << 17)
@@ -73,7 +73,7 @@ public enum PlaybackStyle: Int, Sendable, Hashable, Codable {
 
 /// How a Live Photo or looping video is varied when it is played (PHAsset.PlaybackVariation, photokit a.3).
 public enum PlaybackVariation: Int, Sendable, Hashable, Codable, CaseIterable {
-  /// As it was taken.
+  /// As captured.
   case none = 0
   /// It repeats.
   case autoloop = 1
@@ -99,7 +99,7 @@ public struct BurstSelectionTypes: OptionSet, Sendable, Hashable, Codable {
 
 /// Who edited the content of an asset (PHAsset.AdjustmentsState, AS-08).
 public enum AdjustmentsState: Int, Sendable, Hashable, Codable, CaseIterable {
-  /// Nobody.
+  /// Neither.
   case none = 0
   /// A person.
   case userAdjusted = 2
@@ -117,7 +117,7 @@ public enum OriginalResourceChoice: Int, Sendable, Hashable, Codable, CaseIterab
 
 /// How many stars a person gave an asset (PHAsset.Rating, photokit a.3).
 public enum AssetRating: Int, Sendable, Hashable, Codable, CaseIterable {
-  /// Nobody rated it.
+  /// Not rated.
   case unset = 0
   /// One star.
   case one = 1
@@ -141,7 +141,7 @@ public struct SourceTypes: OptionSet, Sendable, Hashable, Codable {
 
   /// The library itself.
   public static let userLibrary = SourceTypes(rawValue: 1)
-  /// An album shared by somebody else.
+  /// A shared album of another user.
   public static let cloudShared = SourceTypes(rawValue: 2)
   /// Put there by another computer.
   public static let iTunesSynced = SourceTypes(rawValue: 4)
@@ -153,7 +153,7 @@ public struct ResourceType: RawRepresentable, Sendable, Hashable, Codable {
   /// The value, as PhotoKit numbers it.
   public let rawValue: Int
 
-  /// Takes the value as it is.
+  /// Creates a value from any number.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// The original image.

@@ -4,7 +4,7 @@
 // and the loss of a grant. So a member's place is a number of its own, compared with its neighbours' numbers:
 //
 //     album 7:   …2000_0000 → asset 31    …3000_0000 → asset 9     …4000_0000 → asset 12
-//     put asset 40 before asset 9:        …2800_0000 → asset 40    (nobody else is touched)
+//     put asset 40 before asset 9:        …2800_0000 → asset 40    (no other member is touched)
 //
 // Keys start in the middle of the 64 bits and step by 2^32, so either end takes two thousand million additions.
 // Between two neighbours the middle is taken; after some 32 insertions at one spot the gap is used up, and a window
@@ -12,7 +12,7 @@
 // That costs O(log n) keys an insertion over time. Invariant: keys of one container are distinct, and 0 and the
 // largest number stay free, so that there is always a bound on either side.
 //
-// Refused: positions 0, 1, 2 … (an insertion would rewrite the rest), and strings that grow (an adversary makes them
+// Rejected: positions 0, 1, 2 … (an insertion would rewrite the rest), and strings that grow (an adversary makes them
 // longer than LMDB's longest key).
 
 /// A place in the order of a container's members.
@@ -20,7 +20,7 @@ package struct OrderKey: Hashable, Comparable, Sendable {
   package let rawValue: UInt64
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// The key that a row or an event names; nil for one that stands at a bound, where no member does.
+  /// The key in a row or an event; nil for a bound, which no member can have.
   init?(stored rawValue: UInt64) {
     guard rawValue > 0, rawValue < .max else { return nil }
     self.init(rawValue: rawValue)
@@ -41,7 +41,7 @@ package struct OrderKey: Hashable, Comparable, Sendable {
   ///   - upper: the key just after them; nil at the end.
   ///   - count: how many keys are wanted, at least 1.
   package static func between(_ lower: OrderKey?, _ upper: OrderKey?, count: Int) -> [OrderKey]? {
-    precondition(count > 0, "Order keys are made for at least one member.")
+    precondition(count > 0, "Order keys are created for at least one member.")
     let wanted = UInt64(count)
     switch (lower?.rawValue, upper?.rawValue) {
     case (nil, nil):
@@ -58,7 +58,7 @@ package struct OrderKey: Hashable, Comparable, Sendable {
   }
 
   private static func evenly(_ lower: UInt64, _ upper: UInt64, _ wanted: UInt64) -> [OrderKey]? {
-    precondition(lower < upper, "The neighbours of a new member stand in the wrong order.")
+    precondition(lower < upper, "The neighbours of a new member are in the wrong order.")
     let step = (upper - lower) / (wanted + 1)
     guard step > 0 else { return nil }
     return (1...wanted).map { OrderKey(rawValue: lower + $0 * step) }
@@ -82,7 +82,7 @@ package struct OrderKey: Hashable, Comparable, Sendable {
     let wanted = UInt64(members + count)
     guard (upper - lower) / (wanted + 1) >= roomAfterSpread else { return nil }
     guard outside.lower == nil, outside.upper == nil else { return evenly(lower, upper, wanted) }
-    // The whole container: go back to the middle and the usual stride, so that both ends are roomy again.
+    // The whole container: start again in the middle with the usual stride, so that both ends have space again.
     let step = min(stride, UInt64.max / 4 / (wanted + 1))
     let start = middle - wanted / 2 * step
     return (0..<wanted).map { OrderKey(rawValue: start + $0 * step) }

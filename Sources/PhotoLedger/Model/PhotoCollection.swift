@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One album, smart album or folder, as it was at one commit (PHCollection, PHAssetCollection, PHCollectionList).
+/// One album, smart album or folder, as of one commit (PHCollection, PHAssetCollection, PHCollectionList).
 ///
 /// A value, as ``Asset`` is: equal means the same object of the library.
 public struct PhotoCollection: Sendable, Identifiable {
@@ -45,9 +45,9 @@ public struct PhotoCollection: Sendable, Identifiable {
   ///
   /// `NSNotFound` for a smart album: its members are known when they are fetched.
   public var estimatedAssetCount: Int { row.kind == .smartAlbum ? NSNotFound : row.assetCount }
-  /// What an album is (PHAssetCollectionSubtype); nil for a folder.
+  /// The subtype of an album (PHAssetCollectionSubtype); nil for a folder.
   public var albumSubtype: AlbumSubtype? { row.albumSubtype }
-  /// What a folder is (PHCollectionListSubtype); nil for an album.
+  /// The subtype of a folder (PHCollectionListSubtype); nil for an album.
   public var folderSubtype: FolderSubtype? {
     row.kind == .folder ? (row.number == rootFolder ? .rootFolder : .regularFolder) : nil
   }
@@ -85,7 +85,7 @@ package struct CollectionRow: Equatable, Sendable {
   package var title: String?
   package var creationDate: Date
   package var modificationDate: Date
-  /// When the collection was deleted; its row and places stay, so that the deletion can be taken back.
+  /// When the collection was deleted; its row and positions are kept, so that the deletion can be undone.
   package var deletedDate: Date?
   /// The folder that holds it; 0 for the root and for nothing.
   package var parent: ObjectNumber
@@ -129,10 +129,10 @@ package struct CollectionRow: Equatable, Sendable {
     }
   }
 
-  /// Whether it is one of the library's own smart albums, which nobody made and nobody can delete.
+  /// Whether it is a built-in smart album, which cannot be deleted.
   var isBuiltIn: Bool { number >= SmartAlbumQuery.firstBuiltIn }
 
-  /// What an album is; nil for a folder.
+  /// The subtype of an album; nil for a folder.
   var albumSubtype: AlbumSubtype? {
     switch kind {
     case .album: .albumRegular

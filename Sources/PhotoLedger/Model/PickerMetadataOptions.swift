@@ -21,7 +21,7 @@ public struct PickerMetadataOptions: OptionSet, Sendable, Hashable, Codable {
   /// What is left out, for a sentence.
   var words: String {
     switch (contains(.removeLocation), contains(.removeCaptions)) {
-    case (true, true): "the place and the words"
+    case (true, true): "location and captions"
     case (true, false): "the place"
     default: "the words"
     }

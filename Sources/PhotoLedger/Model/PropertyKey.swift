@@ -54,7 +54,7 @@ public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
   case isTrashed
   /// What the members of one burst share.
   case burstIdentifier
-  /// Whether the asset stands for its burst.
+  /// Whether the asset represents its burst.
   case representsBurst
   /// The number of stars; 0 if none were given.
   case rating
@@ -95,7 +95,7 @@ public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
   case estimatedAssetCount
   /// Album, folder or smart album, as the number of ``PhotoCollection/Kind``.
   case kind
-  /// What an album is, as the number of ``AlbumSubtype``; missing for a folder.
+  /// The subtype of an album, as the number of ``AlbumSubtype``; missing for a folder.
   case albumSubtype
   /// Whether the collection is an album.
   case canContainAssets

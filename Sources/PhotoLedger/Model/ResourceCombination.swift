@@ -27,7 +27,7 @@ enum ResourceCombination {
         "An asset of the type \(mediaType) needs a resource of the type \(primary.name); it has \(list(types)).")
     }
     for type in singular where types.count(where: { $0 == type }) > 1 {
-      throw LibraryError(.invalidResource, "An asset has at most one resource of the type \(type.name).")
+      throw LibraryError(.invalidResource, "An asset can have only one resource of the type \(type.name).")
     }
     let strangers = types.filter { foreign[mediaType]?.contains($0) ?? false }
     guard strangers.isEmpty else {

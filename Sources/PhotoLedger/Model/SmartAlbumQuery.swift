@@ -1,7 +1,7 @@
 import EventLog
 import Foundation
 
-// The query of a smart album, as its row and its event hold it; what it means is in SmartAlbum.swift.
+// The query of a smart album, as stored in its row and its event; SmartAlbum.swift evaluates it.
 
 /// The stored query of a smart album.
 package struct SmartAlbumQuery: Equatable, Sendable {

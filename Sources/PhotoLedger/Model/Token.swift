@@ -3,14 +3,14 @@ public import Foundation
 
 /// Names a state of one library; opaque, archivable and comparable (PHPersistentChangeToken, PH-01).
 ///
-/// A client that does not see everything is given tokens of its own view: they count what it saw, and tell nothing of
-/// the rest (Sightings.swift). They are good for that client alone.
+/// A client without full access gets tokens of its own view: they count client revisions, and reveal nothing about
+/// other commits (Sightings.swift). They are valid for that client alone.
 public struct Token: Hashable, Sendable, CustomStringConvertible {
   /// A mark of the library, so that a token of another one is not taken for one of this.
   package let library: UInt64
   /// A mark of the client whose view the token counts in; nil if it counts commits.
   package let view: UInt64?
-  /// The number of a commit, or of a sighting.
+  /// The number of a commit, or of a client revision.
   package let position: UInt64
 
   package init(library: UInt64, commit: UInt64) { self.init(library: library, view: nil, position: commit) }
@@ -24,8 +24,8 @@ public struct Token: Hashable, Sendable, CustomStringConvertible {
     SHA256.digest(of: Array(client.utf8)).bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self).bigEndian }
   }
 
-  /// Reads the spelling of a token.
-  /// - Throws: ``LibraryError`` `.invalidToken` if it is none.
+  /// Parses the text form of a token.
+  /// - Throws: ``LibraryError`` `.invalidToken` if it is invalid.
   public init(_ text: some StringProtocol) throws {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     let marks = parts.dropFirst().dropLast().map { $0.utf8.count == 16 ? UInt64($0, radix: 16) : nil }
@@ -34,7 +34,7 @@ public struct Token: Hashable, Sendable, CustomStringConvertible {
       (1...13).contains(last.utf8.count), let position = UInt64(last, radix: 36)
     else {
       throw LibraryError(
-        .invalidToken, "'\(text.prefix(80))' is no token; pass one that this library gave, unaltered.")
+        .invalidToken, "'\(text.prefix(80))' is not a valid token; pass one from this library, unaltered.")
     }
     self.init(library: library, view: marks.count == 2 ? view : nil, position: position)
   }
@@ -61,8 +61,8 @@ extension Token: Comparable {
 }
 
 extension Token: Codable {
-  /// Reads the spelling from a single value.
-  /// - Throws: ``LibraryError`` `.invalidToken` if it is none; what the decoder throws.
+  /// Decodes the text form from a single value.
+  /// - Throws: ``LibraryError`` `.invalidToken` if it is invalid; the decoder's errors.
   public init(from decoder: any Decoder) throws {
     try self.init(decoder.singleValueContainer().decode(String.self))
   }
@@ -80,15 +80,15 @@ public struct CommitSummary: Sendable, Hashable {
   package let number: UInt64
   /// When it was made.
   public let date: Date
-  /// The client that asked for it; empty where whoever reads may not know.
+  /// The client that made it; empty if the reader may not know it.
   public let client: String
   /// The process that carried it out.
   public let process: String
-  /// Why it was made: an import, a scan, a request; nil if nobody said.
+  /// The reason: an import, a scan, a request; nil if not given.
   public let cause: String?
   /// The idempotency key that the caller gave.
   public let key: String?
-  /// What led to it, for programs: of an undo the commits that it takes back, as `undone` reads them; nil if nothing.
+  /// What led to it, machine-readable: for an undo the commits that it reverts, parsed by `undone`; otherwise nil.
   public let causation: String?
   package let firstSequence: UInt64
   package let eventCount: Int
@@ -104,10 +104,10 @@ public struct CommitSummary: Sendable, Hashable {
 
 /// What became of a change block.
 public struct CommitReceipt: Sendable, Hashable {
-  /// The state that holds the block's changes; the state as it was if the block changed nothing.
+  /// The state that includes the block's changes; the current state if the block changed nothing.
   public let token: Token
   /// The identifiers of the objects that the block created, in its order.
   public let created: [String]
-  /// Whether the block had been carried out before under the same idempotency key.
+  /// Whether the block had already been executed under the same idempotency key.
   public let isRepetition: Bool
 }

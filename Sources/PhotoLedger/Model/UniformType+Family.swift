@@ -1,11 +1,11 @@
-// What a type of data is besides, and what the Internet calls it: one table for the types whose parents or media types
-// are not those of their medium. Every image is a `public.image`, every film a `public.movie`, every sound a
-// `public.audio`; these are content and data, and everything is an item, as Apple's declarations have it.
+// The supertypes of a uniform type, and its Internet media type: one table for the types whose supertypes or media
+// types are not those of their medium. Every image conforms to `public.image`, every video to `public.movie`, every
+// sound to `public.audio`; these conform to content and data, and everything to item, as in Apple's declarations.
 
 import Foundation
 
 extension UniformType {
-  /// What a type is declared as besides its medium, and its Internet media type.
+  /// The supertypes of a type besides its medium, and its Internet media type.
   private struct Declaration {
     var parents: [String] = []
     var mediaType: String?

@@ -5,15 +5,15 @@
 // and then, in base 32 over `abcdefghkmnpqrstuvwxyz0123456789` without padding, the text `?0=CONFORMS:1=EXTENSION`,
 // where CONFORMS is one digit for a well-known type: 6 for public.data.
 //
-// One table, by extension. An importer that knows the type of the content asks with the extension that goes with the
-// content; a file of which only the name is known is asked about with the name's. Where neither is there, the type of
-// the resource says the family (AS-12).
+// One table, by extension. An importer that knows the type of the content looks up the extension that belongs to the
+// content; a file of which only the name is known is looked up by the extension of its name. Without either, the type
+// of the resource determines the family (AS-12).
 
 /// A kind of data, by its uniform type identifier.
 package struct UniformType: Hashable, Sendable {
   package let identifier: String
 
-  /// Takes an identifier as it is.
+  /// Creates a type from any identifier.
   package init(identifier: String) { self.identifier = identifier }
 
   /// The type that goes with a file name extension.
@@ -30,7 +30,7 @@ package struct UniformType: Hashable, Sendable {
     self.init(filenameExtension: ending)
   }
 
-  /// The family that a resource's type tells (AS-12).
+  /// The family of a resource type (AS-12).
   package init(_ type: ResourceType) {
     switch type {
     case .photo, .alternatePhoto, .fullSizePhoto, .adjustmentBasePhoto, .photoProxy: identifier = "public.image"

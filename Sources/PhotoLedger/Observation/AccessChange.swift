@@ -4,9 +4,9 @@ import LMDB
 
 // What a result becomes when its client's permission changes.
 //
-// A result is a query with a way of seeing the library. When that changes (all photos become a selection, a selection
-// is taken back) the same fetch is another query, with another tree. The step from one to the other is a commit like
-// any other, told once, with exact index changes:
+// A result is a query with the client's access. When that changes (full access becomes a selection, a selection is
+// withdrawn) the same fetch is another query, with another tree. The step from one to the other is a commit like any
+// other, delivered once, with exact index changes:
 //
 //     commit        X-1                    X                     …    head
 //     all photos    tree A ──────────┐
@@ -19,7 +19,7 @@ import LMDB
 // album.
 
 extension LibraryStore {
-  /// The first commit after a result's that changed how its client sees the library; nil if there is none.
+  /// The first commit after a result's that changed the permission of its client; nil if there is none.
   func accessChange(of result: ResultCore, through limit: UInt64) throws -> UInt64? {
     guard result.client != PhotoLibrary.owner, observation.mayHaveNewAccess(since: result.commit) else { return nil }
     return try reading { t in
@@ -76,7 +76,7 @@ extension LibraryStore {
     return (after, touched)
   }
 
-  /// The same fetch by the permission of an earlier commit, as it was then.
+  /// The same fetch by the permission of an earlier commit, as of that commit.
   private func result(of result: ResultCore, at commit: UInt64) throws -> ResultCore {
     try reading { t in
       let moment = try moment(ofCommit: commit, t)
@@ -110,7 +110,7 @@ extension ResultCore {
 }
 
 extension CountedTree where Element: ResultKey {
-  /// Where the objects that only one of two trees holds, or both under different keys, stand in either.
+  /// The positions in both trees of the objects that only one of them contains, or both under different keys.
   /// - Complexity: O(n) in both trees, O(k log k) for what differs.
   fileprivate func walked(to later: CountedTree<Element>, changed: Set<ObjectNumber>) -> TouchedPositions {
     var (leaving, coming): ([ObjectNumber: Int], [ObjectNumber: Int]) = ([:], [:])

@@ -2,19 +2,19 @@ import Synchronization
 
 // What a follower sleeps on.
 //
-// Ten thousand followers may be woken by one commit, so an alarm is as little as can be: one lock, one continuation.
-// It holds no elements. A ring says no more than that there may be something to tell; whoever is woken looks.
+// Wake-ups. One commit may wake ten thousand followers, so an alarm is minimal: one lock, one continuation. It holds no
+// elements. A ring only means that there may be a change; the woken follower checks.
 //
 //     idle ──ring──▶ rung ──wait──▶ idle            idle ──wait──▶ waiting ──ring──▶ idle
-//     idle, rung, waiting ──end──▶ ended            what was rung before is looked at first
+//     idle, rung, waiting ──end──▶ ended            an earlier ring is handled first
 //
-// Refused: an asynchronous stream of wake-ups, which buffers and has several locked steps for each, and costs each
+// Rejected: an asynchronous stream of wake-ups, which buffers and has several locked steps for each, and costs each
 // follower a kilobyte.
 
 /// Wakes the one task that follows a result.
 final class Alarm: Sendable {
   private struct State {
-    /// Resumed exactly once: whoever takes it out of the state resumes it.
+    /// Resumed exactly once, by the caller that removes it from the state.
     var waiting: UnsafeContinuation<Bool, any Error>?
     var isRung = false
     /// Why there will be no ring any more; the failure is thrown once.
@@ -24,7 +24,7 @@ final class Alarm: Sendable {
   /// Guarded by its lock.
   private let state = Mutex(State())
 
-  /// Wakes whoever waits, or the next one who would.
+  /// Wakes the waiting follower, or the next one that waits.
   func ring() {
     let waiting = state.withLock { state in
       guard let waiting = state.waiting else {
@@ -37,7 +37,7 @@ final class Alarm: Sendable {
     waiting?.resume(returning: true)
   }
 
-  /// Says that there will be no further ring; only the first reason counts.
+  /// Ends the alarm; only the first reason is kept.
   func end(_ reason: Result<Void, LibraryError>) {
     let waiting = state.withLock { state in
       guard state.end == nil else { return nil as UnsafeContinuation<Bool, any Error>? }
@@ -60,10 +60,10 @@ final class Alarm: Sendable {
     }
   }
 
-  /// What there is to say at once; if nothing, the continuation is kept.
+  /// The result if it is available at once; otherwise the continuation is stored.
   private func answer(orKeep continuation: UnsafeContinuation<Bool, any Error>) -> Result<Bool, any Error>? {
     state.withLock { state in
-      precondition(state.waiting == nil, "The changes of a result are awaited by two tasks; make an iterator for each.")
+      precondition(state.waiting == nil, "Two tasks await the changes of one iterator; create an iterator for each.")
       if state.isRung {
         state.isRung = false
         return .success(true)

@@ -13,10 +13,10 @@ public struct LibraryChange: Sendable {
 
   /// How a result that the caller holds differs now; nil if the change does not touch it (CD-01).
   ///
-  /// The result may be older than the change: what happened between the two is then part of the details (OB-02).
+  /// The result may be older than the change: the details then include everything in between (OB-02).
   /// - Parameter result: a result of this library; one that is newer than the change is not touched by it.
   /// - Throws: ``LibraryError`` if the log cannot be read.
-  /// - Complexity: O(k log n) for k touched objects, since the last question about the result at most.
+  /// - Complexity: O(k log n) for k touched objects, at most since the last call for the result.
   public func changeDetails<Element>(for result: FetchResult<Element>) throws -> ChangeDetails<Element>? {
     let latest = try result.state.latest(in: result.store)
     guard latest.commit < delta.to else { return nil }
@@ -43,12 +43,12 @@ public struct LibraryChange: Sendable {
 
   /// How an asset differs now; nil if no property of it was changed (CD-21).
   ///
-  /// For an observer that does not see everything, an asset that was withdrawn from it is gone. What a change of its
-  /// status takes away untouched is told by its results alone.
+  /// For an observer without full access, an asset that was withdrawn from it is deleted. Untouched assets that become
+  /// invisible by a change of its status are reported only by its results.
   /// - Parameters:
-  ///   - asset: the asset, as it was at any commit.
-  ///   - showsTrash: whether an asset in the trash is there; if not, one that was moved to the trash is gone, and one
-  ///     that was in the trash before the change has no details (PH-05).
+  ///   - asset: the asset, as of any commit.
+  ///   - showsTrash: whether assets in the trash are included; if not, one that was moved to the trash is deleted, and
+  ///     one that was in the trash before the change has no details (PH-05).
   public func changeDetails(for asset: Asset, showsTrash: Bool = true) -> ObjectChangeDetails<Asset>? {
     let number = asset.row.number
     guard let touch = delta.assets[number], let before = touch.before else { return nil }
@@ -88,10 +88,10 @@ extension Access {
   }
 }
 
-/// Is told of every committed change of a library (PHPhotoLibraryChangeObserver).
+/// An observer of every committed change of a library (PHPhotoLibraryChangeObserver).
 public protocol PhotoLibraryChangeObserver: AnyObject, Sendable {
   /// Called once for each commit, in their order, one at a time, on a queue of the observer's own (OB-01, OB-03).
   ///
-  /// An observer that takes long is told of what happened meanwhile as one composed change.
+  /// An observer that takes long gets the changes made meanwhile as one composed change.
   func photoLibraryDidChange(_ change: LibraryChange)
 }

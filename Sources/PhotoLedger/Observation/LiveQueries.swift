@@ -2,16 +2,16 @@ import Synchronization
 
 // The live queries of a library, as a commit finds them.
 //
-// A commit asks each live query that it may touch, and no other. A query that shows the members of a container can be
-// touched only by objects that the commit found or left there, so it is looked up by the container; every other query
-// is asked. Hashing a query costs more than asking it, so a commit hashes none, and those that nobody follows any more
-// are taken out only when they are many.
+// A commit checks only the live queries that it may touch. A query over the members of a container can be touched only
+// by objects that are in the container before or after the commit, so it is looked up by the container; every other
+// query is checked. Hashing a query costs more than checking it, so a commit hashes none, and unused queries are
+// removed only when they are many.
 //
-//     byQuery       query     → live query       for whoever comes to follow
+//     byQuery       query → live query for new followers
 //     wide          live queries that any commit may touch
 //     inContainer   container → live queries of its members
 //
-// Held weakly: a live query lives as long as somebody follows it.
+// Held weakly: a live query lives as long as it has followers.
 
 /// The live queries by query and by what may touch them; guarded by the lock of ``Observation``'s state.
 struct LiveQueries {
@@ -30,7 +30,7 @@ struct LiveQueries {
   /// All of them, in no order.
   var all: [LiveQuery] { byQuery.values.compactMap(\.query) }
 
-  /// How many entries are of queries that nobody follows any more.
+  /// The number of entries of queries without followers.
   var abandonedCount: Int { gone.count.load(ordering: .relaxed) }
 
   /// Makes the query of a result live; it must not be.
@@ -46,8 +46,8 @@ struct LiveQueries {
     return live
   }
 
-  /// Forgets the queries that nobody follows, once they are as many as those that somebody does.
-  /// - Complexity: O(1) for each query that was ever live, taken over all calls.
+  /// Removes the queries without followers, once they are as many as the others.
+  /// - Complexity: O(1) amortised for each query that was ever live.
   mutating func sweep() {
     let count = abandonedCount
     guard count > 16, count * 2 > byQuery.count else { return }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The current result of a query that somebody follows; stepped from commit to commit.
+/// The current result of a followed query; stepped from commit to commit.
 ///
 /// Mutable state and its guard: each member has a lock of its own. `state` is locked under the lock of
 /// ``Observation``'s state or alone, so that followers read it without holding each other's queries up; `alarms` is
@@ -61,8 +61,8 @@ final class LiveQuery: Sendable {
       guard delta.from >= state.core.commit else { return false }
       let (after, touched) = state.core.advanced(by: delta, touches)
       let isTouching = !touched.isEmpty
-      // Where the object of the scope stands is part of the result, though it changes unseen: whoever goes from one
-      // step to the next need not read what lies between.
+      // The position of the scope's object is part of the result, though it changes invisibly, so that going from one
+      // step to the next need not read the commits in between.
       let isStep = isTouching || after.holders != state.core.holders
       state.core = after
       guard isStep else { return false }
@@ -83,7 +83,7 @@ final class LiveQuery: Sendable {
 
   // MARK: Followers
 
-  /// What there is to tell after a commit.
+  /// The change of the result by a commit.
   func outlook(after commit: UInt64) -> Outlook {
     state.withLock { state in
       guard commit >= state.stepsReachBackTo else { return .more }
@@ -119,7 +119,7 @@ final class LastStep: Sendable {
   /// Where the touched objects stood and stand.
   let touched: TouchedPositions
   let commits: [CommitSummary]
-  /// Whether rows of erased assets led there, so that whoever came another way stands elsewhere (ErasedTouches.swift).
+  /// Whether rows of erased assets were used, so that another path leads to other positions (ErasedTouches.swift).
   let isBlind: Bool
 
   /// Those who look differently are few; if not, each works out what it sees.
@@ -135,7 +135,7 @@ final class LastStep: Sendable {
     self.commits = commits
   }
 
-  /// The step as the owner sees it who holds a result of the query.
+  /// The step for a holder of a result of the query.
   func ownersView(like held: ResultState, in store: LibraryStore) throws -> StepView {
     try views.withLock { views in
       if let known = views.first(where: { $0.state.isShown(like: held) }) { return known }
@@ -146,7 +146,7 @@ final class LastStep: Sendable {
   }
 }
 
-/// A step to a later value of a result, as whoever holds the result is shown it.
+/// A step to a later value of a result, for the holder of the result.
 final class StepView: Sendable {
   let state: ResultState
   /// Nil if it does not show.

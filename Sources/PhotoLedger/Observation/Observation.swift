@@ -5,25 +5,25 @@ import Synchronization
 
 // Following the log.
 //
-// One thread for each opened library sleeps on the change signal. Whenever some process has committed, it reads the
-// new commits as deltas, lets every live query step from commit to commit, and wakes whoever subscribed to a query
-// that was touched, and the observers. The log is the truth and the signal a hint: a lost hint is repaired by looking
-// at the head twice a second, and commits of this process come by the same road as those of others.
+// One thread for each opened library sleeps on the change signal. Whenever a process has committed, it reads the new
+// commits as deltas, steps every live query from commit to commit, and wakes the subscribers of touched queries, and
+// the observers. The log is the source of truth and the signal a hint: a lost hint is repaired by checking the head
+// twice a second, and commits of this process take the same path as those of others.
 //
 //     signal ─→ pump ─→ deltas of the new commits ─→ live queries step ─→ subscriptions, observers are woken
 //                                                                            │
 //                            held result ─ take() ─→ one commit on, or one composed change if far behind
 //
-// A subscription keeps nothing but the result its owner holds. What to tell is worked out when it asks: one commit at a
-// time while it keeps up, one exact composed change when it is more than its backlog behind. So ten thousand
-// observers of one query cost one step of one tree and a wake-up each. Which live queries a commit visits is said in
-// LiveQueries.swift; the others stay behind, and what they hold is as good at the later commit.
+// A subscription stores only the result that its owner holds. The change is computed when it asks: one commit at a time
+// while it keeps up, one exact composed change when it lags by more than its backlog. So ten thousand observers of one
+// query cost one step of one tree and a wake-up each. LiveQueries.swift selects the live queries that a commit visits;
+// the others remain at an earlier commit, and their state is also valid at the later one.
 //
 // Everything mutable is in `state` and guarded by its lock; a live query has a lock of its own beneath it, so that
 // those who follow one query do not wait for those of another. `pumping` is taken before both and lets one thread at a
 // time read ahead.
 
-/// Follows the commits of a store and tells live results and observers.
+/// Follows the commits of a store and notifies live results and observers.
 package final class Observation: StorePart, SharedResults {
   package static var closing: ClosingStage { .followers }
 
@@ -34,7 +34,7 @@ package final class Observation: StorePart, SharedResults {
   }
 
   struct State {
-    /// The last commit that live queries have stepped to; nil before the first is asked for.
+    /// The last commit that live queries have stepped to; nil before the first is requested.
     var position: Position?
     /// The deltas that lead to it, oldest first, without gaps; older ones are read from the log again.
     var recent: [Delta] = []
@@ -42,7 +42,7 @@ package final class Observation: StorePart, SharedResults {
     var recentObjectCount = 0
     var queries = LiveQueries()
     var observers: [ObserverBox] = []
-    /// The commit at which following began, and the last one since that changed somebody's permission.
+    /// The commit at which following began, and the last one since that changed a permission.
     var beginning: UInt64 = 0
     var lastAccessChange: UInt64 = 0
     /// Whether a search was ever followed: from then on the words of what commits touch are read.
@@ -71,7 +71,7 @@ package final class Observation: StorePart, SharedResults {
     self.availability = availability
   }
 
-  /// Tells what was committed before, then ends all following.
+  /// Delivers the commits so far, then ends all following.
   package func close() {
     do { try pump() } catch { fail(error) }
     let queries = state.withLock { state in
@@ -87,10 +87,10 @@ package final class Observation: StorePart, SharedResults {
 
   // MARK: The thread
 
-  /// Begins to follow, if nobody has asked before.
+  /// Starts following, on first use.
   private func start() throws {
     guard state.withLock({ $0.commit == nil || $0.isClosed }) else { return }
-    // Read before the lock is taken: whoever fetches holds a transaction while it asks for the lock.
+    // Read before the lock is taken: a fetch holds a transaction while it waits for the lock.
     let head = try head()
     let isFirst = try state.withLock { state in
       guard !state.isClosed else { throw LibraryError(.closed, "The library was closed; open it again.") }
@@ -142,7 +142,7 @@ package final class Observation: StorePart, SharedResults {
       state.queries.forEach(touchableBy: delta) { query in
         if query.step(delta) { touched[ObjectIdentifier(query)] = query }
       }
-      // Whoever sees the library by a permission that was changed looks at another query from now on.
+      // A client whose permission was changed follows another query from now on.
       guard !delta.clients.isEmpty else { continue }
       state.lastAccessChange = delta.to
       for query in state.queries.all { touched[ObjectIdentifier(query)] = query }
@@ -207,7 +207,7 @@ package final class Observation: StorePart, SharedResults {
     }
   }
 
-  /// Reads the store; what it throws is an error of the library, which is all that followers know.
+  /// Reads the store; throws only library errors, which followers expect.
   private func reading<R>(_ body: (borrowing StoreReading) throws -> R) throws -> R {
     do {
       return try core.environment.read(body)
@@ -235,13 +235,13 @@ package final class Observation: StorePart, SharedResults {
 
   // MARK: Catching up
 
-  /// How somebody goes who is behind: over each commit, oldest first, or over all at once.
+  /// How a lagging follower catches up: over each commit, oldest first, or over all at once.
   enum Way {
     case each([Delta])
     case atOnce(Delta)
   }
 
-  /// How many commits are looked at to see whether too many touch a result, for each that may.
+  /// The number of commits to check whether too many touch a result, for each that may.
   private static let lookBackShare: UInt64 = 8
 
   /// The way from a result to a commit: over each if no more than so many touch it, else over all at once.
@@ -269,8 +269,8 @@ package final class Observation: StorePart, SharedResults {
 
   /// The live query of a result, shared by all results of equal queries.
   ///
-  /// Whoever makes it has to go the way to the present; that way is given back, so that it need not be read again, with
-  /// the commit that it leads to.
+  /// Creating it reads the commits up to the present; they are returned, so that they need not be read again, with the
+  /// last commit.
   func live(
     _ result: ResultCore, composingBeyond limit: Int
   ) throws -> (query: LiveQuery, arrival: (way: Arrival, to: UInt64)?) {
@@ -300,7 +300,7 @@ package final class Observation: StorePart, SharedResults {
         }
       }
       let made = state.withLock { state -> LiveQuery? in
-        // Another thread may have made it, or the pump gone on.
+        // Another thread may have created it, or the pump may have advanced.
         guard state.queries[result.plan.query] == nil, state.commit == commit else { return nil }
         return state.queries.insert(
           current.shown(in: Window(), wantsIncrementalChanges: true, as: PhotoLibrary.owner))
@@ -324,7 +324,7 @@ package final class Observation: StorePart, SharedResults {
 
   // MARK: Observers
 
-  /// A delta as an observer of a client is told of it; nil if it does not touch what the client sees.
+  /// A delta for an observer of a client; nil if it does not touch the client's view.
   func change(_ delta: Delta, asSeenBy client: String) throws -> LibraryChange? {
     if client == PhotoLibrary.owner {
       return LibraryChange(
@@ -356,10 +356,10 @@ package final class Observation: StorePart, SharedResults {
     state.withLock { state in state.observers.removeAll { $0.isFor(observer, kind) } }
   }
 
-  /// Lets go of the boxes whose observers are gone.
+  /// Removes the boxes whose observers were released.
   ///
-  /// Outside the locks: whoever looks at an observer holds it for that moment, and may be the last who does. What its
-  /// `deinit` then does comes back here, as unregistering does.
+  /// Outside the locks: reading a weak observer retains it briefly, possibly as the last reference. Its `deinit` may
+  /// then call back here, for example to unregister.
   private func forgetAbandoned() {
     let abandoned = state.withLock { $0.observers }.filter(\.isAbandoned)
     guard !abandoned.isEmpty else { return }

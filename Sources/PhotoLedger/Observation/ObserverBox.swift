@@ -4,32 +4,32 @@ import Synchronization
 
 // Observers that are called, rather than asking.
 //
-// Two kinds are told of commits: one is given each commit's change (PHPhotoLibraryChangeObserver), one hears that the
-// history has grown and reads it itself (PHPhotoLibraryPersistentChangesObserver, PH-09). What they share is here: they
-// are held weakly, called on a serial queue of their own, and told of what they missed while they were busy. What a
-// kind is told of the commits that wait is its `CommitListener`'s business.
+// Two kinds of observers follow commits: one receives each commit's change (PHPhotoLibraryChangeObserver), one is
+// notified that the history has grown and reads it itself (PHPhotoLibraryPersistentChangesObserver, PH-09). Their
+// common part is here: they are held weakly, called on a serial queue of their own, and receive what they missed while
+// they were busy. The `CommitListener` of a kind delivers the pending commits.
 //
 //     pump ──schedule(through: 7)──▶ head = 7, delivered = 4 ──▶ queue: tell(after 4, through 7) ──▶ delivered = 7
 
-/// Who is told of commits, and how.
+/// A recipient of commits.
 protocol CommitListener: Sendable {
-  /// The observer; nil once it is gone. Not to be asked under a lock: see `Observation.forgetAbandoned`.
+  /// The observer; nil once it was released. Must not be read under a lock: see `Observation.forgetAbandoned`.
   var target: AnyObject? { get }
 
-  /// Tells the observer of the commits after one, up to another.
-  /// - Parameter advance: called with each commit up to which the observer has been told.
+  /// Delivers the commits after one, up to another.
+  /// - Parameter advance: called with each commit up to which the observer has been notified.
   func tell(
     after: UInt64, through: UInt64, _ observation: Observation, _ advance: (UInt64) -> Void
   ) throws
 }
 
-/// A registered observer, held weakly (OB-04), and how far it has been told.
+/// A registered observer, held weakly (OB-04), and the last commit delivered to it.
 final class ObserverBox: Sendable {
   private struct State {
-    /// The last commit that it was told of.
+    /// The last commit delivered.
     var delivered: UInt64 = 0
-    /// The last commit that there is to tell of. Kept here, so that a commit that comes while the last one is being
-    /// told is seen before `isScheduled` is taken back.
+    /// The last commit to deliver. Kept here, so that a commit that arrives during a delivery is seen before
+    /// `isScheduled` is reset.
     var head: UInt64 = 0
     var isScheduled = false
   }
@@ -47,14 +47,14 @@ final class ObserverBox: Sendable {
 
   var isAbandoned: Bool { listener.target == nil }
 
-  /// Whether an observer is told by the box, as an observer of a kind: an object may be of both.
+  /// Whether the box belongs to an observer, as one of a kind: an object may be of both kinds.
   func isFor(_ observer: AnyObject, _ kind: any CommitListener.Type) -> Bool {
     address == ObjectIdentifier(observer) && type(of: listener) == kind
   }
 
   func begin(at commit: UInt64) { state.withLock { ($0.delivered, $0.head) = (commit, commit) } }
 
-  /// Sees to it that the observer is told of everything up to a commit, unless it is being told already.
+  /// Schedules delivery of everything up to a commit, unless a delivery is already scheduled.
   func schedule(_ observation: Observation, through commit: UInt64) {
     let isFree = state.withLock { state in
       state.head = max(state.head, commit)
@@ -88,12 +88,12 @@ final class ObserverBox: Sendable {
   }
 }
 
-/// Tells an observer of the change that each commit is, or of several as one when it was slow.
+/// Delivers the change of each commit, or of several as one to a slow observer.
 struct ChangeListener: CommitListener {
   private weak let observer: (any PhotoLibraryChangeObserver)?
   private let client: String
 
-  /// How many commits are told one by one before they are composed.
+  /// The number of commits that are delivered one by one before they are composed.
   static let backlogLimit = 8
 
   init(_ observer: any PhotoLibraryChangeObserver, client: String) {
@@ -116,19 +116,18 @@ struct ChangeListener: CommitListener {
   }
 }
 
-/// Is told that the history has grown, and reads it since its own token (PHPhotoLibraryPersistentChangesObserver,
-/// PH-09).
+/// An observer that is notified when the history has grown, and reads it since its own token
+/// (PHPhotoLibraryPersistentChangesObserver, PH-09).
 public protocol PhotoLibraryPersistentChangesObserver: AnyObject, Sendable {
-  /// Called when the library has commits that the observer was not told of, one call at a time, on a queue of the
-  /// observer's own.
+  /// Called when the library has new commits for the observer, one call at a time, on a queue of the observer.
   ///
-  /// Several commits may be one call. A client that does not see everything is told of commits that touched what it
-  /// sees, and one that may not read of none (AU-10).
-  /// - Parameter library: the library, as the client sees it that registered.
+  /// Several commits may be one call. A client without full access is notified only of commits that touched its view,
+  /// and one without read access of none (AU-10).
+  /// - Parameter library: the registering client's view of the library.
   func photoLibraryPersistentChangesDidUpdate(_ library: PhotoLibrary)
 }
 
-/// Tells an observer that there is something to read.
+/// Notifies an observer of new history.
 struct HistoryListener: CommitListener {
   private weak let observer: (any PhotoLibraryPersistentChangesObserver)?
   /// Weak, since the store holds its observers.

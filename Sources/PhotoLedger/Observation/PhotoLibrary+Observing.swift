@@ -1,36 +1,36 @@
-
 extension PhotoLibrary {
-  /// The exact changes of a result from now on, and of what happened since it was fetched.
+  /// The exact changes of a result since it was fetched, and from now on.
   /// - Parameters:
   ///   - result: a result of this library.
-  ///   - backlogLimit: how many commits that touch it are told one by one before they are composed into one change.
+  ///   - backlogLimit: the number of touching commits that are delivered one by one before they are composed into one
+  ///     change.
   public func changes<Element>(
     to result: FetchResult<Element>, composingBeyond backlogLimit: Int = 8
   ) -> ResultChanges<Element> {
-    precondition(backlogLimit >= 0, "A backlog limit is a number of commits, 0 or more.")
+    precondition(backlogLimit >= 0, "A backlog limit must be 0 or more commits.")
     return ResultChanges(held: result, backlogLimit: backlogLimit)
   }
 
-  /// Tells an observer of every commit from now on; the observer is not retained (OB-04).
+  /// Registers an observer of every commit from now on; the observer is not retained (OB-04).
   /// - Throws: ``LibraryError`` if the log cannot be read.
   public func register(_ observer: any PhotoLibraryChangeObserver) throws {
     try checkIsNow("observe changes")
     try store.observation.add(ObserverBox(ChangeListener(observer, client: client), for: observer))
   }
 
-  /// Stops telling an observer.
+  /// Unregisters an observer.
   public func unregisterChangeObserver(_ observer: any PhotoLibraryChangeObserver) {
     store.observation.remove(observer, from: ChangeListener.self)
   }
 
-  /// Tells an observer whenever the history has grown; the observer is not retained (PH-09, OB-04).
+  /// Registers an observer of the history; the observer is not retained (PH-09, OB-04).
   /// - Throws: ``LibraryError`` if the log cannot be read.
   public func register(_ observer: any PhotoLibraryPersistentChangesObserver) throws {
     try checkIsNow("observe changes")
     try store.observation.add(ObserverBox(HistoryListener(observer, of: self), for: observer))
   }
 
-  /// Stops telling an observer of the history.
+  /// Unregisters an observer of the history.
   public func unregisterPersistentChangesObserver(_ observer: any PhotoLibraryPersistentChangesObserver) {
     store.observation.remove(observer, from: HistoryListener.self)
   }

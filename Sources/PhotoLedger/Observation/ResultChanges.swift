@@ -9,7 +9,7 @@ import Synchronization
 /// closed and throws if the log can no longer be read.
 public struct ResultChanges<Element: Hashable & Sendable>: AsyncSequence, Sendable {
   let held: FetchResult<Element>
-  /// How many touching commits are told one by one before they are composed.
+  /// The number of touching commits that are delivered one by one before they are composed.
   public let backlogLimit: Int
 
   /// Starts to follow; several iterators follow independently, each from the held result.
@@ -32,7 +32,7 @@ public struct ResultChanges<Element: Hashable & Sendable>: AsyncSequence, Sendab
       try await follower.next().map { told in details(told) }
     }
 
-    /// What there is to tell now, if it is listened for.
+    /// The pending change, if there is a subscription.
     func take() throws -> ChangeDetails<Element>? { try follower.take().map { told in details(told) } }
 
     /// Begins to listen, if it was not begun before.
@@ -46,22 +46,22 @@ public struct ResultChanges<Element: Hashable & Sendable>: AsyncSequence, Sendab
   }
 }
 
-/// Holds a result and works out what to tell about it; knows nothing of the type of its objects.
+/// Holds a result and computes its changes; independent of the type of its objects.
 ///
 /// Mutable state and its guard: `state` has a lock, which is taken before those of ``Observation`` and of live queries.
 final class Follower: Sendable {
-  /// A change as it is told.
+  /// A change as delivered.
   typealias Told = (before: ResultState, after: ResultState, commits: [CommitSummary], changes: SharedChanges)
 
   private struct State {
-    /// What the owner was told last: the next change starts from it (CD-02).
+    /// The last delivered result: the next change starts from it (CD-02).
     var told: ResultState
-    /// The same result, gone on over commits that showed nothing; nil if it was not.
+    /// The same result, advanced over commits without visible changes; nil if it was not.
     var ahead: ResultCore?
     var query: LiveQuery?
     /// Whether that is not the query of what is held, whose client's permission was changed.
     var isAdrift = false
-    /// What is known of the way to the present, for an owner who is far behind.
+    /// The known commits up to the present, for a lagging owner.
     var arrival: Arrival?
     /// Whether rows of erased assets led to what is held: then it may stand elsewhere than in the live query, whose
     /// steps are not its own any more.
@@ -94,7 +94,7 @@ final class Follower: Sendable {
     }
   }
 
-  /// Asks to be woken when a commit touched the result, if it has not been asked before.
+  /// Subscribes to commits that touch the result, on first use.
   func listen() throws {
     try state.withLock { state in
       guard state.query == nil else { return }
@@ -111,15 +111,15 @@ final class Follower: Sendable {
     if let old = state.query, old !== query { old.ignore(alarm) }
     query.listen(alarm)
     (state.query, state.isAdrift) = (query, false)
-    // What lies behind a change of the client's permission is not told.
+    // Nothing after a change of the client's permission is delivered.
     if let arrival, try store.accessChange(of: held, through: arrival.to) == nil { state.arrival = arrival.way }
   }
 
-  /// What there is to tell now: nothing, one commit, or everything since.
+  /// The pending change: nothing, one commit, or everything since.
   func take() throws -> Told? {
     try state.withLock { state in
       while let query = state.query {
-        // The common case: who sees everything is told what the live query did last, which all share.
+        // The common case: a client with full access gets the live query's last step, which all share.
         if state.arrival == nil, !state.isBlind, state.told.client == PhotoLibrary.owner,
           case .next(let last) = query.outlook(after: state.commit), last?.isBlind != true
         {
@@ -127,7 +127,7 @@ final class Follower: Sendable {
           let view = try last.ownersView(like: state.told, in: store)
           if let told = try tell(&state, view, last.commits) { return told }
         } else {
-          // Whoever meets an error may ask again, and is then told what it was not told.
+          // After an error the caller may ask again, and gets the undelivered changes.
           let before = (state.told, state.ahead, state.arrival, state.isBlind, state.isAdrift)
           do {
             guard let step = try next(&state) else { return nil }
@@ -144,7 +144,7 @@ final class Follower: Sendable {
     }
   }
 
-  /// Goes on to what a step leads to, and says what is told of it.
+  /// Advances to the result of a step, and returns the change to deliver.
   private func tell(_ state: inout State, _ view: StepView, _ commits: [CommitSummary]) throws -> Told? {
     guard let changes = view.changes else {
       state.ahead = view.state.core
@@ -166,17 +166,17 @@ final class Follower: Sendable {
     let (steps, current, last) = observation.reading(query) { query, head in
       (query.steps(after: held.commit).map(Array.init), query.current(at: head), query.lastStep)
     }
-    // Asked after the look at the live query, which goes on meanwhile: no step is told that lies behind such a change.
+    // Checked after reading the live query, which advances meanwhile: no step after such a change is delivered.
     if let commit = try store.accessChange(of: held, through: current.commit) {
       return try cross(&state, commit, steps)
     }
     guard let steps else { return try catchUp(&state, with: current) }
-    // Told from the live tree where possible, so that all followers of a query share it.
+    // Computed from the live tree where possible, so that all followers of a query share it.
     if steps.isEmpty { return nil }
     if steps.count == 1, let last, !last.isBlind, !state.isBlind {
       return Step(after: current, touched: last.touched, commits: last.commits)
     }
-    // What is known to have left the result as it was need not be read.
+    // Commits that are known not to touch the result need not be read.
     let start = steps[0].commit - 1
     if steps.count(where: \.isTouching) > backlogLimit {
       let delta = try observation.composedDelta(
@@ -196,11 +196,11 @@ final class Follower: Sendable {
     return step
   }
 
-  /// Goes on to a commit that changed the client's permission: what comes before it is told first.
-  /// - Parameter steps: the commits that made the result another value, as far as the live query remembers.
+  /// Advances to a commit that changed the client's permission: earlier commits are delivered first.
+  /// - Parameter steps: the commits that changed the result, as far as the live query remembers.
   private func cross(_ state: inout State, _ commit: UInt64, _ steps: [LiveQuery.Step]?) throws -> Step? {
     var target = commit
-    // What is known to have left the result as it was need not be read.
+    // Commits that are known not to touch the result need not be read.
     if let steps {
       let start = steps.first { $0.commit < commit }.map { $0.commit - 1 } ?? commit - 1
       if start > state.commit { state.ahead = try store.unchanged(state.held, at: start) }
@@ -228,12 +228,12 @@ final class Follower: Sendable {
     } catch {
       guard observation.isClosed else { throw error }
     }
-    // Whoever closed it meanwhile may have missed this alarm.
+    // A close in between may have missed this alarm.
     if observation.isClosed { alarm.end(.success(())) }
     return !state.isAdrift
   }
 
-  /// What is left to tell of a library that was closed, to whom no live query tells it.
+  /// The remaining changes of a closed library, for followers without a live query.
   private func nextAtTheEnd(_ state: inout State) throws -> Step? {
     let held = state.held
     let end = try observation.head().commit
@@ -302,16 +302,16 @@ extension Step {
   }
 }
 
-/// How somebody comes to the present who is behind; read once.
+/// The commits by which a lagging follower reaches the present; read once.
 ///
-/// Whoever goes on keeps the arrival as it was until the step is told, in case of an error; so what was read is never
-/// changed, or each step would copy what is left of it.
+/// The follower keeps the previous value until the step is delivered, in case of an error; so the read commits are
+/// never mutated, or each step would copy the rest of them.
 struct Arrival: Sendable {
-  /// The commits that lead there, oldest first, if they are to be told one by one.
+  /// The commits to deliver one by one, oldest first.
   let backlog: [Delta]
   /// How many of them were passed.
   private var passed = 0
-  /// The step that leads there, if they are to be told as one.
+  /// The step, if they are delivered as one.
   let step: Step?
 
   init(backlog: [Delta]) { (self.backlog, step) = (backlog, nil) }

@@ -1,26 +1,26 @@
 import EventLog
 
-// The way of a result from one state to another, told at once.
+// The difference of a result between two states.
 //
-// Whoever holds a result of some state asks what it takes to make it the same fetch of another state: later, as
-// followers are told, or earlier. The answer comes from the log as theirs does, by the composed delta of the commits in
-// between; the way back is the same delta turned round. Where the client's permission is another one in the two states,
-// so is the query, and one walk of both results finds the step, as for followers (AccessChange.swift).
+// Given a result of some state, this computes the change to the same fetch at another state: later, as for followers,
+// or earlier. It comes from the log, by the composed delta of the commits in between; the way back is the same delta
+// inverted. If the client's permission differs between the two states, so does the query, and one walk of both results
+// finds the step, as for followers (AccessChange.swift).
 //
 //     result at FROM ──── composed delta FROM→TO, or TO→FROM reversed ────▶ result at TO, positions, details
 
 extension PhotoLibrary {
   /// What leads from a result to the same fetch at another state: the exact change details, composed from the log.
   ///
-  /// A query does not change with the day: a result of the smart album of what was added recently is told with the
-  /// thirty days of its own state.
+  /// A query does not change with the day: a result of the smart album of recent additions uses the thirty days of its
+  /// own state.
   /// - Parameters:
-  ///   - result: a result of this library, of any state; ``at(_:)`` gives results of earlier ones.
+  ///   - result: a result of this library, of any state; ``at(_:)`` returns results of earlier ones.
   ///   - token: the other state, earlier or later.
-  /// - Returns: details whose *before* is the result; they are there also where nothing differs. The commits are those
-  ///   between the two states that the client may know, oldest first.
-  /// - Throws: ``LibraryError``: `.invalidToken` for a token of another library or client, or of a state that is not
-  ///   there yet; `.accessUserDenied` or `.accessRestricted` for a client that may not read; what the store throws.
+  /// - Returns: details whose *before* is the result, even if nothing differs. The commits are those between the two
+  ///   states that the client may know, oldest first.
+  /// - Throws: ``LibraryError``: `.invalidToken` for a token of another library or client, or of a state that does not
+  ///   exist yet; `.accessUserDenied` or `.accessRestricted` for a client without read access; the store's errors.
   /// - Complexity: O(e + k log n) for e events since the earlier state and k objects touched between the two; O(n)
   ///   where the client's permission differs.
   public func changeDetails<Element>(

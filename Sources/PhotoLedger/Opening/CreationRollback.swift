@@ -3,11 +3,11 @@ package import Foundation
 import Glibc
 import LMDB
 
-// Taking back the creation of a library.
+// Rolling back the creation of a library.
 //
 // A creation makes the folders of its path, the store and the folders of resources. A full disk can stop it anywhere,
-// and an import that makes a library for its photos may end before the first of them. In both cases the path has to be
-// as it was before:
+// and an import that creates a library for its photos may end before the first of them. In both cases the path must be
+// restored to its previous state:
 //
 //     /home/ada          was there       stays
 //     /home/ada/photos   was missing     removed once it is empty
@@ -20,15 +20,15 @@ import LMDB
 // another process has made at the same path is known by its identifier.
 //
 // Rejected: filling the library under another name and renaming it (UnfinishedFolder). The store is open when the
-// creation returns, and its files would be known by a path that is gone.
+// creation returns, and its files would be known by a path that no longer exists.
 
-/// What a creation found missing, so that it can be taken back.
+/// What a creation found missing, so that it can be rolled back.
 package struct CreationRollback: Sendable {
   private let url: URL
   /// The folders that were missing, the outermost first; the last one is the store's, if any was.
   private let missing: [String]
 
-  /// Notes what is missing, before a library is created.
+  /// Records what is missing, before a library is created.
   /// - Parameter url: the directory of the library.
   package init(of url: URL) {
     self.url = url.standardizedFileURL
@@ -71,7 +71,7 @@ package struct CreationRollback: Sendable {
       return failure
     } catch {
       return LibraryError(
-        failure.code, "\(failure.description) What was made at \(url.path) is left: \(LibraryError(error).description)")
+        failure.code, "\(failure.description) The files at \(url.path) remain: \(LibraryError(error).description)")
     }
   }
 
@@ -99,8 +99,8 @@ extension PhotoLibrary {
   /// - Parameter url: the directory.
   package static func exists(at url: URL) -> Bool { LibraryStore.hasStore(url) }
 
-  /// Closes the library, and takes its creation back if nothing was added to it.
-  /// - Returns: whether it is gone; see ``CreationRollback/run(of:)``.
+  /// Closes the library, and rolls back its creation if nothing was added to it.
+  /// - Returns: whether it was removed; see ``CreationRollback/run(of:)``.
   /// - Throws: ``LibraryError`` `.storage`.
   package func closeAndDiscard(by rollback: CreationRollback) throws -> Bool {
     close()

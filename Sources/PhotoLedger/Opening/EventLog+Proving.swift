@@ -2,8 +2,8 @@ package import EventLog
 import LMDB
 
 extension EventLog {
-  /// Recomputes the whole log on some of the machine's cores, and tells how far it is.
-  /// - Returns: what was found; nil if `progress` stopped it.
+  /// Recomputes the whole log on several cores, and reports progress.
+  /// - Returns: the verification; nil if `progress` cancelled it.
   /// - Complexity: O(bytes) of the events.
   package func proved(
     statesAt sizes: Set<UInt64> = [], in t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool

@@ -12,12 +12,12 @@ extension LibraryStore {
   ) throws -> LibraryStore {
     let url = url.standardizedFileURL
     guard hasStore(url) else {
-      let what = FileManager.default.fileExists(atPath: url.path) ? "is no library" : "does not exist"
+      let what = FileManager.default.fileExists(atPath: url.path) ? "is not a library" : "does not exist"
       throw LibraryError(
-        .notALibrary, "\(url.path) \(what); make one there with `init`, or pass the path of a library.")
+        .notALibrary, "\(url.path) \(what); create one there with `init`, or pass the path of a library.")
     }
     return try reporting {
-      // Nothing is made in a store that lacks something: what it is must not change because somebody looked.
+      // Nothing is created in an incomplete store: opening it must not change it.
       var options = Self.options
       options.createsStore = false
       let environment = try LMDB.Environment.open(path: storePath(url), options: options)
@@ -36,7 +36,7 @@ extension LibraryStore {
     }
   }
 
-  /// The log of a library that is there.
+  /// The log of an existing library.
   private static func existingLog(in environment: LMDB.Environment, at url: URL) throws(LibraryError) -> EventLog {
     do {
       return try EventLog(in: environment, creates: false)
@@ -44,12 +44,12 @@ extension LibraryStore {
       let reported = LibraryError(error)
       let names = try? environment.databaseNames()
       let isWhole = names.map { EventLog.ownTableNames.allSatisfy($0.contains) } ?? false
-      let advice = isWhole && !lacksNothing(names ?? []) ? " Run `rebuild`, which makes it again." : ""
+      let advice = isWhole && !lacksNothing(names ?? []) ? " Run `rebuild`, which recreates it." : ""
       throw LibraryError(reported.code, "The library at \(url.path) cannot be opened. \(reported.description)\(advice)")
     }
   }
 
-  /// The projections of a library that is there; those that an older format lacks are made.
+  /// The projections of an existing library; those that an older format lacks are created.
   private static func existingProjections(
     in environment: LMDB.Environment, at url: URL, creating: Bool
   ) throws -> Projections {
@@ -67,9 +67,9 @@ extension LibraryStore {
 
   private static func lacksNothing(_ names: [String]) -> Bool { Self.derivedTableNames.allSatisfy(names.contains) }
 
-  /// Makes the derived tables that a store lacks, empty, after noting that whoever opens it has to fill them. What
-  /// stands under names that no table has is such a table as it was, and is cleared: nothing would ever erase it.
-  /// - Returns: whether any was missing; false too where there is no store or no log, as opening tells.
+  /// Creates missing derived tables, empty, after recording that the next opening has to fill them. Entries under names
+  /// of no table are remains of such a table, and are cleared: nothing else would ever erase them.
+  /// - Returns: whether any was missing; also false without a store or a log, which opening reports.
   package static func makeMissingTables(_ url: URL) throws -> Bool {
     let path = storePath(url.standardizedFileURL)
     guard FileManager.default.fileExists(atPath: path + "/data.mdb") else { return false }
@@ -81,7 +81,7 @@ extension LibraryStore {
       let names = try environment.databaseNames()
       guard EventLog.ownTableNames.allSatisfy(names.contains), !lacksNothing(names) else { return false }
       for name in EventLog.ownTableNames + [StoreFormat.name] {
-        // One that is there and is not found under its name: more is wrong than a table.
+        // A table that exists but is not found by its name: more than a table is damaged.
         guard (try? environment.databaseOfAnyKeys(name)) != nil else { return false }
       }
       try checkLog(in: environment, names)
@@ -147,7 +147,7 @@ extension LibraryStore {
       let core = try StoreCore(environment, log, surroundings, identifier: identifier)
       try environment.write { t in
         guard try log.head(t).sequence == 0 else {
-          throw LibraryError(.alreadyExists, "\(url.path) is a library already; open it, or pass another path.")
+          throw LibraryError(.alreadyExists, "\(url.path) is already a library; open it, or pass another path.")
         }
         try format.note(in: &t)
         let date = surroundings.date()
@@ -190,7 +190,7 @@ extension LibraryStore {
       if mkdir(made, 0o755) == 0 {
         try makeDurable(folder: parent)
       } else if errno != EEXIST {
-        throw LibraryError.store(made, "make the folder", errno: errno)
+        throw LibraryError.store(made, "create the folder", errno: errno)
       }
     }
   }
@@ -227,7 +227,7 @@ extension LibraryStore {
           .corrupted,
           "The log of \(url.path) lacks event 1, which creates the library; restore a backup, or see `verify`.")
       }
-      throw LibraryError(.notALibrary, "\(url.path) holds a store without a library in it; make a new library.")
+      throw LibraryError(.notALibrary, "\(url.path) contains a store without a library; create a new library.")
     }
     guard case .libraryCreated(let identifier, _) = try Event(record) else {
       throw LibraryError(.corrupted, "The log of \(url.path) does not begin with the library's creation.")

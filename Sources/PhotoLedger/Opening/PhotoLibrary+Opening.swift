@@ -1,14 +1,14 @@
 public import Foundation
 
 extension PhotoLibrary {
-  /// Opens the library in a directory; one of an older format is brought up to this program's first.
+  /// Opens the library in a directory; one of an older format is migrated first.
   /// - Parameters:
   ///   - url: the directory.
-  ///   - environment: the clock, chance and the name of the process.
-  ///   - policy: what is done with an event that cannot be carried out while the library is brought up.
-  ///   - progress: is told how far that is; false stops, and the library stays as it was.
+  ///   - environment: clock, randomness and the name of the process.
+  ///   - policy: how the migration handles an event that cannot be applied.
+  ///   - progress: the progress handler of a migration; return `false` to cancel, which leaves the library unchanged.
   /// - Throws: ``LibraryError``: `.notALibrary`, `.newerThanProgram`, `.corrupted`, `.storage`; `.userCancelled` if
-  ///   `progress` stops.
+  ///   `progress` returns `false`.
   /// - Complexity: O(log n); O(n log n) in events for a library of an older format.
   public convenience init(
     at url: URL, environment: LibraryEnvironment = .system, unreadableEvents policy: UnreadableEventPolicy = .stop,
@@ -18,11 +18,11 @@ extension PhotoLibrary {
     self.init(store: store, client: Self.owner)
   }
 
-  /// Makes an empty library in a directory, which must be empty or not exist.
+  /// Creates an empty library in a directory, which must be empty or not exist.
   /// - Parameters:
   ///   - url: the directory.
-  ///   - environment: the clock, chance and the name of the process.
-  /// - Returns: the library, opened.
+  ///   - environment: clock, randomness and the name of the process.
+  /// - Returns: the opened library.
   /// - Throws: ``LibraryError``: `.alreadyExists`, `.notEnoughSpace`, `.storage`.
   public static func create(at url: URL, environment: LibraryEnvironment = .system) throws -> PhotoLibrary {
     PhotoLibrary(store: try LibraryStore.create(url, surroundings: environment), client: owner)

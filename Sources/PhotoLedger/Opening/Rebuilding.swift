@@ -11,15 +11,15 @@ import StoreMigrations
 //     readers   the old rows ──────────────────────────────┤ the new rows
 //                                         writer's lock ───┤ rows that differ out, the shadow's in: one transaction
 //
-// The shadow is a store of its own and not a second set of tables in the library's: names of tables would have to tell
-// which set counts, and every process would have to ask before each read. So the swap walks over both in the order of
-// their keys and copies the rows that differ, which is the part that writers wait for; nobody waits for the replay,
-// which is the long part. Where nothing is wrong nothing is written, and the file does not grow: what a transaction
-// frees it cannot use again, so tables cleared and filled anew would take their space twice, and keep it. That is still
-// done with tables that cannot be read, and it is what a new format costs whose rows are all others.
+// The shadow is a separate store and not a second set of tables in the library's: table names would have to say which
+// set is valid, and every process would have to check before each read. So the swap walks both in key order and copies
+// the rows that differ, which is the part that writers wait for; the replay, the long part, blocks no one. If nothing
+// is wrong nothing is written, and the file does not grow: a transaction cannot reuse what it frees, so clearing and
+// refilling tables would take their space twice, and keep it. That is still done with unreadable tables, and for a new
+// format in which all rows differ.
 //
-// Invariant: what a rebuild leaves is what a replay of the log as of the swap gives. Should assets have been erased
-// while the shadow was filled, it holds what the log no longer says, and is made again.
+// Invariant: the result of a rebuild is that of a replay of the log as of the swap. If assets were erased while the
+// shadow was filled, it contains erased data, and is built again.
 //
 // The same makes the projections of a store of an older format, with the number of the new one in the same transaction.
 
@@ -31,14 +31,14 @@ extension StoreCore {
   /// neighbours when they are put in order.
   package static let rebuildBatch: UInt64 = 1 << 18
 
-  /// Makes every projection again from the log, and swaps them in by one transaction.
+  /// Rebuilds every projection from the log, and swaps them in by one transaction.
   /// - Parameters:
-  ///   - policy: what is done with an event that cannot be carried out.
-  ///   - isNeeded: asked before the work and inside the transaction; false: nothing is done, since another process has
+  ///   - policy: how to handle an event that cannot be applied.
+  ///   - isNeeded: called before the work and inside the transaction; false: nothing is done, since another process has
   ///     done it.
-  ///   - finish: what else belongs into the transaction.
-  ///   - batch: how many events are carried out in one transaction of the shadow; the outcome does not depend on it.
-  ///   - progress: is told how far it is; false stops.
+  ///   - finish: further changes in the same transaction.
+  ///   - batch: the number of events in one transaction of the shadow; it does not affect the result.
+  ///   - progress: the progress handler; return `false` to cancel.
   package func remakeProjections(
     _ policy: UnreadableEventPolicy, if isNeeded: (borrowing StoreReading) throws -> Bool = { _ in true },
     finish: (inout WriteTransaction) throws -> Void = { _ in }, batch: UInt64 = StoreCore.rebuildBatch,
@@ -47,8 +47,8 @@ extension StoreCore {
     do {
       guard try environment.read(isNeeded) else { return }
       try mendLog(progress)
-      // What was set aside before may go on being so; whether it must is found out anew. A table of it that cannot be
-      // read is no reason not to make it again.
+      // Events that were quarantined before may be quarantined again, if still necessary. An unreadable table of them
+      // does not prevent a rebuild.
       let known = Set(((try? environment.read { t in try projections.setAside(in: t) }) ?? []).map(\.sequence))
       var skipped: [UInt64: String] = [:]
       while true {
@@ -108,7 +108,7 @@ final class Shadow {
   private let projections: Projections
   private let skipped: [UInt64: String]
   private let batch: UInt64
-  /// The last event that was carried out in the shadow.
+  /// The last event applied to the shadow.
   private var done: UInt64 = 0
   /// The end of the log as of the last snapshot that events were read from. Assets that were erased up to there were so
   /// for all that was read from it, and not for what was read before.
@@ -118,7 +118,7 @@ final class Shadow {
   static let readingMark = ".reading-for-rebuild"
 
   fileprivate static var stopped: LibraryError {
-    LibraryError(.userCancelled, "The rebuild was stopped; the projections are as they were.")
+    LibraryError(.userCancelled, "The rebuild was stopped; the projections are unchanged.")
   }
 
   fileprivate init(of core: StoreCore, settingAside skipped: [UInt64: String], batch: UInt64) throws {
@@ -126,12 +126,12 @@ final class Shadow {
     folder = try UnfinishedFolder(scratch: StoreCore.shadowName, in: core.environment.location)
     var options = LMDB.Environment.Options()
     options.maxDatabases = Projections.databasesMax
-    options.durability = .unsafeNoSync  // What it is for is made durable by the swap.
+    options.durability = .unsafeNoSync  // The swap makes its result durable.
     environment = try LMDB.Environment.open(path: folder.path, options: options)
     projections = try Projections(in: environment)
   }
 
-  /// Lets go of the store; its folder goes with this value.
+  /// Releases the store; its folder is removed with this value.
   fileprivate func close() {
     // A mapping that stays until the process ends is all that would be left.
     try? environment.close()
@@ -188,7 +188,7 @@ final class Shadow {
     let diedReading = FileManager.default.fileExists(atPath: mark)
     if !diedReading {
       guard FileManager.default.createFile(atPath: mark, contents: nil) else {
-        throw LibraryError.store(mark, "make the file", errno: errno)
+        throw LibraryError.store(mark, "create the file", errno: errno)
       }
     }
     defer { unlink(mark) }

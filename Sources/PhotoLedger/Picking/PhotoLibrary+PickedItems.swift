@@ -12,18 +12,18 @@ import Synchronization
 //                         ▼
 //                    OpenResource            the stored file, or what the converter made of a proved copy
 //
-// A pick is a permission of its own: it is looked at here, beside that of PhotoLibrary+Resources.swift, and nothing but
-// the current version of the picked asset comes of it. The asset is looked up by its place in the recorded pick, so
-// what an archived item says of itself decides nothing.
+// A pick is a permission of its own: it is checked here, beside that of PhotoLibrary+Resources.swift, and gives access
+// only to the current version of the picked asset. The asset is looked up by its order key in the recorded pick, so the
+// contents of an archived item are not trusted.
 
 extension PhotoLibrary {
-  /// The bytes of a picked item, whole (PhotosPickerItem.loadTransferable(type:), PK-07).
+  /// All bytes of a picked item (PhotosPickerItem.loadTransferable(type:), PK-07).
   /// - Parameters:
-  ///   - item: an item of a session of this client's, in this process or an earlier one.
-  ///   - options: what kind of data, in what form.
-  /// - Throws: ``LibraryError``: `.missingResource` if the asset was purged, or its file is not there;
-  ///   `.requestNotSupportedForAsset` for an item without bytes (PK-04) and for a kind of data that it does not have;
-  ///   `.accessUserDenied` if it was not given to this client; `.invalidToken` for an item of another library;
+  ///   - item: an item of a session of this client, in this process or an earlier one.
+  ///   - options: the content type and the representation.
+  /// - Throws: ``LibraryError``: `.missingResource` if the asset was purged, or its file is missing;
+  ///   `.requestNotSupportedForAsset` for an item without bytes (PK-04) and for a content type that it does not have;
+  ///   `.accessUserDenied` if it belongs to another client; `.invalidToken` for an item of another library;
   ///   `.converterMissing`, `.conversionFailed`; `.invalidResource`, `.resourceChanged`, `.userCancelled`, as
   ///   ``data(of:in:options:)``.
   /// - Complexity: O(bytes), all of them in memory.
@@ -41,23 +41,23 @@ extension PhotoLibrary {
 
   /// The bytes of a picked item, chunk by chunk.
   ///
-  /// Nothing is opened before the first chunk is asked for, so every error is thrown there or later.
+  /// Nothing is opened before the first chunk is requested, so every error is thrown there or later.
   /// - Parameters:
-  ///   - item: an item of a session of this client's.
-  ///   - options: what kind of data, in what form.
-  /// - Returns: the chunks; the end is told only when they are proved to be the stored ones, or those that were made of
-  ///   them. Errors are those of ``load(_:options:)``.
+  ///   - item: an item of a session of this client.
+  ///   - options: the content type and the representation.
+  /// - Returns: the chunks; the sequence ends only after the bytes, or those that they were converted from, have been
+  ///   verified. Errors are those of ``load(_:options:)``.
   /// - Complexity: O(1); each chunk is O(its bytes).
   public func data(of item: PickedItem, options: PickedItemOptions = PickedItemOptions()) -> ResourceData {
     ResourceData { [self] cancellation in try openForReading(item, options, cancellation) }
   }
 
-  /// Copies a picked item to a file, whole or not at all (NSItemProvider.loadFileRepresentation).
+  /// Copies a picked item to a file, completely or not at all (NSItemProvider.loadFileRepresentation).
   /// - Parameters:
-  ///   - item: an item of a session of this client's.
-  ///   - file: a file URL; its folder must be there.
-  ///   - replacing: whether a regular file of that name is replaced, in one step; otherwise it is an error.
-  ///   - options: what kind of data, in what form; the progress reaches 1 when the file is in its place.
+  ///   - item: an item of a session of this client.
+  ///   - file: a file URL; its folder must exist.
+  ///   - replacing: whether an existing regular file is replaced, in one step; otherwise it is an error.
+  ///   - options: the content type and the representation; the progress reaches 1 when the file is complete.
   /// - Throws: ``LibraryError``: those of ``load(_:options:)`` and of ``write(_:in:to:replacing:options:)``.
   /// - Complexity: O(bytes).
   nonisolated(nonsending) public func write(
@@ -100,7 +100,7 @@ extension PhotoLibrary {
       }
     guard let row else {
       throw LibraryError(
-        .missingResource, "The picked asset is no longer in the library; have it picked again if it comes back.")
+        .missingResource, "The picked asset is no longer in the library; pick it again if it is restored.")
     }
     let resources = try store.assetDetails(row.number, at: sequence, t)?.resources ?? []
     return (
@@ -154,7 +154,8 @@ extension PhotoLibrary {
   }
 
   private var notGiven: LibraryError {
-    LibraryError(.accessUserDenied, "The picked item was not given to the client '\(client)'; have the asset picked.")
+    LibraryError(
+      .accessUserDenied, "The picked item belongs to another client than '\(client)'; pick the asset for this client.")
   }
 
   // MARK: Opening
@@ -166,18 +167,18 @@ extension PhotoLibrary {
     guard let text = item.token else {
       throw LibraryError(
         .requestNotSupportedForAsset,
-        "An item that was selected beforehand brings no bytes; use those of the result that it came from.")
+        "A preselected item has no bytes; use those of the earlier result.")
     }
     let token = try ItemToken(text)
     let (asset, resources, withheld) = try store.reading { t in try picked(token, t) }
     let rendition = try rendition(of: resources, item, options)
     let request = ResourceRequest(
       rendition.resource, in: asset, ResourceRequestOptions(progressHandler: options.progressHandler), cancellation)
-    // The item is the client's own; what the person left out stands in the log.
+    // The item comes from the client; the user's restrictions are in the log.
     let removed = item.metadataOptions.union(options.metadataOptions).union(withheld)
     if rendition.encoding == .stored, removed.isEmpty { return try store.resources.openFile(request) }
     guard let converter = converter() else {
-      // Told first, so that a missing file is not taken for a missing program.
+      // Checked first, so that a missing file is not reported as a missing program.
       _ = try store.resources.openFile(request)
       throw LibraryError.withoutConverter(rendition, request.name)
     }
@@ -195,9 +196,9 @@ extension PhotoLibrary {
     let had = Rendition.all(of: resources, as: representation, canConvert: converter() != nil)
     guard let type = options.contentType else {
       if let first = had.first { return first }
-      throw LibraryError(.requestNotSupportedForAsset, "The picked asset has no photo, video or sound to be loaded.")
+      throw LibraryError(.requestNotSupportedForAsset, "The picked asset has no photo, video or sound to load.")
     }
-    // A kind that only a converter could make is told as that, not as unknown.
+    // A type that needs a converter is reported as such, not as unknown.
     let all = had + Rendition.all(of: resources, as: representation, canConvert: true)
     guard let found = all.first(where: { $0.type == type }) else {
       let types = distinct(all.map(\.type)).joined(separator: ", ")

@@ -5,13 +5,13 @@ import Synchronization
 extension PhotoLibrary {
   /// Begins a picking session for this client, which needs no permission for it (PK-01).
   ///
-  /// A client that the library never heard of is registered when it is first given something.
-  /// - Parameter configuration: what is wanted.
-  /// - Returns: the client's face of the session; somebody has to present it, see ``present(_:)``.
-  /// - Throws: ``LibraryError``: `.malformedRequest` for a negative limit, for a configuration made with another
-  ///   library, and for a preselection without a library; `.limitExceeded` for a preselection above the limit; what the
-  ///   store throws.
-  /// - Complexity: O(m log n) for m assets selected beforehand.
+  /// An unregistered client is registered with its first pick.
+  /// - Parameter configuration: the configuration.
+  /// - Returns: the client's side of the session, which has to be presented, see ``present(_:)``.
+  /// - Throws: ``LibraryError``: `.malformedRequest` for a negative limit, for a configuration created with another
+  ///   library, and for a preselection without a library; `.limitExceeded` for a preselection above the limit; the
+  ///   store's errors.
+  /// - Complexity: O(m log n) for m preselected assets.
   public func beginPicking(_ configuration: PickerConfiguration = PickerConfiguration()) throws -> PickingSession {
     try checkIsNow("pick assets")
     try configuration.check(for: store.core.mark)
@@ -90,7 +90,7 @@ extension LibraryStore {
         let tokens = try reading { t in try itemTokens(ofPickIn: receipt.token.position, for: client, t) }
         return try entries(tokens, representation, withheld)
       } catch let error as LibraryError where error.code == .identifierNotFound {
-        // Somebody purged an asset between the look and the commit.
+        // An asset was purged between the check and the commit.
         continue
       }
     }
@@ -110,7 +110,7 @@ extension LibraryStore {
       return .proceed
     }
     return try places.compactMap { place in
-      // Without a row the asset was purged since; the client is not told of it.
+      // Without a row the asset was purged since; it is not reported to the client.
       guard let row = try core.projections.asset(place.child, in: t), let key = place.new else { return nil }
       return (row.identifier, .given(token, key))
     }

@@ -1,4 +1,4 @@
-// What a client is given of a picked asset.
+// A picked asset, as the client receives it.
 //
 // An item is a value that can be written down and used in another process. What it says of itself decides nothing: the
 // token names a place in a recorded pick, and loading looks whether the pick was this client's and still has the asset
@@ -8,8 +8,8 @@
 //                       KEY the place in the pick, in base 36
 //     o1.UUID           an asset that the library's owner picked for itself: it sees everything, and has no picks
 //
-// The number of the pick would have served as well, and was refused: it would tell the client how much happened in the
-// library. The token counts what the client saw, and the key only how many items came before this one.
+// Rejected: the number of the pick, which would reveal to the client how much happened in the library. The token counts
+// the client's own revisions, and the key only the preceding items.
 
 /// An asset that a person picked for a client (PHPickerResult and PhotosPickerItem, photokit a.8).
 ///
@@ -22,9 +22,9 @@ public struct PickedItem: Sendable, Hashable, Codable {
   /// The kinds of data that the item could be loaded as when it was picked, the preferred one first: uniform type
   /// identifiers. Empty for an item that cannot be loaded.
   public let supportedContentTypes: [String]
-  /// What the item is loaded by, as text; opaque. Nil for what was selected beforehand (PK-04).
+  /// The token for loading the item, as opaque text. Nil for preselected assets (PK-04).
   public let token: String?
-  /// In what form it is loaded unless the caller says otherwise.
+  /// The default representation.
   public let preferredRepresentation: AssetRepresentation
   /// What is taken out of its bytes whenever it is loaded.
   public let metadataOptions: PickerMetadataOptions
@@ -63,15 +63,15 @@ public struct PickedItemOptions: Sendable {
   public var representation: AssetRepresentation?
   /// What is taken out of the bytes beside what the item says.
   public var metadataOptions: PickerMetadataOptions = []
-  /// Is told the share of the bytes that were given, above 0 and ascending; 1 comes once, last. A conversion before the
-  /// first byte is not counted.
+  /// Called with the fraction of the bytes delivered, above 0 and ascending; 1 is passed once, last. A conversion
+  /// before the first byte is not counted.
   public var progressHandler: (@Sendable (Double) -> Void)?
 
-  /// Asks for the preferred form.
+  /// Creates options for the preferred representation.
   public init() {}
 }
 
-/// What a picked item is loaded by.
+/// The reference of a picked item.
 enum ItemToken: Hashable, Sendable, CustomStringConvertible {
   case given(Token, OrderKey)
   case own(LocalIdentifier)
@@ -94,7 +94,7 @@ enum ItemToken: Hashable, Sendable, CustomStringConvertible {
       self = .own(identifier)
     } else {
       throw LibraryError(
-        .invalidToken, "'\(text.prefix(120))' names no picked item; pass the token of one, unaltered.")
+        .invalidToken, "'\(text.prefix(120))' is not a valid token of a picked item; pass one unaltered.")
     }
   }
 }

@@ -1,6 +1,6 @@
 /// What a client wants to have picked (PHPickerConfiguration, photokit a.8).
 public struct PickerConfiguration: Sendable, Hashable {
-  /// How the choice is made and told (PHPickerConfiguration.Selection, PK-05).
+  /// The selection mode (PHPickerConfiguration.Selection, PK-05).
   public enum Selection: Int, Sendable, Hashable, CaseIterable, Codable {
     /// The result comes at the end, in the library's order.
     case `default` = 0
@@ -21,7 +21,7 @@ public struct PickerConfiguration: Sendable, Hashable {
   public var filter: PickerFilter?
   /// The most assets that can be picked, those selected beforehand among them; 0: any number (PK-03).
   public var selectionLimit = 1
-  /// How the choice is made and told (PK-05).
+  /// The selection mode (PK-05).
   public var selection = Selection.default
   /// The assets that are selected when the session begins (PK-04); only for a configuration made with a library.
   public var preselectedAssetIdentifiers: [String] = []
@@ -35,11 +35,11 @@ public struct PickerConfiguration: Sendable, Hashable {
   /// The mark of the library that the configuration was made with.
   let library: UInt64?
 
-  /// Asks for one asset; results do not name it (PK-02).
+  /// A configuration for one asset; results do not identify it (PK-02).
   public init() { (namesAssets, library) = (false, nil) }
 
-  /// Asks for one asset of a library; results name it (PK-02).
-  /// - Parameter library: the library of the session, as any client sees it.
+  /// A configuration for one asset of a library; results identify it (PK-02).
+  /// - Parameter library: the library of the session, in any client's view.
   public init(library: PhotoLibrary) { (namesAssets, self.library) = (true, library.store.core.mark) }
 
   /// Refuses what no session can do.
@@ -47,24 +47,25 @@ public struct PickerConfiguration: Sendable, Hashable {
   func check(for library: UInt64) throws {
     try Self.check(limit: selectionLimit)
     guard self.library == nil || self.library == library else {
-      throw LibraryError(.malformedRequest, "The configuration was made with another library; make it with this one.")
+      throw LibraryError(
+        .malformedRequest, "The configuration was created with another library; create it with this one.")
     }
     guard preselectedAssetIdentifiers.isEmpty || namesAssets else {
       throw LibraryError(
         .malformedRequest,
-        "A preselection needs a configuration that was made with a library: PickerConfiguration(library:).")
+        "A preselection needs a configuration created with a library: PickerConfiguration(library:).")
     }
-    // By the identifiers as they were given: how many of them exist is nothing to tell the client.
+    // Counts the identifiers as passed: the number of existing ones must not be revealed to the client.
     let count = Set(preselectedAssetIdentifiers.compactMap { LocalIdentifier($0) }).count
     guard selectionLimit == 0 || count <= selectionLimit else {
       throw LibraryError(
-        .limitExceeded, "\(count) assets are selected beforehand, and the selection limit is \(selectionLimit).")
+        .limitExceeded, "\(count) assets are preselected, but the selection limit is \(selectionLimit).")
     }
   }
 
   static func check(limit: Int) throws {
     guard limit >= 0 else {
-      throw LibraryError(.malformedRequest, "A selection limit is 0 for any number, or above it; \(limit) is neither.")
+      throw LibraryError(.malformedRequest, "A selection limit must be 0 (any number) or more; got \(limit).")
     }
   }
 }

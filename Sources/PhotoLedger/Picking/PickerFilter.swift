@@ -19,7 +19,7 @@ public indirect enum PickerFilter: Hashable, Sendable {
   case slomoVideos
   /// Time-lapse videos.
   case timelapseVideos
-  /// What stands for a burst, and those of its members that a person picked.
+  /// Representatives of bursts, and members picked by the user.
   case bursts
   /// Videos with a depth track.
   case cinematicVideos
@@ -117,14 +117,14 @@ extension PickerFilter: CustomStringConvertible {
     init(text: [Character]) { self.text = text }
 
     mutating func filter(depth: Int) throws -> PickerFilter {
-      guard depth < Self.depthLimit else { throw mistake("is nested more than \(Self.depthLimit) deep") }
+      guard depth < Self.depthLimit else { throw mistake("is nested more than \(Self.depthLimit) levels deep") }
       let start = position
       let name = word()
       guard take("(") else {
         if let found = simple.first(where: { $0.name == name }) { return found.filter }
         position = start
         let names = simple.map(\.name).joined(separator: ", ")
-        throw mistake("wants one of \(names), playbackStyle(…), any(…), all(…), not(…)")
+        throw mistake("needs one of \(names), playbackStyle(…), any(…), all(…), not(…)")
       }
       switch name {
       case "any": return .any(of: try list(depth))
@@ -139,7 +139,7 @@ extension PickerFilter: CustomStringConvertible {
         return .playbackStyle(style)
       default:
         position = start
-        throw mistake("wants any(…), all(…), not(…) or playbackStyle(…)")
+        throw mistake("needs any(…), all(…), not(…) or playbackStyle(…)")
       }
     }
 
@@ -156,7 +156,7 @@ extension PickerFilter: CustomStringConvertible {
       let name = word()
       if let found = styles.first(where: { $0.name == name }) { return found.style }
       position = start
-      throw mistake("wants one of \(styles.map(\.name).joined(separator: ", "))")
+      throw mistake("needs one of \(styles.map(\.name).joined(separator: ", "))")
     }
 
     private mutating func word() -> String {
@@ -172,11 +172,11 @@ extension PickerFilter: CustomStringConvertible {
     }
 
     private mutating func close() throws {
-      guard take(")") else { throw mistake("wants a closing parenthesis") }
+      guard take(")") else { throw mistake("needs a closing parenthesis") }
     }
 
     func end() throws {
-      guard position == text.count else { throw mistake("wants nothing more") }
+      guard position == text.count else { throw mistake("has unexpected text") }
     }
 
     private func mistake(_ what: String) -> LibraryError {

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// The face of a picking session that whoever shows it to a person works with.
+/// The presenter's side of a picking session.
 ///
-/// It is for clients that see everything, since it shows what there is to pick from; what is picked is given to the
-/// session's client in the owner's name. Several may present one session: they share its selection.
+/// It requires full access, since it shows the candidates; picks are recorded for the session's client on the owner's
+/// behalf. Several presenters may present one session: they share its selection.
 public struct PickingPresenter: Sendable {
   /// The session that is presented.
   public let session: PickingSession
@@ -17,18 +17,18 @@ public struct PickingPresenter: Sendable {
   /// What is selected, and how much may be.
   public var presentation: PickingPresentation { PickingPresentation(core.state.withLock { $0 }) }
 
-  /// What is selected now and after each change, whoever made it; the newest only. Ends with the session.
+  /// The selection now and after each change, by any side; the newest only. Ends with the session.
   public func presentations() -> AsyncStream<PickingPresentation> { core.presentations() }
 
-  /// Fetches the assets that can be picked: what passes the session's filter, hidden and trashed ones left out.
-  /// - Parameter options: which of them, and in what order.
+  /// Fetches the candidates: assets that match the session's filter, without hidden and trashed ones. - Parameter
+  /// options: the filter and the order.
   /// - Throws: ``LibraryError`` `.changeNotSupported` for options that ask for hidden assets or the trash; as
   ///   ``PhotoLibrary/fetchAssets(_:in:)``.
   /// - Complexity: as ``PhotoLibrary/fetchAssets(_:in:)``.
   public func candidates(_ options: FetchOptions = FetchOptions()) throws -> FetchResult<Asset> {
     guard !options.includeHiddenAssets, !options.showsTrash else {
       throw LibraryError(
-        .changeNotSupported, "Hidden assets and the trash are not offered for picking; leave both out of the options.")
+        .changeNotSupported, "Hidden assets and the trash are not offered for picking; remove them from the options.")
     }
     try checkMayPresent()
     var options = options
@@ -36,13 +36,13 @@ public struct PickingPresenter: Sendable {
     return try library.fetchAssets(options)
   }
 
-  /// Selects an asset, as a tap does; one that is selected already stays as it is.
+  /// Selects an asset, as a tap does; no effect if it is already selected.
   ///
-  /// A continuous session records the pick and tells the client (PK-05).
-  /// - Parameter identifier: a candidate, in any spelling.
-  /// - Throws: ``LibraryError``: `.limitExceeded` (3307); `.identifierNotFound` for what is no asset, or is hidden or
-  ///   in the trash; `.changeNotSupported` for what the filter leaves out, and when the session is over;
-  ///   `.accessUserDenied` when this client no longer sees everything; what the store throws.
+  /// A continuous session records the pick and notifies the client (PK-05).
+  /// - Parameter identifier: a candidate, in any form.
+  /// - Throws: ``LibraryError``: `.limitExceeded` (3307); `.identifierNotFound` for an unknown, hidden or trashed
+  ///   asset; `.changeNotSupported` for one that the filter excludes, and after the session has ended;
+  ///   `.accessUserDenied` if this client no longer has full access; the store's errors.
   /// - Complexity: O(log n + k) for k selected assets, and a commit for a continuous session.
   nonisolated(nonsending) public func select(_ identifier: String) async throws {
     try await work { core, library in
@@ -61,21 +61,21 @@ public struct PickingPresenter: Sendable {
     }
   }
 
-  /// Leaves something out of the bytes of what this session gives from now on, whatever the client asks for: the person
-  /// who picks decides whether the place goes along.
+  /// Removes metadata from the bytes of all later picks of this session, whatever the client requests: the user decides
+  /// whether the location is included.
   ///
-  /// It stands in the recorded pick and holds for each later loading. What a continuous session gave before stays as it
-  /// was given. Without a converter that can take it out the item cannot be loaded.
-  /// - Parameter options: what is left out; nothing, to take the choice back.
-  /// - Throws: ``LibraryError``: `.changeNotSupported` when the session is over, `.accessUserDenied` when this client
-  ///   no longer sees everything; what the store throws.
+  /// It is part of the recorded pick and applies to each later loading. Earlier picks of a continuous session are not
+  /// affected. Without a converter that can remove it, the item cannot be loaded.
+  /// - Parameter options: the metadata to remove; empty to reset the choice.
+  /// - Throws: ``LibraryError``: `.changeNotSupported` after the session has ended, `.accessUserDenied` if this client
+  ///   no longer has full access; the store's errors.
   nonisolated(nonsending) public func withhold(_ options: PickerMetadataOptions) async throws {
     try await work { core, library in
       try core.tap(in: library.store, isChoice: false) { state in state.withhold(options) }
     }
   }
 
-  /// Ends the session with what is selected: records the pick and tells the client.
+  /// Ends the session with the current selection: records the pick and notifies the client.
   ///
   /// Assets that were purged since they were selected are left out.
   /// - Throws: ``LibraryError``: `.limitExceeded` (3307) if the client lowered its limit below what is selected,
@@ -116,11 +116,12 @@ extension PhotoLibrary {
   fileprivate func candidate(_ identifier: String, of core: PickingCore) throws -> PickedEntry {
     guard let asset = try asset(identifier), !asset.isHidden, !asset.isTrashed else {
       throw LibraryError(
-        .identifierNotFound, "The library offers no asset '\(identifier)' for picking; take one of the candidates.")
+        .identifierNotFound, "The asset '\(identifier)' is not offered for picking; choose one of the candidates.")
     }
     if let filter = core.configuration.filter, !filter.condition.evaluator(for: AssetRow.self)(asset.row) {
       throw LibraryError(
-        .changeNotSupported, "The asset '\(identifier)' does not pass the session's filter \(filter); take a candidate."
+        .changeNotSupported,
+        "The asset '\(identifier)' does not match the session's filter \(filter); choose a candidate."
       )
     }
     return PickedEntry(identifier: asset.id, number: asset.row.number)

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-// A picking session has two faces. The client that asked sees what was picked and never what there was to pick from;
-// whoever presents it sees the library and acts for the person (PK-01).
+// A picking session has two sides. The client gets the picked assets and never the candidates; the presenter sees the
+// library and acts for the user (PK-01).
 //
 //     client ── beginPicking(configuration) ──▶ PickingCore ◀── present(session) ── presenter
 //               deselect, move, update, cancel       │          candidates, select, deselect, finish, cancel
@@ -14,12 +14,12 @@ import Synchronization
 // or a later one. So a continuous session records at each tap what is new (PK-05), the others once, at the end. What
 // was recorded stays given, also when the person deselects it or the session is cancelled afterwards.
 //
-// What is selected beforehand is neither recorded nor loadable (PK-04): the client has it from an earlier result. An
-// identifier that names nothing is passed over by the presenter's face. Cancelling gives the preselection back as the
-// client spelled it, unknown ones too: otherwise a client could find out by cancelling whether an asset exists.
+// Preselected assets are neither recorded nor loadable (PK-04): the client has them from an earlier result. The
+// presenter ignores unknown identifiers. Cancelling returns the preselection exactly as requested, including unknown
+// identifiers: otherwise a client could find out by cancelling whether an asset exists.
 //
-// The store holds open sessions by their identifiers, so that a server can begin one in a request and go on with it in
-// the next. It holds cores, and a core holds no library: a session that nobody ends does not keep the store open.
+// The store holds open sessions by their identifiers, so that a server can begin one in a request and continue it in
+// the next. It holds cores, and a core does not retain the library: an abandoned session does not keep the store open.
 
 /// A choice of assets that a person makes for a client (PHPickerViewController without the view, PK-01).
 ///
@@ -40,9 +40,9 @@ public struct PickingSession: Sendable, Identifiable {
 
   /// What names the session while the library is open; see ``PhotoLibrary/pickingSessions()``.
   public var id: String { core.id }
-  /// The client that asked.
+  /// The client of the session.
   public var client: String { core.client }
-  /// What the client asked for, as the session began.
+  /// The configuration at the beginning of the session.
   public var configuration: PickerConfiguration { core.configuration }
   /// How far the session is.
   public var state: State { core.state.withLock(\.phase) }
@@ -55,8 +55,8 @@ public struct PickingSession: Sendable, Identifiable {
 
   /// Takes assets out of the selection (PHPickerViewController.deselectAssets(withIdentifiers:)).
   ///
-  /// This is no tap: no result comes of it. A session that is over is left alone.
-  /// - Parameter identifiers: in any spelling; what is not selected is passed over (PK-06).
+  /// This is not a tap and produces no result. No effect after the session has ended.
+  /// - Parameter identifiers: in any form; those that are not selected are ignored (PK-06).
   /// - Complexity: O(m·k) for m identifiers and k selected assets.
   public func deselectAssets(withIdentifiers identifiers: [String]) {
     core.adjust { state in
@@ -80,8 +80,8 @@ public struct PickingSession: Sendable, Identifiable {
     core.adjust { $0.move(moved, after: anchor ?? nil) }
   }
 
-  /// Changes what was asked for (PHPickerViewController.updatePicker(using:)).
-  /// - Throws: ``LibraryError`` `.changeNotSupported` for a session that is over, `.malformedRequest` for a negative
+  /// Changes the configuration (PHPickerViewController.updatePicker(using:)).
+  /// - Throws: ``LibraryError`` `.changeNotSupported` for a session that has ended, `.malformedRequest` for a negative
   ///   limit.
   public func update(_ update: PickerUpdate) throws {
     try core.change { state in
@@ -95,7 +95,7 @@ public struct PickingSession: Sendable, Identifiable {
   public func cancel() { core.cancel() }
 }
 
-/// The results of a picking session, each the whole selection of its moment.
+/// The results of a picking session, each the whole selection at its time.
 public struct PickingResults: AsyncSequence, Sendable {
   /// The picked items: in the order of picking if the configuration keeps it, otherwise in the library's order.
   public typealias Element = [PickedItem]
@@ -106,7 +106,7 @@ public struct PickingResults: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> AsyncStream<[PickedItem]>.Iterator { stream.makeAsyncIterator() }
 }
 
-/// What a picking session shows whoever presents it.
+/// The state of a picking session for its presenter.
 public struct PickingPresentation: Sendable, Hashable {
   /// How far the session is.
   public let state: PickingSession.State
@@ -128,7 +128,7 @@ public struct PickingPresentation: Sendable, Hashable {
 /// A picking session as the store holds it; both faces act on it.
 ///
 /// `state` and `watchers` are guarded by their locks. The lock of `state` is held while a pick is recorded, so that
-/// taps take effect, and are told, one after another; nothing is called under it that could come back.
+/// taps take effect, and are reported, one after another; no re-entrant call is made under it.
 final class PickingCore: Sendable {
   let id: String
   let client: String
@@ -180,11 +180,11 @@ final class PickingCore: Sendable {
 
   // MARK: The presenter
 
-  /// Carries a tap out: changes a copy of the state, records what is to be told, and tells it.
+  /// Executes a tap: changes a copy of the state, records new picks, and reports them.
   /// - Parameters:
   ///   - store: where picks are recorded.
-  ///   - isChoice: whether it may change what is selected.
-  ///   - body: makes the change; says whether there was one.
+  ///   - isChoice: whether it may change the selection.
+  ///   - body: makes the change; returns whether there was one.
   func tap(in store: LibraryStore, isChoice: Bool = true, _ body: (inout PickingState) throws -> Bool) throws {
     let isTold = isChoice && configuration.selection.isContinuous
     try state.withLock { state in
@@ -211,7 +211,7 @@ final class PickingCore: Sendable {
     end()
   }
 
-  /// Gives the client what is selected and was not given yet; what is gone meanwhile is dropped.
+  /// Records the selected assets that were not recorded yet; purged ones are dropped.
   private func record(_ state: inout PickingState, in store: LibraryStore) throws {
     state.settle(
       try store.recordPick(
@@ -239,7 +239,7 @@ final class PickingCore: Sendable {
 
   @discardableResult
   private func tellWatchers() -> PickingPresentation {
-    // Taken under the watchers' lock, so that an older state is never told after a newer one.
+    // Taken under the watchers' lock, so that an older state is never reported after a newer one.
     watchers.withLock { watchers in
       let presentation = PickingPresentation(state.withLock { $0 })
       watchers.removeAll { if case .terminated = $0.yield(presentation) { true } else { false } }

@@ -1,9 +1,9 @@
-// What is selected in a picking session, as a value: every change is decided here, and what has to be done for it
-// (recording, telling) is done by PickingCore.
+// The state of a picking session, as a value: every change is decided here, and its effects (recording, notifying) are
+// executed by PickingCore.
 //
-//     the client's face     deselect, move, update, cancel ─┐
+//     the client's side     deselect, move, update, cancel ─┐
 //                                                            ├─▶ PickingState ──▶ selection, in the order of picking
-//     the presenter's face  select, deselect, finish, cancel ┘
+//     the presenter's side  select, deselect, finish, cancel ┘
 //
 // Invariant: the selection holds an asset at most once. It may have more than the limit after an update by the client
 // only, and such a session cannot be finished.
@@ -43,7 +43,7 @@ struct PickingState: Sendable {
   /// - Throws: ``LibraryError`` `.changeNotSupported` for a session that is over.
   func checkOpen() throws {
     guard phase == .open else {
-      throw LibraryError(.changeNotSupported, "The picking session was \(phase.rawValue); begin another one.")
+      throw LibraryError(.changeNotSupported, "The picking session was \(phase.rawValue); begin a new one.")
     }
   }
 
@@ -54,7 +54,7 @@ struct PickingState: Sendable {
     guard !contains(entry.identifier) else { return false }
     guard limit == 0 || selection.count < limit else {
       throw LibraryError(
-        .limitExceeded, "No more than \(limit) may be picked, and \(selection.count) are; deselect one first.")
+        .limitExceeded, "At most \(limit) assets may be picked, and \(selection.count) are; deselect one first.")
     }
     selection.append(entry)
     return true
@@ -95,11 +95,11 @@ struct PickingState: Sendable {
     guard limit == 0 || selection.count <= limit else {
       throw LibraryError(
         .limitExceeded,
-        "\(selection.count) are picked, and the client has lowered its limit to \(limit); deselect some.")
+        "\(selection.count) assets are picked, but the client has lowered its limit to \(limit); deselect some.")
     }
   }
 
-  /// Notes what was recorded, and drops what is selected and could not be: it is gone.
+  /// Updates the state after recording, and drops selected assets that no longer exist.
   mutating func settle(_ recorded: [LocalIdentifier: PickedEntry]) {
     settled.merge(recorded) { _, new in new }
     selection = selection.compactMap { settled[$0.identifier] }

@@ -6,12 +6,12 @@
 //     otherwise; for a Live …quicktime-movie  as stored    as stored if it is H.264  as compatible
 //     Photo its video too   public.mp3        as stored    as stored                 as stored
 //
-// The kind of data does not tell how a film is encoded, and nothing here parses films. So whether a QuickTime or MPEG-4
-// file is compatible is a question to the installed converter.
+// The content type does not determine the encoding of a video, and the library parses no videos. So the installed
+// converter determines whether a QuickTime or MPEG-4 file is compatible.
 
 /// One kind of data in which an asset can be had.
 struct Rendition: Hashable, Sendable {
-  /// Whether the stored bytes have to be encoded anew.
+  /// Whether the stored bytes have to be re-encoded.
   enum Encoding: Hashable, Sendable {
     case stored
     /// Unless the converter finds that they are compatible as they are.
@@ -69,8 +69,8 @@ struct Rendition: Hashable, Sendable {
 }
 
 extension [AssetResource] {
-  /// The files that show an asset as it is now: the render of an edited one, otherwise the chosen original (AS-16), and
-  /// for a Live Photo the video that goes with it.
+  /// The files of the current version of an asset: the render of an edited one, otherwise the chosen original (AS-16),
+  /// and for a Live Photo the video that goes with it.
   func currentVersion(_ choice: OriginalResourceChoice) -> [AssetResource] {
     let rendered = filter { ResourceType.rendered.contains($0.type) }
     if let main = rendered.first(where: { $0.type != .fullSizePairedVideo }) {

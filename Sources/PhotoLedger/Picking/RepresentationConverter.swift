@@ -5,19 +5,19 @@ import Synchronization
 
 /// Makes other representations of photos and videos, for picked items (PK-07); installed by the library's owner.
 ///
-/// The library parses no image and no film. Whoever implements this brings the programs that do, and is called on
-/// threads of the library's, several at once.
+/// The library parses no images and no videos. An implementation uses programs that do, and is called on threads of the
+/// library, several at once.
 public protocol RepresentationConverter: Sendable {
-  /// Whether nearly every program can play a film as it is: H.264 in a QuickTime or MPEG-4 file.
+  /// Whether a video is widely playable without conversion: H.264 in a QuickTime or MPEG-4 file.
   /// - Parameters:
-  ///   - file: a copy of the film.
+  ///   - file: a copy of the video.
   ///   - type: its uniform type identifier.
-  /// - Throws: what keeps it from being known, as a sentence.
+  /// - Throws: an error if it cannot be determined.
   func isCompatible(_ file: URL, type: String) throws -> Bool
 
-  /// Writes another representation of a file, whole or not at all.
-  /// - Parameter conversion: what is wanted.
-  /// - Throws: what went wrong, as a sentence that names a program that is missing.
+  /// Writes another representation of a file, completely or not at all.
+  /// - Parameter conversion: the conversion.
+  /// - Throws: an error that names a missing program.
   func convert(_ conversion: RepresentationConversion) throws
 }
 
@@ -27,24 +27,20 @@ public struct RepresentationConversion: Sendable {
   public let source: URL
   /// The uniform type identifier of the source.
   public let sourceType: String
-  /// Where the result goes; nothing is there yet.
+  /// The path of the result, which does not exist yet.
   public let target: URL
   /// The uniform type identifier of the result.
   public let targetType: String
-  /// Whether the picture has to be encoded anew, in a form that nearly every program reads; otherwise its bytes are
-  /// kept and only metadata is taken out.
+  /// Whether the picture has to be re-encoded in a widely readable format; otherwise only metadata is removed.
   public var isEncoding = true
   /// What the result must not hold.
   public var metadataOptions: PickerMetadataOptions = []
-  /// Tells whether nobody waits for the result any more; then the work is given up, with any error.
+  /// Whether the conversion was cancelled; then the converter stops with any error.
   public var isCancelled: @Sendable () -> Bool = { false }
 
-  /// Asks for a file to be encoded anew, as the library does; also for tests of a converter.
-  /// - Parameters:
-  ///   - source: the file that is read.
-  ///   - sourceType: its uniform type identifier.
-  ///   - target: the file that is written.
-  ///   - targetType: the uniform type identifier that it is to have.
+  /// A conversion that re-encodes a file, as requested by the library; also for tests of a converter.
+  /// - Parameters: - source: the file to read. - sourceType: its uniform type identifier. - target: the file to write.
+  ///   - targetType: its uniform type identifier.
   public init(source: URL, sourceType: String, target: URL, targetType: String) {
     (self.source, self.sourceType, self.target, self.targetType) = (source, sourceType, target, targetType)
   }
@@ -54,7 +50,7 @@ extension PhotoLibrary {
   /// Installs what converts picked items and takes metadata out of them; nil: nothing, and what needs it fails (PK-07).
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
   public func setRepresentationConverter(_ converter: (any RepresentationConverter)?) throws {
-    try checkIsOwner("choose how picked items are converted")
+    try checkIsOwner("install a representation converter")
     store.installed((any RepresentationConverter).self).install(converter)
   }
 }
@@ -86,7 +82,7 @@ struct ConversionWork: ~Copyable {
 
   deinit { unlink(target) }
 
-  /// Whether the bytes have to be encoded anew.
+  /// Whether the bytes have to be re-encoded.
   func mustEncode(with converter: any RepresentationConverter) throws(LibraryError) -> Bool {
     switch rendition.encoding {
     case .stored: false
@@ -123,13 +119,14 @@ struct ConversionWork: ~Copyable {
     } catch {
       try request.checkNotCancelled()
       throw LibraryError(
-        .conversionFailed, "\(rendition.type) cannot be made of the \(request.name): \(LibraryError.words(of: error))")
+        .conversionFailed,
+        "The \(request.name) cannot be converted to \(rendition.type): \(LibraryError.words(of: error))")
     }
   }
 }
 
 extension LibraryError {
-  /// What an error of somebody else's code says.
+  /// The message of an error of foreign code.
   fileprivate static func words(of error: any Error) -> String {
     switch error {
     case let error as LibraryError: error.description
@@ -139,7 +136,7 @@ extension LibraryError {
   }
 
   static func withoutConverter(_ rendition: Rendition, _ name: String) -> LibraryError {
-    let what = rendition.encoding == .stored ? "Taking metadata out of" : "Converting"
+    let what = rendition.encoding == .stored ? "Removing metadata from" : "Converting"
     let to = rendition.encoding == .stored ? "" : " to \(rendition.type)"
     return LibraryError(
       .converterMissing,

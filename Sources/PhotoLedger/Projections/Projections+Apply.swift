@@ -8,13 +8,13 @@ package import LMDB
 // result may depend on the event, its sequence and the projections alone.
 
 extension Projections {
-  /// Carries one event out.
+  /// Applies one event.
   /// - Parameters:
-  ///   - event: a fact, as it was decided or read from the log.
-  ///   - sequence: its place in the log, which is the number of an object that it creates.
+  ///   - event: a fact, as decided or as read from the log.
+  ///   - sequence: its position in the log, which is the number of an object that it creates.
   ///   - commit: the commit that it belongs to.
-  /// - Throws: ``LibraryError`` `.corrupted` if the projections do not hold what the event says it replaced;
-  ///   `LMDBError` if LMDB fails.
+  /// - Throws: ``LibraryError`` `.corrupted` if the projections do not hold the old values of the event; `LMDBError` if
+  ///   LMDB fails.
   /// - Complexity: O(k log n) for k objects touched.
   package func apply(_ event: Event, sequence: UInt64, commit: UInt64, in t: inout WriteTransaction) throws {
     do {
@@ -60,7 +60,7 @@ extension Projections {
   private func begin(
     _ identifier: LocalIdentifier, _ date: Date, _ sequence: UInt64, _ t: inout WriteTransaction
   ) throws {
-    guard sequence == rootFolder else { throw corruption("its beginning, which stands at \(sequence)") }
+    guard sequence == rootFolder else { throw corruption("its beginning, which is at \(sequence)") }
     let root = CollectionRow(number: sequence, identifier: identifier, kind: .folder, title: nil, date: date)
     try put(root, &t)
     try put(identifier, .folder, sequence, &t)

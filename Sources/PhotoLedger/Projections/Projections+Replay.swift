@@ -1,7 +1,7 @@
 package import EventLog
 package import LMDB
 
-// Replay: the log carried out from its first event on empty projections.
+// Replay: applying the log from its first event to empty projections.
 //
 // It is the proof that the projections hold nothing that the log does not say: `verify` replays into a throw-away store
 // and compares every byte, `rebuild` replaces the projections by what a replay gives. Both run `apply`, the same
@@ -12,20 +12,20 @@ package import LMDB
 // (`WriteTransaction.gather`): the same rows, and a fraction of the pages touched.
 
 extension Projections {
-  /// How many events a replay into another store carries out in one transaction.
+  /// The number of events that a replay into another store applies in one transaction.
   package static let replayBatch = 16_384
 
-  /// How many events are carried out between two reports of how far a replay has come.
+  /// The number of events between two progress reports of a replay.
   static let reportInterval: UInt64 = 4096
 
-  /// Carries events out in this store, reading them from a log that may lie in another.
+  /// Applies events to this store, reading them from a log that may be in another.
   /// - Parameters:
-  ///   - cursor: stands before the first of them.
-  ///   - sequences: the events that are wanted, from the first on.
-  ///   - skipped: those that are set aside, with the reasons.
-  ///   - progress: is given the last event carried out, every ``reportInterval`` events, and says whether to go on.
-  /// - Throws: ``LibraryError`` `.corrupted` if the log lacks one of them, `.userCancelled` if `progress` stops;
-  ///   `UnreadableEvent` for one that cannot be carried out.
+  ///   - cursor: positioned before the first of them.
+  ///   - sequences: the events to apply.
+  ///   - skipped: the quarantined ones, with the reasons.
+  ///   - progress: called with the last applied event, every ``reportInterval`` events; return `false` to cancel.
+  /// - Throws: ``LibraryError`` `.corrupted` if the log lacks one of them, `.userCancelled` if `progress` returns
+  ///   `false`; `UnreadableEvent` for one that cannot be applied.
   package func replay(
     _ cursor: inout EventCursor, _ sequences: ClosedRange<UInt64>, settingAside skipped: [UInt64: String] = [:],
     in t: inout WriteTransaction,
@@ -46,13 +46,13 @@ extension Projections {
     try t.settle()
   }
 
-  /// Replays a whole log into this store, which is another one than the log's, batch by batch.
+  /// Replays a whole log into this store, which is not the log's own, batch by batch.
   /// - Parameters:
   ///   - environment: the store of these projections.
-  ///   - head: the last event that is wanted.
-  ///   - skipped: the events that are set aside, with the reasons.
-  ///   - batch: how many events share a transaction; the outcome does not depend on it.
-  ///   - progress: is given the last event carried out, and says whether to go on.
+  ///   - head: the last event to apply.
+  ///   - skipped: the quarantined events, with the reasons.
+  ///   - batch: the number of events in a transaction; it does not affect the result.
+  ///   - progress: called with the last applied event; return `false` to cancel.
   package func replay(
     _ log: EventLog, through head: UInt64, from source: borrowing ReadTransaction, into environment: LMDB.Environment,
     settingAside skipped: [UInt64: String] = [:], batch: Int = replayBatch,

@@ -2,7 +2,7 @@ package import EventLog
 import Foundation
 package import LMDB
 
-// The projections: what the log comes to, kept ready to be asked.
+// The projections: the state derived from the log, stored for queries.
 //
 // Each is one LMDB database. They are written by `apply(_:sequence:in:)` and by nothing else, in the transaction that
 // appends the event, so log and projections cannot disagree; dropping them all and applying the log again gives the
@@ -19,7 +19,7 @@ package import LMDB
 //   clientNames   name (1 … 256)                         number (8)
 //   picks         number (8, native integer key)         CBOR: the row (PickRow)
 //   sightings     client (8) ordinal (8)                 commit (8)
-//   settings      "history"                              the first commit that history tells (8)
+//   settings      "history" the first available commit (8)
 //                 "forks"                                for each fork the last common commit (8) and a mark (8)
 //                 "follows" album (8) client (8)         nothing
 //   content       SHA-256 (32) asset (8)                 nothing
@@ -31,11 +31,11 @@ package import LMDB
 //   words         folded word (1 … 64) 00 asset (8)      nothing       (Projections+Words.swift)
 //   history       object (8) sequence (8)                nothing
 //   departed      identifier (16) asset (8)              nothing
-//   aside         sequence (8)                           why the event could not be carried out, as text
+//   aside         sequence (8)                           why the event cannot be applied, as text
 //   order.…       word of a date (8) asset (8)           nothing       (StoredOrders.swift; one for each)
 //
-// `redactions`, which finds what stands for erased payloads, belongs to the log (EventLog+Erasing.swift): it is written
-// here, as everything that follows from an event, and read by the log.
+// `redactions`, which locates the replacements of erased payloads, belongs to the log (EventLog+Erasing.swift): it is
+// written here, like everything that follows from an event, and read by the log.
 //
 // `members` is the manual order; `containers` answers "where does this stand". They are each other's inverse. `history`
 // holds every event that touched an object: the way back to the values of an earlier commit. `content` finds equal
@@ -43,10 +43,10 @@ package import LMDB
 // library. A member that is hidden, trashed or deleted keeps its rows in `members` and `containers`.
 //
 // Containers are albums and folders (numbers in `collections`), selections (in `clients`) and picks (in `picks`). A
-// selection has no order of its own: a member's key is its number. `sightings` is the history as a client that does
-// not see everything may know it: the commits that touched its view, counted from 1 (Sightings.swift). `departed` finds
-// what was purged, so that its history need not be looked for in the whole log. `aside` is empty but in a library whose
-// owner let events be set aside that this program cannot carry out (UnreadableEvents.swift).
+// selection has no order of its own: a member's key is its number. `sightings` holds client revisions: the commits that
+// touched the view of a client without full access, counted from 1 (Sightings.swift). `departed` holds tombstones of
+// purged assets, so that their history is found without searching the whole log. `aside` is empty except in a library
+// whose owner quarantined events that this version cannot apply (UnreadableEvents.swift).
 
 /// The databases of the projections.
 package struct Projections: Sendable {
@@ -71,15 +71,16 @@ package struct Projections: Sendable {
   let aside: Database
   /// The stored orders, as ``StoredOrder/all`` lists them.
   let orders: [Database]
-  /// What stands for erased payloads.
+  /// The replacements of erased payloads.
   package let redactions: RedactionTable
 
   /// The names of all projections' databases, in the order of the table above.
-  package static let names = [
-    "assets", "details", "collections", "identifiers", "members", "containers", "content", "pairing", "bursts",
-    "origins", "words", "clients", "clientNames", "picks", "sightings", "settings", "history",
-    "departed", "aside",
-  ] + StoredOrder.all.map(\.name)
+  package static let names =
+    [
+      "assets", "details", "collections", "identifiers", "members", "containers", "content", "pairing", "bursts",
+      "origins", "words", "clients", "clientNames", "picks", "sightings", "settings", "history",
+      "departed", "aside",
+    ] + StoredOrder.all.map(\.name)
 
   /// How many databases a store with projections has room for: theirs, the log's, and some to come.
   package static let databasesMax = 128
@@ -112,7 +113,7 @@ package struct Projections: Sendable {
     redactions = try RedactionTable(in: environment, creates: creates)
   }
 
-  /// The databases that carrying out events writes and never reads, so that a replay may gather what goes there.
+  /// The databases that are written but never read when events are applied, so that a replay may collect their entries.
   var unread: [Database] { [identifiers, content, pairing, bursts, origins, words, history, departed] + orders }
 
   /// All databases, in the order of ``names``.
@@ -172,7 +173,7 @@ extension RawSpan {
   /// - Throws: ``LibraryError`` `.corrupted` for one that no member has, and if the bytes end before it does.
   func orderKey(at offset: Int) throws(LibraryError) -> OrderKey {
     guard let key = OrderKey(stored: try number(at: offset)) else {
-      throw Projections.corruption("a place in a manual order, which leaves nothing before or behind it")
+      throw Projections.corruption("an order key, which leaves no key before or after it")
     }
     return key
   }
@@ -188,7 +189,7 @@ extension Projections {
     return try AssetRow(number: number, bytes: value)
   }
 
-  /// Looks at the row of an asset where it lies; does nothing if there is none.
+  /// Reads the row of an asset in place; does nothing if there is none.
   func withAsset(
     _ number: ObjectNumber, in t: borrowing some Reading, _ body: (AssetView) -> Void
   ) throws {
@@ -377,10 +378,10 @@ extension Projections {
 
   static let firstToldName = Array("history".utf8)
 
-  /// The first commit that the history told to clients goes back to (PH-06); 0 while it has never been shortened.
+  /// The first commit of the history available to clients (PH-06); 0 if it was never shortened.
   func firstToldCommit(in t: borrowing some Reading) throws -> UInt64 {
     guard let value = try t.bytes(for: Self.firstToldName, in: settings) else { return 0 }
-    guard value.count == 8 else { throw corruption("where its history begins") }
+    guard value.count == 8 else { throw corruption("the start of its history") }
     return try value.span.bytes.place(at: 0)
   }
 
@@ -405,7 +406,7 @@ extension Projections {
     return clients
   }
 
-  /// Notes that a client follows an album, or ceases to.
+  /// Records that a client follows an album, or stops.
   func noteFollowing(_ edited: ClientEdited, _ t: inout WriteTransaction) throws {
     guard let followed = edited.followedAlbum else { return }
     if let old = followed.old { try t.delete(followsKey(old, edited.number).span.bytes, in: settings) }
@@ -417,7 +418,7 @@ extension Projections {
   /// Where the library began to be another one than that which it was forked from, oldest first.
   package func forks(in t: borrowing some Reading) throws -> [ForkPoint] {
     guard let value = try t.bytes(for: Self.forksName, in: settings) else { return [] }
-    guard value.count % 16 == 0 else { throw corruption("what it was forked from") }
+    guard value.count % 16 == 0 else { throw corruption("the library it was forked from") }
     return try stride(from: 0, to: value.count, by: 16).map { offset in
       ForkPoint(commit: try value.span.bytes.place(at: offset), mark: try value.span.bytes.number(at: offset + 8))
     }

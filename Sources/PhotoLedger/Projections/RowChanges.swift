@@ -50,7 +50,7 @@ extension CollectionEdited {
 }
 
 extension Arranged {
-  /// Carries out on the container's row what the new places mean for it.
+  /// Applies the new memberships to the container's row.
   func apply(toContainer row: inout CollectionRow) throws(RowMismatch) {
     if let modificationDate {
       guard row.modificationDate == modificationDate.old else {
@@ -69,12 +69,12 @@ extension Arranged {
     }
   }
 
-  /// Carries out on the row of a client what the new members of its selection mean for it.
+  /// Applies the new members of a selection to the client's row.
   func apply(toClient row: inout ClientRow) {
     for place in places { row.selectionCount += (place.new == nil ? 0 : 1) - (place.old == nil ? 0 : 1) }
   }
 
-  /// Carries out on a child collection's row what its new place means for it.
+  /// Applies the new membership of a child collection to its row.
   func apply(_ place: Place, toChild row: inout CollectionRow) throws(RowMismatch) {
     guard (row.parent == container) == (place.old != nil) else {
       throw RowMismatch(number: place.child, field: "parent")

@@ -1,28 +1,28 @@
 import EventLog
 import LMDB
 
-// The history as a client may know it who does not see everything.
+// Client revisions: the history of a client without full access.
 //
-// The number of a commit tells how much happened in the library, so a client that is limited to a selection must never
-// learn one. Its tokens name sightings instead: the commits that touched what it sees, counted from 1.
+// The number of a commit reveals how much happened in the library, so a client that is limited to a selection must
+// never learn one. Its tokens name client revisions (sightings, in code and in the store) instead: the commits that
+// touched its view, counted from 1.
 //
 //     commits of the library      41   42   43   44   45   46
 //     touch client 7's view        x              x         x
 //     sightings of client 7       12             13        14        "v1-…-e" is sighting 14, commit 46
 //
 // Whether a commit touches a view is decided from the event and from the selection alone, in the transaction of the
-// commit: an asset of the selection was changed, joined or left; a collection of the client's own was changed, or
-// something in it that the client sees; the client's permission changed. A client that is not limited and does not see
-// everything sees nothing, so nothing but its permission counts. Two libraries that differ only outside the selection
-// therefore count alike, which is the invariant. A sighting that shows nothing after all does no harm.
+// commit: an asset of the selection was changed, joined or left; a collection of the client was changed, or a visible
+// member of it; the client's permission changed. A client with neither full nor limited access sees nothing, so only
+// its permission is relevant. Invariant: two libraries that differ only outside the selection count alike. A revision
+// without a visible change does no harm.
 //
-// Refused: commit numbers that are encrypted (they still differ between two libraries that the client cannot tell
-// apart otherwise, and this project writes no ciphers), and counting when a token is asked for (it would read the log).
+// Rejected: encrypted commit numbers (they still differ between two libraries that are otherwise indistinguishable to
+// the client, and this project implements no ciphers), and counting when a token is requested (it would read the log).
 
 extension Projections {
-  /// Notes a commit for every client whose view an event touches.
-  /// - Complexity: O(log n) without clients; otherwise O(k log n) for the k objects of the event and the containers
-  ///   that they stand in.
+  /// Records a commit for every client whose view an event touches.
+  /// - Complexity: O(log n) without clients; otherwise O(k log n) for the k objects of the event and their containers.
   func noteSightings(of event: Event, in commit: UInt64, _ t: inout WriteTransaction) throws {
     guard try t.count(of: clients) > 0 else { return }
     for client in try viewers(of: event, t) {
@@ -86,7 +86,7 @@ extension Projections {
       }.map(\.creator))
   }
 
-  /// The last sighting of a client; nil if nothing ever touched its view.
+  /// The last revision of a client; nil if no commit touched its view.
   /// - Complexity: O(log n).
   func lastSighting(
     of client: ObjectNumber, in t: borrowing some Reading
@@ -100,7 +100,7 @@ extension Projections {
     return last
   }
 
-  /// The commit of a client's sighting; nil if there is none of that number.
+  /// The commit of a client's revision; nil if it does not exist.
   func commit(ofSighting ordinal: UInt64, of client: ObjectNumber, in t: borrowing some Reading) throws -> UInt64? {
     let key = pairKey(client, ordinal)
     return try t.value(for: key.span.bytes, in: sightings)?.place(at: 0)
@@ -115,7 +115,7 @@ extension Projections {
     while range.high - range.low > 1 {
       let middle = range.low + (range.high - range.low) / 2
       guard let found = try self.commit(ofSighting: middle, of: client, in: t) else {
-        throw corruption("sighting \(middle) of client \(client)")
+        throw corruption("client revision \(middle) of client \(client)")
       }
       if found <= commit { range.low = middle } else { range.high = middle }
     }

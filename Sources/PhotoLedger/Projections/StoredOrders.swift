@@ -1,11 +1,11 @@
 import Foundation
 import LMDB
 
-// Orders that are kept, so that nobody has to make them.
+// Stored orders, so that common fetches need not compute them.
 //
-// Problem. What a gallery asks first is everything by date, and what it asks next are the smart albums. Each is a
-// fetch that judges every row of the library, gathers a key for each and sorts them: a fifth of a second for a million
-// assets, before anything is on the screen.
+// Problem. A gallery first fetches everything by date, and then the smart albums. Each is a fetch that tests every row
+// of the library, collects a key for each and sorts them: a fifth of a second for a million assets, before anything is
+// on the screen.
 //
 // So the keys of those fetches are a projection. A stored order is a query with its plan, and a database that holds the
 // key of each asset that the plan admits, in the order of the date:
@@ -29,17 +29,17 @@ import LMDB
 //     images             = smartAlbumUserLibrary  −  smartAlbumVideos  −  audio  −  unknown
 //     images and videos  = smartAlbumUserLibrary  −  audio  −  unknown
 //
-// What is taken away is part of the whole, and no two parts share an asset, so the count is a difference of counts; a
-// walk passes over the keys that a part holds. A new photo or video enters no order that it did not enter before.
+// The subtracted orders are subsets of the whole, and disjoint, so the count is a difference of counts; a walk skips
+// the keys of a subset. A new photo or video enters no order that it did not enter before.
 //
 // An album in its own order needs no keys either: `members` has its order, and its row counts the members that a fetch
 // shows, since an album says how many assets it has.
 //
 // Invariant: after each event the database holds the key of each row of `assets` that the plan admits, and no other.
 //
-// Refused: orders by other properties, and of people's own smart albums (every one costs each commit; whoever follows
-// a result pays once); counters beside the orders (LMDB has them); a bitmap of what belongs to what, since the first
-// screen would still have to find its place in the order.
+// Rejected: orders by other properties, and of user-defined smart albums (each costs every commit; a follower of a
+// result pays once); counters beside the orders (LMDB has them); a bitmap of memberships, since the first screen would
+// still have to find its place in the order.
 
 /// The way in which a result goes through a stored order.
 package enum StoredWay: Sendable, Equatable {
@@ -91,7 +91,7 @@ package struct StoredOrder: Sendable {
     let all =
       SmartAlbumQuery.builtIn.filter { $0.addedWithinDays == nil }.map(StoredOrder.init)
       + [MediaType.audio, .unknown].map(StoredOrder.init)
-    precondition(all.count <= UInt32.bitWidth, "A standing has a bit for each stored order.")
+    precondition(all.count <= UInt32.bitWidth, "The bit set must have a bit for each stored order.")
     return all
   }()
 
@@ -101,7 +101,9 @@ package struct StoredOrder: Sendable {
     for (index, order) in all.enumerated() { answers[order.plan.query] = StoredAnswer(order: index) }
     let indexes = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.plan.query, $0) })
     func index(_ condition: Condition) -> Int {
-      guard let index = indexes[query(where: condition)] else { preconditionFailure("\(condition) is kept in order.") }
+      guard let index = indexes[query(where: condition)] else {
+        preconditionFailure("There is no stored order for \(condition).")
+      }
       return index
     }
     let parts = [MediaType.video, .audio, .unknown]
@@ -264,10 +266,10 @@ extension Projections {
   /// Keys of an answer as the store has them, from its beginning or from behind a place on.
   ///
   /// - Parameters:
-  ///   - most: how many at most.
-  ///   - place: the last key that was given; nil: from the beginning.
-  ///   - rowLimit: how many rows or keys are judged at most, where not all belong.
-  /// - Returns: fewer than `most` at the end of the order, or where `rowLimit` rows had no more.
+  ///   - most: the maximum number of keys.
+  ///   - place: the last returned key; nil: from the beginning.
+  ///   - rowLimit: the maximum number of rows or keys to test, if not all belong.
+  /// - Returns: fewer than `most` at the end of the order, or if `rowLimit` rows had no more.
   /// - Complexity: O(m log n) for m keys; but by date of a whole order, O(log n) too for each that does not belong.
   func keys(
     _ most: Int, of answer: StoredAnswer, after place: NarrowKey? = nil, rowLimit: Int = .max,
@@ -323,7 +325,7 @@ extension Projections {
     var keys: [NarrowKey] = []
     var judged = 0
     var cursor = try t.cursor(in: order)
-    // Those of one date stand in ascending order either way, so the way back goes from date to date.
+    // Assets of one date are in ascending order either way, so the descending walk goes from date to date.
     var next = place.map { NarrowKey(word: $0.word, number: $0.number + 1) }
     if next == nil {
       next = (try ascending ? cursor.first()?.key.dateWord() : cursor.last()?.key.dateWord())
@@ -372,8 +374,8 @@ extension Projections {
 }
 
 extension RawSpan {
-  /// The word of the date in a key of a stored order. One of another length would stand beside its place, and who goes
-  /// from date to date would come back to it for ever.
+  /// The word of the date in a key of a stored order. A key of another length would sort beside its position, and a
+  /// walk from date to date would return to it for ever.
   fileprivate func dateWord() throws(LibraryError) -> UInt64 {
     guard byteCount == 16 else { throw Projections.corruption("a key of a stored order") }
     return try number(at: 0)

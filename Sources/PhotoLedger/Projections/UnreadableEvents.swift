@@ -1,46 +1,45 @@
 package import EventLog
 package import LMDB
 
-// Events that cannot be carried out.
+// Events that cannot be applied, and their quarantine.
 //
-// An event can be beyond this program: of an unknown type or version, of bytes that make no sense, or of a change of
-// something that is not as the event says. Whoever passes it over tells another history than the log, so there are two
-// ways, and the owner chooses:
+// An event may be unreadable for this version: its type or version is unknown, its bytes are invalid, or an old value
+// does not match. Skipping it would yield another history than the log, so there are two ways, and the owner chooses:
 //
-//     stop        (the default) whatever reads the event ends with a sentence that names it; nothing is changed
-//     set aside   a rebuild notes the event and why in `aside`, and goes on without it. From then on every reader
-//                 takes it for one that changed nothing, `log` shows it as set aside, `stat` counts it and `verify`
-//                 lists it. The next rebuild tries it again: a newer program may know it
+//     stop        (the default) every reader of the event fails with an error that names it; nothing is changed
+//     set aside a rebuild records the event and the reason in `aside`, and continues without it. From then on every
+//     reader treats it as one that changed nothing, `log` shows it as quarantined, `stat` counts it and `verify` lists
+//     it. The next rebuild tries it again: a newer program may know it
 //
-// Refused: to take an unknown type for one that changes nothing, as a rule. A skipped fact is not seen until an answer
+// Rejected: to take an unknown type for one that changes nothing, as a rule. A skipped fact is not seen until an answer
 // is wrong.
 
-/// What a rebuild does with an event that it cannot carry out.
+/// What a rebuild does with an event that it cannot apply.
 public enum UnreadableEventPolicy: Sendable, Hashable {
   /// It ends with a sentence that names the event, and nothing is changed.
   case stop
-  /// It notes the event and why, and goes on without it.
+  /// It quarantines the event with the reason, and continues without it.
   case setAside
 }
 
-/// An event that was set aside.
+/// A quarantined event.
 public struct SetAsideEvent: Sendable, Hashable, CustomStringConvertible {
   /// The place of the event in the log, from 1.
   public let sequence: UInt64
-  /// Why it could not be carried out, as a sentence.
+  /// Why it cannot be applied, as a message.
   public let reason: String
   /// Both, as a sentence.
-  public var description: String { "Event \(sequence) is set aside: \(reason)" }
+  public var description: String { "Event \(sequence) is quarantined: \(reason)" }
 }
 
-/// How a replay stops at an event that it cannot carry out.
+/// The error of a replay at an event that it cannot apply.
 package struct UnreadableEvent: Error {
   package var sequence: UInt64
   package var failure: LibraryError
 }
 
 extension LibraryError {
-  /// Whether an event that cannot be carried out may be the cause.
+  /// Whether an event that cannot be applied may be the cause.
   fileprivate var isAboutEvents: Bool { code == .newerThanProgram || code == .corrupted }
 }
 
@@ -48,24 +47,24 @@ extension Projections {
   /// The most events that one rebuild sets aside: each begins the replay again.
   static let asideLimit = 64
 
-  /// The event of a record, as every reader of a stretch of the log takes it: one that was set aside changed nothing.
+  /// The event of a record, as every reader of a log range reads it: a quarantined one changed nothing.
   /// - Throws: ``LibraryError`` `.newerThanProgram` or `.corrupted`, which name the event.
-  /// - Complexity: O(1) unless events are set aside; then O(log n).
+  /// - Complexity: O(1) unless events are quarantined; then O(log n).
   package func event<T: TransactionReading & ~Copyable>(
     _ record: borrowing StoredEvent, in t: borrowing T
   ) throws -> Event {
     try reasonAside(record.sequence, in: t) == nil ? Event(record) : .nothingChanged
   }
 
-  /// Why an event is set aside; nil if it is not.
-  /// - Complexity: O(1) unless events are set aside; then O(log n).
+  /// Why an event is quarantined; nil if it is not.
+  /// - Complexity: O(1) unless events are quarantined; then O(log n).
   func reasonAside(_ sequence: UInt64, in t: borrowing some Reading) throws -> String? {
     guard try t.count(of: aside) > 0 else { return nil }
     let key: InlineArray<1, UInt64> = [sequence.bigEndian]
     return try t.bytes(for: key.span.bytes, in: aside).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Every event that is set aside, in the order of the log.
+  /// All quarantined events, in the order of the log.
   package func setAside(in t: borrowing some Reading) throws -> [SetAsideEvent] {
     var events: [SetAsideEvent] = []
     try t.forEach(in: aside) { key, value in
@@ -76,9 +75,9 @@ extension Projections {
     return events
   }
 
-  /// Carries a record out, or notes that it is set aside.
-  /// - Parameter skipped: the events that are set aside, with the reasons.
-  /// - Throws: ``UnreadableEvent`` if it cannot be carried out.
+  /// Applies a record, or records that it is quarantined.
+  /// - Parameter skipped: the quarantined events, with the reasons.
+  /// - Throws: ``UnreadableEvent`` if it cannot be applied.
   func carryOut(
     _ record: borrowing StoredEvent, settingAside skipped: [UInt64: String], in t: inout WriteTransaction
   ) throws {

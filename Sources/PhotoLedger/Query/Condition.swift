@@ -7,9 +7,9 @@
 //                                               └ description: a format string that reads back as the same condition
 //
 // Logic is two-valued, as NSPredicate's is: a comparison with a missing value is false, except `== NULL`, and `!=` is
-// the negation of `==`. So `duration < 5` and `NOT duration >= 5` differ for an object without a duration: the first
-// is false, the second true. SQL's third value was refused: no PhotoKit client expects it, and it would make NOT of a
-// membership test depend on what a row lacks.
+// the negation of `==`. So `duration < 5` and `NOT duration >= 5` differ for an object without a duration: the first is
+// false, the second true. Rejected: SQL's third value; no PhotoKit client expects it, and it would make NOT of a
+// membership test depend on missing values.
 //
 // Equal queries share one live tree, so equality must see through spelling. `normalized()` gives one form to conditions
 // that differ in order, nesting, double negation, constants or number kinds. It does not prove theorems:
@@ -90,9 +90,9 @@ public indirect enum Condition: Hashable, Sendable {
     case beginsWith = "BEGINSWITH"
     /// The property ends with the text.
     case endsWith = "ENDSWITH"
-    /// The whole property fits the text, in which `*` stands for any run of characters and `?` for one.
+    /// The whole property matches the text, in which `*` is any run of characters and `?` any one.
     case like = "LIKE"
-    /// The whole property fits a regular expression.
+    /// The whole property matches a regular expression.
     case matches = "MATCHES"
   }
 

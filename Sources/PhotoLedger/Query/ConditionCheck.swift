@@ -3,7 +3,7 @@ import Foundation
 extension Condition {
   /// Refuses what a fetch cannot answer: unknown keys, values of another kind, orders of things without order.
   ///
-  /// The evaluator answers any condition; this tells its author that it cannot mean what it says.
+  /// The evaluator answers any condition; this rejects conditions that are meaningless.
   /// - Throws: ``FetchError`` naming the key or value (FR-09).
   public func check(for entity: Entity) throws(FetchError) {
     switch self {
@@ -72,7 +72,7 @@ extension PropertyKey {
     case (.date, .text(let text)):
       throw FetchError(
         .wrongArgument, text,
-        "\(value.formatDescription) is no date for '\(rawValue)'; write it as 2024-05-31T18:30:00+02:00 (RFC 3339).")
+        "\(value.formatDescription) is not a date for '\(rawValue)'; write it as 2024-05-31T18:30:00+02:00 (RFC 3339).")
     default: break
     }
     throw FetchError(

@@ -9,11 +9,11 @@
 //   \d \w \s  sets                            x{2,3}  x x x?, written out
 //
 // Invariant: time is at most O(characters × instructions), and a program has at most 4096 instructions. Back
-// references, looking around, word boundaries, named classes and inline flags have no place in that scheme or no
-// user; they are refused by name. Greedy and lazy repetition fit the same texts, so a lazy mark is read and ignored.
-// Swift's Regex was refused because it backtracks.
+// references, look-around, word boundaries, named classes and inline flags do not fit that scheme or have no user; they
+// are rejected by name. Greedy and lazy repetition match the same texts, so a lazy mark is accepted and ignored.
+// Rejected: Swift's Regex, because it backtracks.
 
-/// A compiled pattern that fits whole texts in bounded time.
+/// A compiled pattern that matches whole texts in bounded time.
 package struct TextPattern: Sendable {
   enum Instruction: Sendable {
     case character(Character)
@@ -88,7 +88,7 @@ package struct TextPattern: Sendable {
     program = try compiler.compile()
   }
 
-  /// Whether the whole text fits.
+  /// Whether the whole text matches.
   /// - Complexity: O(n × m) for n characters and m instructions.
   package func fits(_ text: String) -> Bool {
     var now = Places(count: program.count)

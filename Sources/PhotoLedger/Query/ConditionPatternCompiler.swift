@@ -78,7 +78,7 @@ struct PatternCompiler {
     }
   }
 
-  /// The character that an escape stands for.
+  /// The character of an escape.
   private func plain(_ character: Character) throws(FetchError) -> Character {
     switch character {
     case "n": return "\n"

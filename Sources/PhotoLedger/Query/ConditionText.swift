@@ -18,7 +18,7 @@ package struct TextTest: Sendable {
       do throws(FetchError) {
         pattern = try TextPattern(regularExpression: text, options: options)
       } catch {
-        preconditionFailure("A condition is evaluated before it was checked: \(error)")
+        preconditionFailure("A condition was evaluated before it was checked: \(error)")
       }
     default: pattern = nil
     }

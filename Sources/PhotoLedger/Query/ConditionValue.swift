@@ -1,7 +1,7 @@
 public import Foundation
 
 // Values and how they compare. The rules are total: any two values have an answer under any comparator, so a condition
-// never fails on a row; what makes no sense is refused earlier, by `Condition.check(for:)`.
+// never fails on a row; meaningless conditions are rejected earlier, by `Condition.check(for:)`.
 //
 //   nil == nil            true; nil equals nothing else
 //   nil < x, x >= nil     false, whatever x (NSPredicate); NOT of it is true

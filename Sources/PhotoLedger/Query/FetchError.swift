@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a fetch was refused: an unknown key, a malformed or unsupported predicate, an argument of the wrong kind
+/// Why a fetch was rejected: an unknown key, a malformed or unsupported predicate, an argument of the wrong type
 /// (FR-09).
 public struct FetchError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What was wrong; new codes may come.
@@ -22,7 +22,7 @@ public struct FetchError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// What was wrong.
   public let code: Code
-  /// The key, word, argument or sub-expression that was refused.
+  /// The rejected key, word, argument or sub-expression.
   public let subject: String
   /// What was wrong and what to do, as a sentence without the place.
   public let sentence: String

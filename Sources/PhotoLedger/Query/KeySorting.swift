@@ -29,11 +29,9 @@ extension NarrowKey {
     sortByDigits(&keys, &other, varying: words) { $0.word }
   }
 
-  /// Sorts by the digits of a word, those with equal words as they stood.
-  /// - Parameters:
-  ///   - keys: what is sorted.
-  ///   - other: as long; what it holds is overwritten.
-  ///   - varying: the bits in which the words differ.
+  /// Sorts by the digits of a word, stably.
+  /// - Parameters: - keys: the keys to sort. - other: a buffer of the same length, which is overwritten. - varying: the
+  ///   bits in which the words differ.
   @inline(__always)
   private static func sortByDigits(
     _ keys: inout [NarrowKey], _ other: inout [NarrowKey], varying: UInt64, _ word: (NarrowKey) -> UInt64

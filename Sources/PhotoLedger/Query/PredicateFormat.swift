@@ -10,23 +10,22 @@
 //   primary     = ( predicate ) | key | literal | { list } | CAST(seconds, "NSDate") | %@ %K %d %f …
 //               | TRUEPREDICATE | FALSEPREDICATE
 //
-// A parenthesis may hold a predicate or an operand, `(a == 1)` or `(a & 8) != 0`, and only what follows tells. So both
-// are read by the same functions into a `Node` that is either, and whoever needs one of the two says so if it got the
-// other; nothing is read twice.
+// A parenthesis may hold a predicate or an operand, `(a == 1)` or `(a & 8) != 0`, and only the following token decides.
+// So both are parsed by the same functions into a `Node` that is either, and a caller that needs one of the two throws
+// if it got the other; nothing is parsed twice.
 //
-// One addition: text compared with a date key is read as a date (RFC 3339), so that a shell can ask for
-// `creationDate >= "2024-05-31T18:30:00Z"`. PhotoKit would refuse it, so no PhotoKit client means anything else by it.
+// One addition: text compared with a date key is read as a date (RFC 3339), so that a shell can ask for `creationDate
+// >= "2024-05-31T18:30:00Z"`. PhotoKit rejects it, so no PhotoKit client uses it with another meaning.
 //
-// Invariant: reading ends, in time linear in the length. Depth is at most 100 and length 16 MiB; what goes wrong is a
+// Invariant: parsing terminates, in time linear in the length. Depth is at most 100 and length 16 MiB; every error is a
 // `FetchError` with the column, never a trap.
 
 extension Condition {
   /// Reads a predicate format string, as NSPredicate does (photokit a.9, FR-10), into normal form.
   ///
-  /// - Parameters:
-  ///   - format: for example `(mediaSubtypes & %d) != 0 AND creationDate > %@`.
-  ///   - arguments: what `%@`, `%K`, `%d`, `%f` and their like stand for, in order.
-  ///   - entity: the kind of object that is fetched; it says which keys there are.
+  /// - Parameters: - format: for example `(mediaSubtypes & %d) != 0 AND creationDate > %@`. - arguments: the values for
+  ///   `%@`, `%K`, `%d`, `%f` and so on, in order. - entity: the kind of object that is fetched; it says which keys
+  ///   there are.
   /// - Throws: ``FetchError`` with the place: `malformedPredicate`, `unknownKey`, `unsupportedPredicate` or
   ///   `wrongArgument` (FR-09).
   /// - Complexity: O(n log n) in the length and the number of arguments' elements.
@@ -80,7 +79,7 @@ struct PredicateParser {
 
   private mutating func predicateAndEnd() throws(FetchError) -> Condition {
     guard lexer.bytes.count <= Self.greatestLength else {
-      throw .malformed("length", "A predicate may be 16 MiB long; this one has \(lexer.bytes.count) bytes.")
+      throw .malformed("length", "A predicate may have at most 16 MiB, not \(lexer.bytes.count) bytes.")
     }
     try advance()
     let condition = try self.condition(of: try disjunction())
@@ -180,7 +179,7 @@ struct PredicateParser {
       case "d": options.insert(.diacriticInsensitive)
       case "n": break
       case "l": throw .unsupported("[l]", "The option l compares as a locale does; a library has no locale. Use [cd].")
-      default: throw .malformed(letters, "'\(letter)' is no option of a comparison; the options are c, d and n.")
+      default: throw .malformed(letters, "'\(letter)' is not an option of a comparison; the options are c, d and n.")
       }
     }
     try advance()
@@ -221,13 +220,13 @@ struct PredicateParser {
   mutating func nextArgument(for specifier: String) throws(FetchError) -> PredicateArgument {
     guard used < arguments.count else {
       throw FetchError(
-        .wrongArgument, specifier, "There is no argument for '\(specifier)': \(arguments.count) were given.")
+        .wrongArgument, specifier, "There is no argument for '\(specifier)': only \(arguments.count) were passed.")
     }
     used += 1
     return arguments[used - 1]
   }
 
   static func unsupportedWord(_ word: String) -> FetchError {
-    .unsupported(word, "'\(word)' asks about the members of a collection, which no fetch supports.")
+    .unsupported(word, "'\(word)' tests the members of a collection, which fetches do not support.")
   }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a place such as `%@` in a predicate format string stands for.
+/// The value for a specifier such as `%@` in a predicate format string.
 public enum PredicateArgument: Hashable, Sendable {
   /// One value; for `%K`, text that names a key.
   case value(PropertyValue)
@@ -20,7 +20,7 @@ public enum PredicateArgument: Hashable, Sendable {
       self = .list(try Self.elements(of: sequence))
     } else {
       throw FetchError(
-        .wrongArgument, "\(type(of: value))", "A value of type \(type(of: value)) cannot stand in a predicate.")
+        .wrongArgument, "\(type(of: value))", "A value of type \(type(of: value)) cannot be used in a predicate.")
     }
   }
 
@@ -28,7 +28,7 @@ public enum PredicateArgument: Hashable, Sendable {
     var values: [PropertyValue] = []
     for element in sequence {
       guard case .value(let value) = try PredicateArgument(element) else {
-        throw FetchError(.wrongArgument, "\(Values.self)", "A list in a predicate cannot hold lists.")
+        throw FetchError(.wrongArgument, "\(Values.self)", "A list in a predicate cannot contain lists.")
       }
       values.append(value)
     }
@@ -46,7 +46,7 @@ public enum PredicateArgument: Hashable, Sendable {
   }
 }
 
-/// A type whose values can stand in a predicate.
+/// A type whose values can be used in a predicate.
 public protocol PredicateArgumentConvertible {
   /// The value as an argument.
   var predicateArgument: PredicateArgument { get }

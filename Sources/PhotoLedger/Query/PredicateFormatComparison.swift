@@ -21,7 +21,7 @@ extension PredicateParser {
       return try ordered(left, comparator, options, right, at: place)
     }
     guard let test = Condition.TextOperator(rawValue: name) else {
-      throw failure(.unsupported(name, "'\(name)' compares type identifiers, which no fetch supports."), at: place)
+      throw failure(.unsupported(name, "'\(name)' compares type identifiers, which fetches do not support."), at: place)
     }
     return try text(left, test, options, right, at: place)
   }

@@ -76,11 +76,11 @@ struct PredicateLexer {
     case UInt8(ascii: "$"):
       index += 1
       let name = word()
-      throw .unsupported("$\(name)", "'$\(name)' is a variable; a fetch has none. Pass the value as %@.")
+      throw .unsupported("$\(name)", "'$\(name)' is a variable, which fetches do not support. Pass the value as %@.")
     case UInt8(ascii: "@"):
       index += 1
       let name = word()
-      throw .unsupported("@\(name)", "'@\(name)' is an operator on collections, which no fetch supports.")
+      throw .unsupported("@\(name)", "'@\(name)' is an operator on collections, which fetches do not support.")
     default: return try symbol()
     }
   }
@@ -119,7 +119,7 @@ struct PredicateLexer {
     while let byte = byte(),
       [UInt8(ascii: "l"), UInt8(ascii: "h"), UInt8(ascii: "q"), UInt8(ascii: "z")].contains(byte)
     { index += 1 }
-    guard let last = byte() else { throw .malformed("%", "'%' stands at the end; write %@, %d, %f or %K.") }
+    guard let last = byte() else { throw .malformed("%", "'%' is at the end; write %@, %d, %f or %K.") }
     index += 1
     let name = String(decoding: bytes[start..<index], as: UTF8.self)
     switch last {
@@ -131,7 +131,7 @@ struct PredicateLexer {
       throw .malformed("%%", "'%%' is a percent sign and means nothing outside quotes; inside them write one '%'.")
     default: break
     }
-    throw .malformed(name, "'\(name)' is no place for an argument; write %@, %d, %f or %K.")
+    throw .malformed(name, "'\(name)' is not a format specifier; write %@, %d, %f or %K.")
   }
 }
 
@@ -151,7 +151,7 @@ extension PredicateLexer {
       content += try escape()
     }
     index = start
-    throw .malformed("text", "The text that begins here has no closing quote.")
+    throw .malformed("text", "The text that starts here has no closing quote.")
   }
 
   private mutating func escape() throws(FetchError) -> [UInt8] {
@@ -217,7 +217,7 @@ extension PredicateLexer {
   private mutating func badNumber(from start: Int) -> FetchError {
     _ = word(while: { $0.isWordPart })
     let digits = String(decoding: bytes[start..<max(index, min(start + 1, bytes.count))], as: UTF8.self)
-    return .malformed(digits, "'\(digits)' is no number, or one beyond 64 bits.")
+    return .malformed(digits, "'\(digits)' is not a number, or does not fit into 64 bits.")
   }
 
   private mutating func word(while isPart: (UInt8) -> Bool) -> String {

@@ -67,7 +67,7 @@ extension PredicateParser {
     case .text(let text): return try literal(.text(text), at: start)
     case .integer(let number):
       guard let signed = Int64(exactly: number) else {
-        throw .malformed("\(number)", "\(number) is beyond the whole numbers of 64 bits.")
+        throw .malformed("\(number)", "\(number) does not fit into a 64-bit integer.")
       }
       return try literal(.integer(signed), at: start)
     case .double(let number): return try literal(.double(number), at: start)
@@ -102,7 +102,7 @@ extension PredicateParser {
     repeat {
       let element = try deeper { (parser) throws(FetchError) in try parser.binary(above: 0) }
       guard case .value(let value) = element.node else {
-        throw failure(.unsupported("{…}", "Only constants can stand in a list."), at: element.position)
+        throw failure(.unsupported("{…}", "A list can contain only constants."), at: element.position)
       }
       values.append(value)
     } while try take(",")
@@ -126,12 +126,12 @@ extension PredicateParser {
       try advance()
       if token == .symbol("(") {
         throw failure(
-          .unsupported(word, "'\(word)(…)' is a function; a fetch calls none but CAST. Pass its value as %@."),
+          .unsupported(word, "'\(word)(…)' is a function; fetches support only CAST. Pass its value as %@."),
           at: start)
       }
       if token == .symbol("[") {
         throw failure(
-          .unsupported(word, "'\(word)[…]' asks for a member of a collection, which no fetch supports."), at: start)
+          .unsupported(word, "'\(word)[…]' selects a member of a collection, which fetches do not support."), at: start)
       }
       do throws(FetchError) {
         return .key(try PropertyKey(spelled: word, for: entity))
@@ -160,7 +160,7 @@ extension PredicateParser {
     }
     try expect(",", after: "the number of CAST")
     guard token == .text("NSDate") || token == .text("Date") else {
-      throw .unsupported("CAST", "CAST makes dates: expected \"NSDate\", found \(token).")
+      throw .unsupported("CAST", "CAST creates dates: expected \"NSDate\", found \(token).")
     }
     try advance()
     try expect(")", after: "the type of CAST")

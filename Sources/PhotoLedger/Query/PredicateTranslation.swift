@@ -15,7 +15,7 @@ public import Foundation
 // missing value stops Foundation's evaluation with an error; here the comparison around it sees a missing value. And
 // `localIdentifier` equals any spelling of the same identity, with or without its suffix.
 //
-// Implicit members (`.image`) are refused by the macro itself, and it cannot name an enumeration's case; values are
+// Implicit members (`.image`) are rejected by the macro itself, and it cannot name an enumeration's case; values are
 // captured: `let image = MediaType.image` before `#Predicate<Asset> { $0.mediaType == image }`.
 
 extension Condition {
@@ -61,7 +61,7 @@ protocol TranslatableExpression {
   func translate(_ translation: PredicateTranslation) throws(FetchError) -> PredicateTerm
 }
 
-/// The reading of one predicate: its entity, and what its variables stand for.
+/// The translation of one predicate: its entity, and the bindings of its variables.
 struct PredicateTranslation {
   let entity: Entity
   let variables: [PredicateExpressions.VariableID: PredicateTerm]
@@ -142,7 +142,7 @@ struct PredicateTranslation {
     return .unsupported(name, "The expression '\(name)' is not supported by a fetch.")
   }
 
-  /// The kind of an expression, without what it is made of.
+  /// The kind of an expression, without its operands.
   static func name<Expression>(of expression: Expression) -> String {
     let whole = "\(type(of: expression))"
     return String(whole.prefix { $0 != "<" }.split(separator: ".").last ?? "expression")

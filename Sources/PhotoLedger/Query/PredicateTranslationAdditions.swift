@@ -13,8 +13,8 @@ where Base.Output: OptionSet, Element.Output == Base.Output {
   let element: Element
 
   /// Evaluates both sides and tests the bits.
-  /// - Parameter bindings: the objects that the predicate is asked about.
-  /// - Throws: what the sides throw.
+  /// - Parameter bindings: the objects to evaluate.
+  /// - Throws: the errors of the operands.
   public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
     try base.evaluate(bindings).isSuperset(of: element.evaluate(bindings))
   }
@@ -64,8 +64,8 @@ extension OptionSetContains: TranslatableExpression {
     let other: Other
 
     /// Evaluates both sides and searches.
-    /// - Parameter bindings: the objects that the predicate is asked about.
-    /// - Throws: what the sides throw.
+    /// - Parameter bindings: the objects to evaluate.
+    /// - Throws: the errors of the operands.
     public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
       try TextTest(.contains, other.evaluate(bindings), [.caseInsensitive, .diacriticInsensitive])
         .holds(base.evaluate(bindings))
@@ -110,7 +110,7 @@ extension LocalIdentifier: Codable {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
     guard let identifier = LocalIdentifier(text) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' is no local identifier.")
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' is not a local identifier.")
     }
     self = identifier
   }

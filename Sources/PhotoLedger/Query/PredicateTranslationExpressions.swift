@@ -1,6 +1,6 @@
 import Foundation
 
-// What each expression of Foundation's means. An expression that is not here is refused by its name.
+// What each expression of Foundation's means. An expression that is not here is rejected by its name.
 
 extension PredicateExpressions.Variable: TranslatableExpression {
   func translate(_ translation: PredicateTranslation) throws(FetchError) -> PredicateTerm {

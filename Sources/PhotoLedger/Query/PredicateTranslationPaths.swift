@@ -34,7 +34,7 @@ enum PropertyPath {
       || path == \BurstSelectionTypes.isEmpty
   }
 
-  /// The path as it is written; where Swift knows only an address, the type and what the property is.
+  /// The path as written; if Swift knows only an address, the type and the kind of the property.
   static func name(of path: AnyKeyPath) -> String {
     let text = "\(path)"
     guard text.contains("<computed") else { return text }

@@ -1,4 +1,4 @@
-// A query says which objects a result holds and in what order; a window says which stretch of it is shown.
+// A query defines the objects of a result and their order; a window defines the range of it that is shown.
 //
 // Equality of queries decides which results share one live tree, so a query is normalised when it is made: the
 // condition in its normal form, the hidden and trash flags as they are. Windows are kept apart: two results that
@@ -12,11 +12,11 @@ package struct Query: Hashable, Sendable {
     case library
     /// The members of an album, or the children of a folder.
     case members(of: ObjectNumber)
-    /// Objects that were asked for by identifier.
+    /// Objects fetched by identifier.
     case objects(Set<ObjectNumber>)
     /// The objects of a transient collection, each with its place (FR-16).
     case listed([ObjectNumber: OrderKey])
-    /// The collections that an object stands in.
+    /// The collections that contain an object.
     case containing(ObjectNumber)
   }
 
@@ -31,7 +31,7 @@ package struct Query: Hashable, Sendable {
   package var condition: Condition
   package var sort: [SortTerm]
   package var includesHidden = false
-  /// Whether members of a burst are shown that neither stand for it nor were picked (FR-07).
+  /// Whether members of a burst are shown that neither represent it nor were picked (FR-07).
   package var includesAllBurst = false
   /// Where assets may come from (FR-08); an asset that comes from nowhere known is always shown.
   package var sources = SourceTypes.all
@@ -40,9 +40,9 @@ package struct Query: Hashable, Sendable {
   package var trash = Trash.without
   /// The words that are looked for; nil: whatever the words.
   package var search: SearchText?
-  /// How whoever asks sees the library: two ways of seeing never share a result.
+  /// The access of the client: clients with different access never share a result.
   package var access = Access.full
-  /// Whether whoever asks may see the album or folder of the scope; the content of one that it may not is empty.
+  /// Whether the client has access to the album or folder of the scope; otherwise its content is empty.
   package var isScopeShown = true
 
   /// Whether the result can hold anything at all.
@@ -56,7 +56,7 @@ package struct Query: Hashable, Sendable {
   }
 }
 
-/// The stretch of a result that is shown.
+/// The range of a result that is shown.
 package struct Window: Hashable, Sendable {
   /// How many objects are passed over first.
   package var offset = 0

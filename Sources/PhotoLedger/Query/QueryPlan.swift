@@ -61,9 +61,8 @@ package final class QueryPlan: Sendable {
 /// Keys that a plan can make.
 package protocol PlannedKey: ResultKey {
   /// Makes the key of an object.
-  /// - Parameters:
-  ///   - terms: the readers of the plan's sort, for rows of the object's kind.
-  ///   - place: where it stands in the scope, which orders a result that is not sorted.
+  /// - Parameters: - terms: the readers of the plan's sort, for rows of the object's kind. - place: its position in the
+  ///   scope, which orders an unsorted result.
   static func make<Row>(_ terms: SortKeyEncoder<Row>, _ row: Row, _ number: ObjectNumber, _ place: OrderKey?) -> Self
   /// Sorts keys ascending.
   static func sort(_ keys: inout [Self])

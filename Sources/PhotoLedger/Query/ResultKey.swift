@@ -1,6 +1,6 @@
-// The keys of a result: what its sort asks for, then the number of the object, so that no two are equal.
+// The keys of a result: the sort terms, then the number of the object, so that no two are equal.
 
-/// What a result is ordered by: comparable, and ending in the object's number.
+/// The sort key of a result: comparable, and ending in the object's number.
 package protocol ResultKey: Comparable, Hashable, Sendable {
   var number: ObjectNumber { get }
 }

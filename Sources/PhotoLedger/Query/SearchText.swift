@@ -1,17 +1,17 @@
 import Foundation
 
-// Text search: which words an object is found by, and what a search asks for.
+// Text search: the words of an object, and the prefixes of a search.
 //
-// Somebody types the beginning of a few words, in any script, and expects every object whose words begin so. Texts are
-// folded first, so that case, accents and widths do not count, and then cut into words:
+// A user types prefixes of a few words, in any script, and expects every object with words of these prefixes. Texts are
+// folded first, so that case, accents and widths are ignored, and then split into words:
 //
 //     "Été à Zürich_02.JPG"   →  ete  a  zurich  02  jpg         letters, marks and digits of any script form words
 //     "東京タワー"             →  東京  京タ  タワ  ワー  ー          scripts without spaces: every two characters
 //     "🎂"                    →  🎂                              a pictograph is a word
 //
-// A search is a set of prefixes, and it finds an object if each of them begins some word of the object. A text in a
-// script without spaces is looked for by its pairs of characters, so it is found wherever it stands in a longer one;
-// objects that hold all pairs apart are found too.
+// A search is a set of prefixes; an object matches if each of them is a prefix of one of its words. Text in a script
+// without spaces is searched by its pairs of characters, so it is found at any position of a longer text; objects that
+// contain all pairs, but not adjacent, match too.
 //
 // The fold is compatibility decomposition, then upper and lower case, then the combining marks of Latin, Greek,
 // Cyrillic, Hebrew and Arabic are dropped. Decomposed Hangul makes what is typed a prefix at every keystroke (하, 한).
@@ -65,7 +65,7 @@ struct SearchWords: Equatable, Sendable {
   }
 }
 
-/// What a text search asks for: words that begin with each of some prefixes.
+/// A text search: a set of prefixes, each of which must match a word.
 package struct SearchText: Hashable, Sendable {
   /// The most prefixes that a search may have.
   package static let prefixLimit = 32
@@ -73,12 +73,12 @@ package struct SearchText: Hashable, Sendable {
   /// The folded prefixes, ascending, none of which begins another. None: nothing is found.
   let prefixes: [[UInt8]]
 
-  /// Reads what somebody typed; nil for a text of nothing but white space, which asks for nothing.
+  /// Parses the user's text; nil if it consists of white space only, which does not restrict the fetch.
   package init?(_ text: String) {
     guard text.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else { return nil }
     var found: Set<[UInt8]> = []
     WordCutter.cut(text, isSearch: true) { found.insert($0) }
-    // Who has a word that begins with the longer one has one that begins with the shorter one.
+    // An object that matches the longer prefix also matches the shorter one.
     let ascending = found.sorted { $0.lexicographicallyPrecedes($1) }
     prefixes = ascending.indices.filter { index in
       index + 1 == ascending.count || !ascending[index + 1].starts(with: ascending[index])
@@ -165,7 +165,7 @@ private struct WordCutter {
     run.removeAll(keepingCapacity: true)
   }
 
-  /// The bytes of a word that count, which end with a whole scalar.
+  /// The significant bytes of a word, which end with a complete scalar.
   private static func limited(_ word: [UInt8]) -> [UInt8] {
     guard word.count > SearchWords.wordLimit else { return word }
     var end = SearchWords.wordLimit

@@ -34,7 +34,7 @@ public struct SortTerm: Hashable, Sendable, CustomStringConvertible {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let direction = parts.count == 2 ? parts[1].lowercased() : "asc"
     guard direction == "asc" || direction == "desc" else {
-      throw FetchError(.unsupportedSort, text, "'\(text)' is no sort term; write KEY, KEY:asc or KEY:desc.")
+      throw FetchError(.unsupportedSort, text, "'\(text)' is not a valid sort key; write KEY, KEY:asc or KEY:desc.")
     }
     try self.init(
       PropertyKey(spelled: String(parts[0]), for: entity), ascending: direction == "asc", for: entity)

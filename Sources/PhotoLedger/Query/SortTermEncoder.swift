@@ -1,7 +1,7 @@
 // Sort keys: what the trees and indexes compare instead of rows.
 //
-// A key is written so that unsigned comparison of words, or of bytes, is the order that the terms ask for. One term
-// over a number, a date or a flag is one UInt64, which the trees keep beside the object's number:
+// A key is encoded so that unsigned comparison of words, or of bytes, is the order of the terms. One term over a
+// number, a date or a flag is one UInt64, which the trees keep beside the object's number:
 //
 //   missing    0
 //   flag       0 or 1
@@ -12,12 +12,12 @@
 // Several terms, or one over text, are bytes: 8 big-endian bytes for a number, and for text
 //
 //   missing    00
-//   text       01  folded text  00 00  text as it is  00 00          a zero byte inside becomes 00 FF
-//   descending every byte of the term turned over
+//   text       01  folded text  00 00  raw text 00 00          a zero byte inside becomes 00 FF
+//   descending every byte of the term inverted
 //
-// Folded is without case and accents, in no locale: "Été" stands between "eta" and "etf"; the raw text decides between
-// texts that fold alike. Both are compared by Unicode scalars. A locale's own order was refused: it depends on the
-// machine and on the version of its tables, and a store outlives both.
+// Folded text is without case and accents, independent of the locale: "Été" sorts between "eta" and "etf"; the raw text
+// decides between texts that fold alike. Both are compared by Unicode scalars. Rejected: a locale's own order; it
+// depends on the machine and on the version of its tables, and a store outlives both.
 //
 // Invariant: a < b as keys exactly when a comes before b by the terms; equal keys mean equal values of every term.
 // Ties are not broken here: a fetch appends the object's number, which is the order of addition (FR-11).

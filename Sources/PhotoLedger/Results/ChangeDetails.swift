@@ -12,7 +12,7 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
   public let fetchResultAfterChanges: FetchResult<Element>
   /// The commits that lead from one to the other, oldest first; several if the observer was slow.
   public let commits: [CommitSummary]
-  /// The positions; in one place for all who are told of them.
+  /// The positions, shared by all recipients.
   private let positions: SharedChanges?
   package var changes: IndexChanges? { positions?.indexes }
 
@@ -54,7 +54,7 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
 
   /// Whether the index sets are known; if not, only ``fetchResultAfterChanges`` may be used (CD-14).
   public var hasIncrementalChanges: Bool { changes != nil }
-  /// Positions in *before* of the objects that are gone (CD-04).
+  /// Positions in *before* of the removed objects (CD-04).
   public var removedIndexes: IndexSet? { changes.map { $0.removed.indexSet } }
   /// Positions in *after* of the objects that came (CD-05, CD-06).
   public var insertedIndexes: IndexSet? { changes.map { $0.inserted.indexSet } }
@@ -69,7 +69,7 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
   /// Moves from *before* to *after*, safe beside deletions in *before* and insertions in *after*.
   public var moved: [Relocation] { changes?.moved ?? [] }
 
-  /// The objects that are gone, as they were, in the order of ``removedIndexes`` (CD-08).
+  /// The removed objects, as of *before*, in the order of ``removedIndexes`` (CD-08).
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(k log n) for k objects, and one read for each later event that touched one of them.
   public func removedObjects() throws -> [Element] {
@@ -96,7 +96,7 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
   }
 }
 
-/// The positions of a change, shared by all who are told of it.
+/// The positions of a change, shared by all recipients.
 final class SharedChanges: Sendable {
   let indexes: IndexChanges
   init(_ indexes: IndexChanges) { self.indexes = indexes }
@@ -104,12 +104,12 @@ final class SharedChanges: Sendable {
 
 /// One object before and after a change (PHObjectChangeDetails, CD-21).
 public struct ObjectChangeDetails<Object: Sendable>: Sendable {
-  /// The object as it was.
+  /// The object before the change.
   public let objectBeforeChanges: Object
-  /// The object as it is; nil when it is gone.
+  /// The object after the change; nil if it was deleted.
   public let objectAfterChanges: Object?
   /// Whether bytes were changed, not metadata alone.
   public let assetContentChanged: Bool
-  /// Whether the object is gone. An asset in the trash is not, unless the trash was not to be shown (PH-05).
+  /// Whether the object was deleted. An asset in the trash was not, unless the trash is not shown (PH-05).
   public var objectWasDeleted: Bool { objectAfterChanges == nil }
 }

@@ -2,13 +2,13 @@ import CountedTree
 
 // Results that hold an asset which was erased since.
 //
-// A result finds a touched object in its tree by the sort key of the row before. Of an erased asset that row is gone:
-// what the log gives for every earlier state is a row without a word, which has another key and other answers to every
-// condition. The tree still knows. So the key of such an asset is looked for in the tree by its number, in one walk of
-// the tree: O(n) for those who follow over an erasure, and nothing for anybody else.
+// A result finds a touched object in its tree by the sort key of its previous row. For an erased asset that row is no
+// longer available: the log yields a redacted row for every earlier state, which has another key and other answers to
+// every condition. The tree still has the key. So the key of such an asset is searched in the tree by its number, in
+// one walk: O(n) for followers across an erasure, and nothing for all others.
 
 extension QueryPlan {
-  /// Whether a delta's rows do not tell where the objects stood.
+  /// Whether the rows of a delta do not determine the former positions of its objects.
   func isBlind(to delta: Delta) -> Bool { query.entity == .asset && !delta.erasedAssets.isEmpty }
 }
 

@@ -1,27 +1,27 @@
-// What the text of a search in the options of a fetch asks for.
+// The text search in the options of a fetch.
 
 extension FetchOptions {
-  /// Asks for the objects that have all of some words, or words that begin so.
-  /// - Parameter text: as somebody types it, in any script.
+  /// Restricts the fetch to objects with words of all these prefixes.
+  /// - Parameter text: the text as typed by the user, in any script.
   public init(search text: String) {
     self.init()
     search = text
   }
 
-  /// The prefixes that are looked for; nil if nothing is asked.
-  /// - Throws: ``LibraryError`` `.unsupportedPredicate` for a text that is too long to be a search.
+  /// The prefixes to search for; nil if there is no search.
+  /// - Throws: ``LibraryError`` `.unsupportedPredicate` for a text that is too long.
   func searchText() throws(LibraryError) -> SearchText? {
     guard let search else { return nil }
     guard search.utf8.count <= Self.searchLimit else {
       throw LibraryError(
         .unsupportedPredicate,
-        "A search has at most \(Self.searchLimit) bytes, this one has \(search.utf8.count); search for fewer words.")
+        "A search may have \(Self.searchLimit) bytes, not \(search.utf8.count); search for fewer words.")
     }
     guard let text = SearchText(search) else { return nil }
     guard text.prefixes.count <= SearchText.prefixLimit else {
       throw LibraryError(
         .unsupportedPredicate,
-        "A search has at most \(SearchText.prefixLimit) words, this one has \(text.prefixes.count); leave some out.")
+        "A search may have \(SearchText.prefixLimit) words, not \(text.prefixes.count); remove some.")
     }
     return text
   }

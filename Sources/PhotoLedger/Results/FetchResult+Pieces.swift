@@ -7,8 +7,8 @@ import LMDB
 // read at a time, on several cores, in transactions of one snapshot that have ended when the pieces are handed out.
 // Nothing is kept between but a place:
 //
-//     begun, and no later commit     the stored order, from behind the last key of the piece before
-//     begun, then a commit           the result is made as of its own commit, and goes on by positions
+//     begun, and no later commit     the stored order, after the last key of the previous piece
+//     begun, then a commit           the result is completed as of its own commit, and continues by positions
 //     made                           the tree, by positions
 //
 // The pages of the store that were read stay mapped, and a walk over everything maps all of it. They are the page
@@ -26,9 +26,9 @@ extension FetchResult {
   /// How many pieces are read at a time, at most.
   private static var piecesAtOnce: Int { 8 }
 
-  /// Gives all objects in pieces, so that a long result is never held whole.
-  /// - Throws: ``LibraryError`` if the store cannot be read; what `body` throws.
-  /// - Complexity: O(n log n), in memory that does not depend on n unless the result has been made.
+  /// Iterates over all objects in pieces, so that a long result is never held completely.
+  /// - Throws: ``LibraryError`` if the store cannot be read; the errors of `body`.
+  /// - Complexity: O(n log n), in memory that does not depend on n unless the result is complete.
   package func forEachPiece(_ body: ([Element]) throws -> Void) throws {
     let (store, load) = (store, load)
     try forEachPiece({ numbers, moment, t in try numbers.map { try load.load(store, $0, moment, t) } }, body)

@@ -3,9 +3,9 @@ public import Foundation
 import LMDB
 
 // A fetch result is a value (design, decision 3): the root of a persistent tree of keys, and the number of the commit
-// it belongs to. It never changes; `PhotoLibrary.changes(to:)` tells how the next one differs. Objects are read when
-// they are asked for, and are as they were at the result's commit however late that is: rows that changed since are
-// taken back with the inverses of the events that changed them (`LibraryStore.assetRow(_:at:_:)` and its kin).
+// it belongs to. It never changes; `PhotoLibrary.changes(to:)` delivers the differences to later ones. Objects are read
+// on demand, always as of the result's commit: rows that changed since are computed with the inverses of the events
+// that changed them (`LibraryStore.assetRow(_:at:_:)` and related functions).
 
 /// The ordered objects that a fetch found, as of one commit (PHFetchResult, FR-01).
 public struct FetchResult<Element: Hashable & Sendable>: Sendable {
@@ -13,7 +13,7 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
   let store: LibraryStore
   let load: ObjectLoader<Element>
 
-  /// What the result is; made if the store had it in order and nobody has needed it so far.
+  /// The complete result; built on first use if it comes from a stored order.
   package var core: ResultCore { get throws { try state.made(in: store) } }
   /// The state that the result shows, as a token of its client's.
   public var token: Token { state.token }
@@ -103,11 +103,11 @@ extension FetchResult where Element == Asset {
     try store.position(of: asset.row.number, in: core)
   }
 
-  /// The position of an asset in a stretch of the result (PHFetchResult.index(of:in:), FR-03).
+  /// The position of an asset in a range of the result (PHFetchResult.index(of:in:), FR-03).
   /// - Parameters:
   ///   - asset: the asset.
   ///   - range: positions in this result.
-  /// - Returns: the position in this result; nil if the stretch does not hold the asset.
+  /// - Returns: the position in this result; nil if the range does not contain the asset.
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(log n), and one read for each later event that touched the asset.
   public func index(ofObject asset: Asset, in range: Range<Int>) throws -> Int? {
@@ -127,11 +127,11 @@ extension FetchResult where Element == PhotoCollection {
     try store.position(of: collection.row.number, in: core)
   }
 
-  /// The position of a collection in a stretch of the result (PHFetchResult.index(of:in:), FR-03).
+  /// The position of a collection in a range of the result (PHFetchResult.index(of:in:), FR-03).
   /// - Parameters:
   ///   - collection: the collection.
   ///   - range: positions in this result.
-  /// - Returns: the position in this result; nil if the stretch does not hold the collection.
+  /// - Returns: the position in this result; nil if the range does not contain the collection.
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(log n), and one read for each later event that touched the collection.
   public func index(ofObject collection: PhotoCollection, in range: Range<Int>) throws -> Int? {

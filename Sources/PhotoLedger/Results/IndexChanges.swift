@@ -1,10 +1,10 @@
 // What happened to the positions of a sorted list, from the positions of the touched objects alone.
 //
 // Problem. A result of n objects changed in k of them. Counted trees give the position of each touched object in the
-// old list and in the new one, O(log n) each. Everything an observer wants to know (removed, inserted, changed, moves)
-// must follow from those numbers, without a look at the n - k objects nobody touched. It can, because untouched
-// objects keep their order among each other: the j-th untouched object stands where the old list's touched positions
-// leave the j-th free place, and likewise in the new list. So its position on either side is j plus a count.
+// old list and in the new one, O(log n) each. Everything an observer needs (removed, inserted, changed, moves) must
+// follow from those numbers, without reading the n - k untouched objects. It can, because untouched objects keep their
+// order among each other: the j-th untouched object is at the j-th position that the touched ones leave free in the old
+// list, and likewise in the new list. So its position on either side is j plus a count.
 //
 // Worked example. Sorted by letter; c is removed, x inserted in front, f gets a new key and goes between b and d,
 // b's title changes:
@@ -19,28 +19,28 @@
 // Three lists, then, and which one a position counts in is part of its meaning:
 //
 //   before   the old list;
-//   B        before, without the removed, with the inserted put in at ascending positions (CD-05, CD-06, CD-10). It
-//            has the length of after, and each inserted object already stands where it stands in after;
+//   B        before, without the removed, with the inserted objects at ascending positions (CD-05, CD-06, CD-10). It
+//            has the length of after, and each inserted object already has its position in after;
 //   after    the new list.
 //
 // Two descriptions of movement are given, because two models of application are in use.
 //
 //   moves    PhotoKit's (CD-10 … CD-12). From B to after, a batch: all moved objects are taken out of B and put
-//            back at their targets in ascending order. Inserted objects are fixed points. An object that stands
-//            behind an inserted one in B and before it in after must therefore be reported, even if nobody touched
-//            it: from a b c d to b c x d a (a goes last, x is new) B is a b x c d, and c has to pass x. With c
-//            objects repositioned and m inserted up to c·m untouched ones are forced so, more than were touched:
-//            the coordinates demand it, not the algorithm.
+//            back at their targets in ascending order. Inserted objects are fixed points. An object that is after an
+//            inserted one in B and before it in after must therefore be reported, even if it was not touched: from a b
+//            c d to b c x d a (a moves last, x is new) B is a b x c d, and c has to pass x. With c
+//            objects repositioned and m inserted up to c·m untouched ones are forced to move, more than were touched: a
+//            property of the coordinates, not of the algorithm.
 //            Between two fixed points a longest increasing run stays, the rest moves.
-//   moved    From before to after, as UIKit's batch updates and our wire format want it. Derived on its own: an
-//            untouched object never moves, so it has at most as many entries as objects were repositioned, and of the
-//            repositioned as few as can be.
+//   moved From before to after, as UIKit's batch updates and our wire format need it. Derived separately: an untouched
+//   object never moves, so it has at most as many entries as objects were repositioned, and as few of those as
+//   possible.
 //
 // Invariant, tested against a naive walk on every small case: both models turn before into after exactly.
 //
-// Refused: comparing two lists (O(n), see Benchmarks); one set of moves for both models (either the untouched move
-// needlessly, or PhotoKit's order of application breaks); moves as a sequence of steps, each in the coordinates
-// the last one left, as Firestore gives them: nobody can apply those as a batch.
+// Rejected: comparing two lists (O(n), see Benchmarks); one set of moves for both models (either untouched objects move
+// needlessly, or PhotoKit's order of application breaks); moves as a sequence of steps, each in the coordinates after
+// the previous one, as in Firestore: those cannot be applied as a batch.
 
 /// A move from the list after removals and insertions to the new list (CD-10).
 public struct Move: Hashable, Sendable {
@@ -76,7 +76,7 @@ package struct IndexChanges: Hashable, Sendable {
   package let beforeCount: Int
   /// The length of the new list.
   package let afterCount: Int
-  /// Positions in the *old* list of objects that are gone, ascending (CD-04).
+  /// Positions in the *old* list of removed objects, ascending (CD-04).
   package let removed: [Int]
   /// Positions in the *new* list of objects that were not in the old one, ascending (CD-05, CD-06).
   package let inserted: [Int]

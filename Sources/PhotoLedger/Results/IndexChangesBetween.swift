@@ -16,7 +16,7 @@ extension IndexChanges {
     var places = [Identity: Int](minimumCapacity: before.count)
     for (position, identity) in before.enumerated() {
       let other = places.updateValue(position, forKey: identity)
-      precondition(other == nil, "A list must not hold one identity twice.")
+      precondition(other == nil, "A list must not contain an identity twice.")
     }
     var inserted: [Int] = []
     var common: [Relocation] = []
@@ -26,7 +26,7 @@ extension IndexChanges {
         inserted.append(position)
         continue
       }
-      precondition(isGone[place], "A list must not hold one identity twice.")
+      precondition(isGone[place], "A list must not contain an identity twice.")
       isGone[place] = false
       common.append(Relocation(before: place, after: position))
     }
@@ -44,7 +44,7 @@ extension IndexChanges {
 }
 
 extension [Int] {
-  /// The stretches of consecutive numbers in an ascending list: [1, 2, 3, 7] has 1..<4 and 7..<8.
+  /// The ranges of consecutive numbers in an ascending list: [1, 2, 3, 7] has 1..<4 and 7..<8.
   package var consecutiveRanges: [Range<Int>] {
     var ranges: [Range<Int>] = []
     for position in self {

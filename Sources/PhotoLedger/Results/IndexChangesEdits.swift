@@ -18,15 +18,15 @@ package struct KeyTouch<Key: Comparable & Sendable>: Sendable {
     self.isVisiblyChanged = isVisiblyChanged
   }
 
-  /// Whether there is anything to tell of the object, which is in the result before or after.
+  /// Whether the object is in the result before or after.
   var isTouch: Bool { isVisiblyChanged || old != new }
 }
 
 extension CountedTree {
-  /// Makes the edits of a change and tells at which positions they took place.
+  /// Applies the edits of a change and returns their positions.
   ///
-  /// Live results step in this one way, and the benchmarks measure it. An edit that contradicts the tree traps: a live
-  /// result that disagrees with the log about what it holds is a defect of PhotoLedger.
+  /// All live results step through this function, and the benchmarks measure it. An edit that contradicts the tree
+  /// traps: a live result that disagrees with the log about its contents is a defect of PhotoLedger.
   ///
   /// - Parameter edits: in any order, at most one for an object; each old key is present, each new key is not unless
   ///   it is also an old one.

@@ -15,10 +15,10 @@
 //
 // The untouched between two touched ones form a *block*: they share one shift, the number of repositioned objects that
 // passed from behind them to before them less those that passed the other way. Inside a block with shift s > 0 exactly
-// the places b - s ..< b cross boundary b, so the crossing ones are found by arithmetic, range by range. What does
-// not cross stays in whole blocks: nothing stands between two objects of a block in either list, so a run that
-// keeps one of them can keep them all. A heaviest increasing run over the blocks and the repositioned decides who
-// stays; at equal weight it keeps the more untouched ones.
+// the places b - s ..< b cross boundary b, so the crossing ones are found by arithmetic, range by range. The rest stays
+// in complete blocks: there is nothing between two objects of a block in either list, so a run that keeps one of them
+// can keep them all. A heaviest increasing run over the blocks and the repositioned objects decides which stay; at
+// equal weight it keeps the more untouched ones.
 
 extension TouchedPositions {
   /// The fewest repositioned objects whose moving, from before to after, leaves the rest in order.

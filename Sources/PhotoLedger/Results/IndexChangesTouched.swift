@@ -85,7 +85,7 @@ package struct TouchedPositions: Hashable, Sendable {
   ) {
     precondition(
       beforeCount - removed.count == afterCount - inserted.count,
-      "The lengths of the lists must differ by what was inserted less what was removed.")
+      "The lengths of the lists must differ by the number of insertions minus removals.")
     self.beforeCount = beforeCount
     self.afterCount = afterCount
     self.removed = SortedPositions(removed)

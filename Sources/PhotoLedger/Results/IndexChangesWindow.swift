@@ -1,9 +1,9 @@
-// A fetch with an offset and a limit shows a stretch of the sorted list. What enters that stretch is inserted for its
-// observer and what leaves it is removed, whoever was touched: with a limit of n, one insertion at the head pushes the
-// last object out, inserted[0] and removed[n - 1] (CD-19).
+// A fetch with an offset and a limit shows a window of the sorted list. Objects that enter the window are inserted for
+// its observer and objects that leave it are removed, whether or not they were touched: with a limit of n, one
+// insertion at the head pushes the last object out, inserted[0] and removed[n - 1] (CD-19).
 //
-// The touched positions of the whole list are turned into touched positions of the stretch, and everything else is
-// the same algebra. The untouched objects in view have consecutive ordinals, one range before and one after; those in
+// The touched positions of the whole list are converted to touched positions of the window, and everything else is the
+// same algebra. The untouched objects in the window have consecutive ordinals, one range before and one after; those in
 // one range only crossed an edge, and their positions follow by counting.
 
 extension TouchedPositions {
@@ -32,7 +32,8 @@ extension TouchedPositions {
   ///   - before: positions of the old list that were in view.
   ///   - after: positions of the new list that are in view.
   package func windowed(before: Range<Int>, after: Range<Int>) -> TouchedPositions {
-    precondition(before.upperBound <= beforeCount && after.upperBound <= afterCount, "A window must lie in its list.")
+    precondition(
+      before.upperBound <= beforeCount && after.upperBound <= afterCount, "A window must be within its list.")
     if before == 0..<beforeCount, after == 0..<afterCount { return self }
     let wereSeen = touchedBefore.freePlaces(in: before)
     let areSeen = touchedAfter.freePlaces(in: after)

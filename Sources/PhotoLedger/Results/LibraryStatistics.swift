@@ -20,13 +20,13 @@ public struct LibraryStatistics: Sendable, Hashable {
   public internal(set) var smartAlbumCount = 0
   /// Resources of all assets, and how many bytes they have.
   public internal(set) var resourceCount = 0
-  /// The bytes of all resources, each counted as often as it is named.
+  /// The bytes of all resources, each counted once for each asset that names it.
   public internal(set) var resourceBytes: UInt64 = 0
   /// Events in the log.
   public internal(set) var eventCount: UInt64 = 0
   /// Commits in the log.
   public internal(set) var commitCount: UInt64 = 0
-  /// Events that were set aside, since no program that rebuilt the library could carry them out.
+  /// Quarantined events, which could not be applied by a rebuild.
   public internal(set) var setAsideCount = 0
   /// The state of now.
   public internal(set) var token: Token
@@ -47,15 +47,14 @@ public struct LibraryStatistics: Sendable, Hashable {
 }
 
 extension PhotoLibrary {
-  /// Counts what the library holds, or held at the view's moment; how the store stands is told as of now.
-  /// - Throws: ``LibraryError`` if the store cannot be read, `.accessUserDenied` for a client that does not see
-  ///   everything.
+  /// The statistics of the library, or of the view's state; those of the store are always current.
+  /// - Throws: ``LibraryError`` if the store cannot be read, `.accessUserDenied` for a client without full access.
   /// - Complexity: O(n) in assets.
   public func statistics() throws -> LibraryStatistics {
     let core = store.core
     try askIfNeeded()
     return try store.reading { t in
-      try checkSeesEverything("count what the library holds", t)
+      try checkSeesEverything("read the library's statistics", t)
       let head = try store.head(at: moment, t)
       let lmdb = try core.environment.statistics()
       var statistics = LibraryStatistics(
@@ -90,7 +89,7 @@ extension LibraryStatistics {
       trashedCount += 1
       return
     }
-    // A view is made of bytes that were looked at, so there is no other kind.
+    // A view is created only from valid bytes, so there is no other kind.
     let type = MediaType(rawValue: Int(row.byte(AssetRow.Layout.mediaType))) ?? .unknown
     assetCounts[type, default: 0] += 1
     if row.flags.contains(.favorite) { favoriteCount += 1 }

@@ -7,7 +7,7 @@ import LMDB
 // tree. While an equal query is followed, its live tree is the answer and nothing is read.
 
 extension LibraryStore {
-  /// A query by a way of seeing; what the client made is its own at all times, so the state does not matter.
+  /// A query with its access; a client's own collections are its own at all times, so the state does not matter.
   func query(_ query: Query, seeing access: Access, _ t: borrowing StoreReading) throws -> Query {
     var query = query
     query.access = access

@@ -75,7 +75,7 @@ extension LibraryStore {
     return CountedTree(sorted: keys.sorted())
   }
 
-  /// The assets of a search's scope that somebody saw and that have its words, in no order.
+  /// The visible assets of a search's scope that have its words, in no order.
   private func assets(foundBy query: Query, _ moment: Moment, _ t: borrowing StoreReading) throws -> [Placed] {
     guard let text = query.search else { return [] }
     let found = try assets(try core.projections.assets(matching: text, in: t), at: moment, t, where: text.finds)
@@ -86,7 +86,7 @@ extension LibraryStore {
 
   private typealias Placed = (number: ObjectNumber, place: OrderKey?)
 
-  /// The assets of a scope that somebody saw, in no order.
+  /// The visible assets of a scope, in no order.
   private func assets(
     in scope: Query.Scope, _ access: Access, _ moment: Moment, _ t: borrowing StoreReading
   ) throws -> [Placed] {

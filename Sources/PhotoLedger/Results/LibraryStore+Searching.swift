@@ -1,8 +1,8 @@
 import LMDB
 
-// A fetch of what a search finds: the index of words gives the assets, and the scope is asked about each of them, so
-// the cost is that of what was found and not that of the library. As of a moment, `assets(_:at:_:where:)` lays what was
-// otherwise over what the index of now gives (LibraryStore+Past.swift).
+// A fetch with a search: the index of words yields the assets, and each is tested against the scope, so the cost
+// depends on the matches and not on the library. As of a moment, `assets(_:at:_:where:)` overlays the earlier rows on
+// the result of the current index (LibraryStore+Past.swift).
 
 extension LibraryStore {
   /// Gives the row of each asset of a search's scope that has its words, with its place there.

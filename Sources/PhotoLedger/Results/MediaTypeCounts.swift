@@ -1,12 +1,12 @@
 import Synchronization
 
-/// How many assets of each media type a result shows, once somebody has asked; shared by the copies of the result.
+/// The counts of a result by media type, computed on first use; shared by the copies of the result.
 package final class MediaTypeCounts: Sendable {
   private let counts = Mutex<[MediaType: Int]?>(nil)
 
-  /// The counts, counted if nobody has asked before.
+  /// The counts, computed on first use.
   ///
-  /// It is counted outside the lock: whoever asks meanwhile counts too, and a result never changes.
+  /// Computed outside the lock: concurrent callers compute them too, and a result never changes.
   package func value(counting count: () throws -> [MediaType: Int]) rethrows -> [MediaType: Int] {
     if let known = counts.withLock({ $0 }) { return known }
     let counted = try count()

@@ -2,11 +2,12 @@ import Foundation
 import LMDB
 
 extension PhotoLibrary {
-  /// What local identifiers are across libraries (PHPhotoLibrary.cloudIdentifierMappings(forLocalIdentifiers:), CI-01).
+  /// Maps local identifiers to cloud identifiers (PHPhotoLibrary.cloudIdentifierMappings(forLocalIdentifiers:), CI-01).
   /// - Parameters:
-  ///   - identifiers: local identifiers in any spelling; ask for many at once (CI-06).
-  ///   - showsTrash: whether an asset in the trash is there.
-  /// - Returns: one entry for each, with `.identifierNotFound` for what is none or not for this client's eyes (CI-02).
+  ///   - identifiers: local identifiers in any form; pass many at once (CI-06).
+  ///   - showsTrash: whether assets in the trash are included.
+  /// - Returns: one entry for each, with `.identifierNotFound` for invalid ones and for objects that this client cannot
+  ///   see (CI-02).
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(m log n) for m identifiers.
   public func cloudIdentifierMappings(
@@ -47,11 +48,11 @@ extension PhotoLibrary {
       library: store.core.identifier, object: local, content: details.resources.original(.compressed)?.sha256)
   }
 
-  /// What identifiers across libraries are here (PHPhotoLibrary.localIdentifierMappings(for:), CI-01, CI-03).
+  /// Maps cloud identifiers to local identifiers (PHPhotoLibrary.localIdentifierMappings(for:), CI-01, CI-03).
   /// - Parameters:
-  ///   - identifiers: from this library or another; ask for many at once (CI-06).
-  ///   - syncedOnly: whether equal content is no reason to take an asset for the same (CI-04).
-  ///   - showsTrash: whether an asset in the trash is there.
+  ///   - identifiers: from this library or another; pass many at once (CI-06).
+  ///   - syncedOnly: whether assets are not matched by equal content (CI-04).
+  ///   - showsTrash: whether assets in the trash are included.
   /// - Returns: one entry for each, with `.identifierNotFound` (CI-02), or `.multipleIdentifiersFound` whose
   ///   ``LibraryError/localIdentifiers`` are the matches (CI-03).
   /// - Throws: ``LibraryError`` if the store cannot be read.
@@ -78,7 +79,7 @@ extension PhotoLibrary {
     if found.count == 1 { return .success(found[0]) }
     if found.isEmpty {
       return .failure(
-        LibraryError(.identifierNotFound, "The library has nothing for the identifier \(identifier.stringValue)."))
+        LibraryError(.identifierNotFound, "The library has no object for the identifier \(identifier.stringValue)."))
     }
     var error = LibraryError(
       .multipleIdentifiersFound, "\(found.count) assets have the content of \(identifier.stringValue); choose one.")
@@ -97,7 +98,7 @@ extension PhotoLibrary {
       if let row = try store.collectionRow(object.number, at: sequence, t), row.deletedDate == nil, access.shows(row) {
         return [identifier.object.spelled(as: row.objectKind)]
       }
-      // What the client cannot see is for it as though it were not there: it is looked for like any other.
+      // Objects that the client cannot see appear not to exist: they are looked up like any other.
     }
     return try spellings(try store.assets(withOrigin: identifier.record, at: moment, t), access, showsTrash, t)
   }
@@ -115,7 +116,7 @@ extension PhotoLibrary {
     try numbers.compactMap { try row(of: $0, access, showsTrash, t)?.identifier.spelled(as: .asset) }
   }
 
-  /// The row of an asset that is there for a client; nil if it is not.
+  /// The row of an asset that a client can see; nil otherwise.
   private func row(
     of number: ObjectNumber, _ access: Access, _ showsTrash: Bool, _ t: borrowing StoreReading
   ) throws -> AssetRow? {

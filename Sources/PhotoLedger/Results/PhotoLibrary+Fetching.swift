@@ -1,7 +1,7 @@
 import EventLog
 public import Foundation
 
-/// What a fetch asks for beside its scope (PHFetchOptions).
+/// The options of a fetch besides its scope (PHFetchOptions).
 public struct FetchOptions: Sendable {
   /// Which objects (FR-10); made from `#Predicate`, from a format string, or directly.
   public var condition: Condition = .always
@@ -12,9 +12,9 @@ public struct FetchOptions: Sendable {
   public var sort: [SortTerm] = []
   /// Whether hidden assets are shown (FR-06).
   public var includeHiddenAssets = false
-  /// Whether members of a burst are shown that neither stand for it nor were picked by a person (FR-07).
+  /// Whether members of a burst are shown that neither represent it nor were picked by the user (FR-07).
   public var includeAllBurstAssets = false
-  /// Where assets may come from; empty: the library's own for the whole library, all for an album (FR-08).
+  /// The sources of assets; empty: the user's library for the whole library, all for an album (FR-08).
   public var includeAssetSourceTypes: SourceTypes = []
   /// Whether the trash is shown instead of the library.
   public var showsTrash = false
@@ -25,7 +25,7 @@ public struct FetchOptions: Sendable {
   /// Whether change details name indexes; if not, they give the two results only (CD-15).
   public var wantsIncrementalChangeDetails = true
 
-  /// Asks for everything in natural order.
+  /// Creates options for everything in natural order.
   public init() {}
 }
 
@@ -52,10 +52,10 @@ extension PhotoLibrary {
 
   /// Fetches assets (PHAsset.fetchAssets(with:)).
   ///
-  /// The members of an album that was deleted can still be fetched with its value: like the trash, a deletion keeps
-  /// every place, so that it can be taken back.
+  /// The members of a deleted album can still be fetched with its value: like the trash, a deletion keeps every
+  /// membership, so that it can be undone.
   /// - Parameters:
-  ///   - options: which, and in what order.
+  ///   - options: the filter and the order.
   ///   - album: nil: the whole library; otherwise the album's assets, in its manual order unless the options sort.
   /// - Throws: ``FetchError`` for options that do not fit assets (FR-09), ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(log n) to begin with the whole library, its images or another media type, or one of its smart
@@ -79,8 +79,7 @@ extension PhotoLibrary {
     return try fetchAssets(options)
   }
 
-  /// Fetches the members of a burst: the one that stands for it and those that a person picked, or all of them if the
-  /// options say so (BU-03).
+  /// Fetches the members of a burst: the representative and the user's picks, or all of them with the option (BU-03).
   /// - Throws: as ``fetchAssets(_:in:)``.
   /// - Complexity: O(n log n) in the assets of the library; O(1) while an equal query is followed.
   public func fetchAssets(
@@ -91,8 +90,7 @@ extension PhotoLibrary {
     return try fetchAssets(options)
   }
 
-  /// Fetches what stands for a collection where it is shown small: the first asset of an album
-  /// (PHAsset.fetchKeyAssets).
+  /// Fetches the key asset of a collection: the first asset of an album (PHAsset.fetchKeyAssets).
   /// - Returns: nil for a transient collection (FR-16) and for a folder.
   /// - Throws: as ``fetchAssets(_:in:)``.
   /// - Complexity: as ``fetchAssets(_:in:)``.
@@ -261,7 +259,7 @@ extension PhotoLibrary {
     try fetch(.collection, .objects(try numbers(of: identifiers)), options, .collection, includingBuiltIn: true)
   }
 
-  /// Fetches the albums that an asset stands in, wherever it is shown (places survive hiding and trash).
+  /// Fetches the albums that contain an asset, whether or not it is shown there (memberships survive hiding and trash).
   /// - Throws: ``FetchError`` for options that do not fit collections (FR-09), ``LibraryError`` if the store cannot be
   ///   read.
   /// - Complexity: O(m log n) for m albums.

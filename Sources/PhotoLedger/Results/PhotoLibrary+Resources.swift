@@ -6,22 +6,22 @@ public import Foundation
 //           └──────────────────┴───────┬──────────────┴──────────────────────────┘
 //                                openForReading                        the one way from an asset to its bytes
 //
-// A resource is asked for together with its asset. In PhotoKit a resource knows its asset (`assetLocalIdentifier`);
-// here `AssetResource` is also what the log holds and what content is compared by, and two assets may have equal ones.
-// So the asset stands beside it, as it does in `resources(of:)`. That is more than a way of naming: a resource is a
-// value that anyone can make, with any path in it, and `openForReading` opens only what the library recorded for the
+// A resource is requested together with its asset. In PhotoKit a resource knows its asset (`assetLocalIdentifier`);
+// here `AssetResource` is also the value in the log and the one by which content is compared, and two assets may have
+// equal ones. So the asset is a separate argument, as in `resources(of:)`. It is also a check: a resource is a value
+// that any code can create, with any path in it, and `openForReading` opens only what the library recorded for the
 // asset.
 
 extension PhotoLibrary {
   /// The bytes of a resource, chunk by chunk (PHAssetResourceManager.requestData(for:options:dataReceivedHandler:
   /// completionHandler:)).
   ///
-  /// Nothing is opened before the first chunk is asked for, so every error is thrown there or later.
+  /// Nothing is opened before the first chunk is requested, so every error is thrown there or later.
   /// - Parameters:
   ///   - resource: one of ``resources(of:)``.
-  ///   - asset: the asset that it belongs to, as of the commit for which the resource was asked.
-  ///   - options: who is told of the progress.
-  /// - Returns: the chunks; the end is told only when the SHA-256 of all is the recorded one.
+  ///   - asset: the asset that it belongs to, as of the same commit.
+  ///   - options: the progress handler.
+  /// - Returns: the chunks; the sequence ends only if the SHA-256 of all bytes is the recorded one.
   /// - Complexity: O(1); each chunk is O(its bytes).
   public func data(
     of resource: AssetResource, in asset: Asset, options: ResourceRequestOptions = ResourceRequestOptions()
@@ -34,17 +34,17 @@ extension PhotoLibrary {
   /// Copies a resource to a file (PHAssetResourceManager.writeData(for:toFile:options:completionHandler:)).
   ///
   /// The bytes go to a temporary name in the same folder, or share the blocks of the library's file where the file
-  /// system can; they are hashed, made durable and renamed. So the file is whole or is not there, also after an error,
-  /// a cancelled task or a crash; after a crash a file `.photoledger-…` may lie in the folder.
+  /// system can; they are hashed, made durable and renamed. So the file is complete or does not exist, also after an
+  /// error, a cancelled task or a crash; after a crash a file `.photoledger-…` may remain in the folder.
   /// - Parameters:
   ///   - resource: one of ``resources(of:)``.
-  ///   - asset: the asset that it belongs to, as of the commit for which the resource was asked.
-  ///   - file: a file URL; its folder must be there.
-  ///   - replacing: whether a regular file of that name is replaced, in one step; otherwise it is an error.
-  ///   - options: who is told of the progress; it reaches 1 when the file is in its place.
+  ///   - asset: the asset that it belongs to, as of the same commit.
+  ///   - file: a file URL; its folder must exist.
+  ///   - replacing: whether an existing regular file is replaced, in one step; otherwise it is an error.
+  ///   - options: the progress handler; it reaches 1 when the file is complete.
   /// - Throws: ``LibraryError``: `.alreadyExists`; `.missingResource`, `.invalidResource`, `.resourceChanged` of the
   ///   resource; `.userCancelled`; `.identifierNotFound` if the asset has no such resource; `.malformedRequest` for a
-  ///   URL that is no file's; `.notEnoughSpace`, `.storage` of the target.
+  ///   URL that is not a file URL; `.notEnoughSpace`, `.storage` of the target.
   /// - Complexity: O(bytes); O(1) bytes written where the file system shares blocks.
   nonisolated(nonsending) public func write(
     _ resource: AssetResource, in asset: Asset, to file: URL, replacing: Bool = false,
@@ -57,13 +57,13 @@ extension PhotoLibrary {
     }
   }
 
-  /// Looks whether the bytes of a resource are there.
+  /// Checks whether the bytes of a resource are present.
   /// - Parameters:
   ///   - resource: one of ``resources(of:)``.
-  ///   - asset: the asset that it belongs to, as of the commit for which the resource was asked.
-  ///   - hashing: whether all bytes are read and hashed; otherwise the size of the file decides.
+  ///   - asset: the asset that it belongs to, as of the same commit.
+  ///   - hashing: whether all bytes are read and hashed; otherwise only the size of the file is compared.
   /// - Throws: ``LibraryError``: `.identifierNotFound` if the asset has no such resource, `.userCancelled`, `.storage`
-  ///   if nothing can be opened. That a file is missing or altered is an answer, not an error.
+  ///   if nothing can be opened. A missing or altered file is a result, not an error.
   /// - Complexity: O(log n); O(bytes) with `hashing`.
   nonisolated(nonsending) public func state(
     of resource: AssetResource, in asset: Asset, hashing: Bool = false
@@ -79,16 +79,17 @@ extension PhotoLibrary {
   /// Gives the bytes of a resource to a handler, chunk by chunk (PHAssetResourceManager.requestData(for:options:
   /// dataReceivedHandler:completionHandler:)).
   ///
-  /// The handlers are called on one serial queue of the request's own, progress among them; the next chunk is read
-  /// when the handler has returned. The library is held to the end of the request.
+  /// All handlers, including progress, are called on a serial queue of the request; the next chunk is read when the
+  /// handler has returned. The library is retained until the request ends.
   /// - Parameters:
   ///   - resource: one of ``resources(of:)``.
-  ///   - asset: the asset that it belongs to, as of the commit for which the resource was asked.
-  ///   - options: who is told of the progress.
-  ///   - dataReceivedHandler: is given each chunk of at most 1 MiB, in their order.
-  ///   - completionHandler: called once, last: with nil if all bytes were given and their hash is the recorded one;
-  ///     otherwise with what ``data(of:in:options:)`` throws, `.userCancelled` (3072) after ``cancelDataRequest(_:)``.
-  /// - Returns: what names the request for ``cancelDataRequest(_:)``.
+  ///   - asset: the asset that it belongs to, as of the same commit.
+  ///   - options: the progress handler.
+  ///   - dataReceivedHandler: called with each chunk of at most 1 MiB, in order.
+  ///   - completionHandler: called once, last: with nil if all bytes were delivered and their hash is the recorded one;
+  ///     otherwise with the errors of ``data(of:in:options:)``, `.userCancelled` (3072) after
+  ///     ``cancelDataRequest(_:)``.
+  /// - Returns: the identifier of the request for ``cancelDataRequest(_:)``.
   /// - Complexity: O(1) before it returns.
   @discardableResult
   public func requestData(
@@ -136,8 +137,8 @@ extension PhotoLibrary {
     return try store.resources.openFile(request)
   }
 
-  /// Whether an asset has a resource, and the client may read its bytes now: what was withdrawn from it is not read,
-  /// also from results that are held and from a moment at which it was seen.
+  /// Whether an asset has a resource, and the client may read its bytes now: a withdrawn asset is not read, even
+  /// through held results and views of earlier states.
   func checkMayRead(_ request: ResourceRequest) throws {
     let isKnown = try store.reading { t in
       let access = try store.core.projections.permission(of: client, in: t).access
@@ -148,16 +149,16 @@ extension PhotoLibrary {
     }
     guard isKnown else {
       throw LibraryError(
-        .identifierNotFound, "The library knows no \(request.name); take one of the asset's own resources.")
+        .identifierNotFound, "The library has no \(request.name); pass one of the asset's own resources.")
     }
   }
 
-  /// The file that holds the bytes of a resource. It may be missing: a reference can point to what is gone.
+  /// The file of a resource. It may be missing, for example a referenced file that was deleted.
   /// - Parameters:
   ///   - resource: one of ``resources(of:)``.
-  ///   - asset: the asset that it belongs to, as of the commit for which the resource was asked.
-  /// - Throws: ``LibraryError`` `.identifierNotFound` if the asset has no such resource, or if the client may not see
-  ///   it (any more); what the store throws.
+  ///   - asset: the asset that it belongs to, as of the same commit.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` if the asset has no such resource, or if the client has no access
+  ///   to it; the store's errors.
   /// - Complexity: O(log n).
   public func url(of resource: AssetResource, in asset: Asset) throws -> URL {
     try checkMayRead(ResourceRequest(resource, in: asset))

@@ -8,7 +8,7 @@ import LMDB
 // begins a transaction, reads the client's permission and finds the state of the value's commit. A server that answers
 // thousands of requests a second needs all of it together, of now, and of many assets at once.
 //
-// Invariant: what these give is what the public calls would give one after the other, with no commit between them.
+// Invariant: these return what the public calls would return one after the other, with no commit between them.
 
 /// An asset of now with what is shown beside it.
 package struct ShownAsset: Sendable {
@@ -25,11 +25,11 @@ extension PhotoLibrary {
     get throws { try store.reading { t in try store.core.log.head(t).sequence } }
   }
 
-  /// The asset with an identifier as it is now, with what is shown beside it; nil if the client sees none. Nobody is
-  /// asked.
-  /// - Complexity: O(log n), and O(m) for m albums that hold it.
+  /// The current asset of an identifier, with the details shown beside it; nil if the client cannot see it. Shows no
+  /// permission prompt.
+  /// - Complexity: O(log n), and O(m) for m albums that contain it.
   package func shown(_ identifier: String) throws -> ShownAsset? {
-    precondition(moment == nil, "What is shown of an asset is read of now.")
+    precondition(moment == nil, "The details of an asset are read from the current state.")
     guard let identifier = LocalIdentifier(identifier) else { return nil }
     return try store.reading { t in
       let core = store.core
@@ -45,13 +45,13 @@ extension PhotoLibrary {
     }
   }
 
-  /// The file of a content that an asset has now and the client sees, with the path at which its bytes lie; nil if
-  /// there is none. Nobody is asked.
+  /// The file of a content that a visible asset has now, with its path; nil if there is none. Shows no permission
+  /// prompt.
   /// - Complexity: O(log n).
   package func shownFile(
     withSHA256 digits: String, of identifier: String
   ) throws -> (resource: AssetResource, path: String)? {
-    precondition(moment == nil, "What is shown of an asset is read of now.")
+    precondition(moment == nil, "The details of an asset are read from the current state.")
     guard let identifier = LocalIdentifier(identifier) else { return nil }
     let found = try store.reading { t -> AssetResource? in
       let projections = store.core.projections
@@ -83,7 +83,7 @@ extension PhotoLibrary {
   package func resources(of assets: [Asset]) throws -> [[AssetResource]] {
     try store.reading { t in
       let head = try store.core.log.head(t)
-      // Nothing is to be taken back at the end of the log, so no history is read there.
+      // At the end of the log there is nothing to revert, so no history is read.
       var (commit, sequence) = (head.commit, LibraryStore.now)
       let isFull = try permission(t).access == .full
       return try assets.map { asset in

@@ -45,17 +45,17 @@ extension QueryPlan {
       ? .wide(touches(by: delta, holders: Holders())) : .narrow(touches(by: delta, holders: Holders()))
   }
 
-  /// Whether an asset has the words that are looked for, before and after a delta, once asked.
+  /// Whether an asset has the searched words, before and after a delta, computed once.
   private func words(of number: ObjectNumber, in delta: Delta) -> (had: () -> Bool, has: () -> Bool) {
     guard let search = query.search else { return ({ true }, { true }) }
-    precondition(delta.hasDetails, "A search is led on by a delta without words; this is a defect of PhotoLedger.")
+    precondition(delta.hasDetails, "A search is updated by a delta without words; this is a defect of PhotoLedger.")
     let touch = delta.details[number]
     return ({ touch?.before.map(search.finds) ?? false }, { touch?.after.map(search.finds) ?? false })
   }
 
   private typealias Standing = (was: Bool, is: Bool, before: OrderKey?, after: OrderKey?)
 
-  /// Whether an object is in the scope and for the eyes of whoever asks, before and after a delta, and where.
+  /// Whether an object is in the scope and visible to the client, before and after a delta, and its position.
   private func placing(of number: ObjectNumber, in delta: Delta, _ holders: Holders) -> Standing {
     var standing = scopePlacing(of: number, in: delta, holders)
     if query.entity == .asset, let selection = query.access.selection {
@@ -104,6 +104,6 @@ extension QueryPlan {
 /// Where the object stands whose collections a result shows, whether or not the condition admits them.
 struct Holders: Sendable, Equatable {
   var containers: Set<ObjectNumber> = []
-  /// Whether whoever asks may see the object at all.
+  /// Whether the client can see the object at all.
   var isSeen = true
 }

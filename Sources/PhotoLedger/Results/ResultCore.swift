@@ -1,6 +1,6 @@
 import CountedTree
 
-/// What a fetch result is, without the type of its objects: a plan, an order and the commit it belongs to.
+/// The core of a fetch result, without the type of its objects: a plan, an order and the commit it belongs to.
 ///
 /// A value: the order is a persistent tree, so a copy costs nothing and holding one pins no page of the store.
 package struct ResultCore: Sendable {
@@ -84,7 +84,7 @@ package struct ResultCore: Sendable {
   /// object's standing decides what is shown: it is known from the oldest commit on.
   var isFollowedBackward: Bool { if case .containing = plan.query.scope { false } else { true } }
 
-  /// Whether a delta touches the list, wherever it starts; to be asked only if ``isFollowedBackward``.
+  /// Whether a delta touches the list, wherever it starts; to be called only if ``isFollowedBackward``.
   /// - Complexity: O(k).
   func isTouched(by delta: Delta) -> Bool {
     if plan.isBlind(to: delta) { return true }
@@ -94,7 +94,7 @@ package struct ResultCore: Sendable {
     }
   }
 
-  /// Where the objects of a delta stand in this result and in a later one of the same query.
+  /// The positions of the objects of a delta in this result and in a later one of the same query.
   /// - Complexity: O(k log n).
   func positions(of delta: Delta, after: ResultCore) -> TouchedPositions {
     switch (order, after.order) {

@@ -2,10 +2,10 @@ package import CountedTree
 
 // The order of a result, as a value.
 //
-// A result is a counted tree of keys: what the sort asks for, then the object's number, so that ties stand in library
-// order and no two keys are equal. Nearly every sort asks for one number or date, and a key of two words keeps the
-// tree flat and free of reference counts; several sort terms, or a title, need bytes. Both trees run through the same
-// generic code; the switch between them is taken once a batch, never once a key.
+// A result is a counted tree of keys: the sort terms, then the object's number, so that ties are in library order and
+// no two keys are equal. Nearly every sort is by one number or date, and a key of two words keeps the tree flat and
+// free of reference counts; several sort terms, or a title, need bytes. Both trees run through the same generic code;
+// the switch between them is taken once a batch, never once a key.
 
 /// The keys of a result in order.
 package enum ResultOrder: Sendable {
@@ -52,7 +52,7 @@ extension CountedTree where Element: ResultKey {
     return (after, touched)
   }
 
-  /// Where the touched objects stand in this tree and in a later one.
+  /// The positions of the touched objects in this tree and in a later one.
   /// - Complexity: O(k log n).
   func positions(of touches: [KeyTouch<Element>], after: CountedTree<Element>) -> TouchedPositions {
     var removed: [Int] = []

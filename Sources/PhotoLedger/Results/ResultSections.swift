@@ -3,12 +3,12 @@ public import Foundation
 
 // Sections of a result: how many of its objects were taken in each day, month or year.
 //
-// Problem. A timeline of a million photos needs to know its months and how long each is before it draws anything, and
-// again after every commit. Counters beside the result would have to be kept for every query, granularity and time zone
-// that anybody asks for, and be right after every change.
+// Problem. A timeline of a million photos needs its months and their counts before it draws anything, and again after
+// every commit. Counters beside the result would have to be maintained for every query, granularity and time zone in
+// use, at every change.
 //
-// A result whose first sort term is a date is already a counted tree in the order of that date. A section is a stretch
-// of it, and its bound is a rank:
+// A result whose first sort term is a date is already a counted tree in the order of that date. A section is a range of
+// it, and its bound is a rank:
 //
 //     keys       │ Mar 30  Mar 31 │ Apr 2  Apr 2  Apr 17 │ May 1 …            rank(first instant of May) = 5
 //     position     0       1        2      3      4        5
@@ -17,13 +17,13 @@ public import Foundation
 // going on from there; the count of one section is the difference of two ranks. A held result answers for its own
 // commit, as everything about it does.
 //
-// The leading word of a key is the date (SortTermEncoder.swift), turned over in descending order, which puts the
-// larger instants first and the missing date last. A fetch limit and offset cut the shown stretch out of the order: a
-// section's count is that of the shown objects in it.
+// The leading word of a key is the date (SortTermEncoder.swift), inverted in descending order, which puts the larger
+// instants first and the missing date last. A fetch limit and offset restrict the order to a window: a section's count
+// is that of its objects in the window.
 //
-// Refused: a table of counts by month in the store (one for each query, and wrong in every other time zone).
+// Rejected: a table of counts by month in the store (one for each query, and wrong in every other time zone).
 
-/// A stretch of a fetch result whose objects have their dates in one day, month or year.
+/// A range of a fetch result whose objects have their dates in one day, month or year.
 public struct ResultSection: Hashable, Sendable, Identifiable {
   /// Which day, month or year it is; no two sections of a result have the same.
   public let key: SectionKey

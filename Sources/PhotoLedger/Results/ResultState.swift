@@ -5,28 +5,28 @@ import Synchronization
 
 // What the copies of a result share.
 //
-// A result that the store keeps in order (StoredOrders.swift) is not made when it is fetched: its count is known, and
-// the objects of its first screen are read, but a tree of a million keys is not what somebody waits for who opens a
-// library. The tree is made when the first question comes that needs it: a later position, an object's position, a
-// section, a change.
+// A result of a stored order (StoredOrders.swift) is not built when it is fetched: its count is known, and the objects
+// of its first screen are read, since opening a library should not wait for a tree of a million keys. The tree is built
+// by the first access that needs it: a later position, an object's position, a section, a change.
 //
 //     fetch ──▶ begun: commit, count, first numbers ──── a question that needs the order ────▶ made: the tree
 //                                                     the stored keys; after a later commit, the rows as of this one
 //
-// Invariant: what a begun result answers is what it answers when it is made, and it is made as of its own commit,
-// however late. Refused: making it in the background, which takes a core from whoever draws the first screen.
+// Invariant: a begun result answers what the complete one answers, and it is completed as of its own commit, at any
+// later time. Rejected: completing it in the background, which takes a core from the thread that draws the first
+// screen.
 
 /// What the copies of a result share: what it shows, and what has been found out about that since.
 ///
-/// Followers who are told alike share it as well, so that a change costs each of them a reference. It does not hold
-/// the store: live queries keep the last one, and their end must not be the store's.
+/// Followers with equal changes share it as well, so that a change costs each of them a reference. It does not retain
+/// the store: live queries keep the last one, and must not keep the store open.
 final class ResultState: Sendable {
   private enum Content {
     case begun(BegunResult)
     case made(ResultCore)
   }
 
-  /// The result as far as it is made; guarded by its lock.
+  /// The begun or complete result; guarded by its lock.
   private let content: Mutex<Content>
   /// The first objects, for a result that was begun.
   private let opening: BegunResult?
@@ -78,7 +78,7 @@ final class ResultState: Sendable {
     }
   }
 
-  /// The result as it was begun; nil once it has been made.
+  /// The begun result; nil once it is complete.
   var begun: BegunResult? {
     content.withLock { content in if case .begun(let result) = content { result } else { nil } }
   }
@@ -102,7 +102,7 @@ final class ResultState: Sendable {
     case .made(let core): return core
     case .begun(let result): begun = result
     }
-    // Two who ask at once both make it, and what they make is equal.
+    // Two concurrent callers both build it, with equal results.
     let core = try store.made(begun)
     content.withLock { $0 = .made(core) }
     return core
@@ -119,8 +119,8 @@ final class ResultState: Sendable {
 
   /// The latest state that shows the same, as far as anybody has looked.
   ///
-  /// Whoever holds a result until it changes asks about each commit, and nearly always hears that nothing did. Without
-  /// this, each question would read the log from the result's commit on.
+  /// A holder of a result checks it at each commit, and nearly always finds it unchanged. Without this, each check
+  /// would read the log from the result's commit on.
   func latest(in store: LibraryStore) throws -> ResultCore { try later.withLock { $0 } ?? made(in: store) }
 
   func advance(to later: ResultCore) {
@@ -132,7 +132,7 @@ final class ResultState: Sendable {
 struct BegunResult: Sendable {
   /// The result but for its order, which is empty.
   let frame: ResultCore
-  /// How many objects the whole order has.
+  /// The number of objects in the whole order.
   let count: Int
   /// What the store keeps of it.
   let stored: StoredAnswer
@@ -146,12 +146,12 @@ struct BegunResult: Sendable {
     static let firstCount = 256
   #endif
 
-  /// How many objects are read at first at most, where a limit tells that more will be asked for.
+  /// The maximum number of objects read at first, if a limit implies that more will be requested.
   static let mostCount = 1 << 14
 }
 
 extension LibraryStore {
-  /// What a result is made of that was worked out outside a transaction.
+  /// Creates a result that was computed outside a transaction.
   /// - Complexity: O(1) for the owner, O(log² n) for others.
   func state(_ core: ResultCore) throws -> ResultState {
     let token =

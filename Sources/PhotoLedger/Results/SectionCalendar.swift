@@ -2,9 +2,9 @@ package import Foundation
 
 // From an instant to its section, and from a section to its bounds.
 //
-// Problem. A result is sorted by instants, and a section of it must be one stretch of that order. A wall clock does not
-// go forward alone: it leaves hours out in spring, shows an hour twice in autumn, and now and then goes back over
-// midnight. A day has 23, 24 or 25 hours, and some days of some places never were.
+// Problem. A result is sorted by instants, and a section of it must be one range of that order. A wall clock does not
+// only advance: it skips hours in spring, repeats an hour in autumn, and sometimes goes back across midnight. A day has
+// 23, 24 or 25 hours, and in some places some days never existed.
 //
 //     St. John's, 29 October 2006; the clock goes back one hour at one minute past midnight
 //
@@ -16,13 +16,13 @@ package import Foundation
 // the next begins. Sections then follow each other without gap or overlap, whatever the clock does, and the bounds are
 // those that Foundation's Calendar gives for the start of a day, a month and a year.
 //
-// Civil dates are worked out here and only the offset from UTC is asked of the zone: a Calendar needs some
+// Civil dates are computed here and only the offset from UTC is requested from the zone: a Calendar needs some
 // microseconds for an interval, more than the tree for its ranks. All is done in whole seconds since 2001, because
 // offsets are whole and a sum of doubles near midnight could round to the wrong day.
 //
 // Invariant, tested against Calendar: start <= instant < end, and the section of every instant in between is the same.
 //
-// Refused: the wall date itself as the section (the 28th above would be two stretches, with the 29th in between).
+// Rejected: the wall date itself as the section (the 28th above would be two ranges, with the 29th in between).
 
 /// A day of the Gregorian calendar, also before there was one (ISO 8601).
 struct CivilDate: Hashable, Sendable {
@@ -65,7 +65,7 @@ extension Int {
   }
 }
 
-/// A stretch of time, or the place of the objects without a date.
+/// A time range, or the section of the objects without a date.
 package struct SectionSpan: Hashable, Sendable {
   package let key: SectionKey
   /// From the first instant to the first one after it, in seconds since 2001; nil without a date.
@@ -84,7 +84,7 @@ package struct SectionCalendar: Sendable {
 
   /// An asset's date may be any finite number. Those further than this from 2001, 30 million years, count as this far.
   private static let limitSeconds = 1_000_000_000_000_000
-  /// How far from 2001 the zone is asked, 30 thousand years; beyond, its offset stays the same.
+  /// The largest distance from 2001 for which the zone is consulted, 30 thousand years; beyond, its offset is constant.
   private static let askedSeconds = 1_000_000_000_000
   /// More than any offset from UTC, and less than the time between two changes of one.
   private static let reachSeconds = 19 * 3600

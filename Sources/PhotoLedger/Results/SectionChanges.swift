@@ -6,7 +6,7 @@ public struct SectionChange: Hashable, Sendable, Identifiable {
   public let key: SectionKey
   /// The number of the section's objects in *before*; 0 if the section is new.
   public let countBefore: Int
-  /// The number of the section's objects in *after*; 0 if the section is gone.
+  /// The number of the section's objects in *after*; 0 if the section no longer exists.
   public let countAfter: Int
 
   /// The section's key.

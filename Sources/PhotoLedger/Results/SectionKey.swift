@@ -1,4 +1,4 @@
-/// How long the stretches of time are into which a result is divided.
+/// The length of the time ranges into which a result is divided.
 public enum SectionGranularity: String, Hashable, Sendable, CaseIterable {
   /// A section for each day.
   case day
@@ -8,7 +8,7 @@ public enum SectionGranularity: String, Hashable, Sendable, CaseIterable {
   case year
 }
 
-/// What a section is the section of: a day, a month or a year, or the objects without a date.
+/// The key of a section: a day, a month or a year, or the objects without a date.
 ///
 /// Years, months and days are those of the Gregorian calendar, carried on to before 1582 as ISO 8601 has it, so that a
 /// key's text is that of the dates in it. Keys ascend as the dates do, and the missing date comes first, as in a sort.

@@ -7,9 +7,9 @@
 //     commit 41 ──── delta 41→42 ──── commit 42 ──── delta 42→43 ──── commit 43
 //          └──────────────── composed: delta 41→43 ────────────────────┘
 //
-// Composition keeps the first "before" and the last "after" of each object, so a slow observer is given one exact
-// change. Deltas are read back from the log (`DeltaReader`) rather than handed over by the writer: one road for commits
-// of this process and of others, and nothing is gathered inside the write transaction.
+// Composition keeps the first "before" and the last "after" of each object, so a slow observer gets one exact change.
+// Deltas are read back from the log (`DeltaReader`) rather than handed over by the writer: one path for commits of this
+// process and of others, and nothing is collected inside the write transaction.
 //
 // `context` answers what rows cannot: where the objects of this delta stand, as of `to`, in containers that the delta
 // did not rearrange. A result that shows an album needs it when a member was merely hidden.
@@ -119,7 +119,7 @@ package struct Delta: Sendable {
 
   /// What leads back from where this delta leads to.
   ///
-  /// The context stays as it is: it is asked only about containers in which the delta moved nobody.
+  /// The context is kept: it is used only for containers in which the delta changed no member.
   /// - Parameter sequence: the last event of the commit that this delta starts from.
   /// - Complexity: O(k) in the objects of the delta.
   func reversed(endingAt sequence: UInt64) -> Delta {
@@ -136,7 +136,7 @@ package struct Delta: Sendable {
     return delta
   }
 
-  /// Notes the assets whose rows tell nothing.
+  /// Records the assets whose rows were erased.
   mutating func noteErased() {
     for (number, touch) in assets where touch.before?.isErased ?? false || touch.after?.isErased ?? false {
       erasedAssets.insert(number)

@@ -10,16 +10,16 @@ import LMDB
 //     rows              ←─────── ←──── ←──────── rows of the projections
 //     deltas           │  40→41  │41→42│  42→43  │
 //
-// Objects that were created inside the stretch are worked out forward from their creation, so that following an import
-// reads nothing but its events. Both ways use the functions of RowChanges.swift.
+// Objects that were created inside the range are computed forward from their creation, so that following an import
+// reads only its events. Both directions use the functions of RowChanges.swift.
 //
-// Whoever is far behind wants the stretch as one delta. Then nothing is noted of the states between: an object's row is
-// noted when its last event is met, and again at the beginning. What the rows at both ends cannot tell is whether a
-// property was changed and changed back; so the rows before and after a commit are compared, until an object is known
-// to have been changed. The edits of assets, which are most of a log, need not even be kept: they are composed as they
-// are read (EditComposition.swift), and taken back once.
+// A lagging follower needs the range as one delta. Then no intermediate states are recorded: an object's row is
+// recorded at its last event, and again at the beginning. The rows at both ends do not show whether a property was
+// changed and changed back; so the rows before and after a commit are compared, until an object is known to have
+// changed. The edits of assets, which are most of a log, need not even be kept: they are composed as they are read
+// (EditComposition.swift), and reverted once.
 
-/// Works out what the commits of a stretch of the log did.
+/// Computes the effects of the commits of a log range.
 struct DeltaReader {
   let log: EventLog
   let projections: Projections
@@ -44,7 +44,7 @@ struct DeltaReader {
     var events: [Event] = []
   }
 
-  /// Those of the stretch that were not gone back over yet, oldest first.
+  /// Those of the range that were not reverted yet, oldest first.
   private var stretches: [Stretch] = []
   /// The edits of assets that are wanted as one; nil if each commit is wanted.
   private var composition: EditComposition?
@@ -77,16 +77,16 @@ struct DeltaReader {
     return deltas.reversed()
   }
 
-  /// What all commits after one did, up to another, as one; nil if there is none.
+  /// The combined effect of all commits after one, up to another; nil if there are none.
   /// - Parameters:
   ///   - commit: the commit to start from.
-  ///   - limit: the last commit that is wanted.
+  ///   - limit: the last commit to include.
   ///   - t: a transaction that sees those commits.
   /// - Complexity: O(e + k log n) for e events and k objects touched.
   mutating func composed(
     after commit: UInt64, through limit: UInt64, in t: borrowing StoreReading
   ) throws -> Delta? {
-    // An edit of words is composed with no other: who needs them goes back over every event.
+    // Edits of descriptive metadata are not composed: a reader that needs them goes back over every event.
     composition = readsDetails ? nil : EditComposition()
     let commits: [Commit]
     (commits, stretches) = try read(after: commit, composingThrough: limit, t)
@@ -137,8 +137,8 @@ struct DeltaReader {
     private static let (commitsAtOnce, partsAtOnce) = (256, 12)
   #endif
 
-  /// Reads the commits after one on several cores and composes the edits of assets up to a commit; what else there is
-  /// in commits is kept.
+  /// Reads the commits after one on several cores and composes the edits of assets up to a commit; everything else in
+  /// the commits is kept.
   private mutating func read(
     after commit: UInt64, composingThrough limit: UInt64, _ t: borrowing StoreReading
   ) throws -> (commits: [Commit], kept: [Stretch]) {
@@ -172,7 +172,7 @@ struct DeltaReader {
     return (commits, kept)
   }
 
-  // MARK: The state at the end of the stretch
+  // MARK: The state at the end of the range
 
   private mutating func loadStates<T: TransactionReading & ~Copyable>(
     touchedBy stretches: [Stretch], in t: borrowing T
@@ -270,7 +270,7 @@ struct DeltaReader {
 
   // MARK: Back over commits
 
-  /// Goes back over the commits after one without telling of them.
+  /// Reverts the commits after one without reporting them.
   private mutating func skip(after limit: UInt64) throws {
     while let last = stretches.last, last.commit.number > limit {
       for event in last.events.reversed() { try undo(event) }
@@ -347,7 +347,7 @@ struct DeltaReader {
     var collections: [(number: ObjectNumber, after: CollectionRow?)] = []
   }
 
-  /// Notes where the objects of a commit ended, unless a later one has said so.
+  /// Records the final positions of the objects of a commit, unless a later one already did.
   private func noteStates(after stretch: Stretch, in delta: inout Delta) -> Unsettled {
     var unsettled = Unsettled()
     for event in stretch.events {
@@ -378,7 +378,7 @@ struct DeltaReader {
     return unsettled
   }
 
-  /// Says which objects look different after the commit that was gone back over.
+  /// Records which objects the reverted commit changed.
   private func settle(_ unsettled: Unsettled, in delta: inout Delta) {
     for (number, after) in unsettled.assets where after != assets[number] ?? nil {
       delta.assets[number]?.isVisiblyChanged = true
@@ -423,7 +423,7 @@ struct DeltaReader {
     }
   }
 
-  /// Notes a change of place; the events come newest first, so the first one says where the child ends.
+  /// Records a change of position; events are read newest first, so the first one has the final position.
   private func note(
     _ child: ObjectNumber, in container: ObjectNumber, from old: OrderKey?, to new: OrderKey?, _ delta: inout Delta
   ) {

@@ -1,25 +1,25 @@
 // Many edits of one asset as one.
 //
-// An event says what it replaced, so the edits of a stretch of the log compose without a row: of each property the
-// first old value and the last new one remain. Taking the composed edit back from the row at the end gives the row at
-// the beginning, by the same function that carries out every edit, and that function checks that the row holds what the
-// last event says. Here it is checked that each event begins where the one before it ended.
+// An event records what it replaced, so the edits of a log range compose without a row: of each property the first old
+// value and the last new one remain. Reverting the composed edit from the row at the end yields the row at the
+// beginning, by the same function that applies every edit, and that function checks that the row holds the values of
+// the last event. Here it is checked that each event starts with the values at which the previous one ended.
 //
 //     e1  width 1→2            e2  width 2→3, date a→b            composed  width 1→3, date a→b
 //
-// What the ends cannot tell is whether a property was changed and changed back. So each value is remembered as it was
-// before the commit as well, until the asset is known to look different.
+// The ends do not show whether a property was changed and changed back. So the value before each commit is recorded as
+// well, until the asset is known to have changed.
 //
 // An asset that is purged may be brought back by an undo. Where it began follows from the row that the purge recorded,
 // so the edits after that are not composed with those before.
 
-/// The edits of a stretch of the log, composed by asset.
+/// The edits of a log range, composed by asset.
 struct EditComposition {
   /// The edits of one asset.
   struct Entry {
     fileprivate struct Value {
       var field: AssetField
-      /// Before the stretch, before the commit that is gathered, and now.
+      /// Before the range, before the current commit, and after the last event read.
       var old: FieldValue
       var beforeCommit: FieldValue
       var new: FieldValue
@@ -28,7 +28,7 @@ struct EditComposition {
     fileprivate var values: [Value] = []
     fileprivate var commit: UInt64
     fileprivate var creation: UInt64?
-    /// Whether the asset was purged in the stretch: what the edits before it come to is settled.
+    /// Whether the asset was purged in the range, which completes its composition.
     fileprivate var isClosed = false
     /// Whether some commit made it look different.
     private(set) var isVisiblyChanged = false
@@ -75,12 +75,12 @@ struct EditComposition {
 
   /// The composed edits, by asset.
   private(set) var entries: [ObjectNumber: Entry] = [:]
-  /// In which commits of the stretch assets were created.
+  /// The commits of the range in which assets were created.
   private var creations: [ObjectNumber: UInt64] = [:]
 
-  /// Takes the edits of an event in, in the order of the log.
-  /// - Returns: what else there is to the event; nil if nothing.
-  /// - Throws: `RowMismatch` if an edit does not begin where the one before it ended.
+  /// Adds the edits of an event, in log order.
+  /// - Returns: the rest of the event; nil if there is none.
+  /// - Throws: `RowMismatch` if an edit does not start with the values at which the previous one ended.
   /// - Complexity: O(k) for k edits.
   mutating func add(_ event: Event, of commit: UInt64) throws(RowMismatch) -> Event? {
     switch event {

@@ -32,7 +32,7 @@ extension StoreCore {
 extension LibraryStore {
   // MARK: The log
 
-  /// The end of the log, as it was.
+  /// The end of the log at that state.
   func head(at moment: Moment?, _ t: borrowing StoreReading) throws -> EventLog.Head {
     guard let moment else { return try core.log.head(t) }
     guard moment.sequence > 0 else { return .empty }
@@ -42,7 +42,7 @@ extension LibraryStore {
     return EventLog.Head(sequence: moment.sequence, commit: moment.commit, chain: last.chain)
   }
 
-  /// The first commit that the history told to clients went back to; 0 while it had never been shortened.
+  /// The first commit that was available to clients; 0 if the history had never been shortened.
   /// - Complexity: O(log n), and one read for each later event that touched the top level.
   func firstToldCommit(at moment: Moment?, _ t: borrowing StoreReading) throws -> UInt64 {
     var first = try core.projections.firstToldCommit(in: t)
@@ -54,7 +54,7 @@ extension LibraryStore {
 
   // MARK: One object
 
-  /// The number and kind of the object with an identifier; one that came after the moment has none.
+  /// The number and kind of the object with an identifier; nil if it was created after the moment.
   func object(
     _ identifier: LocalIdentifier, at moment: Moment?, _ t: borrowing StoreReading
   ) throws -> (number: ObjectNumber, isAsset: Bool)? {
@@ -164,8 +164,8 @@ extension LibraryStore {
     } ?? nil
   }
 
-  /// The row of an object at the first snapshot after a moment that tells of it, and where in the log that is.
-  /// - Returns: nil if no snapshot needs to be asked; a row of nil for what was not there.
+  /// The row of an object at the first snapshot after a moment that contains it, and its position in the log. -
+  /// Returns: nil if no snapshot is needed; a row of nil for an object that did not exist.
   func snapshot<Row>(
     _ kind: SnapshotStore.Kind, of number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading,
     _ decode: ([UInt8]) throws -> Row
@@ -181,8 +181,8 @@ extension LibraryStore {
 
   // MARK: All objects
 
-  /// Gives the row of every asset of a moment where it lies, or as it was; in no order.
-  /// - Complexity: O(n) in the assets that were there.
+  /// Iterates over the rows of all assets at a moment, in place or from the overlay; in no order.
+  /// - Complexity: O(n) in the assets that existed.
   func forEachAsset(
     at moment: Moment, _ t: borrowing StoreReading, unchanged: (AssetView) -> Void, changed: (AssetRow) -> Void
   ) throws {

@@ -1,10 +1,10 @@
 import EventLog
 import LMDB
 
-// One object as of an event: the row of now, taken back over the later events of that object alone.
+// One object as of an event: the current row with the later events of that object reverted.
 
 extension LibraryStore {
-  /// The row of an asset as it was after an event.
+  /// The row of an asset as of an event.
   func assetRow(
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> AssetRow? {
@@ -32,7 +32,7 @@ extension LibraryStore {
     }
   }
 
-  /// The row of a collection as it was after an event.
+  /// The row of a collection as of an event.
   package func collectionRow(
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> CollectionRow? {
@@ -53,7 +53,7 @@ extension LibraryStore {
     }
   }
 
-  /// The row of a client as it was after an event.
+  /// The row of a client as of an event.
   func clientRow(
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> ClientRow? {
@@ -75,7 +75,7 @@ extension LibraryStore {
     }
   }
 
-  /// The place of a child in a container as it was after an event.
+  /// The order key of a child in a container as of an event.
   func place(
     of child: ObjectNumber, in container: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> OrderKey? {

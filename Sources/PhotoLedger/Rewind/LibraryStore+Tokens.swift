@@ -6,12 +6,13 @@ import LMDB
 extension LibraryStore {
   /// The commit that a client's token names.
   ///
-  /// A token of a sighting stays good when the client comes to see everything. One of a commit is good for a client
-  /// that does not see everything only up to the last commit that it saw while it did, so that nobody finds out how
-  /// many there are by trying.
-  /// - Throws: ``LibraryError`` `.invalidToken` for a token of another library or client, or of a state that is not
-  ///   there yet; `.accessUserDenied` or `.accessRestricted` for a client that sees nothing.
-  /// - Parameter moment: where it is looked from: by the permission of then, and to no later state; nil: now.
+  /// A token of a client revision remains valid when the client gets full access. A token of a commit is valid for a
+  /// client without full access only up to the last commit of its full access, so that a client cannot find out the
+  /// number of commits by trying.
+  /// - Throws: ``LibraryError`` `.invalidToken` for a token of another library or client, or of a state that does not
+  ///   exist yet; `.accessUserDenied` or `.accessRestricted` for a client without access.
+  /// - Parameter moment: the state of the view, whose permission applies and which bounds the tokens; nil: the current
+  ///   state.
   package func commit(
     of token: Token, for client: String, at moment: Moment? = nil, _ t: borrowing StoreReading
   ) throws -> UInt64 {
@@ -23,12 +24,12 @@ extension LibraryStore {
     return try commit(of: token, for: client, permission, at: moment, t)
   }
 
-  /// The same for a client that need not be allowed to read: what it was given by picking is named by a token, too.
+  /// The same for a client without read access: picked assets are named by a token, too.
   func commit(
     of token: Token, for client: String, _ permission: Permission, at moment: Moment? = nil,
     _ t: borrowing StoreReading
   ) throws -> UInt64 {
-    let place = moment == nil ? "this library has not reached" : "was not there yet at the moment that is looked at"
+    let place = moment == nil ? "this library has not reached" : "did not exist yet at the selected state"
     let unreached = LibraryError(.invalidToken, "The token \(token) names a state that \(place).")
     guard let view = token.view else {
       let limit =

@@ -3,7 +3,7 @@ public import Foundation
 import LMDB
 import Synchronization
 
-// Finding the moment that a token, a sequence or a date stands for (Moment.swift), and what a client may see there.
+// Finding the moment of a token, a sequence or a date (Moment.swift), and the access of a client at it.
 
 extension Moment {
   /// What was otherwise than in the state that a transaction sees.
@@ -15,7 +15,7 @@ extension Moment {
     if let found, found.head == head { return found.past }
     let past: Past
     if let found, found.head < head {
-      // What was touched since it was asked for the last time, as it was then and so at the moment too.
+      // Objects touched since the last request, in their state at that time and so at the moment too.
       var reader = PastReader(core, to: sequence)
       try reader.goBack(over: (found.head + 1)..<(head + 1), in: t)
       var later = reader.past
@@ -32,30 +32,30 @@ extension Moment {
 extension PhotoLibrary {
   // MARK: Looking back
 
-  /// The library as it was at a state: read-only, with every fetch, count, album, permission and token of then.
+  /// The library as of a state: read-only, with every fetch, count, album, permission and token of that state.
   ///
-  /// Nobody is waited for and nothing is copied; results that were fetched there can be followed to now like any
-  /// other (``changes(to:composingBeyond:)``). Bytes of an asset that was purged since are gone, and are told as
+  /// Creating a view does not wait and copies nothing; results that were fetched in it can be followed to the current
+  /// state like any other (``changes(to:composingBeyond:)``). Bytes of an asset that was purged since are reported as
   /// missing.
   /// - Parameter token: a state of this library.
-  /// - Throws: ``LibraryError``: `.invalidToken` for a token of another library or client, or of a state that is not
-  ///   there yet; `.accessUserDenied` or `.accessRestricted` for a client that may not read; what the store throws.
-  /// - Complexity: O(log n). What is read there costs what it costs now, and what happened to it since; a fetch of the
-  ///   whole library costs what happened since to the objects that were there.
+  /// - Throws: ``LibraryError``: `.invalidToken` for a token of another library or client, or of a state that does not
+  ///   exist yet; `.accessUserDenied` or `.accessRestricted` for a client without read access; the store's errors.
+  /// - Complexity: O(log n). A read costs what it costs in the current state, plus the later events of the objects
+  ///   read; a fetch of the whole library costs the later events of the objects that existed.
   public func at(_ token: Token) throws -> PhotoLibrary {
     try at { t in try store.moment(ofCommit: try store.commit(of: token, for: client, t), t) }
   }
 
-  /// The library as it was when the commit of an event was made.
-  /// - Parameter sequence: the place of an event in the log, from 1; inside a commit, it stands for the whole of it. 0
-  ///   is the state before the first.
-  /// - Throws: ``LibraryError``: `.invalidToken` for an event that is not there yet; `.accessUserDenied` or
-  ///   `.accessRestricted` for a client that does not see everything; what the store throws.
+  /// The library as of the commit of an event.
+  /// - Parameter sequence: the sequence of an event, from 1, which selects its whole commit. 0 is the state before the
+  ///   first.
+  /// - Throws: ``LibraryError``: `.invalidToken` for an event that does not exist yet; `.accessUserDenied` or
+  ///   `.accessRestricted` for a client without full access; the store's errors.
   /// - Complexity: O(log n).
   public func at(sequence: UInt64) throws -> PhotoLibrary {
     try at { t in
       let permission = try store.core.projections.permission(of: client, in: t)
-      guard permission.access == .full else { throw permission.refusal(client, "name a moment by the log's sequence") }
+      guard permission.access == .full else { throw permission.refusal(client, "select a state by sequence") }
       if sequence == 0 { return try store.moment(ofCommit: 0, t) }
       guard let event = try store.core.log.event(at: sequence, in: t) else {
         let last = try store.core.log.head(t).sequence
@@ -66,18 +66,18 @@ extension PhotoLibrary {
     }
   }
 
-  /// The library as it was at a date.
-  /// - Parameter date: the last commit made at or before it counts, by the commits' own times; a client that does not
-  ///   see everything is shown its last sighting. Before the first there was nothing.
-  /// - Throws: ``LibraryError``: `.accessUserDenied` or `.accessRestricted` for a client that may not read; what the
-  ///   store throws.
-  /// - Complexity: O(log n), and one look at each later commit's time.
+  /// The library as of a date.
+  /// - Parameter date: selects the last commit made at or before it, by the commits' own times; for a client without
+  ///   full access, its last client revision. Before the first commit the library is empty.
+  /// - Throws: ``LibraryError``: `.accessUserDenied` or `.accessRestricted` for a client without read access; the
+  ///   store's errors.
+  /// - Complexity: O(log n), and one read of each later commit's time.
   public func at(date: Date) throws -> PhotoLibrary {
     try at { t in
       let permission = try store.core.projections.permission(of: client, in: t)
       let commit: UInt64
       switch permission.access {
-      case .none: throw permission.refusal(client, "look at the past")
+      case .none: throw permission.refusal(client, "read earlier states")
       case .full: commit = try store.core.log.lastCommit(atOrBefore: date.microseconds, in: t) ?? 0
       case .limited(let number): commit = try store.lastSighting(of: number, atOrBefore: date, t)
       }
@@ -96,7 +96,7 @@ extension PhotoLibrary {
   package func checkIsNow(_ what: String) throws {
     guard moment != nil else { return }
     throw LibraryError(
-      .changeNotSupported, "The library is shown as it was, and nobody can \(what) there; use the library of now.")
+      .changeNotSupported, "An as-of view is read-only: it cannot \(what); use the current library.")
   }
 
   package func checkIsOwner(_ what: String) throws {
@@ -116,7 +116,7 @@ extension PhotoLibrary {
   /// What this client may see and do at the view's moment.
   func permission(_ t: borrowing StoreReading) throws -> Permission { try store.permission(of: client, at: moment, t) }
 
-  /// Asks the person at the library about this client, if it is about to read the library of now.
+  /// Shows the permission prompt for this client, if it is about to read the current library.
   func askIfNeeded() throws {
     if moment == nil { try store.installed((any AccessAsking).self).current?.askIfNeeded(for: client, in: store) }
   }
@@ -137,7 +137,7 @@ extension LibraryStore {
     return Moment(commit: number, sequence: commit.lastSequence, date: date ?? time)
   }
 
-  /// The commit of a client's last sighting at or before a date; 0 if there is none.
+  /// The commit of a client's last revision at or before a date; 0 if there is none.
   fileprivate func lastSighting(
     of client: ObjectNumber, atOrBefore date: Date, _ t: borrowing StoreReading
   ) throws -> UInt64 {
@@ -145,7 +145,7 @@ extension LibraryStore {
     while ordinal > 0 {
       guard let number = try core.projections.commit(ofSighting: ordinal, of: client, in: t),
         let commit = try core.log.commit(number, in: t)
-      else { throw core.projections.corruption("sighting \(ordinal) of client \(client)") }
+      else { throw core.projections.corruption("client revision \(ordinal) of client \(client)") }
       if commit.information.time <= date.microseconds { return number }
       ordinal -= 1
     }
@@ -161,7 +161,7 @@ extension LibraryStore {
   }
 }
 
-/// Asks the person at the library about a client that nothing was decided about.
+/// Shows the permission prompt for an undecided client.
 protocol AccessAsking: Sendable {
   /// Asks, if there is something to ask and a person to ask.
   func askIfNeeded(for client: String, in store: LibraryStore) throws

@@ -7,7 +7,7 @@ import LMDB
 struct PastReader {
   private let core: StoreCore
   private(set) var past: Past
-  /// The state that is gone back from, where it is not the one that the transaction sees.
+  /// The state to go back from, if it is not the one that the transaction sees.
   private let start: Past?
 
   /// How many events are decoded at a time.
@@ -19,7 +19,7 @@ struct PastReader {
     past = Past(at: sequence)
   }
 
-  /// Takes a stretch of the log back, whose end is the state that was reached and which begins after the moment.
+  /// Reverts a log range, whose end is the current state of the reader and which starts after the moment.
   /// - Complexity: O(e + k log n) for e events and k objects touched.
   mutating func goBack(over sequences: Range<UInt64>, in t: borrowing StoreReading) throws {
     var upper = sequences.upperBound
@@ -41,8 +41,8 @@ struct PastReader {
     }
   }
 
-  /// Goes back over a stretch of the log by what a snapshot kept of it.
-  /// - Complexity: O(m) for its entries of objects that were there.
+  /// Reverts a log range by its snapshot.
+  /// - Complexity: O(m) for its entries of objects that existed.
   mutating func goBack(
     over stretch: Stretch, _ snapshots: SnapshotStore.Opened, _ t: borrowing ReadTransaction
   ) throws {
@@ -214,8 +214,8 @@ extension Event {
 }
 
 extension StoreCore {
-  /// A row of a collection, of now or of its making, for what never changes: what it is, and who made it. Nil where the
-  /// number is that of something else.
+  /// A row of a collection, current or at its creation, for its immutable properties: its kind and its creator. Nil if
+  /// the number is not that of a collection.
   func someRow(ofCollection number: ObjectNumber, _ t: borrowing StoreReading) throws -> CollectionRow? {
     if let row = try projections.collection(number, in: t) { return row }
     guard let record = try log.event(at: number, in: t), record.type == "collection.created",

@@ -12,8 +12,8 @@ extension PhotoLibrary {
     }
   }
 
-  /// The earliest state since which changes are told: that before the first commit, unless the history was shortened
-  /// (PH-06).
+  /// The earliest state since which changes are available: that before the first commit, unless the history was
+  /// shortened (PH-06).
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(log² n).
   public var earliestToken: Token {

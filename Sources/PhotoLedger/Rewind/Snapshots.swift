@@ -2,7 +2,7 @@ import EventLog
 import LMDB
 import Synchronization
 
-// Making and dropping snapshots; what they are is told in SnapshotStore.swift.
+// Making and dropping snapshots; SnapshotStore.swift describes them.
 
 /// How far a library's snapshots reach.
 public struct SnapshotSummary: Sendable, Hashable {
@@ -10,7 +10,7 @@ public struct SnapshotSummary: Sendable, Hashable {
   public let spacing: Int
   /// How many snapshots there are.
   public let count: Int
-  /// The last event that they reach; those after it are gone back over one by one.
+  /// The last event that they cover; later ones are reverted one by one.
   public let lastSequence: UInt64
   /// The bytes of their files.
   public let byteCount: Int
@@ -19,19 +19,19 @@ public struct SnapshotSummary: Sendable, Hashable {
 extension PhotoLibrary {
   /// How many events lie between two snapshots unless it is said otherwise.
   ///
-  /// What lies behind the last snapshot is gone back over event by event, and an event may have edited 256 assets.
+  /// Events after the last snapshot are reverted one by one, and an event may have edited 256 assets.
   public static let defaultSnapshotSpacing = 1024
 
   /// Makes the snapshots that are missing up to now, which shorten the way back to earlier moments.
   ///
-  /// They change no answer, and no commit waits for them: call it after an import, or once a night.
+  /// They never affect an answer, and no commit waits for them: call it after an import, or once a night.
   /// - Parameters:
-  ///   - spacing: how many events lie between two, 1 or more. Nil: as it was, or ``defaultSnapshotSpacing``. Another
-  ///     one than it was drops those that are there.
-  ///   - progress: is told how far it is; false stops, and those that were there before stay.
-  /// - Returns: how far they reach now.
+  ///   - spacing: the number of events between two, 1 or more. Nil: unchanged, or ``defaultSnapshotSpacing``. A new
+  ///     value drops the existing ones.
+  ///   - progress: the progress handler; return `false` to cancel, which keeps the existing ones.
+  /// - Returns: their extent.
   /// - Throws: ``LibraryError``: `.accessUserDenied` for any client but the owner, `.malformedRequest` for a spacing
-  ///   below 1, `.userCancelled` if `progress` stops, `.notEnoughSpace`, `.storage`.
+  ///   below 1, `.userCancelled` if `progress` returns `false`, `.notEnoughSpace`, `.storage`.
   /// - Complexity: O(e + k log k) for e events since the last one and k objects that they touched; memory O(k).
   @discardableResult
   public func makeSnapshots(
@@ -40,14 +40,14 @@ extension PhotoLibrary {
     try checkIsNow("make snapshots")
     try checkIsOwner("make snapshots")
     if let spacing, spacing < 1 {
-      throw LibraryError(.malformedRequest, "Snapshots need a spacing of 1 event or more; \(spacing) is none.")
+      throw LibraryError(.malformedRequest, "Snapshots need a spacing of 1 event or more; got \(spacing).")
     }
     let snapshots = try store.snapshots
     return try snapshots.making.withLock { _ in
       do {
         do {
           return try makeSnapshots(in: snapshots, spacing: spacing, progress)
-        } catch where snapshots.isLoss(error) {
+        } catch  where snapshots.isLoss(error) {
           try snapshots.drop()
           return try makeSnapshots(in: snapshots, spacing: spacing, progress)
         }
@@ -70,7 +70,7 @@ extension PhotoLibrary {
   ///   read, which concerns nothing else; what the store throws.
   /// - Complexity: O(log n).
   public func snapshots() throws -> SnapshotSummary? {
-    try checkIsOwner("look at the snapshots")
+    try checkIsOwner("read the snapshots")
     let snapshots = try store.snapshots
     do {
       guard let opened = try snapshots.opened() else { return nil }
@@ -113,14 +113,14 @@ extension LibraryStore {
   fileprivate var snapshots: SnapshotStore {
     get throws {
       guard let snapshots = core.snapshots else {
-        throw LibraryError(.internalError, "A library was opened without a place for its snapshots.")
+        throw LibraryError(.internalError, "The library was opened without a folder for snapshots.")
       }
       return snapshots
     }
   }
 }
 
-/// Makes the stretches that are missing, the newest first: the way back over them is gone once.
+/// Makes the missing stretches, the newest first, so that the log is read backwards once.
 private struct SnapshotMaker {
   let core: StoreCore
   let opened: SnapshotStore.Opened
@@ -143,7 +143,7 @@ private struct SnapshotMaker {
     }
   }
 
-  /// What all stretches have in common.
+  /// The common properties of all stretches.
   private struct Made {
     var spacing: UInt64
     var erased: UInt64
@@ -170,7 +170,7 @@ private struct SnapshotMaker {
       guard try opened.spacing(w) == made.spacing, try opened.erasedCount(w) == made.erased else {
         throw LibraryError(
           .operationInterrupted,
-          "Another process makes snapshots with another spacing, or of a later state; make them when it has ended.")
+          "Another process makes snapshots with another spacing, or of a later state; try again when it has ended.")
       }
       try body(&w)
     }
@@ -198,7 +198,7 @@ private struct SnapshotMaker {
     }
   }
 
-  /// Goes back over the stretches and keeps of each what it changed.
+  /// Goes back over the stretches and stores what each of them changed.
   private func writeStates(
     of stretches: [Stretch], _ made: Made, _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
   ) throws {
@@ -209,7 +209,7 @@ private struct SnapshotMaker {
     var state = tail.past
     for (done, stretch) in stretches.reversed().enumerated() {
       guard progress(TaskProgress(phase: "snapshots", done: UInt64(done), total: UInt64(stretches.count))) else {
-        throw LibraryError(.userCancelled, "The making of snapshots was stopped; those that were there are kept.")
+        throw LibraryError(.userCancelled, "Making snapshots was stopped; the existing ones are kept.")
       }
       let past = try past(before: stretch, from: state, t)
       try write(made) { w in
@@ -221,7 +221,7 @@ private struct SnapshotMaker {
     }
   }
 
-  /// What a stretch changed, as it was before.
+  /// What a stretch changed, in the state before it.
   private func past(before stretch: Stretch, from state: Past, _ t: borrowing StoreReading) throws -> Past {
     var reader = PastReader(core, to: stretch.start, from: state)
     try reader.goBack(over: (stretch.start + 1)..<(stretch.end + 1), in: t)
@@ -230,7 +230,7 @@ private struct SnapshotMaker {
 
   // MARK: Joining
 
-  /// Joins stretches by twos, level by level, where both are there.
+  /// Joins stretches in pairs, level by level, where both exist.
   private func join(_ made: Made, _ progress: (TaskProgress) -> Bool) throws {
     var level: UInt64 = 0
     var count = try opened.environment.read { s in try opened.count(s) }
@@ -246,7 +246,7 @@ private struct SnapshotMaker {
         }
         guard let halves else { continue }
         guard progress(TaskProgress(phase: "snapshots", done: 0, total: nil)) else {
-          throw LibraryError(.userCancelled, "The making of snapshots was stopped; those that were made are kept.")
+          throw LibraryError(.userCancelled, "Making snapshots was stopped; those already made are kept.")
         }
         try join(halves.earlier, halves.later, made)
       }

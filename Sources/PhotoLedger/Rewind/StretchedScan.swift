@@ -3,20 +3,20 @@ import Synchronization
 
 // Judging every asset of the library on several cores.
 //
-// A fetch that no stored order answers looks at each row. The rows lie in the order of their numbers, so the numbers
-// are cut into stretches; whoever is free takes the next one, and the keys are joined in the order of the stretches, as
-// one walk would have given them.
+// A fetch without a stored order reads each row. The rows are in the order of their numbers, so the numbers are divided
+// into ranges; each free thread takes the next one, and the keys are joined in the order of the ranges, as a single
+// walk would yield them.
 //
 //     numbers    first ────┼────────┼────────┼────────┼──── last
 //     one core       ▓▓▓▓▓▓▓▓                  ▓▓▓▓▓▓▓▓
 //     another                 ▓▓▓▓▓▓▓▓ ▓▓▓▓▓▓▓▓         ▓▓▓▓
 //
-// A transaction belongs to one thread, so each stretch has one of its own (HeldSnapshot). Invariant: the keys are those
-// of the caller's snapshot. Whoever cannot have that, or meets broken bytes, leaves its stretch alone, and the caller
-// reads in its own transaction what is left, so it meets the same errors as in one walk.
+// A transaction belongs to one thread, so each range has its own (HeldSnapshot). Invariant: the keys are those of the
+// caller's snapshot. A thread that cannot open it, or reads invalid bytes, skips its range, and the caller reads the
+// skipped ranges in its own transaction, so it meets the same errors as in a single walk.
 
 extension LibraryStore {
-  /// About how many rows a stretch has; to wake a thread for less takes longer than reading.
+  /// The approximate number of rows in a range; waking a thread for fewer takes longer than reading them.
   #if DEBUG
     private static let stretchRows = 8
   #else
@@ -35,15 +35,15 @@ extension LibraryStore {
       })
   }
 
-  /// The numbers of all assets, cut into stretches.
+  /// The numbers of all assets, divided into ranges.
   private func assetStretches(_ t: borrowing StoreReading) throws -> [ClosedRange<ObjectNumber>] {
     let assets = core.projections.assets
     var cursor = try t.cursor(in: assets)
     guard let first = try cursor.first()?.integerKey, let last = try cursor.last()?.integerKey else { return [] }
-    // Far beyond any count, and the highest that strides can be told in.
+    // Beyond any possible count, and the largest value for strides.
     guard last <= UInt64(Int64.max) else {
       throw LibraryError(
-        .corrupted, "The library has an asset of the number \(last), which none can have; stop and run `verify`.")
+        .corrupted, "The library has an asset with the invalid number \(last); stop and run `verify`.")
     }
     let count = UInt64(max(1, try t.count(of: assets) / Self.stretchRows))
     let width = (last - first) / count + 1

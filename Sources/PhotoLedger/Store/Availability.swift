@@ -3,19 +3,19 @@ import Synchronization
 
 // Whether the library can still be used (PHPhotoLibrary.unavailabilityReason).
 //
-// A library becomes unavailable once and for good: it was closed, its store was found damaged, or it could not be
-// opened anew after a failed write. The first of these is the reason that is kept, and every observer hears of it once.
-// Whoever registers later is told at once, so that nobody waits for news of a library that is gone. Trouble that may
-// pass, such as a full disk, is the failure of the block that met it and nothing more.
+// A library becomes unavailable once and permanently: it was closed, its store was found damaged, or it could not be
+// reopened after a failed write. The first of these is the recorded reason, and every observer is notified once. An
+// observer that registers later is notified at once, so that none waits for an unavailable library. A transient error,
+// such as a full disk, fails only the block that met it.
 
-/// Is told when a library becomes unavailable (PHPhotoLibraryAvailabilityObserver).
+/// An observer of a library's availability (PHPhotoLibraryAvailabilityObserver).
 public protocol PhotoLibraryAvailabilityObserver: AnyObject, Sendable {
   /// Called once, on a serial queue of the library's; results that are held may still be read where the store allows.
   /// - Parameter reason: what ``PhotoLibrary/unavailabilityReason`` says from now on.
   func photoLibraryDidBecomeUnavailable(because reason: LibraryError)
 }
 
-/// Why a library is unavailable, and who is to be told; `state` is guarded by its lock.
+/// Why a library is unavailable, and its observers; `state` is guarded by its lock.
 final class Availability: Sendable {
   private final class WeakObserver: Sendable {
     weak let observer: (any PhotoLibraryAvailabilityObserver)?
@@ -38,7 +38,7 @@ final class Availability: Sendable {
 
   var reason: LibraryError? { state.withLock { $0.reason } }
 
-  /// Says that the library cannot be used any more; only the first reason counts.
+  /// Marks the library as unavailable; only the first reason is kept.
   func end(_ reason: LibraryError) {
     let observers = state.withLock { state in
       guard state.reason == nil else { return [WeakObserver]() }
@@ -51,7 +51,7 @@ final class Availability: Sendable {
 
   func add(_ observer: any PhotoLibraryAvailabilityObserver) {
     let held = WeakObserver(observer)
-    // Looked at outside the lock: the look may be what holds an observer last, and its `deinit` may unregister it.
+    // Read outside the lock: this may be the last reference to an observer, and its `deinit` may unregister it.
     let gone = Set(state.withLock { $0.observers }.filter { $0.observer == nil }.map(ObjectIdentifier.init))
     let reason = state.withLock { state in
       state.observers.removeAll { gone.contains(ObjectIdentifier($0)) }
@@ -75,8 +75,8 @@ extension PhotoLibrary {
   /// (PHPhotoLibrary.unavailabilityReason).
   public var unavailabilityReason: LibraryError? { store.availability.reason }
 
-  /// Tells an observer when the library becomes unavailable, at once if it is already; the observer is not retained
-  /// (OB-04).
+  /// Registers an observer of availability, which is notified at once if the library is already unavailable; it is not
+  /// retained (OB-04).
   public func register(_ observer: any PhotoLibraryAvailabilityObserver) { store.availability.add(observer) }
 
   /// Stops waiting for the library to become unavailable.

@@ -25,7 +25,7 @@ extension LibraryError {
   }
 
   private init(_ error: LMDBError) {
-    // Whoever takes an unknown outcome for a full disk makes room and does the same thing twice.
+    // A caller that treats an unknown outcome as a full disk would repeat the change after freeing space.
     let code: Code =
       switch error.code {
       case _ where error.outcomeUnknown: .outcomeUnknown

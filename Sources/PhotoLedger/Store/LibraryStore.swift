@@ -12,15 +12,15 @@ import Synchronization
 //     imports/                    what became of each file of each import, one text file a run
 //     uploads/                    the upload jobs of clients (`UploadJobStore.swift`)
 //
-// StoreCore holds what the writer and the readers share. What else an opened library has (its writer, the observation
-// that follows the log, picking sessions, upload jobs, what a process installed) is a part: made by its own room when
-// it is first asked for, and closed with the library. So this room, on which all others stand, names none of them:
+// StoreCore holds what the writer and the readers share. Everything else of an opened library (its writer, the
+// observation that follows the log, picking sessions, upload jobs, installed handlers) is a part: created by its own
+// room on first use, and closed with the library. So this room, on which all others depend, names none of them:
 //
 //     extension LibraryStore { var observation: Observation { part { Observation(of: $0) } } }      in Observation/
 //
 // Rejected: a stored property for each part, with which the lowest room names all others.
 
-/// Something that an opened library has, made when it is first asked for and closed with the library.
+/// A part of an opened library, created on first use and closed with the library.
 package protocol StorePart: AnyObject, Sendable {
   /// When the part is closed.
   static var closing: ClosingStage { get }
@@ -30,7 +30,7 @@ package protocol StorePart: AnyObject, Sendable {
 
 /// The order in which the parts of a library are closed.
 package enum ClosingStage: Int, CaseIterable, Sendable {
-  /// Parts that send blocks: they end first, so that what they sent is still executed.
+  /// Parts that send blocks: they are closed first, so that their blocks are still executed.
   case senders
   /// The writer, which executes what is queued.
   case writer
@@ -53,7 +53,7 @@ package final class LibraryStore: Sendable {
   let (pastAssets, pastDetails) = (PastStates<AssetRow>(), PastStates<AssetDetails>())
   let pastCollections = PastStates<CollectionRow>()
   #if DEBUG
-    /// How many events were gone over to come to earlier states of objects; for tests.
+    /// The number of events read to compute earlier states of objects; for tests.
     let eventsCrossed = Atomic(0)
   #endif
 
@@ -73,8 +73,8 @@ package final class LibraryStore: Sendable {
 
   deinit { close() }
 
-  /// The part of a kind; made, if nothing has asked for it before.
-  /// - Parameter make: makes it. Must not ask for another part, and must not keep the store.
+  /// The part of a type, created on first use.
+  /// - Parameter make: creates it. Must not request another part, and must not retain the store.
   package func part<Part: StorePart>(_ kind: Part.Type = Part.self, _ make: (LibraryStore) -> Part) -> Part {
     let (part, isLate) = parts.withLock { parts -> (Part, Bool) in
       let name = ObjectIdentifier(kind)
@@ -90,7 +90,7 @@ package final class LibraryStore: Sendable {
 
   /// Executes what is queued, ends the threads and gives the observers their end.
   package func close() {
-    // Whoever closes returns when it is done: one that comes second goes through the parts as well, and waits for them.
+    // Closing returns when it is complete: a second caller goes through the parts as well, and waits for them.
     let open = parts.withLock { parts in
       parts.isClosed = true
       return Array(parts.known.values)
@@ -117,10 +117,10 @@ package final class LibraryStore: Sendable {
   }
 
   func vanished(_ number: ObjectNumber) -> LibraryError {
-    LibraryError(.corrupted, "A result names object \(number), which the store does not hold; run `verify`.")
+    LibraryError(.corrupted, "A result names object \(number), which is not in the store; run `verify`.")
   }
 
-  /// Stands for the last event, whichever it is: nothing has to be taken back.
+  /// The last event, whichever it is: nothing has to be reverted.
   static let now = UInt64.max
 }
 

@@ -72,7 +72,7 @@ private final class Belt<Piece: Sendable>: Sendable {
     return isWanted
   }
 
-  /// Says that no more pieces come.
+  /// Marks the end of the pieces.
   func end(_ outcome: Result<Void, any Error>) {
     state.withLock { $0.outcome = outcome }
     arrivals.signal()
@@ -87,7 +87,7 @@ private final class Belt<Piece: Sendable>: Sendable {
     return piece
   }
 
-  /// Says that no more pieces are wanted, and waits for the maker's end.
+  /// Cancels further pieces, and waits until the producer has ended.
   func stop() {
     state.withLock { $0.isStopped = true }
     room.signal()

@@ -6,24 +6,24 @@ import LMDB
 // Problem. A library as of a moment must answer every fetch as it would have then. The projections hold the state of
 // now, and copies of every earlier state would cost a library each.
 //
-// An event says what it replaced, so the state of a moment is the state of now with the later events taken back. Most
-// objects were not touched since, and those that came since are known by their number alone: a number is the sequence
-// of the event that created the object, so what has a larger one than the moment was not there.
+// An event records what it replaced, so the state at a moment is the current state with the later events reverted. Most
+// objects were not touched since, and those created since are known by their number alone: a number is the sequence of
+// the event that created the object, so an object with a larger number than the moment did not exist.
 //
 //     sequence   0 ────────── moment ───────────────────────── head
-//     objects    numbers up to the moment  │  came since: passed over without being looked at
+//     objects    numbers up to the moment  │  created since: skipped without being read
 //                     │
 //                     ├── touched since    rows and places in a `Past`
-//                     └── all others       the projections, as they are now
+//                     └── all others       the current projections
 //
-// So state of the moment = projections of now, cut at the number, with `Past` laid over them. A fetch of the whole
-// library needs all of `Past`, which is read once for a moment and kept; what concerns one object or one container is
-// found by the history of that object and reads nothing else (LibraryStore+Past.swift).
+// So state at the moment = current projections, truncated at the number, overlaid with `Past`. A fetch of the whole
+// library needs all of `Past`, which is read once for a moment and cached; a query about one object or container uses
+// the history of that object and reads nothing else (LibraryStore+Past.swift).
 //
 // Invariant: `Past` holds every object up to the moment whose row or place the later events changed, in the state of
 // the moment, and may hold others; it holds no object that came later.
 //
-// Refused: taking a fetched result back by the delta of everything since, as a change of permission does
+// Rejected: taking a fetched result back by the delta of everything since, as a change of permission does
 // (AccessChange.swift). It answers alike, but brings all that was created since into memory to throw it away, which is
 // most of a log.
 
@@ -47,7 +47,7 @@ struct Past: Sendable {
   /// Whether an object with a number can have been there.
   func reaches(_ number: ObjectNumber) -> Bool { number.isReached(by: sequence) }
 
-  /// The asset with an identifier that is there no more.
+  /// The asset of an identifier that no longer exists.
   /// - Complexity: O(k) in the changed assets.
   func asset(named identifier: LocalIdentifier) -> ObjectNumber? {
     assets.values.first { $0?.identifier == identifier }??.number

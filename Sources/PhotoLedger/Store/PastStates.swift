@@ -4,10 +4,10 @@ import Synchronization
 
 // Reading on from commit to commit.
 //
-// The state of an object at an earlier event is the state of now, taken back over the events since. A follower that
-// catches up reads the same object at one commit after the other, and each time the way back is as long as what still
-// lies ahead: a thousand edits of one asset would be half a million events. So the state that was read last is
-// remembered, and the next one is reached forward from it:
+// The state of an object at an earlier event is the current state with the events since reverted. A follower that
+// catches up reads the same object at one commit after the other, and each time reverts all events that are still
+// ahead: a thousand edits of one asset would be half a million events. So the last state read is cached, and the next
+// one is computed forward from it:
 //
 //     events of the object    e1 ─ e2 ─ e3 ─ e4 ─ … ─ e1000 (now)
 //     first                         ◀──────────────── back, 998 events
@@ -25,7 +25,7 @@ final class PastStates<Value: Sendable>: Sendable {
   struct State: Sendable {
     let sequence: UInt64
     let value: Value?
-    /// How many events had lost their payload or were set aside.
+    /// The number of events that had lost their payload or were quarantined.
     let withdrawn: Int
   }
 
@@ -56,10 +56,8 @@ extension LibraryStore {
   /// Ways back over fewer events are not worth remembering what they lead to.
   private static let shortWay = 4
 
-  /// The state of an object as it was after an event: forward from what is remembered, or back from now.
-  /// - Parameters:
-  ///   - back: goes back, and says over how many events.
-  ///   - apply: carries an event out on the state.
+  /// The state of an object after an event: forward from the cached state, or backward from the current one. -
+  /// Parameters: - back: goes back, and returns the number of events. - apply: applies an event to the state.
   func past<Value>(
     _ states: PastStates<Value>, of number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading,
     back: () throws -> (value: Value?, eventCount: Int), apply: (Event, inout Value?) throws -> Void

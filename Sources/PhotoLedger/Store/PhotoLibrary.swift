@@ -3,9 +3,9 @@ public import Foundation
 
 // The front door.
 //
-// A library object is a client's view of an opened directory: who asks, and the engine that answers. `as(_:)` gives
-// the same engine under another name. Everything below reads like PhotoKit with the Swift of today: blocks take a
-// `ChangeBlock`, fetches take `#Predicate` and `SortDescriptor`, and changes are asynchronous sequences.
+// A library object is a client's view of an opened directory: the client, and the engine. `as(_:)` returns the same
+// engine for another client. Everything below reads like PhotoKit with the Swift of today: blocks take a `ChangeBlock`,
+// fetches take `#Predicate` and `SortDescriptor`, and changes are asynchronous sequences.
 
 /// A photo library kept as a history (PHPhotoLibrary).
 public final class PhotoLibrary: Sendable {
@@ -31,7 +31,7 @@ public final class PhotoLibrary: Sendable {
   public func `as`(_ client: String) -> PhotoLibrary {
     precondition(
       (1...256).contains(client.utf8.count) && !client.utf8.contains(0),
-      "A client's name has 1 to 256 bytes, none of them zero.")
+      "A client's name must have 1 to 256 bytes, none of them zero.")
     return PhotoLibrary(store: store, client: client, moment: moment)
   }
 
@@ -46,6 +46,6 @@ public final class PhotoLibrary: Sendable {
   /// The directory of the library.
   public var url: URL { store.url }
 
-  /// Carries out what is queued and ends all observation; later changes throw `.closed`, results stay readable.
+  /// Executes queued blocks and ends all observation; later changes throw `.closed`, results remain readable.
   public func close() { store.close() }
 }

@@ -2,11 +2,11 @@ import EventLog
 import Foundation
 package import LMDB
 
-// What stands for a payload after one of its assets was erased.
+// The replacement of a payload after one of its assets was erased.
 //
-// An event may concern 256 assets and the counts of albums, so its payload cannot simply go: the rest of what it says
-// is still true and still needed. What stands for it has the same structure, with everything taken out that tells of
-// the erased asset, and nothing else:
+// An event may concern 256 assets and the counts of albums, so its payload cannot simply be deleted: the rest of it is
+// still true and needed. The replacement has the same structure, without the data of the erased asset, and nothing else
+// removed:
 //
 //     existence            the row with number, identifier, the dates of commits, and how far it was visible; no files
 //     edits                none but those of such a date and of how far it was visible; counts of albums stay
@@ -16,12 +16,12 @@ package import LMDB
 // a state of the past must hold as many members as it says. So the rows go on to fit each other: every inverse, every
 // replay and every state of the past is worked out as before, and shows an asset without a word that says `isErased`.
 //
-// The identifier stays. It was drawn at random and tells nothing, and whoever audits the log can say what was erased.
-// So do the headers of commits, which are hashed: who, when, the cause and the idempotency key.
+// The identifier remains. It is random and reveals nothing, and an audit of the log can name what was erased. So do the
+// headers of commits, which are hashed: client, time, cause and idempotency key.
 //
-// What stands for a payload came in the payload of an event (`asset.erased`), which is chained like every other. When
-// another asset of the same event is erased later, that event's payload tells of it too; then it is itself erased, and
-// the new event brings what stands for both. The newest always wins:
+// The replacement is carried by the payload of an event (`asset.erased`), which is chained like every other. When
+// another asset of the same event is erased later, that event's payload contains it too; then it is itself erased, and
+// the new event carries the replacements of both. The newest always wins:
 //
 //     17 assets.edited   [4, 5, 6]  ◀── 90 asset.erased {17: [–, 5, 6]}  ◀── 95 asset.erased {17: [–, –, 6], 90: {}}
 
@@ -37,7 +37,7 @@ extension AssetRow {
     return row
   }
 
-  /// Stands for the identifier of a burst that an erased asset was in.
+  /// The replacement of the burst identifier of an erased asset.
   static let erasedBurst = "erased"
 }
 
@@ -61,7 +61,7 @@ extension AssetExistence {
 }
 
 extension Event {
-  /// The event without what it tells of some assets.
+  /// The event without the data of some assets.
   func redacted(of numbers: Set<ObjectNumber>) -> Event {
     switch self {
     case .assetCreated(let existence) where numbers.contains(existence.row.number):
@@ -89,7 +89,7 @@ extension Event {
 }
 
 extension AssetErased {
-  /// At most this many bytes of redactions stand in one event, unless a single one is longer.
+  /// The maximum size of the redactions in one event, unless a single one is longer.
   private static let byteLimit = 4 << 20
 
   /// Events that together bring redactions, given in ascending order; at least one.
@@ -111,8 +111,8 @@ extension AssetErased {
 // MARK: - Reading what has to go
 
 extension StoreCore {
-  /// What has to stand for the payloads that tell of some assets, ascending by sequence; for those too that brought
-  /// what stands for one of them now.
+  /// The replacements of the payloads with data of some assets, ascending by sequence, including payloads that carry a
+  /// current replacement.
   /// - Complexity: O(k log n) for k events of the assets.
   func redactions<T: TransactionReading & ~Copyable>(
     erasing numbers: Set<ObjectNumber>, _ t: borrowing T
@@ -133,8 +133,8 @@ extension StoreCore {
     return found.values.sorted { $0.sequence < $1.sequence }
   }
 
-  /// What has to stand for the payload of one event; nil if it may stay as it is.
-  /// - Parameter others: the events that a new one brings something for, so that this one no longer has to.
+  /// The replacement of the payload of one event; nil if it may be kept.
+  /// - Parameter others: the events for which a new event carries the replacement, so that this one no longer has to.
   private func redaction<T: TransactionReading & ~Copyable>(
     of sequence: UInt64, erasing numbers: Set<ObjectNumber>, superseding others: [UInt64: AssetErased.Redaction],
     _ t: borrowing T
@@ -156,7 +156,7 @@ extension StoreCore {
     return try Event(record)
   }
 
-  /// The files that an asset ever named, and how many events still tell of it.
+  /// The files that an asset ever named, and the number of events that still contain its data.
   package func erasable<T: TransactionReading & ~Copyable>(
     _ number: ObjectNumber, _ t: borrowing T
   ) throws -> (resources: [AssetResource], eventCount: Int) {
@@ -170,9 +170,9 @@ extension StoreCore {
     return (distinct(resources), eventCount)
   }
 
-  /// Notes what stands for erased payloads anew, from the events that bring it, if the table says otherwise.
+  /// Rewrites the table of replacements from the events that carry them, if it differs.
   /// - Returns: whether it did.
-  /// - Complexity: O(n) in events, and in what stands for payloads.
+  /// - Complexity: O(n) in events, and in replacements.
   @discardableResult
   package func deriveRedactions(_ t: inout WriteTransaction) throws -> Bool {
     let rows = try redactionRows(t)
@@ -184,8 +184,8 @@ extension StoreCore {
     return true
   }
 
-  /// Whether what stands for erased payloads is what the events that bring it say.
-  /// - Complexity: O(n) in events, and in what stands for payloads.
+  /// Whether the table of replacements agrees with the events that carry them.
+  /// - Complexity: O(n) in events, and in replacements.
   func derivesRedactions<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws -> Bool {
     try holds(redactionRows(t), t)
   }
@@ -198,7 +198,7 @@ extension StoreCore {
     }
     var derived: [UInt64: (carrier: UInt64, redaction: AssetErased.Redaction)] = [:]
     for carrier in bringing.reversed() {
-      // What the table says of it is what is in question.
+      // The table itself is being checked, so it is not used.
       for redaction in try brought(by: carrier, derived[carrier]?.redaction, t).redactions
       where derived[redaction.sequence] == nil && redaction.sequence < carrier {
         derived[redaction.sequence] = (carrier, redaction)
@@ -209,8 +209,7 @@ extension StoreCore {
     }
   }
 
-  /// What an event says that brings what stands for others; where it was erased itself, what a later one brought for
-  /// it.
+  /// The payload of an event that carries replacements; if it was itself erased, its replacement from a later one.
   private func brought<T: TransactionReading & ~Copyable>(
     by carrier: UInt64, _ later: AssetErased.Redaction?, _ t: borrowing T
   ) throws -> AssetErased {
@@ -219,10 +218,13 @@ extension StoreCore {
     }
     let version = record.isErased ? later?.version : record.version
     guard let payload = record.payloadBytes ?? later?.payload, let version else {
-      throw LibraryError(.corrupted, "The payload of event \(carrier) was erased, and no later event brings another.")
+      throw LibraryError(
+        .corrupted, "The payload of event \(carrier) was erased, and no later event carries its replacement.")
     }
     let event = try Event(type: record.type, version: version, sequence: carrier, payload: payload.span.bytes)
-    guard case .assetErased(let erased) = event else { preconditionFailure("The event is of the type that was asked.") }
+    guard case .assetErased(let erased) = event else {
+      preconditionFailure("The event has another type than requested.")
+    }
     return erased
   }
 

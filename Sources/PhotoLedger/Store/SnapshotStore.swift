@@ -5,12 +5,12 @@ import Synchronization
 
 // Snapshots: the state at fixed places of the log, of what was touched after them.
 //
-// Problem. The way back to a moment reads the events since. At a million events that is seconds, and copies of the
-// whole state at every so many events would cost a library each.
+// Problem. Computing an as-of view reads the events since. At a million events that takes seconds, and full copies of
+// the state at regular intervals would each cost a library.
 //
-// A stretch is a run of whole commits with at least `spacing` events. What it changed, in the state before it, is all
-// that is needed to go back over it: for each object that was there and that it touched, one row or place. Stretches
-// are joined by twos, and those again, so that the way over many is a few:
+// A stretch (a log range) is a run of whole commits with at least `spacing` events. The objects that it changed, in the
+// state before it, are all that is needed to go back over it: for each existing object that it touched, one row or
+// membership. Stretches are joined in pairs, and those again, so that going back over many reads a few:
 //
 //     log       │···a···│···b···│···c···│···d···│···e···│··· tail ···│ head
 //     level 0   │   a   │   b   │   c   │   d   │   e   │
@@ -19,35 +19,34 @@ import Synchronization
 //
 //     moment in b:  events of the tail, e, c + d, events of b after the moment
 //
-// A join keeps an object's older state and leaves out what was not there before the earlier half. So a moment costs the
-// events of at most one stretch and of the tail, and of everything in between no object more often than there are
-// levels: O(spacing + k log(n / spacing)) for k objects touched since, however often each was.
+// A join keeps an object's older state and omits objects that did not exist before the earlier half. So a moment costs
+// the events of at most one stretch and of the tail, and each object in between is read at most once a level: O(spacing
+// + k log(n / spacing)) for k objects touched since, however often each was.
 //
 // Invariant: the entries of a joined stretch are exactly the objects up to its beginning that its events touched, in
-// the state of its beginning, and no others. The last event that stretches reach is named with its chain hash, which
-// stands for all events before it: stretches of another history are not used. Nor are those of a log from which less
-// was erased, which the number of erased payloads says: an erasure that was cut short may have left them.
+// the state of its beginning, and no others. The last covered event is recorded with its chain value, which identifies
+// all events before it: stretches of another history are not used. Nor are those of a log with fewer erased payloads,
+// whose number is recorded: an interrupted erasure may have left them.
 //
-// They lie in an LMDB store of their own beside the library's, are made when somebody asks for it and never by a
-// commit, and can be dropped at any time: nothing but them is lost, and no answer depends on them. Files that cannot be
-// read (cut short by a full disk, damaged) are as good as none: who looks back goes the long way, who makes snapshots
-// begins anew, who drops them need not read them. What erases payloads from the log has to drop them, since they hold
-// rows.
+// They are stored in a separate LMDB store beside the library's, are made on request and never by a commit, and can be
+// dropped at any time: no answer depends on them. Unreadable files (truncated by a full disk, damaged) are treated as
+// absent: as-of views read the log instead, making snapshots starts again, dropping them does not read them. Erasing
+// payloads from the log must drop them, since they hold rows.
 //
-// Refused: whole copies of the projections (n rows for each, of which nearly all are as now); an unjoined list of
-// stretches (an object that is edited daily would be read once for each); making them in the commit's transaction (a
-// commit is to cost what it changed).
+// Rejected: full copies of the projections (n rows each, nearly all unchanged); an unjoined list of stretches (an
+// object that is edited daily would be read once for each); making them in the commit's transaction (a commit must cost
+// what it changed).
 //
 //   database    key                                                    value
 //   stretches   level (8) index (8)                                    start (8) end (8) end's commit (8) chain (32)
-//   states      level (8) index (8) kind (8) object (8)                row, or nothing: it was not there
+//   states      level (8) index (8) kind (8) object (8)                row, or nothing: it did not exist
 //               level (8) index (8) 5 container (8) child (8)          order key (8), or nothing
 //   settings    "spacing", "format"                                    spacing (8), format of the entries (8)
 //               "erased"                                               how many payloads had been erased (8)
 
 /// Where the snapshots of a library lie.
 final class SnapshotStore: Sendable {
-  /// What an entry is about; the numbers stand in keys.
+  /// The subject of an entry; the numbers are used in keys.
   enum Kind: UInt64, CaseIterable {
     case asset = 1
     /// Files or words of an asset were touched; says no more than that.
@@ -67,7 +66,7 @@ final class SnapshotStore: Sendable {
 
   private static let name = "snapshots"
   private let folder: LibraryFolder
-  /// Guarded by its lock; nil until somebody needs it.
+  /// Guarded by its lock; nil until first used.
   private let state = Mutex<Opened?>(nil)
   /// Held while snapshots are made or dropped by this process.
   let making = Mutex(())
@@ -95,7 +94,7 @@ final class SnapshotStore: Sendable {
 
   /// Removes the files, whatever they hold.
   func drop() throws {
-    do { try opened()?.environment.close() } catch where isLoss(error) {}
+    do { try opened()?.environment.close() } catch  where isLoss(error) {}
     state.withLock { $0 = nil }
     guard folder.status(of: Self.name) != nil else { return }
     try folder.withPath { library in try FileManager.default.removeItem(atPath: "\(library)/\(Self.name)") }
@@ -107,15 +106,15 @@ final class SnapshotStore: Sendable {
     do {
       guard let opened = try opened() else { return nil }
       return try opened.environment.read { t in try body(opened, t) }
-    } catch where isLoss(error) {
+    } catch  where isLoss(error) {
       state.withLock { $0 = nil }
       return nil
     }
   }
 
-  /// Whether an error says that the snapshots are gone or broken; any other is the world's, and is told.
+  /// Whether an error means that the snapshots are missing or broken; any other is reported.
   ///
-  /// One that tells of the library's own store is met again by whoever goes on without snapshots.
+  /// An error of the library's own store occurs again when continuing without snapshots.
   func isLoss(_ error: any Error) -> Bool {
     switch error {
     case let error as LMDBError:
@@ -149,7 +148,7 @@ struct Stretch: Equatable, Sendable {
 extension SnapshotStore.Opened {
   private static let spacingName = Array("spacing".utf8)
   private static let formatName = Array("format".utf8)
-  /// Raised whenever the bytes of a row, or what an entry says, is changed: older snapshots are then made anew.
+  /// Raised whenever the encoding of a row or an entry changes: older snapshots are then rebuilt.
   private static let format: UInt64 = 2
   private static let erasedName = Array("erased".utf8)
 
@@ -186,7 +185,7 @@ extension SnapshotStore.Opened {
     }
   }
 
-  /// A stretch; nil if it was not made.
+  /// A stretch; nil if it does not exist.
   func stretch(
     _ level: UInt64, _ index: UInt64, _ t: borrowing some TransactionReading & ~Copyable
   ) throws -> Stretch? {
@@ -202,9 +201,9 @@ extension SnapshotStore.Opened {
   }
 
   static let corruption = LibraryError(
-    .corrupted, "The snapshots cannot be read; drop them with `snapshots drop`, and make them again.")
+    .corrupted, "The snapshots cannot be read; remove them with `snapshots drop`, and make them again.")
 
-  /// How many stretches of the lowest level there are.
+  /// The number of stretches of the lowest level.
   func count(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64 {
     var count: UInt64 = 0
     let prefix: InlineArray<1, UInt64> = [0]
@@ -215,8 +214,8 @@ extension SnapshotStore.Opened {
     return count
   }
 
-  /// The stretches that lead from the first place at or after a moment to the last at or before a head, newest last;
-  /// none if there are no such places, or if they are of another history.
+  /// The stretches from the first boundary at or after a moment to the last at or before a head, newest last; empty if
+  /// there are none, or if they are of another history.
   /// - Complexity: O(log² s) in stretches.
   func way(
     from sequence: UInt64, to head: UInt64, _ log: EventLog, _ t: borrowing ReadTransaction,
@@ -241,7 +240,7 @@ extension SnapshotStore.Opened {
     return way
   }
 
-  /// How many of the first stretches satisfy a condition that holds for a prefix of them.
+  /// The number of leading stretches that satisfy a condition, which holds for a prefix of them.
   private func prefixCount(
     _ count: UInt64, _ t: borrowing ReadTransaction, where holds: (Stretch) -> Bool
   ) throws -> UInt64 {
@@ -254,7 +253,7 @@ extension SnapshotStore.Opened {
     return low
   }
 
-  /// Gives the entries of a kind of a stretch, in the order of their keys: the rest of the key, and the value.
+  /// Iterates over the entries of a kind of a stretch, in key order: the rest of the key, and the value.
   func forEachEntry(
     _ kind: SnapshotStore.Kind, of stretch: Stretch, container: ObjectNumber? = nil,
     _ t: borrowing some TransactionReading & ~Copyable, _ body: (RawSpan, RawSpan) throws -> Continuation

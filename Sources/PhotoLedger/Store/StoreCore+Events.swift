@@ -4,7 +4,7 @@ import LMDB
 // The events of a part of the log.
 
 extension StoreCore {
-  /// The events of a stretch of the log, all of them.
+  /// All events of a log range.
   func events<T: TransactionReading & ~Copyable>(
     _ sequences: ClosedRange<UInt64>, _ t: borrowing T
   ) throws -> [(sequence: UInt64, commit: UInt64, event: Event)] {

@@ -30,7 +30,7 @@ package struct StoreCore: Sendable {
 
   package func token(_ commit: UInt64) -> Token { Token(library: mark(of: commit), commit: commit) }
 
-  /// The state of a commit as a client may name it: by the commit if it sees everything, by its sighting if not.
+  /// The token of a commit for a client: by commit number with full access, otherwise by client revision.
   /// - Complexity: O(log² n).
   package func token<T: TransactionReading & ~Copyable>(
     _ commit: UInt64, for client: String, _ t: borrowing T
@@ -76,7 +76,7 @@ package struct StoreCore: Sendable {
 }
 
 extension StoreCore {
-  /// The receipt of a commit, for whoever asks again under its key.
+  /// The receipt of a commit, for a caller that repeats its key.
   func receipt<T: TransactionReading & ~Copyable>(ofRepeated commit: Commit, _ t: borrowing T) throws -> CommitReceipt {
     CommitReceipt(
       token: try token(commit.number, for: commit.information.client, t), created: try created(by: commit, t),
@@ -85,7 +85,7 @@ extension StoreCore {
 }
 
 extension Event {
-  /// Reads the event of a record; where its payload was erased, what stands for it.
+  /// Reads the event of a record, or its replacement if the payload was erased.
   package init(_ record: borrowing StoredEvent) throws {
     guard let payload = record.content else {
       throw LibraryError(

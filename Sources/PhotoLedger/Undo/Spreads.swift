@@ -9,15 +9,15 @@ import LMDB
 //     then   10:a            12:b   13:c        a member stood at 11, between a and b, and was taken out
 //     now    4096:a  8192:b  12288:c            its place is between 4096 and 8192
 //
-// A spread moves members and keeps their order, and its event names every key before and after. So a key that nobody
-// holds is moved with its neighbours: as far between their new keys as it lay between the old ones. The map is
-// monotone, so keys of one day keep their order among each other.
+// A rekeying (spread, in code and in the log) moves members and keeps their order, and its event names every key before
+// and after. So an unused key is moved with its neighbours: to the same relative position between their new keys as
+// between the old ones. The map is monotone, so former keys keep their order among each other.
 
-/// The spreads of containers since an event, read when they are asked for.
+/// The rekeyings of containers since an event, read on demand.
 struct Spreads {
   let log: EventLog
   let projections: Projections
-  /// Spreads up to this event are not asked for.
+  /// Rekeyings up to this event are not needed.
   var start: UInt64 = 0
   private var known: [ObjectNumber: [Spread]] = [:]
 
@@ -33,7 +33,7 @@ struct Spreads {
     /// The members with their keys, in the order of both.
     var members: [(child: ObjectNumber, old: UInt64, new: UInt64)]
 
-    /// Where a key that nobody holds belongs after the spread.
+    /// The new position of an unused key after the rekeying.
     func map(_ key: UInt64) -> UInt64 {
       // A new key lies at least this far from its neighbours, so whatever stood beside the window goes into that gap.
       let beside = OrderKey.roomAfterSpread / 2 - 1
@@ -54,7 +54,7 @@ struct Spreads {
     }
   }
 
-  /// Where a member stands that nobody but spreads has moved since an event.
+  /// The current key of a member that only rekeyings have moved since an event.
   mutating func follow<T: TransactionReading & ~Copyable>(
     _ place: ContainerPlace, of child: ObjectNumber, after sequence: UInt64, in t: borrowing T
   ) throws -> ContainerPlace {

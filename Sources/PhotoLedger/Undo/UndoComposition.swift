@@ -4,9 +4,9 @@ import LMDB
 
 // What chosen commits came to, property by property.
 //
-// Whoever takes back an import, a scan or a week of work does not want its events carried out backward one by one: what
-// matters is what of them stands in the end. So the events are composed. For each property two values remain: `base`,
-// what the property would be without the chosen commits, and `given`, what they left it at.
+// Undoing an import, a scan or a week of work must not revert its events one by one: what matters is their net effect.
+// So the events are composed. For each property two values remain: `base`, its value without the chosen commits, and
+// `given`, the value that they set.
 //
 //     log     41* title A→B     42 title B→C     43* title C→D          * chosen
 //     title   base C, given D                                           43 found C, so 42 changed it in between
@@ -14,11 +14,11 @@ import LMDB
 // An event says what it replaced. So a change by a commit that was not chosen shows as a value that the next chosen
 // event found and no chosen event had given; `base` is then that value. Nothing but the chosen commits is read.
 //
-// Existence is a property like the others: a creation makes it true, a purge false. A place in an album is one too;
-// keys that were spread to make room (`spread`) are nobody's wish and are followed, not taken back.
+// Existence is a property like the others: a creation makes it true, a purge false. A position in an album is one too;
+// rekeying (`spread`) is not a change by a client and is followed, not reverted.
 //
-// Refused: composing inverse events (`Event.inverse`). They name counts and dates that commits since have changed, and
-// a rule of today, such as that a burst has one asset to stand for it, would have to be mended afterwards.
+// Rejected: composing inverse events (`Event.inverse`). They name counts and dates that later commits have changed, and
+// rules such as the single representative of a burst would have to be repaired afterwards.
 
 /// What a property would be without the chosen commits, and what they left it at.
 struct Net<Value: Equatable & Sendable>: Equatable, Sendable {
@@ -118,14 +118,14 @@ struct UndoComposition: Sendable {
   private(set) var places: [ContainerMember: PlaceNet<OrderKey>] = [:]
   private(set) var clients: [ObjectNumber: ClientNet] = [:]
   private(set) var firstTold: Net<UInt64>?
-  /// The picks and the clients that were recorded; neither is taken back.
+  /// The recorded picks and clients; neither is undone.
   private(set) var picks: [PickRow] = []
   private(set) var registered: [ClientRow] = []
   /// How many assets were erased: none comes back.
   private(set) var erasedCount = 0
   /// The commits of which something was taken in, ascending.
   private(set) var commits: [UInt64] = []
-  /// The events before the first chosen one: keys that were spread earlier concern nobody here.
+  /// The events before the first chosen one: earlier rekeyings are irrelevant.
   private(set) var start: UInt64?
 
   /// The objects that alone are wanted; nil: all.

@@ -2,8 +2,8 @@ import EventLog
 import Foundation
 import LMDB
 
-// What becomes of assets. Files and the properties that follow from them go back together or not at all; an asset that
-// was created goes as a whole, if nobody has touched it since.
+// The plan for assets. Files and the properties that follow from them are reverted together or not at all; a created
+// asset is removed as a whole, if it was not touched since.
 
 extension UndoJudge {
   mutating func judgeAssets<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
@@ -40,12 +40,12 @@ extension UndoJudge {
     let change = UndoChange(.property, .library, "existence", from: .bool(false), to: .bool(true))
     _ = overrides(
       change, .goneSince, isForcible: false,
-      "An asset that was changed then (event \(number) created it) has been removed since.")
+      "An asset changed by these commits (created by event \(number)) has been removed since.")
   }
 
   // MARK: Creation and purge
 
-  /// A created asset goes, if it is as it was left and stands nowhere else.
+  /// A created asset is removed, if it is unchanged and in no other container.
   private mutating func judgeCreation<T: TransactionReading & ~Copyable>(of row: AssetRow, _ t: borrowing T) throws {
     let subject = UndoChange.Subject.asset(row.identifier)
     let change = UndoChange(.creation, subject, "existence", from: .bool(true), to: .bool(false))
@@ -74,14 +74,14 @@ extension UndoJudge {
         composition.places[member]?.given != nil || composition.picks.contains { $0.number == place.container }
       if isOwn { continue }
       if let album = try projections.collection(place.container, in: t) {
-        return "It was put into '\(album.title ?? "")'"
+        return "It was added to '\(album.title ?? "")'"
       }
-      return "It was given to a client"
+      return "It was picked for a client"
     }
     return nil
   }
 
-  /// A purged asset comes back as it was, if its bytes are there.
+  /// A purged asset is restored unchanged, if its bytes exist.
   private mutating func judgePurge<T: TransactionReading & ~Copyable>(
     of number: ObjectNumber, _ t: borrowing T
   ) throws -> AssetExistence? {
@@ -90,20 +90,20 @@ extension UndoJudge {
     let subject = UndoChange.Subject.asset(identifier)
     let change = UndoChange(.purge, subject, "existence", from: .bool(false), to: .bool(true))
     guard try projections.object(identifier, in: t) == nil else {
-      _ = overrides(change, .goneSince, isForcible: false, "The identifier of \(subject.phrase) was taken since.")
+      _ = overrides(change, .goneSince, isForcible: false, "The identifier of \(subject.phrase) is in use by now.")
       return nil
     }
     // What was composed may be older than an erasure.
     if try existence.row.isErased || isErased(number, t) {
       _ = overrides(
         change, .goneSince, isForcible: false,
-        "Nothing of \(subject.phrase) can come back: it was erased, with its bytes and what the log told of it.")
+        "Nothing of \(subject.phrase) can be restored: it was erased, with its bytes and its data in the log.")
       return nil
     }
     let missing = missingFiles(of: existence.details.resources)
     if !missing.isEmpty {
       let sentence = """
-        The bytes of \(missing) are gone: \(subject.phrase) was removed for good, and only its record can come back.
+        The bytes of \(missing) no longer exist: \(subject.phrase) was purged, and only its record can be restored.
         """
       guard overrides(change, .bytesGone, sentence) else { return nil }
     }
@@ -122,7 +122,8 @@ extension UndoJudge {
     return existence.row.isErased
   }
 
-  /// The names of the library's own files that are gone; empty if none is. What was only referenced nobody removed.
+  /// The names of the library's own files that no longer exist; empty if there are none. Referenced files are never
+  /// removed.
   private func missingFiles(of files: [AssetResource]) -> String {
     files.filter { !resources.holds($0) }.map { "'\($0.originalFilename)'" }.joined(separator: ", ")
   }
@@ -147,7 +148,7 @@ extension UndoJudge {
   private mutating func judge(_ known: UndoComposition.FieldNet, of row: AssetRow, in edit: inout AssetEdit) {
     let (field, current) = (known.field, row[known.field])
     if field == .representsBurst {
-      // Who stands for a burst is settled at the end; what others decided since is no conflict.
+      // The representative of a burst is determined at the end; later choices of others are not conflicts.
       if let burst = row.burstIdentifier { plan.bursts.insert(burst) }
       guard verdict(known.net, current) == .stands else { return }
     }
@@ -199,7 +200,8 @@ extension UndoJudge {
     }
     if verdicts.contains(.changed), !overrides(change, .changedSince) { return old }
     let missing = missingFiles(of: content.base.resources.filter { !current.resources.contains($0) })
-    if !missing.isEmpty, !overrides(change, .bytesGone, "The bytes of \(missing) of \(subject.phrase) are gone.") {
+    if !missing.isEmpty, !overrides(change, .bytesGone, "The bytes of \(missing) of \(subject.phrase) no longer exist.")
+    {
       return old
     }
     var new = old
@@ -212,7 +214,7 @@ extension UndoJudge {
     var after = row
     for change in edit.changes + changes { _ = after.set(change.field, change.new) }
     if let broken = Self.brokenRule(of: after, new) {
-      _ = overrides(change, .forbidden, isForcible: false, "The files of \(subject.phrase) stay: \(broken)")
+      _ = overrides(change, .forbidden, isForcible: false, "The files of \(subject.phrase) are kept: \(broken)")
       return old
     }
     edit.changes += changes
@@ -228,7 +230,7 @@ extension UndoJudge {
       return LibraryError(error).description
     }
     if row.originalResourceChoice != .compressed, !details.resources.isRawPair {
-      return "the RAW original is chosen, and there would be no pair of originals to choose from."
+      return "the RAW original is chosen, but there would be no pair of originals."
     }
     return row.mediaType == .image && row.duration != 0 ? "a photo has no duration." : nil
   }

@@ -1,8 +1,8 @@
 import Foundation
 import LMDB
 
-// What becomes of albums and folders, and of what stands in them. A collection that was created is deleted, with its
-// members in their places; one that was deleted comes back the same way. No live collection lies in a deleted folder.
+// The plan for albums and folders, and their members. A created collection is deleted, and its members keep their
+// positions; a deleted one is restored the same way. No live collection is in a deleted folder.
 
 extension UndoJudge {
   mutating func judgeCollections<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
@@ -59,8 +59,8 @@ extension UndoJudge {
   ) throws -> String? {
     if row.title != net.creation?.title { return "It was renamed" }
     let parent = net.place.map { $0.given?.container } ?? net.creation?.parent
-    if row.parent != parent { return "It was put elsewhere" }
-    return try strangers(in: row, t).isEmpty ? nil : "Something was put into it"
+    if row.parent != parent { return "It was moved" }
+    return try strangers(in: row, t).isEmpty ? nil : "Members were added to it"
   }
 
   /// The members that others than the chosen commits have put in.
@@ -94,7 +94,7 @@ extension UndoJudge {
       return nil
     case .stands: break
     case .changed:
-      // Gone is gone: whoever deleted it another time meant the same.
+      // A collection that was deleted again needs no change.
       if (deletion.base == nil) == (row.deletedDate == nil) {
         plan.report.alreadyCount += 1
         return nil
@@ -111,7 +111,7 @@ extension UndoJudge {
     return (edited, change)
   }
 
-  /// Lets deleted collections come back, unless the folder that they come back to stays deleted.
+  /// Restores deleted collections, unless their folder stays deleted.
   private mutating func settle<T: TransactionReading & ~Copyable>(
     _ returning: inout [ObjectNumber: (edit: CollectionEdited, change: UndoChange)], _ t: borrowing T
   ) throws {
@@ -124,7 +124,7 @@ extension UndoJudge {
         isSettled = false
         homeless.insert(number)
         guard let entry = returning[number] else { continue }
-        let sentence = "The folder that \(entry.change.subject.phrase) would come back to is deleted."
+        let sentence = "The folder of \(entry.change.subject.phrase) is deleted."
         if overrides(entry.change, .homeGone, sentence) {
           plan.folderMoves.removeAll { $0.child == number }
           plan.folderMoves.append(UndoPlan.FolderMove(child: number, place: nil))
@@ -149,7 +149,7 @@ extension UndoJudge {
 
   // MARK: Places of collections
 
-  /// The folder that a collection hangs in when the plan is carried out; nil for the root and for who goes to its end.
+  /// The folder of a collection when the plan is executed; nil for the root and for collections moved to its end.
   private func plannedParent<T: TransactionReading & ~Copyable>(
     of number: ObjectNumber, _ t: borrowing T
   ) throws -> ObjectNumber? {
@@ -180,7 +180,7 @@ extension UndoJudge {
     }
     guard try isLive(base.container, returning, t) else {
       _ = overrides(
-        change, .homeGone, isForcible: false, "The folder that \(subject(row).phrase) would go back to is deleted.")
+        change, .homeGone, isForcible: false, "The former folder of \(subject(row).phrase) is deleted.")
       return
     }
     plan.folderMoves.append(UndoPlan.FolderMove(child: number, place: target))
@@ -202,13 +202,13 @@ extension UndoJudge {
         continue
       }
       let change = plan.report.changes.remove(at: index)
-      _ = overrides(change, .homeGone, isForcible: false, "By now \(own.phrase) holds the folder that it was in.")
+      _ = overrides(change, .homeGone, isForcible: false, "By now \(own.phrase) contains its former folder.")
     }
   }
 
   // MARK: Places of assets
 
-  /// What a container is called.
+  /// The name of a container.
   private mutating func home<T: TransactionReading & ~Copyable>(
     of container: ObjectNumber, _ t: borrowing T
   ) throws -> UndoChange.Subject {
@@ -237,7 +237,7 @@ extension UndoJudge {
       let identifier = try returned[member.child] ?? projections.asset(member.child, in: t)?.identifier
       // A selection that follows an album goes with the album's members.
       if try willFollow(member.container, t) { continue }
-      // Whether it comes back was judged, and told, with the asset.
+      // Its restoration was decided, and reported, with the asset.
       if identifier == nil, composition.assets[member.child]?.exists?.given == false { continue }
       try judge(net, of: member, identifier, t)
     }
@@ -265,11 +265,11 @@ extension UndoJudge {
     let change = UndoChange(kind, subject, in: home, "orderKey", from: .key(current), to: .key(target))
     guard identifier != nil else {
       _ = overrides(
-        change, .goneSince, isForcible: false, "An asset that stood in \(home.phrase) has been removed since.")
+        change, .goneSince, isForcible: false, "A member of \(home.phrase) has been removed since.")
       return
     }
     if current != given {
-      let sentence = "The place of \(subject.phrase) in \(home.phrase) was changed since."
+      let sentence = "The position of \(subject.phrase) in \(home.phrase) was changed since."
       guard overrides(change, .changedSince, sentence) else { return }
     }
     plan.placements[member.container, default: []].append(UndoPlan.Placement(child: member.child, key: target))

@@ -2,26 +2,26 @@ import EventLog
 import Foundation
 import LMDB
 
-// What taking back comes to, as things are now.
+// The plan of an undo, for the current state.
 //
-// The composition says, of each property, what it would be without the chosen commits (`base`) and what they left it
-// at (`given`). The judge looks at what it is:
+// The composition has, for each property, its value without the chosen commits (`base`) and the value that they set
+// (`given`). The plan compares them with the current value:
 //
 //     it is `base`          nothing is to be done
 //     it is `given`         it stands, and goes back to `base`
 //     something else        it was changed since: a conflict
 //
-// A conflict refuses the whole, is left alone or is overwritten, as the caller chose. What cannot be forced (an asset
-// that is gone, a folder inside itself) is left alone even then, and is told.
+// A conflict rejects the whole undo, is skipped or is overwritten, as the caller chose. Conflicts that cannot be forced
+// (a purged asset, a folder inside itself) are skipped even then, and reported.
 //
-// The judge reads and writes nothing, so a dry run is this and no more. What counts is the judgement that the writer
-// makes in its own transaction: a commit that came in between is a conflict then, like any other.
+// Planning only reads, so a dry run is just this. The plan that the writer makes in its own transaction decides: a
+// commit in between is a conflict then, like any other.
 //
 //   UndoPlan.swift              the plan, values and conflicts, clients and the history
 //   UndoPlan+Assets.swift       properties of assets, their creation and purge
-//   UndoPlan+Collections.swift  albums and folders, and what stands in them
+//   UndoPlan+Collections.swift  albums and folders, and their members
 
-/// What an undo is to carry out.
+/// The changes of an undo.
 struct UndoPlan {
   /// A member that is given a place, or taken out.
   struct Placement {
@@ -42,7 +42,7 @@ struct UndoPlan {
   var firstTold: Replacement<UInt64>?
   /// Titles, and collections that come back.
   var collectionEdits: [CollectionEdited] = []
-  /// Collections that go, and when they are said to have gone; nil: now.
+  /// Collections to delete, with their deletion dates; nil: now.
   var deletions: [(number: ObjectNumber, date: Date?)] = []
   var folderMoves: [FolderMove] = []
   /// Purged assets that come back, as they were.
@@ -52,10 +52,10 @@ struct UndoPlan {
   var placements: [ObjectNumber: [Placement]] = [:]
   /// Created assets that go.
   var removals: [ObjectNumber] = []
-  /// The bursts that lose or get a member, or another one to stand for them.
+  /// The bursts that lose or get a member, or another representative.
   var bursts: Set<String> = []
 
-  /// Whether there is nothing to carry out.
+  /// Whether there is nothing to change.
   var isEmpty: Bool { report.changes.isEmpty }
 }
 
@@ -109,7 +109,7 @@ struct UndoJudge {
     current == net.base ? .already : current == net.given ? .stands : .changed
   }
 
-  /// Judges one property; nil if it is to stay as it is, and what it becomes otherwise.
+  /// Plans one property; its new value, or nil if it is kept.
   mutating func judged<Value>(
     _ net: Net<Value>?, _ current: Value, _ change: (Value) -> UndoChange
   ) -> Value? {
@@ -125,7 +125,7 @@ struct UndoJudge {
     return net.base
   }
 
-  /// Notes a conflict, and says whether to take the thing back all the same.
+  /// Records a conflict, and returns whether to revert anyway.
   mutating func overrides(
     _ change: UndoChange, _ reason: UndoConflict.Reason, isForcible: Bool = true, _ sentence: String? = nil
   ) -> Bool {
@@ -143,8 +143,8 @@ struct UndoJudge {
 
   // MARK: Clients and the history
 
-  /// Judges which albums the selections of clients follow: before the places, since such a selection has none of its
-  /// own to give back.
+  /// Plans which albums the selections of clients follow: before the memberships, since such a selection has none of
+  /// its own to restore.
   private mutating func judgeFollowing<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
     for (number, net) in composition.clients.sorted(by: { $0.key < $1.key }) {
       guard net.followedAlbum != nil, let row = try projections.client(number, in: t) else { continue }
@@ -197,15 +197,15 @@ struct UndoJudge {
       if edited != ClientEdited(number: number) { plan.clientEdits.append(edited) }
     }
     for row in composition.registered {
-      plan.report.kept.append("The client '\(row.name)' stays known to the library.")
+      plan.report.kept.append("The client '\(row.name)' remains registered.")
     }
     if composition.erasedCount > 0 {
-      plan.report.kept.append("What was erased stays so: \(composition.erasedCount) of the library's assets.")
+      plan.report.kept.append("Erased assets remain erased: \(composition.erasedCount).")
     }
     for pick in composition.picks {
       let name = try projections.client(pick.client, in: t)?.name ?? ""
       plan.report.kept.append(
-        "What '\(name)' was given by a picking session stays with it; it may have copied it long ago.")
+        "Picked assets remain accessible to '\(name)', which may have copied them.")
     }
   }
 

@@ -1,6 +1,6 @@
-/// One thing that an undo takes back.
+/// One change of an undo.
 public struct UndoChange: Sendable, Hashable {
-  /// What is taken back.
+  /// The kind of change.
   public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
     /// A property gets the value back that it had.
     case property
@@ -8,8 +8,8 @@ public struct UndoChange: Sendable, Hashable {
     case trash
     /// An asset comes back from the trash, or a deleted collection comes back, with every place that it had.
     case restoration
-    /// An asset or a collection was created, and goes: an asset is taken out and its files stay, so that this can be
-    /// taken back as well; a collection is deleted.
+    /// A created asset or collection is removed: an asset keeps its files, so that the undo can be undone as well; a
+    /// collection is deleted.
     case creation
     /// An asset was purged, and comes back with its places.
     case purge
@@ -17,11 +17,11 @@ public struct UndoChange: Sendable, Hashable {
     case membership
     /// A client's permission, selection or words of itself.
     case permission
-    /// Where the history that is told begins.
+    /// The start of the available history.
     case history
   }
 
-  /// What an undo is about.
+  /// The subject of a change.
   enum Subject: Sendable, Hashable {
     case asset(LocalIdentifier)
     case collection(LocalIdentifier, ObjectKind)
@@ -48,7 +48,7 @@ public struct UndoChange: Sendable, Hashable {
     }
   }
 
-  /// What is taken back.
+  /// The kind of change.
   public let kind: Kind
   let subject: Subject
   let home: Subject?
@@ -75,15 +75,15 @@ public struct UndoChange: Sendable, Hashable {
   var isAboutAsset: Bool { if case .asset = subject { true } else { false } }
 }
 
-/// One thing that was changed since, or cannot be taken back for another reason.
+/// A value that was changed since, or cannot be reverted for another reason.
 public struct UndoConflict: Sendable, Hashable {
   /// Why it does not simply go back.
   public enum Reason: String, Sendable, Hashable, CaseIterable, Codable {
     /// It has another value than the undone commits gave it.
     case changedSince
-    /// What it needs is gone: an asset was purged, or its identifier was taken.
+    /// A required object no longer exists: an asset was purged, or its identifier is in use.
     case goneSince
-    /// The bytes are gone: what comes back is the record of an asset whose file is missing.
+    /// The bytes no longer exist: the record of an asset with a missing file is restored.
     case bytesGone
     /// The folder that it would come back to is deleted, or lies inside it by now.
     case homeGone
@@ -93,15 +93,15 @@ public struct UndoConflict: Sendable, Hashable {
 
   /// What becomes of it.
   public enum Outcome: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The whole undo is refused because of it.
+    /// It rejects the whole undo.
     case refused
-    /// It stays as it is.
+    /// It is skipped.
     case skipped
-    /// It is taken back all the same.
+    /// It is reverted anyway.
     case forced
   }
 
-  /// What would be taken back.
+  /// The change that it concerns.
   public let change: UndoChange
   /// Why it does not simply go back.
   public let reason: Reason
@@ -115,35 +115,35 @@ public struct UndoConflict: Sendable, Hashable {
 
 /// What an undo did, or would do.
 public struct UndoReport: Sendable, Hashable {
-  /// The state that holds the undo; nil if nothing was to be done, and before it is carried out.
+  /// The state that includes the undo; nil if there was nothing to do, and in a plan.
   public internal(set) var token: Token?
-  /// Whether the undo had been carried out before under the same idempotency key; the rest of the report is then empty.
+  /// Whether the undo had already been executed under the same idempotency key; the rest of the report is then empty.
   public internal(set) var isRepetition = false
   /// The states that the undone commits led to, oldest first.
   public internal(set) var commits: [Token] = []
-  /// What is taken back, forced conflicts included; assets by their order of addition, then collections and clients.
+  /// The changes, including forced conflicts; assets by their order of addition, then collections and clients.
   public internal(set) var changes: [UndoChange] = []
   /// What was changed since, or is in the way.
   public internal(set) var conflicts: [UndoConflict] = []
   /// How many properties already have the value that they would get.
   public internal(set) var alreadyCount = 0
-  /// What no undo takes back, as sentences: a client stays known, and what it picked stays with it.
+  /// Messages about effects that cannot be undone: clients remain registered and keep their picks.
   public internal(set) var kept: [String] = []
 
-  /// Whether a conflict refuses the whole.
+  /// Whether a conflict rejects the whole undo.
   public var isRefused: Bool { conflicts.contains { $0.outcome == .refused } }
 
-  /// Why the undo is refused, and what to do.
+  /// Why the undo is rejected, and what to do.
   var refusal: LibraryError? {
     let refused = conflicts.filter { $0.outcome == .refused }
     guard let first = refused.first else { return nil }
-    let others = refused.count == 1 ? "" : " There are \(refused.count - 1) more like this."
-    let force = refused.contains(where: \.isForcible) ? ", or to force it" : ""
+    let others = refused.count == 1 ? "" : " There are \(refused.count - 1) more conflicts."
+    let force = refused.contains(where: \.isForcible) ? " or to force them" : ""
     return LibraryError(
       .conflict,
       """
-      Nothing was taken back: \(first.sentence)\(others) Look at a dry run, then choose to skip what is in the \
-      way\(force).
+      Nothing was undone: \(first.sentence)\(others) Check a dry run, then choose to \
+      skip the conflicts\(force).
       """)
   }
 }

@@ -1,4 +1,4 @@
-/// Which commits are taken back, and what of them.
+/// The commits to undo, and the objects to which the undo is limited.
 ///
 /// Every property that is set narrows the choice; with none set it is everything since the library was created.
 public struct UndoSelection: Sendable, Hashable {
@@ -49,7 +49,7 @@ public enum UndoConflictPolicy: String, Sendable, Hashable, CaseIterable, Codabl
   case refuse
   /// It leaves those things as they are and takes the rest back.
   case skip
-  /// It takes them back all the same: what came later is overwritten.
+  /// Reverts them anyway: later values are overwritten.
   case force
 }
 
@@ -129,6 +129,6 @@ public struct UndoneCommits: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension CommitSummary {
-  /// The commits that this one takes back; nil if it is no undo, or not for the reader's eyes.
+  /// The commits that this one undoes; nil if it is not an undo, or not visible to the reader.
   public var undone: UndoneCommits? { causation.flatMap { UndoneCommits($0) } }
 }

@@ -5,9 +5,9 @@ import Foundation
 //
 //     enable ──▶ performChanges { addUpload… } ──▶ UploadService sends ──▶ fetch, then acknowledge or retry
 //
-// A client that may read the library may upload what it sees, and nothing else: that is looked at when a job is made,
-// and again before each request that carries bytes. Apple's framework asks for full access to enable the feature; here
-// a limited client may, since its jobs end at the border of its selection.
+// A client with read access may upload assets that it can see, and nothing else: that is checked when a job is created,
+// and again before each request that carries bytes. Apple's framework requires full access to enable the feature; here
+// a limited client may use it, since its jobs are limited to its selection.
 
 /// A request about upload jobs, as a change block collects it.
 package enum UploadRequest: BlockErrand {
@@ -43,8 +43,8 @@ extension PhotoLibrary {
     }
   }
 
-  /// Lets jobs be made and carried out; jobs that waited go on.
-  /// - Throws: ``LibraryError`` `.accessUserDenied`, `.accessRestricted` for a client that may not read; `.storage`.
+  /// Enables upload jobs; waiting jobs continue.
+  /// - Throws: ``LibraryError`` `.accessUserDenied`, `.accessRestricted` for a client without read access; `.storage`.
   package func enableUploads(_ settings: UploadSettings = UploadSettings()) throws {
     try checkIsNow("enable uploads")
     try checkMayUpload("upload in the background")
@@ -84,7 +84,7 @@ extension PhotoLibrary {
     try store.uploads.jobs.book(of: client).job(identifier)
   }
 
-  /// The file that a job sends, as it is now; nil if the asset or the file is gone, or not for the client.
+  /// The current file of a job; nil if the asset or the file no longer exists, or is not visible to the client.
   /// - Throws: ``LibraryError`` if the store cannot be read.
   package func resource(of job: UploadJob) throws -> (AssetResource, Asset)? {
     guard try mayUpload, let asset = try asset(job.asset), asset.trashedDate == nil else { return nil }
@@ -105,14 +105,14 @@ extension PhotoLibrary {
     return "\(uuid.uuidString)/L0/UploadJob"
   }
 
-  /// Carries out the requests of one block, all or none.
+  /// Executes the requests of one block, all or none.
   /// - Throws: ``LibraryError``: `.limitExceeded` beyond ``uploadJobLimit``; `.identifierNotFound` for a file that the
-  ///   client may not see; `.malformedRequest` for a destination that is none; `.changeNotSupported` while uploads are
+  ///   client cannot see; `.malformedRequest` for an invalid destination; `.changeNotSupported` while uploads are
   ///   disabled, and for a job whose state does not allow the request.
   func performUploads(_ requests: [UploadRequest]) throws {
     // A client that lost its permission, or disabled uploads, can still tidy up.
     let begins = requests.contains(where: \.begins)
-    if begins { try checkMayUpload("make upload jobs") }
+    if begins { try checkMayUpload("create upload jobs") }
     let uploads = store.uploads
     let time = uploads.environment.now().microseconds
     for request in requests { try check(request) }
@@ -196,10 +196,10 @@ extension PhotoLibrary {
     guard permission.access != .none else { throw permission.refusal(client, what) }
   }
 
-  // MARK: Carrying out
+  // MARK: Execution
 
-  /// Says how jobs are sent, and goes on with those that an earlier process left.
-  /// - Parameter transport: what sends requests; nil leaves jobs where they are.
+  /// Installs the transport of jobs, and continues those of an earlier process.
+  /// - Parameter transport: sends requests; nil suspends jobs.
   package func startUploads(over transport: any UploadTransport, _ environment: UploadEnvironment? = nil) {
     guard moment == nil else { return }
     store.uploads.install(transport, environment)
@@ -209,6 +209,6 @@ extension PhotoLibrary {
   /// Calls a handler whenever a job of the client has ended, until the handler returns false.
   package func onUploadEnd(_ handler: @escaping @Sendable () -> Bool) { store.uploads.listen(client, handler) }
 
-  /// Says when the network is expensive; jobs of clients that do not want that wait.
+  /// Sets whether the network is expensive; jobs that avoid that wait.
   package func setNetworkIsExpensive(_ answer: (@Sendable () -> Bool)?) { store.uploads.setExpensive(answer) }
 }

@@ -9,15 +9,15 @@ import Foundation
 //       │     cancelled, gone                      │
 //       └───────────────── retry, once ────────────┘
 //
-// Invariant: a job leaves the store only by `acknowledge` or `cancel`, so a client that lost its process finds every
-// job again, and learns of each end. What an input means in a state is said here and nowhere else; an input that does
-// not fit is an error of the client's, or of two processes that raced, and changes nothing.
+// Invariant: a job leaves the store only by `acknowledge` or `cancel`, so a client whose process ended finds every job
+// again, and learns its outcome. All transitions are defined here; an invalid input is an error of the client, or a
+// race of two processes, and changes nothing.
 //
-// The job says what it is for by the identifier of the asset, the type of the resource and the hash of its bytes. It
-// holds no path and no bytes: they are looked up and read through the library's own way each time, so that what a
-// client lost the permission for is not sent (`UploadService.swift`).
+// The job identifies its file by the identifier of the asset, the type of the resource and the hash of its bytes. It
+// holds no path and no bytes: they are looked up and read through the library each time, so that files for which the
+// client lost its permission are not sent (`UploadService.swift`).
 
-/// Where a job sends its resource: what of a URLRequest is kept.
+/// The destination of a job: the stored parts of a URLRequest.
 package struct UploadDestination: Codable, Hashable, Sendable {
   /// An absolute http or https URL.
   package var url: String
@@ -37,13 +37,13 @@ package struct UploadDestination: Codable, Hashable, Sendable {
     }
     guard ["http", "https"].contains(scheme) else { return "the scheme '\(scheme)' is not http or https" }
     guard ["POST", "PUT", "PATCH"].contains(method) else {
-      return "the method \(method) has no body that is stored; set POST or PUT"
+      return "the method \(method) does not store a body; set POST or PUT"
     }
     let texts = [self.url] + headers.flatMap { [$0.key, $0.value] }
     let size = texts.reduce(0) { size, text in size + text.utf8.count }
     guard size <= Self.sizeMax else { return "URL and fields have \(size) bytes, more than \(Self.sizeMax)" }
     let isBroken = texts.contains { text in text.utf8.contains { $0 < 0x20 && $0 != 9 || $0 == 0x7F } }
-    return isBroken ? "a header field holds a control character" : nil
+    return isBroken ? "a header field contains a control character" : nil
   }
 
   /// The bytes that URL and fields may have.
@@ -71,7 +71,7 @@ package struct UploadProblem: Error, Codable, Hashable, Sendable {
   package static let secureConnectionFailed = -1200
 }
 
-/// A job as it is kept.
+/// A stored job.
 package struct UploadJob: Codable, Hashable, Sendable {
   /// The stages of a job; the numbers are PhotoKit's.
   package enum State: Int, Codable, Sendable { case registered = 1, pending, failed, succeeded, cancelled }
@@ -130,9 +130,9 @@ package struct UploadJob: Codable, Hashable, Sendable {
     }
   }
 
-  /// Goes on by an input.
-  /// - Returns: whether the job is still kept.
-  /// - Throws: ``LibraryError`` `.changeNotSupported` if the input does not fit the state; nothing has changed then.
+  /// Advances by an input.
+  /// - Returns: whether the job is kept.
+  /// - Throws: ``LibraryError`` `.changeNotSupported` if the input is invalid in the state; nothing has changed then.
   package mutating func apply(_ input: Input, at time: Int64 = 0) throws(LibraryError) -> Bool {
     switch (input, state) {
     case (.begin, .registered), (.begin, .pending): state = .pending
@@ -158,7 +158,7 @@ package struct UploadJob: Codable, Hashable, Sendable {
       case .begin: ("begun", "only a registered job is")
       case .succeed, .fail: ("finished", "only a pending job is")
       case .retry:
-        ("retried", wasRetried ? "it was retried before; acknowledge it and make another" : "only a failed job is")
+        ("retried", wasRetried ? "it was already retried; acknowledge it and create another" : "only a failed job is")
       case .acknowledge: ("acknowledged", "only a job that succeeded or failed is")
       case .cancel: ("cancelled", "only a registered or pending job is")
       }

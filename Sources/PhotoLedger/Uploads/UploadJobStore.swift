@@ -5,17 +5,17 @@ import Synchronization
 
 // Where upload jobs are kept: an LMDB store of their own, beside the library's.
 //
-//   LIBRARY/uploads/data.mdb       made when a client first enables uploads; 0600, since destinations hold credentials
+//   LIBRARY/uploads/data.mdb created when a client first enables uploads; 0600, since destinations hold credentials
 //   LIBRARY/uploads/worker-….lock  held by the process that works on a client's jobs
-//   LIBRARY/uploads/whole-…        a proved copy that is being sent in one request
+//   LIBRARY/uploads/whole-…        a verified copy that is being sent in one request
 //
 //   database "jobs"      key: client, 0, number (8)      value: the job as JSON
 //                             client, 0, 0 (8)           value: the client's settings as JSON
 //
-// A job is not an event. It is a client's errand and not what happened to a photo: it changes with every portion that a
-// server takes, holds credentials that must be gone when the job is, and must not be in a backup, a fork or a restored
+// A job is not an event. It is a client's task and not part of a photo's history: it changes with every portion that a
+// server accepts, holds credentials that must be removed with it, and must not be in a backup, a fork or a restored
 // library, which would send everything a second time. In the log it would be all that, for ever, and its identifiers
-// and times would move those of the history that a seed gives. So the store has its own clock and randomness
+// and times would change the history that a seed reproduces. So the store has its own clock and randomness
 // (`UploadEnvironment`), and no answer of the library depends on it: without the folder there are no jobs.
 //
 // Rejected: events with projections (above, and a new format of the log); one JSON file that is replaced (a row for
@@ -91,7 +91,7 @@ final class UploadJobStore: Sendable {
 
   func close() {
     state.withLock { state in
-      // What has to be durable is so since its transaction; an error of closing loses nothing.
+      // Everything durable was synced by its transaction; an error while closing loses nothing.
       try? state.opened?.environment.close()
       (state.opened, state.isClosed) = (nil, true)
     }
@@ -115,7 +115,7 @@ final class UploadJobStore: Sendable {
         // Nothing is kept where nothing was enabled; `body` says what that means.
         var none = UploadBook()
         let answer = try body(&none)
-        precondition(none.jobs.isEmpty, "A job was made before uploads were enabled.")
+        precondition(none.jobs.isEmpty, "A job was created before uploads were enabled.")
         return answer
       }
       return try opened.environment.write { t in

@@ -5,7 +5,7 @@ import Foundation
 /// Carries one job out.
 final class UploadRun {
   private enum Ending: Error {
-    /// The row is gone, uploads were disabled, or the process ends: the job is left as it is.
+    /// The row was removed, uploads were disabled, or the process ends: the job is not changed.
     case left
     case failed(UploadProblem)
   }
@@ -43,7 +43,11 @@ final class UploadRun {
     var step = transfer.handle(.begin, at: environment.now(), chance: chance())
     while true {
       if transfer.progress != job.progress {
-        guard try change({ $0.progress = transfer.progress; return true }) else { return await withdraw(transfer) }
+        guard
+          try change({
+            $0.progress = transfer.progress; return true
+          })
+        else { return await withdraw(transfer) }
       }
       switch step {
       case .succeed(let headers): return end(.succeed(Self.bounded(headers)))
@@ -75,7 +79,7 @@ final class UploadRun {
 
   // MARK: The row
 
-  /// Changes the job's row; false if it is gone or uploads are disabled, and nothing is to be done any more.
+  /// Changes the job's row; false if it was removed or uploads are disabled, so that the run ends.
   private func change(_ body: (inout UploadJob) throws -> Bool) throws -> Bool {
     let number = job.number
     let changed = try uploads.jobs.change(library.client) { book -> UploadJob? in
@@ -104,7 +108,7 @@ final class UploadRun {
     }
   }
 
-  /// Lets the server throw away what it has of a job that was cancelled; one that only pauses keeps it.
+  /// Makes the server discard the data of a cancelled job; a suspended one keeps it.
   private func withdraw(_ transfer: UploadTransfer) async {
     guard let book = try? uploads.jobs.book(of: library.client), book.client.settings != nil,
       book.jobs[job.number] == nil, let call = transfer.withdrawal, let transport = uploads.transport
@@ -123,7 +127,7 @@ final class UploadRun {
     throw Ending.failed(
       UploadProblem(
         UploadProblem.noPermissionsToReadFile,
-        "The file of asset \(job.asset) is gone, or the client '\(library.client)' may not see it any more."))
+        "The file of asset \(job.asset) is gone, or the client '\(library.client)' lost its access."))
   }
 
   private func verify(_ resource: AssetResource, _ asset: Asset) async throws {
@@ -175,7 +179,7 @@ final class UploadRun {
       if reader?.position != range.lowerBound {
         reader = PortionReader(library.data(of: resource, in: asset), size: job.size)
       }
-      guard let reader else { preconditionFailure("A reader was just made.") }
+      guard let reader else { preconditionFailure("The reader was just created.") }
       return try await reader.read(range)
     } catch let error as LibraryError {
       reader = nil
@@ -220,9 +224,9 @@ final class UploadRun {
   }
 }
 
-/// The bytes of a resource in portions that follow each other; what comes before the first is read for the hash only.
+/// The bytes of a resource in consecutive portions; bytes before the first are read for the hash only.
 ///
-/// The last portion is given when the hash of the whole file was found right.
+/// The last portion is returned after the hash of the whole file was verified.
 final class PortionReader {
   private var chunks: ResourceData.Iterator
   private let size: UInt64
@@ -238,7 +242,8 @@ final class PortionReader {
 
   /// - Complexity: O(bytes up to the end of the range); memory for the range and one chunk.
   func read(_ range: Range<UInt64>) async throws -> Data {
-    precondition(range.lowerBound >= position && range.upperBound <= size, "A reader goes forward within its file.")
+    precondition(
+      range.lowerBound >= position && range.upperBound <= size, "A reader only moves forward within its file.")
     while position < range.lowerBound {
       if rest.isEmpty { rest = try await next() }
       let count = min(UInt64(rest.count), range.lowerBound - position)
@@ -255,14 +260,14 @@ final class PortionReader {
     }
     position = range.upperBound
     if position == size, try await chunks.next() != nil {
-      throw LibraryError(.invalidResource, "A file gave more bytes than the \(size) that were recorded; run `verify`.")
+      throw LibraryError(.invalidResource, "A file has more bytes than the recorded \(size); run `verify`.")
     }
     return portion
   }
 
   private func next() async throws -> Data {
     guard let chunk = try await chunks.next() else {
-      throw LibraryError(.invalidResource, "A file gave fewer bytes than the \(size) that were recorded; run `verify`.")
+      throw LibraryError(.invalidResource, "A file has fewer bytes than the recorded \(size); run `verify`.")
     }
     return chunk
   }

@@ -1,7 +1,7 @@
 package import Foundation
 import Synchronization
 
-// Who works on upload jobs: the process that has the library open as their client.
+// Upload jobs are executed by the process that has the library open as their client.
 //
 //     wake ──▶ driver: takes the client's lock ──▶ up to `parallel` jobs, oldest first ──▶ no job left: lets go
 //                 │ another process has it: looks again after a pause
@@ -10,20 +10,21 @@ import Synchronization
 //                              ▲                        │ the row is written before the step is taken
 //                              └────────input───────────┘
 //
-// Invariant: what a row says of a transfer was said by the server before, so a process that ends at any instruction
-// leaves a job that goes on: by HEAD where the upload was created, from the beginning where it was not.
+// Invariant: the state of a transfer in a row was confirmed by the server before, so a process that ends at any
+// instruction leaves a job that can continue: by HEAD where the upload was created, from the beginning where it was
+// not.
 //
-// The bytes come through `data(of:in:)`, the library's way to all bytes; whether the client may have them is checked
-// before each request, and every second while one with bytes is on its way. The hash covers a file from its first byte,
-// so a resumed upload reads the part that the server has, without sending it; and the last portion, like a file that
-// goes in one request, is held back until the whole was proved. So altered bytes never complete an upload.
+// The bytes come through `data(of:in:)`, as all bytes do; the client's permission is checked before each request, and
+// every second while one with bytes is in progress. The hash covers a file from its first byte, so a resumed upload
+// reads the part that the server has, without sending it; and the last portion, like a file sent in one request, is
+// held back until the whole file was verified. So altered bytes never complete an upload.
 //
-// Jobs of other clients are left to processes that are those clients: a process that was given the library as one
-// client has no business with another's credentials. Rejected: a thread that looks at the store every few seconds for
-// ever; a driver lives only while its client has unfinished jobs.
+// Jobs of other clients are left to processes of those clients: a process of one client must not use another's
+// credentials. Rejected: a thread that polls the store for ever; a driver lives only while its client has unfinished
+// jobs.
 
-/// What uploads take from the world. It is apart from ``LibraryEnvironment``: an upload that looked at that clock, or
-/// drew from its randomness, would move what a seed gives to the history.
+/// The environment of uploads. It is separate from ``LibraryEnvironment``: an upload that used that clock or randomness
+/// would change the history that a seed reproduces.
 package struct UploadEnvironment: Sendable {
   package var now: @Sendable () -> Date
   package var random: @Sendable () -> UInt64
@@ -150,14 +151,14 @@ final class UploadService: Sendable {
     var sleeper: CheckedContinuation<Void, Never>?
   }
 
-  /// How many jobs are carried out at once.
+  /// The number of jobs executed at once.
   private static let parallel = 2
-  /// Seconds between two looks at a lock that another process has, and at an expensive network.
+  /// Seconds between two checks of a lock held by another process, and of an expensive network.
   private static let lookAgain = 2.0
 
   private let client: String
   private weak let store: LibraryStore?
-  /// Lets go of the service when the library is closed.
+  /// Releases the service when the library is closed.
   private let uploads: Uploads
   private let state = Mutex(State())
 

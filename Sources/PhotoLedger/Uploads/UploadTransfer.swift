@@ -4,8 +4,8 @@ package import Foundation
 // no file is touched here, so every path of the protocol is tested by calling a function.
 //
 // The protocol is the resumable upload of the IETF's HTTP group (draft-ietf-httpbis-resumable-upload), as Apple's
-// article "Uploading asset resources in the background" describes it: `OPTIONS` asks whether the server has it, a 104
-// answer names the upload while the body is on its way, `HEAD` asks how much arrived, `PATCH` sends the rest.
+// article "Uploading asset resources in the background" describes it: `OPTIONS` checks whether the server supports it,
+// a 104 answer names the upload while the body is being sent, `HEAD` returns how much arrived, `PATCH` sends the rest.
 //
 //     probing ──▶ creating ──────────────▶ finished        everything fitted into the first request
 //     OPTIONS     POST, bytes 0..<p          ▲
@@ -22,16 +22,16 @@ package import Foundation
 //     asking     → appending, creating (the server forgot), waiting, finished
 //     waiting    → probing, creating, asking
 //
-// Invariant: `offset` is only what the server said, or acknowledged by an answer; the bytes before it are not sent
-// again unless the server forgot the upload. The file is sent in portions of at most `portion` bytes, each one request
+// Invariant: `offset` is only what the server stated, or acknowledged by an answer; the bytes before it are not sent
+// again unless the server lost the upload. The file is sent in portions of at most `portion` bytes, each one request
 // whose length is known, since Foundation on Linux sends a streamed body both chunked and with its length, which
-// servers must refuse (RFC 9112, 6.3). A portion is in memory once; a server without the protocol gets the whole file
-// in one request, streamed from a proved copy.
+// servers must reject (RFC 9112, 6.3). A portion is in memory once; a server without the protocol gets the whole file
+// in one request, streamed from a verified copy.
 //
 // Two forms of the draft differ in one field: `Upload-Incomplete: ?1` (interop version 3, which Apple's article shows)
 // became `Upload-Complete: ?0`. Both are sent and either is read; the version field says 3, so that servers that choose
-// by it use the form that every server of Apple's clients knows. A server that knows the newer form only finds the
-// newer field, the length, and the media type that it asks for.
+// by it use the form that every server of Apple's clients supports. A server that supports only the newer form finds
+// the newer field, the length, and the required media type.
 //
 // Failures are counted until the server has taken another byte. Rejected: counting all of them, which would end an
 // upload of a large video over a poor line that makes progress each time; and no limit, which keeps a job's place for
@@ -68,7 +68,7 @@ package struct UploadAnswer: Hashable, Sendable {
 package struct UploadProgress: Codable, Hashable, Sendable {
   /// Where the upload is created, if a redirect named another place than the destination.
   package internal(set) var target: String?
-  /// Whether the server has the protocol; nil before it was asked.
+  /// Whether the server supports the protocol; nil if unknown.
   package internal(set) var isResumable: Bool?
   /// The URL of the upload at the server; nil before it was created.
   package internal(set) var upload: String?
@@ -93,11 +93,11 @@ package struct UploadLimits: Sendable {
   package var redirects = 5
   /// Seconds of the first pause, and of the longest.
   package var pauses = 1.0...300.0
-  /// The longest pause that a server may ask for, seconds.
+  /// The longest pause that a server may request, seconds.
   package var retryAfterMax = 3600.0
   /// Seconds after which a job that is not finished fails.
   package var total = 7 * 86_400.0
-  /// Seconds between two looks at the permission while a request with bytes is on its way.
+  /// Seconds between two checks of the permission while a request with bytes is in progress.
   package var permissionCheck = 1.0
 
   package init() {}
@@ -141,10 +141,10 @@ package struct UploadTransfer: Sendable {
     deadline = Date(microseconds: job.since).addingTimeInterval(limits.total)
   }
 
-  /// Goes on by an input.
+  /// Advances by an input.
   /// - Parameters:
-  ///   - now: the time, for the limit of the whole and for dates in `Retry-After`.
-  ///   - chance: from 0 up to 1, for the length of a pause.
+  ///   - now: the time, for the limit of the whole transfer and for dates in `Retry-After`.
+  ///   - chance: a random number from 0 up to 1, for the length of a pause.
   package mutating func handle(_ input: Input, at now: Date, chance: Double) -> Step {
     let step = next(input, now, chance)
     guard now >= deadline, phase != .finished else { return step }
@@ -223,7 +223,7 @@ extension UploadTransfer {
         method: "PATCH", url: upload, headers: fields(for: upload, headers), body: .portion(progress.offset..<sent)))
   }
 
-  /// What tells a server to throw away what it has of a cancelled upload; nil if it has nothing.
+  /// The request that makes a server discard a cancelled upload; nil if it has nothing.
   package var withdrawal: UploadCall? {
     guard let upload = progress.upload, phase != .finished else { return nil }
     return UploadCall(method: "DELETE", url: upload, headers: fields(for: upload, Self.version), body: .none)
@@ -273,11 +273,13 @@ extension UploadTransfer {
       let url = URL(string: text, relativeTo: from)?.absoluteURL, let scheme = url.scheme?.lowercased(),
       ["http", "https"].contains(scheme), url.host?.isEmpty == false
     else {
-      return .failure(UploadProblem(UploadProblem.redirectToNonExistentLocation, "The server named no usable place"))
+      return .failure(
+        UploadProblem(UploadProblem.redirectToNonExistentLocation, "The server returned no usable location"))
     }
     guard scheme == "https" || from.scheme?.lowercased() != "https" else {
       return .failure(
-        UploadProblem(UploadProblem.secureConnectionFailed, "The server led from https to http, which is not followed"))
+        UploadProblem(
+          UploadProblem.secureConnectionFailed, "The server redirected from https to http, which is not allowed"))
     }
     return .success(url.absoluteString)
   }
@@ -292,7 +294,7 @@ extension UploadTransfer {
     switch answer.status {
     case 200..<300: return taken(answer, now, chance)
     case 301, 302, 307, 308: return redirected(answer)
-    case 401, 407: return fail(UploadProblem.userAuthenticationRequired, "The server wants authentication", answer)
+    case 401, 407: return fail(UploadProblem.userAuthenticationRequired, "The server requires authentication", answer)
     case 404 where progress.upload != nil, 410 where progress.upload != nil:
       return forgotten(answer, now, chance)
     case 413: return tooLarge(answer, now, chance)
@@ -331,7 +333,7 @@ extension UploadTransfer {
     }
     guard let largest, size > largest else { return nil }
     return fail(
-      UploadProblem.dataLengthExceedsMaximum, "The file has \(size) bytes, and the server takes \(largest) at most",
+      UploadProblem.dataLengthExceedsMaximum, "The file has \(size) bytes, and the server accepts at most \(largest)",
       answer)
   }
 
@@ -366,7 +368,7 @@ extension UploadTransfer {
       return confused("has \(offset) bytes after it was sent up to \(sent)", answer)
     }
     if offset == progress.offset {
-      return again(UploadProblem(UploadProblem.badServerResponse, "The server took no byte"), answer, now, chance)
+      return again(UploadProblem(UploadProblem.badServerResponse, "The server accepted no byte"), answer, now, chance)
     }
     grow(to: offset)
     progress.offset = offset
@@ -381,19 +383,19 @@ extension UploadTransfer {
     (progress.upload, progress.offset) = (nil, 0)
     guard progress.restarts <= limits.restarts else {
       return fail(
-        UploadProblem.badServerResponse, "The server forgot the upload \(progress.restarts) times", answer)
+        UploadProblem.badServerResponse, "The server lost the upload \(progress.restarts) times", answer)
     }
-    return again(UploadProblem(UploadProblem.badServerResponse, "The server forgot the upload"), answer, now, chance)
+    return again(UploadProblem(UploadProblem.badServerResponse, "The server lost the upload"), answer, now, chance)
   }
 
   private mutating func tooLarge(_ answer: UploadAnswer, _ now: Date, _ chance: Double) -> Step {
     let before = portion
     if progress.isResumable == true, let limit = answer.headers["upload-limit"] {
       if let step = take(limit: limit, answer) { return step }
-      let problem = UploadProblem(UploadProblem.dataLengthExceedsMaximum, "The server refuses each size of body")
+      let problem = UploadProblem(UploadProblem.dataLengthExceedsMaximum, "The server rejects every size of body")
       if portion < before { return again(problem, answer, now, chance) }
     }
-    return fail(UploadProblem.dataLengthExceedsMaximum, "The server refuses a body of this size", answer)
+    return fail(UploadProblem.dataLengthExceedsMaximum, "The server rejects a body of this size", answer)
   }
 
   private mutating func redirected(_ answer: UploadAnswer) -> Step {

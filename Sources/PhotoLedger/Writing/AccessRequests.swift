@@ -10,11 +10,11 @@ import LMDB
 // decision about the level came after, while the level is undecided. Rejected: a column of the client's row (another
 // format of the store, for what a handful of events says).
 
-/// A client that asked for access and has no answer yet.
+/// A pending request of a client for permission.
 package struct AccessRequest: Sendable {
   /// The client, with its reasons.
   package let client: Client
-  /// What it asked for.
+  /// The requested level.
   package let level: AccessLevel
   /// The instant of the request.
   package let date: Date
@@ -27,7 +27,7 @@ extension PhotoLibrary {
   ///   throws.
   /// - Complexity: O(c) for c clients, and one read for each event of an undecided one, from its newest to its request.
   package func accessRequests(of name: String? = nil) throws -> [AccessRequest] {
-    if name == nil || name != client { try checkIsOwner("list requests for access") }
+    if name == nil || name != client { try checkIsOwner("list requests for permission") }
     return try store.reading { t in
       var rows: [ClientRow] = []
       if let name {
@@ -48,7 +48,7 @@ extension PhotoLibrary {
 }
 
 extension LibraryStore {
-  /// The instant of a client's last request for a level; nil if a decision came after it, or there is none.
+  /// The time of a client's last request for a level; nil if it was decided since, or there is none.
   fileprivate func lastRequest(
     of client: ObjectNumber, _ level: AccessLevel, _ t: borrowing StoreReading
   ) throws -> Date? {

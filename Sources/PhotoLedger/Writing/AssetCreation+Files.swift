@@ -3,26 +3,26 @@ public import Foundation
 extension AssetCreation {
   /// Describes an image that a file is to become (PHAssetChangeRequest.creationRequestForAssetFromImage(atFileURL:)).
   ///
-  /// The file is copied when the block is carried out, with all its metadata (CB-08, CB-11).
+  /// The file is copied when the block is executed, with all its metadata (CB-08, CB-11).
   /// - Parameter file: a file URL.
-  /// - Returns: nil if the file is not there, or if its name does not say that it is an image (CB-09).
+  /// - Returns: nil if the file does not exist, or if its name is not that of an image (CB-09).
   public init?(imageAt file: URL) { self.init(file, .image, .photo) }
 
   /// Describes a video that a file is to become (PHAssetChangeRequest.creationRequestForAssetFromVideo(atFileURL:)).
   ///
-  /// The file is copied when the block is carried out, with all its metadata (CB-08, CB-11).
+  /// The file is copied when the block is executed, with all its metadata (CB-08, CB-11).
   /// - Parameter file: a file URL.
-  /// - Returns: nil if the file is not there, or if its name does not say that it is a video (CB-09).
+  /// - Returns: nil if the file does not exist, or if its name is not that of a video (CB-09).
   public init?(videoAt file: URL) { self.init(file, .video, .video) }
 
   /// Describes an image that a file is to become, by what the library's probe finds in it (CB-09).
   ///
-  /// The probe is asked at once; the block does not ask again unless the file changed meanwhile. A file that cannot be
-  /// examined fails its block.
+  /// The probe is called at once; the block does not call it again unless the file changed meanwhile. A file that
+  /// cannot be examined fails its block.
   /// - Parameters:
   ///   - file: a file URL.
-  ///   - library: the library whose probe is asked.
-  /// - Returns: nil if the file is not there, or is not an image; without a probe its name decides.
+  ///   - library: the library whose probe is called.
+  /// - Returns: nil if the file does not exist, or is not an image; without a probe its name decides.
   /// - Complexity: one call of the probe.
   public init?(imageAt file: URL, examinedBy library: PhotoLibrary) {
     self.init(file, .image, .photo, library.store.probing)
@@ -30,12 +30,12 @@ extension AssetCreation {
 
   /// Describes a video that a file is to become, by what the library's probe finds in it (CB-09).
   ///
-  /// The probe is asked at once; the block does not ask again unless the file changed meanwhile. A file that cannot be
-  /// examined fails its block.
+  /// The probe is called at once; the block does not call it again unless the file changed meanwhile. A file that
+  /// cannot be examined fails its block.
   /// - Parameters:
   ///   - file: a file URL.
-  ///   - library: the library whose probe is asked.
-  /// - Returns: nil if the file is not there, or is not a video; without a probe its name decides.
+  ///   - library: the library whose probe is called.
+  /// - Returns: nil if the file does not exist, or is not a video; without a probe its name decides.
   /// - Complexity: one call of the probe.
   public init?(videoAt file: URL, examinedBy library: PhotoLibrary) {
     self.init(file, .video, .video, library.store.probing)

@@ -1,4 +1,4 @@
-/// What can be asked of an asset (PHAssetEditOperation, photokit a.3).
+/// An operation on an asset (PHAssetEditOperation, photokit a.3).
 public enum AssetEditOperation: Int, Sendable, Hashable, CaseIterable, Codable {
   /// Moving it to the trash.
   case delete = 1
@@ -9,7 +9,7 @@ public enum AssetEditOperation: Int, Sendable, Hashable, CaseIterable, Codable {
 }
 
 extension Asset {
-  /// Whether the asset allows an operation, whoever asks (PHAsset.canPerform(_:), AS-13).
+  /// Whether the asset allows an operation, for any client (PHAsset.canPerform(_:), AS-13).
   ///
   /// An asset that another computer or a shared album put here allows none, and the content of a sound recording is
   /// not edited. `PhotoLibrary.canPerform(_:on:)` says whether a client may do it.
@@ -23,8 +23,8 @@ extension Asset {
 }
 
 extension PhotoLibrary {
-  /// Whether this client may carry an operation out on an asset, as both are now (PHAsset.canPerform(_:), AS-13).
-  /// - Returns: false for an asset that is gone, or not for this client's eyes.
+  /// Whether this client may currently perform an operation on an asset (PHAsset.canPerform(_:), AS-13).
+  /// - Returns: false for an asset that no longer exists, or that the client cannot see.
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(log n).
   public func canPerform(_ operation: AssetEditOperation, on asset: Asset) throws -> Bool {

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// A block belongs to the call that made it: it is not Sendable, and requests after the call has returned trap (CB-02).
 public final class ChangeBlock {
-  /// The collecting that this task or thread is inside: another one inside it is refused (CB-03).
+  /// The collecting that this task or thread is inside: another one inside it is rejected (CB-03).
   @TaskLocal static var collecting: Collecting?
 
   package private(set) var requests: [ChangeRequest] = []
@@ -27,12 +27,12 @@ public final class ChangeBlock {
   package func close() { isOpen = false }
 
   package func add(_ request: ChangeRequest) {
-    precondition(isOpen, "A change block was used after performChanges had returned; ask inside the block (CB-02).")
+    precondition(isOpen, "A change block was used after performChanges had returned; use it inside the block (CB-02).")
     requests.append(request)
   }
 
   package func add(_ errand: some BlockErrand) {
-    precondition(isOpen, "A change block was used after performChanges had returned; ask inside the block (CB-02).")
+    precondition(isOpen, "A change block was used after performChanges had returned; use it inside the block (CB-02).")
     errands.append(errand)
   }
 
@@ -54,11 +54,12 @@ public final class ChangeBlock {
     return identifier
   }
 
-  /// Goes on with the creation of an asset that an earlier request of this block makes.
+  /// Continues the creation of an asset by an earlier request of this block.
   ///
   /// The creation stays at its place among the requests. Traps for an asset that this block does not create.
   package func revise(_ asset: LocalIdentifier, _ body: (inout AssetCreation) -> Void) {
-    precondition(isOpen, "A creation was changed after performChanges had returned; do it inside the block (CB-02).")
+    precondition(
+      isOpen, "A creation was changed after performChanges had returned; change it inside the block (CB-02).")
     let place = requests.lastIndex { if case .createAsset(_, asset) = $0 { true } else { false } }
     guard let place, case .createAsset(var creation, _) = requests[place] else {
       preconditionFailure("The asset \(asset.uuidString) is not created by this block.")
@@ -106,18 +107,18 @@ public final class ChangeBlock {
   /// Brings assets back from the trash, to every place they had.
   public func restoreAssets(_ assets: [LocalIdentifier]) { add(.restoreAssets(assets)) }
 
-  /// Removes trashed assets for good, with their places and their files.
+  /// Removes trashed assets permanently, with their memberships and their files.
   public func purgeAssets(_ assets: [LocalIdentifier]) { add(.purgeAssets(assets)) }
 
-  /// Lets a member of a burst stand for it, in place of the one that did (BU-01).
+  /// Makes a member of a burst its representative (BU-01).
   public func setRepresentative(ofBurst asset: LocalIdentifier) { add(.setRepresentative(asset)) }
 
   // MARK: Clients
 
-  /// Says what a client is, and makes it known if it is not; a client may do so for itself, the owner for all.
+  /// Registers a client, or updates its registration; a client may do so for itself, the owner for all.
   /// - Parameters:
   ///   - name: the client's name, 1 to 256 bytes, none of them zero.
-  ///   - registration: why it wants access, and how it wants to be asked.
+  ///   - registration: its usage descriptions and prompt preferences.
   public func register(client name: String, _ registration: ClientRegistration = ClientRegistration()) {
     add(.client(named: name, .register(registration)))
   }
@@ -137,13 +138,13 @@ public final class ChangeBlock {
     add(.client(named: client, .withdraw(assets)))
   }
 
-  /// Lets the selection of a client be the members of an album from now on, live; only the owner may.
+  /// Makes the selection of a client follow the members of an album from now on; only the owner may.
   ///
-  /// What joins the album joins the selection in the same commit, what leaves it leaves both, and what the client adds
-  /// joins the album. Nothing else is granted or withdrawn meanwhile. The selection of an album that is deleted is
-  /// empty. See <doc:Permissions>.
+  /// Assets that join or leave the album join or leave the selection in the same commit, and assets that the client
+  /// adds join the album. Grants and withdrawals are not possible meanwhile. While the album is deleted, the selection
+  /// is empty. See <doc:Permissions>.
   /// - Parameters:
-  ///   - album: an album that is not smart; nil: the selection stays as it is and is made by hand from then on.
+  ///   - album: an album that is not smart; nil: the selection is kept and edited manually from then on.
   ///   - client: the client's name.
   public func follow(_ album: LocalIdentifier?, as client: String) {
     add(.client(named: client, .follow(album)))
@@ -173,11 +174,11 @@ public final class ChangeBlock {
 
   /// Creates a smart album at the end of the top level: whatever satisfies a condition, in an order (AL-07).
   ///
-  /// The condition stays as it is for the album's life.
+  /// The condition cannot be changed later.
   /// - Parameters:
   ///   - title: its title.
-  ///   - condition: which assets it shows.
-  ///   - sort: in what order; none: the order of addition.
+  ///   - condition: the condition for its assets.
+  ///   - sort: the sort terms; none: the order of addition.
   ///   - includesHidden: whether hidden assets are shown in it.
   /// - Returns: the identifier that the smart album will have.
   @discardableResult
@@ -298,7 +299,7 @@ extension BlockErrand {
     let own = errands.compactMap { $0 as? Self }
     guard own.count == errands.count else {
       throw LibraryError(
-        .changeNotSupported, "A change block has requests of two kinds that are kept apart; make two blocks of it.")
+        .changeNotSupported, "A change block has requests of two kinds that cannot be mixed; use two blocks.")
     }
     try execute(own, for: library)
   }

@@ -1,10 +1,10 @@
 import Synchronization
 
-// Confirmation (CB-12): a caller may install a decision that sees a whole block before anything of it is stored, and
-// can refuse it. It stands for the dialogue that a phone shows before an app deletes photos. A refused block fails with
-// 3072 and leaves nothing: no event, no file.
+// Confirmation (CB-12): a caller may install a handler that receives a whole block before anything of it is stored, and
+// can reject it. It corresponds to the dialogue that a phone shows before an app deletes photos. A rejected block fails
+// with 3072 and leaves nothing: no event, no file.
 
-/// Decides whether a block of changes is carried out.
+/// A handler that decides whether a block of changes is executed.
 public protocol ChangeConfirmation: Sendable {
   /// Whether to carry a block out; called once for each block, on a thread that may wait.
   ///
@@ -12,7 +12,7 @@ public protocol ChangeConfirmation: Sendable {
   func confirm(_ proposal: ChangeProposal) -> Bool
 }
 
-/// What a block asks for, for who decides about it.
+/// The requests of a block, for the confirmation handler.
 public struct ChangeProposal: Sendable {
   /// The client that asks.
   public let client: String
@@ -28,11 +28,11 @@ public struct ChangeProposal: Sendable {
   public private(set) var deletedAssets: [LocalIdentifier] = []
   /// The assets that it brings back from the trash.
   public private(set) var restoredAssets: [LocalIdentifier] = []
-  /// The assets that it removes for good.
+  /// The assets that it removes permanently.
   public private(set) var purgedAssets: [LocalIdentifier] = []
-  /// The assets that the library is to forget: their files, and what the log tells of them.
+  /// The assets that it erases: their files, and their data in the log.
   public private(set) var erasedAssets: [LocalIdentifier] = []
-  /// The collections that it renames, deletes, or whose content it changes; nil stands for the top level.
+  /// The collections that it renames, deletes, or whose content it changes; nil is the top level.
   public private(set) var editedCollections: [LocalIdentifier?] = []
   /// The collections that it deletes.
   public private(set) var deletedCollections: [LocalIdentifier] = []
@@ -97,10 +97,10 @@ extension ChangeProposal {
 }
 
 extension PhotoLibrary {
-  /// Installs who confirms blocks of every client before they are carried out; nil: nobody (CB-12).
+  /// Installs a handler that confirms blocks of every client before they are executed; nil: none (CB-12).
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
   public func setChangeConfirmation(_ confirmation: (any ChangeConfirmation)?) throws {
-    try checkIsOwner("decide about changes")
+    try checkIsOwner("install a confirmation handler")
     store.installed((any ChangeConfirmation).self).install(confirmation)
   }
 }

@@ -11,7 +11,7 @@ package enum ChangeRequest: Sendable {
   case trashAssets([LocalIdentifier])
   case restoreAssets([LocalIdentifier])
   case purgeAssets([LocalIdentifier])
-  /// Takes what the log tells of purged assets out of it.
+  /// Erases the data of purged assets from the log.
   case eraseAssets([ObjectNumber])
   case createCollection(PhotoCollection.Kind, title: String, SmartAlbumQuery?, as: LocalIdentifier)
   /// Renames a collection; nil is the root, which cannot be renamed (FR-13).
@@ -25,13 +25,13 @@ package enum ChangeRequest: Sendable {
   case moveAt([Int], Container, to: Int)
   case editContent(LocalIdentifier, ContentEditRequest)
   case revertContent(LocalIdentifier, OriginalResourceChoice?)
-  /// Lets a member stand for its burst.
+  /// Makes a member the representative of its burst.
   case setRepresentative(LocalIdentifier)
   /// Changes what is known of a client, or what it may see.
   case client(named: String, ClientChange)
-  /// Lets history be told from a commit on only.
+  /// Makes the history available only from a commit on.
   case shortenHistory(to: UInt64)
-  /// Takes back what commits did.
+  /// Undoes commits.
   case undo(UndoOrder)
 
   /// What happens to a client.
@@ -200,13 +200,13 @@ public struct ResourceDraft: Sendable {
   public enum Source: Sendable {
     /// Bytes in memory.
     case data(Data)
-    /// A file, which is copied into the library when the block is carried out (CB-08).
+    /// A file, which is copied into the library when the block is executed (CB-08).
     case file(URL, shouldMove: Bool)
     /// Bytes that are already where they belong, hashed and durable, as an import leaves them.
     case stored(AssetResource)
   }
 
-  /// What the file is to its asset.
+  /// The role of the file in its asset.
   public var type: ResourceType
   /// Where the bytes come from.
   public var source: Source
@@ -216,19 +216,19 @@ public struct ResourceDraft: Sendable {
   /// (AS-12).
   public var uniformTypeIdentifier: String?
 
-  /// Whether the package itself put the bytes where they belong; nobody else's word is taken for it.
+  /// Whether the package itself stored the bytes; not accepted from any other source.
   package private(set) var isStaged = false
-  /// Whether the bytes stand for pixels alone, so that what else they say is not taken (CB-11).
+  /// Whether the bytes only represent pixels, so that their metadata are ignored (CB-11).
   package var isBareImage = false
   /// What the file was found to be when the request was made, so that it need not be examined again.
   var examined: ExaminedFile?
 
   /// Describes a file.
   /// - Parameters:
-  ///   - type: what it is to its asset.
-  ///   - source: where the bytes come from.
-  ///   - originalFilename: the name to remember.
-  ///   - uniformTypeIdentifier: the kind of data.
+  ///   - type: its role in the asset.
+  ///   - source: the source of the bytes.
+  ///   - originalFilename: the original name to record.
+  ///   - uniformTypeIdentifier: the type of the data.
   public init(
     type: ResourceType, source: Source, originalFilename: String? = nil, uniformTypeIdentifier: String? = nil
   ) {
@@ -240,8 +240,8 @@ public struct ResourceDraft: Sendable {
 
   /// A resource whose bytes are already in place.
   ///
-  /// From a client that does not see everything, it must be a resource of an asset that it sees: nobody comes to bytes,
-  /// or learns that they are there, by naming their hash (AU-01).
+  /// For a client without full access, it must be a resource of a visible asset: naming a hash neither gives access to
+  /// bytes nor reveals that they exist (AU-01).
   /// - Parameter resource: the resource, with its hash.
   public static func stored(_ resource: AssetResource) -> ResourceDraft {
     ResourceDraft(
@@ -257,7 +257,7 @@ public struct ResourceDraft: Sendable {
   }
 }
 
-/// Properties to set on existing assets; what is nil stays as it is.
+/// Properties to set on existing assets; nil keeps a property.
 public struct AssetChanges: Sendable {
   /// A value to set on a property that may be empty.
   public enum Assignment<Value: Sendable>: Sendable {
@@ -266,7 +266,7 @@ public struct AssetChanges: Sendable {
     /// Empty the property.
     case clear
 
-    /// Sets a value, or empties the property when there is none.
+    /// Sets a value, or clears the property if there is none.
     package init(_ value: Value?) { self = value.map { .set($0) } ?? .clear }
 
     package var value: Value? {
@@ -377,7 +377,7 @@ public struct AssetChanges: Sendable {
     set { values[.isLivePhotoVideoPlaybackEnabled] = newValue }
   }
 
-  /// Whether the files or the words of an asset have to be looked at.
+  /// Whether the files or the descriptive metadata of an asset have to be read.
   var concernsDetails: Bool {
     caption != nil || !addedKeywords.isEmpty || !removedKeywords.isEmpty || originalResourceChoice != nil
   }

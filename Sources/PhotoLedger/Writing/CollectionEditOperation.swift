@@ -1,4 +1,4 @@
-/// What can be asked of a collection (PHCollectionEditOperation, photokit a.3).
+/// An operation on a collection (PHCollectionEditOperation, photokit a.3).
 public enum CollectionEditOperation: Int, Sendable, Hashable, CaseIterable, Codable {
   /// Deleting the objects in it from the library (AL-01).
   case deleteContent = 1
@@ -17,7 +17,7 @@ public enum CollectionEditOperation: Int, Sendable, Hashable, CaseIterable, Coda
 }
 
 extension PhotoCollection {
-  /// Whether the collection allows an operation, whoever asks (PHCollection.canPerform(_:), AL-07, CB-10).
+  /// Whether the collection allows an operation, for any client (PHCollection.canPerform(_:), AL-07, CB-10).
   ///
   /// | | an album, a folder | a smart album | the library's own smart album | the root folder | transient |
   /// |---|---|---|---|---|---|
@@ -39,9 +39,8 @@ extension PhotoCollection {
 }
 
 extension PhotoLibrary {
-  /// Whether this client may carry an operation out on a collection, as both are now (PHCollection.canPerform(_:),
-  /// CB-10).
-  /// - Returns: false for a collection that is transient, gone, or not for this client's eyes.
+  /// Whether this client may currently perform an operation on a collection (PHCollection.canPerform(_:), CB-10). -
+  /// Returns: false for a collection that is transient, deleted, or not visible to the client.
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(log n).
   public func canPerform(_ operation: CollectionEditOperation, on collection: PhotoCollection) throws -> Bool {

@@ -10,9 +10,9 @@ public import Foundation
 //        │                         ▼                      adjustmentBasePhoto
 //        └── revert ◀── fullSizePhoto + adjustmentData
 //
-// Kept are the originals, and input and output of the last edit; one recipe for all (AS-05). Files that an edit or a
-// revert replaces stay on the disk as long as the asset does, since the log can tell what was before and somebody may
-// want it back; a purge removes them.
+// The originals, and input and output of the last edit are kept; all share one set of adjustment data (AS-05). Files
+// that an edit or a revert replaces stay on the disk as long as the asset, for as-of views and undo; a purge removes
+// them.
 
 /// The recipe of an edit (PHAdjustmentData).
 public struct AdjustmentData: Sendable, Hashable {
@@ -33,13 +33,13 @@ public struct AdjustmentData: Sendable, Hashable {
 
 /// What an edit began from (AS-09).
 public enum EditingBase: String, Sendable, Hashable, CaseIterable, Codable {
-  /// The unedited files: whoever can carry out the stored recipe begins anew.
+  /// The unedited files: for an editor that can apply the stored adjustment data.
   case unedited
   /// The output of the last edit.
   case rendered
 }
 
-/// What a program is given to edit an asset (PHContentEditingInput).
+/// The input for editing an asset (PHContentEditingInput).
 public struct EditingInput: Sendable {
   /// The asset, as of the moment of asking.
   public let asset: Asset
@@ -103,29 +103,30 @@ extension ChangeBlock {
   }
 
   /// Drops all edits of an asset's content (PHAssetChangeRequest.revertAssetContentToOriginal, AS-07).
-  /// - Parameters:
-  ///   - asset: an asset; one that was never edited stays as it is.
-  ///   - choice: which original of a RAW and JPEG pair is shown from now on; nil: as before.
+  /// - Parameters: - asset: an asset; no effect if it was never edited. - choice: which original of a RAW and JPEG pair
+  ///   is shown from now on; nil: unchanged.
   public func revertContent(of asset: LocalIdentifier, to choice: OriginalResourceChoice? = nil) {
     add(.revertContent(asset, choice))
   }
 }
 
 extension PhotoLibrary {
-  /// What a program needs to edit an asset (PHAsset.requestContentEditingInput, AS-09).
+  /// The input for editing an asset (PHAsset.requestContentEditingInput, AS-09).
   /// - Parameters:
-  ///   - asset: an asset that this client sees.
-  ///   - canHandle: whether the program can carry out a stored recipe; if so it is given the unedited base with it, if
+  ///   - asset: an asset that this client can see.
+  ///   - canHandle: whether the editor can apply stored adjustment data; if so it gets the unedited base with them, if
   ///     not the rendered result.
-  /// - Throws: ``LibraryError`` `.identifierNotFound` for an asset that is gone, `.requestNotSupportedForAsset` for one
-  ///   that cannot be edited (AS-13), `.missingResource` if a file is not there; what the store throws.
-  /// - Complexity: O(log n), and the bytes of the recipe.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` for an asset that no longer exists,
+  ///   `.requestNotSupportedForAsset` for one that cannot be edited (AS-13), `.missingResource` if a file is missing;
+  ///   the store's errors.
+  /// - Complexity: O(log n), and the bytes of the adjustment data.
   public func editingInput(
     for asset: Asset, canHandleAdjustmentData canHandle: (AdjustmentData) -> Bool
   ) throws -> EditingInput {
     guard let current = try self.asset(asset.localIdentifier) else {
       throw LibraryError(
-        .identifierNotFound, "The library has no asset with the identifier \(asset.id.uuidString); it may be gone.")
+        .identifierNotFound,
+        "The library has no asset with the identifier \(asset.id.uuidString); it may have been deleted.")
     }
     guard current.row.isEditable, current.mediaType == .image || current.mediaType == .video else {
       throw LibraryError(
@@ -139,7 +140,7 @@ extension PhotoLibrary {
       bytes = try Data(contentsOf: url(of: recipe))
     } catch {
       throw LibraryError(
-        .missingResource, "The recipe of the last edit of \(asset.localIdentifier) cannot be read: \(error)")
+        .missingResource, "The adjustment data of the last edit of \(asset.localIdentifier) cannot be read: \(error)")
     }
     let adjustment = AdjustmentData(
       formatIdentifier: format.formatIdentifier, formatVersion: format.formatVersion, data: bytes)
@@ -153,7 +154,7 @@ extension PhotoLibrary {
     let wanted = resources.editingBase(base, choice: asset.originalResourceChoice)
     for resource in wanted where try store.resources.state(of: resource, hashing: false) == .missing {
       throw LibraryError(
-        .missingResource, "The file \(resource.originalFilename) of \(asset.localIdentifier) is not there; restore it.")
+        .missingResource, "The file \(resource.originalFilename) of \(asset.localIdentifier) is missing; restore it.")
     }
     return EditingInput(asset: asset, adjustmentData: adjustment, base: base, resources: wanted)
   }

@@ -43,7 +43,7 @@ extension Decider {
     guard choice == .compressed || resources.isRawPair else {
       throw LibraryError(
         .requestNotSupportedForAsset,
-        "The RAW original can be chosen for an asset that has a compressed and a RAW original; this one has not.")
+        "The RAW original can be chosen only for an asset with a compressed and a RAW original.")
     }
   }
 
@@ -58,7 +58,7 @@ extension Decider {
         "The resource \(resource.originalFilename) has a hash of \(resource.sha256.count) bytes, not 32.")
     }
     guard resource.sha1.map({ $0.count == 20 }) ?? true else {
-      throw invalid("a SHA-1 that has not 20 bytes")
+      throw invalid("a SHA-1 that does not have 20 bytes")
     }
     guard resource.contentIdentifier.map({ (1...256).contains($0.utf8.count) }) ?? true else {
       throw invalid("a content identifier that is empty or longer than 256 bytes")
@@ -149,7 +149,7 @@ extension Decider {
       throw LibraryError(
         .requestNotSupportedForAsset,
         """
-        The asset \(identifier.spelled(as: .asset)) was put here by another computer or a shared album; \
+        The asset \(identifier.spelled(as: .asset)) was synced from another computer or a shared album; \
         it cannot be changed or deleted here.
         """)
     }

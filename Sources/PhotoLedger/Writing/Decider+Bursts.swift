@@ -1,15 +1,15 @@
 import Foundation
 import LMDB
 
-// Who stands for a burst (BU-01): exactly one of its members, as long as there is one.
+// The representative of a burst (BU-01): exactly one of its members, as long as there is one.
 //
-// The first member to come stands for it; one that comes with the camera's word for it, or that a person names, takes
-// over; when the one that stands for it is purged, the oldest of the others does. Trash changes nothing: what comes
-// back is what it was. A client that does not see any member of a burst is the first to come, as far as it can tell, so
-// what it adds stands for the burst.
+// The first member added represents it; one that the camera marked, or that the user chooses, takes over; when the
+// representative is purged, the oldest of the others takes over. The trash changes nothing: a restored asset is what it
+// was. A client that cannot see any member of a burst adds the first one, as far as it can tell, so its asset
+// represents the burst.
 
 extension Decider {
-  /// Lets a new asset join a burst; settles whether it stands for it.
+  /// Adds a new asset to a burst; decides whether it represents it.
   mutating func join(_ burst: String?, _ row: inout AssetRow, _ t: inout WriteTransaction) throws {
     row.burstIdentifier = burst
     guard let burst else { return }
@@ -19,12 +19,12 @@ extension Decider {
     if row.flags.contains(.representsBurst) { try setRepresentative(nil, among: members, &t) }
   }
 
-  /// Lets a member stand for its burst, in place of the one that did.
+  /// Makes a member the representative of its burst.
   mutating func setRepresentative(_ identifier: LocalIdentifier, _ t: inout WriteTransaction) throws {
     let row = try editableAsset(identifier, t)
     guard let burst = row.burstIdentifier else {
       throw LibraryError(
-        .requestNotSupportedForAsset, "The asset \(identifier.spelled(as: .asset)) is no member of a burst.")
+        .requestNotSupportedForAsset, "The asset \(identifier.spelled(as: .asset)) is not a member of a burst.")
     }
     guard !row.flags.contains(.representsBurst) else { return }
     try setRepresentative(row.number, among: try projections.assets(ofBurst: burst, in: t), &t)

@@ -1,11 +1,11 @@
 import Foundation
 import LMDB
 
-// Who may do what, and how that changes.
+// Permissions, and their changes.
 //
-// A permission is changed by the library's owner, whoever asked for it; a client may say who it is and that it asks.
-// Grants are members of the client's selection (Authorization.swift). An asset that a client adds without seeing
-// everything joins its selection, so that it may go on with what it made (AU-02).
+// Only the library's owner changes permissions; a client may register itself and request permission. Grants are members
+// of the client's selection (Authorization.swift). An asset added by a client without full access joins its selection,
+// so that the client can continue to work with it (AU-02).
 
 extension Decider {
   // MARK: What a client may ask
@@ -17,14 +17,14 @@ extension Decider {
     case .full: return
     case .limited:
       switch request {
-      case .purgeAssets, .eraseAssets: throw permission.refusal(client, "remove assets for good")
+      case .purgeAssets, .eraseAssets: throw permission.refusal(client, "remove assets permanently")
       case .shortenHistory: throw permission.refusal(client, "shorten the history")
-      case .undo: throw permission.refusal(client, "take back what was done")
+      case .undo: throw permission.refusal(client, "undo commits")
       default: return
       }
     case .none:
       if case .createAsset = request, permission.mayAdd { return }
-      throw permission.refusal(client, permission.mayAdd ? "do more than add assets" : "change the library")
+      throw permission.refusal(client, permission.mayAdd ? "do anything but add assets" : "change the library")
     }
   }
 
@@ -34,7 +34,7 @@ extension Decider {
     case .register where name == client, .request where name == client: return
     default:
       throw LibraryError(
-        .accessUserDenied, "The client '\(client)' may not decide what a client may see; only the library's owner may.")
+        .accessUserDenied, "The client '\(client)' may not change permissions; only the library's owner may.")
     }
   }
 
@@ -44,7 +44,8 @@ extension Decider {
     _ change: ChangeRequest.ClientChange, of name: String, _ t: inout WriteTransaction
   ) throws {
     guard name != PhotoLibrary.owner else {
-      throw LibraryError(.changeNotSupported, "The library's owner sees everything; there is nothing to decide.")
+      throw LibraryError(
+        .changeNotSupported, "The library's owner has access to everything; its permission cannot be changed.")
     }
     let row = try registered(name, t) ?? register(name, &t)
     switch change {
@@ -103,7 +104,8 @@ extension Decider {
   ) throws {
     guard level == .readWrite || status != .limited else {
       throw LibraryError(
-        .changeNotSupported, "Access to add has no limited form; it is authorized, denied, restricted or undecided.")
+        .changeNotSupported, "The addOnly level has no limited status; use authorized, denied, restricted or undecided."
+      )
     }
     guard row[level].status != status else { return }
     var edited = ClientEdited(number: row.number)

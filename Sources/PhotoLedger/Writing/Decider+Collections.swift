@@ -24,7 +24,7 @@ extension Decider {
     try condition.check(for: .asset)
     _ = try query.terms()
     guard query.format.utf8.count <= 65_536 else {
-      throw LibraryError(.limitExceeded, "The condition of a smart album may have 65,536 bytes.")
+      throw LibraryError(.limitExceeded, "The condition of a smart album may have at most 65,536 bytes.")
     }
   }
 
@@ -41,9 +41,11 @@ extension Decider {
     try record(.collectionEdited(edited), &t)
   }
 
-  /// Deletes collections, and what folders hold (FO-03). Places and members stay, so that it can be taken back.
+  /// Deletes collections, and the contents of folders (FO-03). Positions and members are kept, so that it can be
+  /// undone.
   ///
-  /// What the client cannot see is not deleted with a folder of its own: it goes to the end of the top level.
+  /// Collections that the client cannot see are not deleted with one of its folders: they move to the end of the top
+  /// level.
   mutating func delete(_ identifiers: [LocalIdentifier], _ t: inout WriteTransaction) throws {
     var waiting = try distinct(identifiers).map { try editable($0, t).number }
     var done: Set<ObjectNumber> = []
@@ -71,7 +73,7 @@ extension Decider {
     guard row.number != rootFolder else { throw Self.fixedRoot }
     guard !row.isBuiltIn else {
       throw LibraryError(
-        .changeNotSupported, "The library's own smart album '\(row.title ?? "")' cannot be renamed, deleted or moved.")
+        .changeNotSupported, "The built-in smart album '\(row.title ?? "")' cannot be renamed, deleted or moved.")
     }
     return row
   }
@@ -81,7 +83,7 @@ extension Decider {
 
   private func checkTitle(_ title: String) throws {
     guard title.utf8.count <= 4096 else {
-      throw LibraryError(.limitExceeded, "A title may have 4,096 bytes; this one has \(title.utf8.count).")
+      throw LibraryError(.limitExceeded, "A title may have at most 4,096 bytes, not \(title.utf8.count).")
     }
   }
 }

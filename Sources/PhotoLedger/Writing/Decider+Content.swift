@@ -1,12 +1,12 @@
 import Foundation
 import LMDB
 
-// What stands in an album or folder, and where (AL-01 … AL-06, FO-01 … FO-05).
+// The members of albums and folders, and their order (AL-01 … AL-06, FO-01 … FO-05).
 //
-// Every request comes down to members and an anchor: "these, directly before that one" or "at the end". An index is
-// turned into an anchor through what the caller looks at: the result that it passed in, or the content as it is shown
-// now. Members that are not shown (hidden, trashed, deleted) keep their places and are never counted; something put
-// before a shown member stands directly before it, something put at the end stands after all of them.
+// Every request is reduced to members and an anchor: "these, directly before that one" or "at the end". An index is
+// converted to an anchor through the list that the caller sees: the result that it passed in, or the current visible
+// content. Members that are not shown (hidden, trashed, deleted) keep their positions and are never counted; a member
+// inserted before a shown member is directly before it, one added at the end is after all of them.
 
 /// A container with the number of its row.
 private struct Contents {
@@ -121,7 +121,7 @@ extension Decider {
     guard row.kind != .smartAlbum else {
       throw LibraryError(
         .changeNotSupported,
-        "The content of the smart album '\(row.title ?? "")' follows from its query; nothing can be put in or out.")
+        "The content of the smart album '\(row.title ?? "")' follows from its query and cannot be edited.")
     }
     let contents = Contents(row: row.seen(by: permission.access), basis: container.basis, access: permission.access)
     if let basis = contents.basis {
@@ -129,14 +129,14 @@ extension Decider {
         basis.plan.query.access == permission.access
       else {
         throw LibraryError(
-          .changeNotSupported, "The result passed in does not show the content of \(contents.name); pass one that does."
+          .changeNotSupported, "The result passed in is not a fetch of \(contents.name); pass one that is."
         )
       }
     }
     return contents
   }
 
-  /// The number of an object that may stand in a container (FO-02, FO-05).
+  /// The number of an object that may be in a container (FO-02, FO-05).
   private func child(
     _ identifier: LocalIdentifier, of contents: Contents, _ t: borrowing WriteTransaction
   ) throws -> ObjectNumber {
@@ -150,7 +150,7 @@ extension Decider {
       guard ancestor != row.number else {
         throw LibraryError(
           .changeNotSupported,
-          "The folder '\(row.title ?? "")' cannot be put into \(contents.name): it would hold itself.")
+          "The folder '\(row.title ?? "")' cannot be put into \(contents.name): it would contain itself.")
       }
       ancestor = try projections.collection(ancestor, in: t)?.parent ?? 0
     }
@@ -168,7 +168,7 @@ extension Decider {
       && projections.asset(child, in: t)?.isVisible ?? false
   }
 
-  /// The place of a member that the client may know of; nil if it has none, or is not for the client's eyes.
+  /// The order key of a member that the client can see; nil if it is not a member, or not visible.
   private func place(
     of child: ObjectNumber, in contents: Contents, _ t: borrowing WriteTransaction
   ) throws -> OrderKey? {
@@ -182,7 +182,7 @@ extension Decider {
     return try projections.key(of: child, in: contents.row.number, t)
   }
 
-  /// The members at positions of what the caller looks at, in the order of the positions.
+  /// The members at positions of the list that the caller sees, in the order of the positions.
   private func members(
     at indexes: [Int], in contents: Contents, _ t: borrowing WriteTransaction
   ) throws -> [ObjectNumber] {
@@ -205,8 +205,8 @@ extension Decider {
     return found
   }
 
-  /// The member directly before which something is put at an index; nil at the end.
-  /// - Parameter asked: the index as the caller named it, for a sentence; nil: the same.
+  /// The member before which to insert at an index; nil at the end.
+  /// - Parameter asked: the index as passed by the caller, for messages; nil: the same.
   private func anchor(
     at index: Int, askedAs asked: Int? = nil, in contents: Contents, leaving: Set<ObjectNumber>,
     _ t: borrowing WriteTransaction
@@ -252,7 +252,7 @@ extension Decider {
     guard !places.isEmpty else { return }
     if contents.row.number == rootFolder {
       throw LibraryError(
-        .changeNotSupported, "A collection cannot be taken out of the top level; delete it, or put it into a folder.")
+        .changeNotSupported, "A collection cannot be removed from the top level; delete it, or move it to a folder.")
     }
     try arrange(contents.row.number, .removed, places, &t)
     try settle(places.map(\.child), from: contents, &t)
@@ -273,7 +273,7 @@ extension Decider {
     try arrange(rootFolder, .inserted, zip(children, keys).map { .init(child: $0, old: nil, new: $1) }, &t)
   }
 
-  /// A collection has one parent: whoever takes it in takes it from there (FO-01).
+  /// A collection has one parent: adding it to a folder removes it from the other (FO-01).
   private mutating func takeOutOfParents(
     _ children: [ObjectNumber], goingTo contents: Contents, _ t: inout WriteTransaction
   ) throws {
@@ -302,7 +302,7 @@ extension Decider {
           if try isSelected(place.child, by: row.creator, t) { arranged.creatorShift += shift }
         }
       }
-      // A spread is nobody's wish, so it leaves the dates alone.
+      // Rekeying is not a change by a client, so it does not change the dates.
       if verb != .spread {
         arranged.modificationDate = Replacement(old: row.modificationDate, new: date)
         if try isSeen(run, in: row, t) { arranged.creatorDate = Replacement(old: row.creatorDate, new: date) }
@@ -328,8 +328,7 @@ extension Decider {
     }
   }
 
-  /// Keys for new members directly before one that stands in the container, or at its end; spreads its neighbours if
-  /// there is no room.
+  /// Keys for new members directly before an existing member, or at the end; rekeys its neighbours if there is no room.
   mutating func makeRoom(
     in container: ObjectNumber, before anchor: ObjectNumber?, count: Int, _ t: inout WriteTransaction
   ) throws -> [OrderKey] {
@@ -361,7 +360,7 @@ extension Decider {
     }
   }
 
-  /// The members before a key, nearest first, or from it on; nil stands for the end.
+  /// The members before a key, nearest first, or from it on; nil is the end.
   private func neighbours(
     of key: OrderKey?, in container: ObjectNumber, count: Int, backward: Bool, _ t: borrowing WriteTransaction
   ) throws -> [(key: OrderKey, child: ObjectNumber)] {

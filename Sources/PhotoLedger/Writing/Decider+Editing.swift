@@ -60,7 +60,7 @@ extension Decider {
     for original in new.resources.filter(\.isOriginal)
     where try resources.state(of: original, hashing: false) == .missing {
       throw LibraryError(
-        .missingResource, "The original \(original.originalFilename) is not there, so its edit cannot be taken back.")
+        .missingResource, "The original \(original.originalFilename) is missing, so its edit cannot be reverted.")
     }
     new.adjustment = nil
     new.unedited = nil
@@ -106,22 +106,23 @@ extension Decider {
     let rendered = added.filter { $0.type != .adjustmentData }.map(\.type)
     guard Set(rendered) == wanted, rendered.count == wanted.count else {
       let names = wanted.map(\.name).sorted().joined(separator: " and ")
-      throw LibraryError(.invalidResource, "An edit of this asset needs a rendered \(names), and nothing else.")
+      throw LibraryError(.invalidResource, "An edit of this asset needs exactly a rendered \(names).")
     }
     guard let recipe = added.first(where: { $0.type == .adjustmentData }), recipe.dataSize > 0 else {
       throw LibraryError(.invalidResource, "An edit needs adjustment data of at least one byte.")
     }
     if let known = details.resources.first(where: { $0.type == .adjustmentData }), known.sha256 == recipe.sha256 {
-      throw LibraryError(.invalidResource, "An edit needs new adjustment data; these are the ones of the last edit.")
+      throw LibraryError(
+        .invalidResource, "An edit needs new adjustment data; these are equal to those of the last edit.")
     }
     for text in [edit.adjustmentData.formatIdentifier, edit.adjustmentData.formatVersion] {
       guard (1...256).contains(text.utf8.count) else {
-        throw LibraryError(.invalidResource, "The format and version of adjustment data have 1 to 256 bytes each.")
+        throw LibraryError(.invalidResource, "The format and version of adjustment data must have 1 to 256 bytes each.")
       }
     }
     guard edit.base == .unedited || details.resources.contains(where: { ResourceType.rendered.contains($0.type) })
     else {
-      throw LibraryError(.changeNotSupported, "The asset has no rendered file that the edit could have begun from.")
+      throw LibraryError(.changeNotSupported, "The asset has no rendered file that the edit could be based on.")
     }
     var changes = AssetChanges()
     (changes.pixelWidth, changes.pixelHeight, changes.duration) = (edit.pixelWidth, edit.pixelHeight, edit.duration)

@@ -3,12 +3,12 @@ import Foundation
 import LMDB
 
 extension Decider {
-  /// Takes what the log tells of purged assets out of it, and records what stands there instead (Redaction.swift).
+  /// Erases the data of purged assets from the log, and records the replacements (Redaction.swift).
   ///
-  /// The files are gone by now: whoever erases removes them first, since afterwards nothing names them.
+  /// The files were already removed: an erasure removes them first, since afterwards nothing names them.
   mutating func erase(_ numbers: [ObjectNumber], _ t: inout WriteTransaction) throws {
     let numbers = distinct(numbers)
-    precondition(numbers.count <= Event.objectLimit, "Assets are erased in runs of \(Event.objectLimit).")
+    precondition(numbers.count <= Event.objectLimit, "Assets are erased in groups of at most \(Event.objectLimit).")
     for number in numbers {
       guard try projections.asset(number, in: t) == nil else {
         throw LibraryError(.changeNotSupported, "Asset \(number) is still in the library; purge it before erasing it.")

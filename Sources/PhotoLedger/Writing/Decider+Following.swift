@@ -2,9 +2,9 @@ import LMDB
 
 // A selection that is an album.
 //
-// A client's selection may follow an album: whoever opens a share link sees what stands in the album at each moment.
+// A client's selection may follow an album: a visitor of a share link sees the album's current members.
 //
-//     content.inserted  album 12: a, b        what somebody did
+//     content.inserted  album 12: a, b        the request
 //     selection.granted client 40: a, b       what follows from it, in the same commit
 //     selection.granted client 41: a, b
 //
@@ -21,7 +21,7 @@ import LMDB
 // each earlier state: an album that is followed, left and followed again has a membership that no container records.
 
 extension Decider {
-  /// Lets a client's selection be an album; nil: lets it stay as it is.
+  /// Makes a client's selection follow an album; nil: keeps the selection.
   /// - Complexity: O((m + s) log n) for m members of the album and s of the selection.
   mutating func follow(_ identifier: LocalIdentifier?, by row: ClientRow, _ t: inout WriteTransaction) throws {
     let album = try identifier.map { identifier in
@@ -47,7 +47,7 @@ extension Decider {
       .changeNotSupported,
       """
       The selection of the client '\(row.name)' follows the album '\(title)'; change the album's content, or let the \
-      client follow no album first.
+      make the client follow no album first.
       """)
   }
 
@@ -90,7 +90,7 @@ extension Decider {
     }
   }
 
-  /// Grants what stands in the album, and withdraws what does not.
+  /// Grants the album's members, and withdraws all others.
   private mutating func settle(
     _ assets: [ObjectNumber], in album: ObjectNumber, of row: ClientRow, _ t: inout WriteTransaction
   ) throws {

@@ -2,28 +2,28 @@ import Foundation
 import LMDB
 import Synchronization
 
-// Taking back what commits did.
+// Undoing commits.
 //
-// The plan (UndoPlan.swift) says what is to become of what; here it becomes events, by the functions that carry out
-// every other request. So counts, dates and sightings follow by the rules of today, and not by those that held when
-// the undone commits were made. An undo is a commit like any other: it can be observed, told and undone.
+// The plan (UndoPlan.swift) lists the changes; here they become events, by the functions of every other request. So
+// counts, dates and client revisions follow the current rules, not those at the time of the undone commits. An undo is
+// a commit like any other: it can be observed, logged and undone.
 //
 //   1  clients         statuses, words
-//   2  collections     those that come back, titles
+//   2 collections those to restore, titles
 //   3  returns         purged assets, with the places whose keys are free
 //   4  properties      of assets; then into the trash and out of it
 //   5  places          of collections in folders, of assets in albums and selections
 //   6  removals        created assets: into the trash, so that counts follow, and out of the library
 //   7  deletions       created collections; what others put into such a folder goes to the top level
-//   8  bursts          each has one asset to stand for it
+//   8  bursts          each has one representative
 //
 // What is taken out keeps its files: they are no orphans of the block. So undoing this commit brings everything back.
 
-/// What a caller wants taken back.
+/// The parameters of an undo.
 package struct UndoOrder: Sendable {
   let composition: UndoComposition
   let policy: UndoConflictPolicy
-  /// What a first look said, for who confirms changes; nil if nobody does.
+  /// The report of a first plan, for the confirmation handler; nil if there is none.
   var preview: UndoReport?
   let outcome = UndoOutcome()
 }
@@ -39,8 +39,8 @@ final class UndoOutcome: Sendable {
 }
 
 extension Decider {
-  /// Takes back what still stands of chosen commits.
-  /// - Throws: ``LibraryError`` `.conflict` if something was changed since and the order says to refuse then.
+  /// Undoes the current effect of the chosen commits.
+  /// - Throws: ``LibraryError`` `.conflict` if a value was changed since and the policy is `refuse`.
   mutating func undo(_ order: UndoOrder, _ t: inout WriteTransaction) throws {
     var judge = UndoJudge(
       order.composition, order.policy, log: log, projections: projections, resources: resources, mark: library)
@@ -125,7 +125,7 @@ extension Decider {
 
   // MARK: Assets
 
-  /// Lets purged assets come back with the places whose keys are free.
+  /// Restores purged assets, with the positions whose keys are free.
   /// - Returns: those places.
   private mutating func bringBack(
     _ returns: [AssetExistence], _ placements: [ObjectNumber: [UndoPlan.Placement]], _ t: inout WriteTransaction

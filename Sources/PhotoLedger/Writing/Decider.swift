@@ -4,25 +4,24 @@ import LMDB
 
 // From requests to events.
 //
-// A decider carries one block out inside the writer's transaction: each request is checked against the state as the
-// block's earlier requests left it, becomes events, and each event is appended and applied at once, so that the next
-// request sees it. The decision depends on the state, the request, and the commit's date and randomness, which are
-// passed in; nothing else. A request that cannot be carried out throws, and the whole transaction is given up: nothing
-// of the block remains (CB-06).
+// A decider handles one block inside the writer's transaction: each request is checked against the state after the
+// block's earlier requests and becomes events, and each event is appended and applied at once, so that the next request
+// sees it. The decision depends only on the state, the request, and the commit's date and randomness, which are passed
+// in. An invalid request throws, and the whole transaction is aborted: nothing of the block remains (CB-06).
 //
 //   Decider.swift               the block, identifiers, recording events
-// What the block's client may do is looked up first. What it cannot see is for it as though it were not there: the
-// same error as for an identifier that never was (AU-01).
+// The permission of the block's client is looked up first. Objects that it cannot see appear not to exist: the same
+// error as for an identifier that never existed (AU-01).
 //
 //   Decider+Assets.swift        creation, edits, trash
-//   Decider+Erasing.swift       taking what was told of assets out of the log
+//   Decider+Erasing.swift       erasing assets from the log
 //   Decider+Editing.swift       edits of content
-//   Decider+Bursts.swift        who stands for a burst
+//   Decider+Bursts.swift        the representative of a burst
 //   Decider+Collections.swift   albums and folders themselves
-//   Decider+Content.swift       what stands in them, and where
+//   Decider+Content.swift       their members and their order
 //   Decider+Clients.swift       clients, permissions, selections, picks
 //   Decider+Following.swift     selections that follow an album
-//   Decider+Undo.swift          taking back what commits did
+//   Decider+Undo.swift undoing commits
 
 /// Carries one change block out in a write transaction.
 struct Decider: ~Copyable {
@@ -33,7 +32,7 @@ struct Decider: ~Copyable {
   let library: UInt64
   let resources: ResourceStore
   let date: Date
-  /// Who asks.
+  /// The client.
   let client: String
   /// What the client may do, as the block began.
   let permission: Permission
@@ -156,7 +155,7 @@ struct Decider: ~Copyable {
   func checkIsFree(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws {
     guard try projections.object(identifier, in: t) == nil else {
       throw LibraryError(
-        .changeNotSupported, "The identifier \(identifier.uuidString) is taken; make a new object without naming one.")
+        .changeNotSupported, "The identifier \(identifier.uuidString) is in use; omit it for a new object.")
     }
   }
 }

@@ -6,7 +6,7 @@ import LMDB
 //   stage ──▶ bytes of every draft stored, hashed, durable, held ──▶ the writer decides and commits ──▶ settle, release
 //
 // The bytes are stored on the caller's thread: the writer's must not wait for a copy. Until the block is settled it
-// holds them, so that no purge takes them away that is carried out before it (ResourceStore+Holding.swift).
+// holds them, so that a purge that is executed before it cannot remove them (ResourceStore+Holding.swift).
 
 extension LibraryStore {
   /// Puts the bytes of every resource of the requests into their place: hashed, durable, and named by their hash; and
@@ -40,7 +40,7 @@ extension LibraryStore {
 
   /// Removes the files that a durable block has moved in (CB-08), if the library holds their content.
   ///
-  /// A file stays where it was if that cannot be told: the block has happened, and must not be reported as failed.
+  /// If that cannot be determined, the file is kept: the block was committed, and must not be reported as failed.
   func takeAwayMoved(_ staging: Staging) {
     for moved in staging.moved {
       let names = try? reading { t in try core.projections.assets(withContent: moved.sha256, in: t) }
@@ -50,11 +50,11 @@ extension LibraryStore {
 }
 
 extension LibraryError {
-  /// How a block is refused that names bytes which are not there.
+  /// The error of a block that names missing bytes.
   static func missingBytes(_ resource: AssetResource) -> LibraryError {
     LibraryError(
       .missingResource,
-      "The library does not hold the \(resource.dataSize) bytes of \(resource.originalFilename); store them first.")
+      "The library does not have the \(resource.dataSize) bytes of \(resource.originalFilename); store them first.")
   }
 }
 
@@ -64,8 +64,8 @@ extension PhotoLibrary {
 }
 
 extension StoreCore {
-  /// Lets go of what a block held, and removes what nothing names of it.
-  /// - Parameter isRefused: whether the block named none of it.
+  /// Releases what a block held, and removes files that nothing names.
+  /// - Parameter isRejected: whether the block named none of it.
   func release(_ staging: Staging, isRefused: Bool, from resources: ResourceStore) {
     let unwanted = resources.release(staging.stored)
     discard(isRefused ? staging.stored : unwanted, from: resources)
@@ -73,8 +73,8 @@ extension StoreCore {
 
   /// Removes the files of purged or refused resources whose content nothing names, and which no block holds.
   ///
-  /// A file that cannot be removed, because the store cannot be written or the folder cannot, is garbage: it takes room
-  /// and is used again when its content comes back. What became of the block is settled, so there is nobody to tell.
+  /// A file that cannot be removed, because the store or the folder cannot be written, is garbage: it takes space and
+  /// is reused when its content is added again. The outcome of the block is already decided, so this is not reported.
   /// - Complexity: O(n) in resources; the other writers wait.
   package func discard(_ unwanted: [AssetResource], from resources: ResourceStore) {
     if unwanted.isEmpty { return }

@@ -2,22 +2,22 @@ import Dispatch
 import Foundation
 
 extension PhotoLibrary {
-  /// Carries out all requests of a block as one commit, or none (CB-01, CB-06).
+  /// Executes all requests of a block as one commit, or none (CB-01, CB-06).
   ///
   /// The block is called at once, where the caller is (OB-05). Returns when the commit is durable; blocks that wait
   /// at the same time share one sync.
   ///
   /// The blocks of one `PhotoLibrary` value are committed in the order in which its `performChanges` were called, in
-  /// any of their forms: the one that is called first is first, whatever has to be stored for it, and whatever is
-  /// purged meanwhile. One that fails does not hold up those behind it. A later block waits until the bytes of the
-  /// earlier ones are stored; blocks that need not wait for each other are sent through different values, see
-  /// ``as(_:)``.
+  /// any of their forms: the first call is first, whatever has to be stored for it, and whatever is purged meanwhile. A
+  /// failed block does not delay the following ones. A later block waits until the bytes of the earlier ones are
+  /// stored; send independent blocks through different values, see ``as(_:)``.
   /// - Parameters:
-  ///   - cause: why, for the log: an import, a scan, a request.
-  ///   - key: an idempotency key: a block whose key is known has been carried out, and its receipt is given again.
-  ///   - changes: collects the requests; what it throws gives the block up.
-  /// - Returns: the new state and the identifiers of what was created.
-  /// - Throws: ``LibraryError`` for a request that cannot be carried out, and if the store cannot be written.
+  ///   - cause: the reason, for the log: an import, a scan, a request.
+  ///   - key: an idempotency key: a block with a known key has already been executed, and its receipt is returned
+  ///     again.
+  ///   - changes: collects the requests; if it throws, the block is abandoned.
+  /// - Returns: the new state and the identifiers of the created objects.
+  /// - Throws: ``LibraryError`` for an invalid request, and if the store cannot be written.
   @discardableResult
   nonisolated(nonsending) public func performChanges(
     cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void
@@ -41,7 +41,7 @@ extension PhotoLibrary {
     return try answer.wait().get()
   }
 
-  /// The same, telling a handler what became of the block (PHPhotoLibrary.performChanges(_:completionHandler:)).
+  /// The same, with a completion handler (PHPhotoLibrary.performChanges(_:completionHandler:)).
   ///
   /// Blocks are committed in the order in which they were sent, as ``performChanges(cause:key:_:)`` says, and those
   /// that wait together share one sync. The files of a block are copied on the calling thread.
@@ -70,7 +70,7 @@ extension PhotoLibrary {
       throw LibraryError(
         .changeNotSupported,
         """
-        A change block was begun inside another; put its requests into the outer block, \
+        Change blocks cannot be nested; put the requests into the outer block, \
         or wait until that has returned.
         """)
     }
@@ -86,8 +86,8 @@ extension PhotoLibrary {
         throw LibraryError(
           .changeNotSupported,
           """
-          A change block has requests about upload jobs and about the library, which are kept apart; \
-          make two blocks of it.
+          A change block cannot mix requests about upload jobs and about the library; \
+          use two blocks.
           """)
       }
       try block.executeErrands(for: self)
@@ -111,7 +111,7 @@ final class Answer: @unchecked Sendable {  // `result` is guarded by the semapho
 
   func wait() -> Result<CommitReceipt, any Error> {
     semaphore.wait()
-    guard let result else { preconditionFailure("The writer answered without an answer.") }
+    guard let result else { preconditionFailure("The writer returned no result.") }
     return result
   }
 }

@@ -16,7 +16,7 @@ extension PhotoLibrary {
   public func setMediaProbe(
     _ probe: (any MediaProbe)?, whenUnavailable handler: (@Sendable (String) -> Void)? = nil
   ) throws {
-    try checkIsOwner("choose what examines new files")
+    try checkIsOwner("install a media probe")
     store.probing.install(probe, handler)
   }
 

@@ -7,7 +7,7 @@ extension PhotoLibrary {
 
   /// What this client may do at a level (PHPhotoLibrary.authorizationStatus(for:), AU-09).
   ///
-  /// Whoever may read may add.
+  /// Read access includes adding.
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(log n).
   public func authorizationStatus(for level: AccessLevel) throws -> AuthorizationStatus {
@@ -29,16 +29,16 @@ extension PhotoLibrary {
     return status == .limited ? .authorized : status
   }
 
-  /// Asks for access in this client's name (PHPhotoLibrary.requestAuthorization(for:)).
+  /// Requests permission for this client (PHPhotoLibrary.requestAuthorization(for:)).
   ///
-  /// That it asked stands in the log. If nobody has decided and a prompt is installed, the prompt decides.
-  /// - Parameter level: what the client wants to do.
-  /// - Returns: what it may do now.
+  /// The request is recorded in the log. If the permission is undecided and a prompt is installed, the prompt decides.
+  /// - Parameter level: the requested level.
+  /// - Returns: the status afterwards.
   /// - Throws: ``LibraryError`` `.missingUsageDescription` for a client that was registered without one for the level;
-  ///   what the store throws.
+  ///   the store's errors.
   @discardableResult
   public func requestAuthorization(for level: AccessLevel) async throws -> AuthorizationStatus {
-    try checkIsNow("ask for access")
+    try checkIsNow("request permission")
     return try await offCooperativePool { [self] in
       if client == Self.owner { return .authorized }
       guard try authorizationStatus(for: level) == .notDetermined else { return try authorizationStatus(for: level) }
@@ -48,12 +48,12 @@ extension PhotoLibrary {
     }
   }
 
-  /// Lets the person at the library add to a limited client's selection (presentLimitedLibraryPicker, AU-05).
+  /// Shows the prompt for more assets of a limited client's selection (presentLimitedLibraryPicker, AU-05).
   /// - Returns: the identifiers that were added by this call; none without a prompt, and for a client that is not
   ///   limited.
   /// - Throws: ``LibraryError`` if the store cannot be read or written.
   public func presentLimitedLibraryPicker() async throws -> [String] {
-    try checkIsNow("be offered more")
+    try checkIsNow("request more assets")
     return try await offCooperativePool { [self] in try store.prompting.offerMore(to: client, in: store) }
   }
 
@@ -65,11 +65,11 @@ extension PhotoLibrary {
 
   // MARK: Deciding
 
-  /// Installs who is asked about clients, in place of the system's dialogue; nil: nobody.
+  /// Installs the prompt for permissions, in place of the system's dialogue; nil: none.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
   public func setPermissionPrompt(_ prompt: (any PermissionPrompt)?) throws {
-    try checkIsNow("decide what clients may see")
-    try checkIsOwner("decide what clients may see")
+    try checkIsNow("install a permission prompt")
+    try checkIsOwner("install a permission prompt")
     store.prompting.install(prompt)
   }
 
@@ -90,7 +90,7 @@ extension PhotoLibrary {
   ///   for any client but the owner; what the store throws.
   /// - Complexity: O(m log n) for m assets.
   public func selection(of client: String) throws -> [Asset] {
-    try checkIsOwner("see what others may see")
+    try checkIsOwner("read the access of clients")
     return try store.reading { t in
       let commit = try moment?.commit ?? store.core.log.head(t).commit
       guard let row = try store.core.projections.client(named: client, in: t), row.number.isReached(by: sequence) else {
@@ -104,7 +104,7 @@ extension PhotoLibrary {
 
   // MARK: Answering for it
 
-  /// Who could see an asset at a state, and how.
+  /// The clients with access to an asset at a state, and on what grounds.
   public struct AssetAccess: Sendable, Hashable {
     /// The client.
     public let client: String
@@ -113,6 +113,6 @@ extension PhotoLibrary {
   }
 
   static func unknownClient(_ name: String) -> LibraryError {
-    LibraryError(.identifierNotFound, "The library has never heard of a client '\(name)'; see `client list`.")
+    LibraryError(.identifierNotFound, "The library has no client '\(name)'; `client list` lists them.")
   }
 }

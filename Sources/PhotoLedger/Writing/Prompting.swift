@@ -1,34 +1,34 @@
 import Synchronization
 
-// The dialogue that a phone shows when an app first wants the photos has a stand-in here: a prompt, installed by the
-// process that acts for the library's owner. It is asked when an undecided client first asks or reads (FR-18), and once
-// per start of a limited client, whether it should see more (W20). Without a prompt nobody is asked: undecided clients
-// see an empty library until the owner decides.
+// The prompt corresponds to the dialogue that a phone shows when an app first accesses the photos. It is installed by
+// the process that acts for the library's owner. It is shown when an undecided client first requests permission or
+// reads (FR-18), and once per start of a limited client, to offer more assets (W20). Without a prompt, undecided
+// clients see an empty library until the owner decides.
 //
-// A prompt may take as long as a person takes, and the thread that reads waits for it. Clients are asked about one at a
-// time. What the prompt answers is a change block of the owner's, so who, when and why stand in the log.
+// A prompt may take as long as the user needs, and the reading thread waits for it. Prompts are shown one at a time.
+// The prompt's answer is a change block of the owner, so it is recorded in the log with client, time and cause.
 
-/// Who decides about clients, in place of the system's dialogue.
+/// A prompt that decides about permissions, in place of the system's dialogue.
 public protocol PermissionPrompt: Sendable {
-  /// Decides about a client that has not been decided about.
+  /// Decides about an undecided client.
   /// - Parameters:
-  ///   - client: who asks, and why: see ``Client/usageDescription(for:)``.
-  ///   - level: what it asks for.
-  ///   - library: the library as its owner sees it, to choose assets from. Must not be used as the client meanwhile.
-  /// - Returns: the decision; nil leaves the client undecided, and it is asked about again.
+  ///   - client: the client, with its usage descriptions, see ``Client/usageDescription(for:)``.
+  ///   - level: the requested level.
+  ///   - library: the owner's view of the library, to choose assets from. Must not be used as the client meanwhile.
+  /// - Returns: the decision; nil leaves the client undecided, and the prompt is shown again.
   func decide(about client: Client, for level: AccessLevel, in library: PhotoLibrary) -> PermissionDecision?
 
-  /// Offers a limited client more than its selection has; asked once per start of the client.
+  /// Offers more assets to a limited client; called once per start of the client.
   /// - Parameters:
-  ///   - client: who it is about.
-  ///   - library: the library as its owner sees it.
-  /// - Returns: the assets that the client is to see in addition; those that it sees already are passed over.
+  ///   - client: the client.
+  ///   - library: the owner's view of the library.
+  /// - Returns: the assets to add to its selection; those already in it are ignored.
   func offerMore(to client: Client, in library: PhotoLibrary) -> [LocalIdentifier]
 }
 
 /// What was decided about a client.
 public enum PermissionDecision: Sendable, Hashable {
-  /// It may do what it asked for, with the whole library.
+  /// Grants the requested level for the whole library.
   case allow
   /// It may read and change some assets; for ``AccessLevel/readWrite`` only.
   case limit(to: [LocalIdentifier])
@@ -36,7 +36,7 @@ public enum PermissionDecision: Sendable, Hashable {
   case deny
 }
 
-/// Asks the installed prompt.
+/// Calls the installed prompt.
 ///
 /// `prompt` and `reminded` are guarded by their lock; `asking` is held while a person decides.
 final class Prompting: StorePart, AccessAsking {
@@ -54,10 +54,10 @@ final class Prompting: StorePart, AccessAsking {
 
   func install(_ prompt: (any PermissionPrompt)?) { state.withLock { $0.prompt = prompt } }
 
-  /// Whether there is somebody to be asked.
+  /// Whether a prompt is installed.
   var isInstalled: Bool { state.withLock { $0.prompt != nil } }
 
-  /// Asks about a client that is about to read or change, if there is something to ask and somebody to be asked.
+  /// Shows the prompt for a client that is about to read or change, if it is installed and needed.
   func askIfNeeded(for client: String, in store: LibraryStore) throws {
     guard client != PhotoLibrary.owner, let prompt = state.withLock({ $0.prompt }) else { return }
     let row = try store.reading { t in try store.core.projections.client(named: client, in: t) }
@@ -71,7 +71,7 @@ final class Prompting: StorePart, AccessAsking {
     }
   }
 
-  /// Asks for a decision about an undecided client; does nothing if there is nobody to be asked.
+  /// Shows the prompt for an undecided client; does nothing without a prompt.
   func ask(about client: String, for level: AccessLevel, in store: LibraryStore) throws {
     guard let prompt = state.withLock({ $0.prompt }) else { return }
     try ask(about: client, for: level, prompt, in: store)
@@ -91,7 +91,7 @@ final class Prompting: StorePart, AccessAsking {
       let decision = prompt.decide(about: try store.reading { t in try store.client(row, t) }, for: level, in: library)
       let changes = try decision.map { try Self.changes(for: $0, level) } ?? []
       guard !changes.isEmpty else { return }
-      // Whoever has just been asked need not be reminded at once.
+      // A client that was just prompted is not prompted again at once.
       state.withLock { _ = $0.reminded.insert(client) }
       _ = try store.perform(changes.map { .client(named: client, $0) }, cause: "permission prompt")
     }
@@ -105,7 +105,7 @@ final class Prompting: StorePart, AccessAsking {
     case .deny: return [.setStatus(.denied, level)]
     case .limit(let assets):
       guard level == .readWrite else {
-        throw LibraryError(.changeNotSupported, "Access to add has no limited form; allow it or deny it.")
+        throw LibraryError(.changeNotSupported, "The addOnly level has no limited status; allow it or deny it.")
       }
       return [.setStatus(.limited, level), .grant(assets)]
     }
@@ -138,7 +138,7 @@ extension LibraryStore {
   /// What asks about a client that has to be decided about.
   var prompting: Prompting { part { _ in Prompting() } }
 
-  /// Carries out requests of the owner's, blocking the calling thread.
+  /// Executes requests of the owner, blocking the calling thread.
   package func perform(
     _ requests: [ChangeRequest], as client: String = PhotoLibrary.owner, cause: String?, isConfirmed: Bool = false
   ) throws -> CommitReceipt {
@@ -151,6 +151,6 @@ extension LibraryStore {
 }
 
 extension PhotoLibrary {
-  /// Whether reading can wait for a person: a prompt is installed, which is asked about clients like this one.
+  /// Whether reading can wait for the user: a prompt is installed and applies to this client.
   package var canAskPerson: Bool { client != Self.owner && store.prompting.isInstalled }
 }

@@ -3,11 +3,10 @@ import Glibc
 
 // From the drafts of a change block to resources whose bytes are in their place.
 //
-// A file that is to be moved (CB-08) is copied (or its blocks shared) and taken away after the commit that names its
-// bytes, never before: a block that fails leaves every file where it was. One that has other hard links is refused,
-// since taking one name away would not move it. Whether another process has the file open cannot be asked on Linux
-// without the danger of a signal (a lease); so a file that is no longer the one that was copied, by its stamp, is
-// left in place as well.
+// A file that is to be moved (CB-08) is copied (or its blocks shared) and removed after the commit that names its
+// bytes, never before: a failed block leaves every file in place. A file with other hard links is rejected, since
+// removing one name would not move it. On Linux, checking whether another process has the file open (a lease) risks a
+// signal; so a file that has changed since it was copied, by its stamp, is kept as well.
 
 /// A file that is to be taken away once its bytes have a name in the library.
 struct MovedFile: Sendable {
@@ -62,7 +61,7 @@ extension ResourceStore {
       type: draft.type, originalFilename: name ?? draft.type.name,
       uniformTypeIdentifier: draft.uniformType(named: name).identifier,
       dataSize: content.dataSize, sha256: content.sha256, storage: content.storage, sha1: content.sha1)
-    // Noted before it is examined: what is refused is looked for and removed.
+    // Recorded before it is examined, so that a rejected file is found and removed.
     staging.stored.append(resource)
     guard isExamined else { return StagedDraft(resource: resource) }
     let found: MediaFinding? =
@@ -90,8 +89,8 @@ extension ResourceStore {
     }
   }
 
-  /// Takes a file away that is still the one that was copied.
-  /// - Returns: whether it is gone; one that is not stays where it was, which loses nothing.
+  /// Removes a file that has not changed since it was copied.
+  /// - Returns: whether it was removed; a kept file loses nothing.
   @discardableResult
   func takeAway(_ moved: MovedFile) -> Bool {
     var status = stat()
@@ -107,7 +106,7 @@ extension ResourceDraft {
       ?? UniformType(type)
   }
 
-  /// A file that is called another medium than its role asks for makes no asset (CB-06, CB-09).
+  /// A file whose name is that of another medium than its role requires is rejected (CB-06, CB-09).
   ///
   /// The given type or the name decides; where bytes are examined, the name does not count.
   fileprivate func checkMedium(named name: String?) throws(LibraryError) {
@@ -116,8 +115,8 @@ extension ResourceDraft {
     throw refusal(name, found.identifier)
   }
 
-  /// The facts in a finding, if the bytes are what their role asks for (CB-06, CB-09).
-  /// - Returns: nil if nothing was found out.
+  /// The facts of a finding, if the bytes match their role (CB-06, CB-09).
+  /// - Returns: nil if nothing was determined.
   fileprivate func facts(of finding: MediaFinding?, named name: String) throws(LibraryError) -> MediumFacts? {
     switch finding {
     case nil, .unavailable: return nil

@@ -10,8 +10,8 @@ import Synchronization
 //                                  ▼
 //                           the first receipt
 //
-// The key is looked up before the bytes: whoever asks again, as an unknown outcome advises, may have moved the files
-// away by then. Bytes are stored away from the writer's thread and from the cooperative pool, since a copy and its sync
+// The key is looked up before the bytes: a caller that retries, as after an unknown outcome, may have moved the files
+// away by then. Bytes are stored outside the writer's thread and from the cooperative pool, since a copy and its sync
 // can take seconds. A block without bytes of its own goes straight to the writer.
 //
 // Invariant: the blocks of one caller are decided in the order in which they were sent. Each takes its place before
@@ -27,9 +27,9 @@ struct Submission: Sendable {
   let key: String?
   /// What led to the block, for the log.
   var causation: String?
-  /// What is answered without the writer: the block's requests, about upload jobs, have been carried out.
+  /// Answered without the writer: the block's requests, about upload jobs, have been executed.
   var receipt: CommitReceipt?
-  /// Whether whoever may refuse it has seen it already, as part of a larger whole.
+  /// Whether it was already confirmed, as part of a larger change.
   var isConfirmed = false
   /// The other blocks of its caller; nil for the library's own.
   var caller: CallerQueue?
@@ -89,7 +89,7 @@ struct Submission: Sendable {
     }
   }
 
-  /// Asks whoever has to decide about the client, and whoever may refuse the block, before anything is stored.
+  /// Calls the permission prompt, if needed, and the confirmation handler, before anything is stored.
   private func checkMayBegin() throws {
     guard !requests.isEmpty, !requests.allSatisfy(\.isAboutClients) else { return }
     try store.prompting.askIfNeeded(for: client, in: store)
@@ -98,7 +98,7 @@ struct Submission: Sendable {
     if permission.access != .full { try checkBytesAreKnown(to: permission.access) }
     guard !isConfirmed, let confirmation = store.installed((any ChangeConfirmation).self).current else { return }
     guard confirmation.confirm(ChangeProposal(requests, client: client, cause: cause)) else {
-      throw LibraryError(.userCancelled, "The change was refused by who was asked to confirm it; nothing was changed.")
+      throw LibraryError(.userCancelled, "The change was rejected by the confirmation handler; nothing was changed.")
     }
   }
 
@@ -123,7 +123,7 @@ struct Submission: Sendable {
     }
   }
 
-  /// The receipt of a block that was carried out before under the same key.
+  /// The receipt of a block that was already executed under the same key.
   private func known() throws -> CommitReceipt? {
     guard let key else { return nil }
     return try PhotoLibrary(store: store, client: client).receipt(forKey: key)
@@ -134,15 +134,15 @@ struct Submission: Sendable {
   ) {
     let receipt = try? outcome.get()
     if receipt != nil { store.takeAwayMoved(staging) }
-    // A refused block leaves no file: what it stored and nothing else names is removed. One that was carried out before
-    // may have brought other bytes then.
+    // A rejected block leaves no file: the files that it stored, and that nothing else names, are removed. An earlier
+    // execution may have brought other bytes.
     store.core.release(staging, isRefused: receipt?.isRepetition ?? true, from: store.resources)
     handler(outcome)
   }
 }
 
 extension PhotoLibrary {
-  /// The receipt of the block that this client had carried out under an idempotency key; nil if there was none.
+  /// The receipt of the block of this client that was executed under an idempotency key; nil if there is none.
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(log n), and O(m) in the events of the block.
   package func receipt(forKey key: String) throws -> CommitReceipt? {

@@ -5,14 +5,14 @@ import LMDB
 // The one thread that writes.
 //
 // LMDB binds a write transaction to a thread, a sync blocks for milliseconds, and a sync is nearly all that a small
-// commit costs. So blocks queue up here, and whatever waits when the thread is free is carried out in one transaction
-// and made durable by one sync; each caller is answered only after that (group commit).
+// commit costs. So blocks queue up here, and all blocks that wait when the thread is free are executed in one
+// transaction and made durable by one sync; each caller is answered only after that (group commit).
 //
-// Every block is its own commit all the same, and fails alone. A block that cannot be carried out spoils the
-// transaction it ran in, so the transaction is given up, the blocks before it (known to be good) are run again and
-// committed, the failed one is answered, and the rest goes on in a new transaction. No block runs more than twice
-// because of another. Refused: nested transactions (LMDB shadows pages for each), and checking blocks without
-// carrying them out (a second description of every rule).
+// Still, every block is its own commit, and fails alone. A failed block invalidates the transaction it ran in, so the
+// transaction is aborted, the blocks before it (known to be valid) are run again and committed, the failed one is
+// answered, and the rest continues in a new transaction. No block runs more than twice because of another. Rejected:
+// nested transactions (LMDB shadows pages for each), and checking blocks without executing them (a second description
+// of every rule).
 
 /// Queues change blocks and carries them out on a thread of its own.
 final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`: queue, isClosing, isFinished, thread
@@ -21,7 +21,7 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
     var client: String
     var cause: String?
     var key: String?
-    /// What led to the block, for the log: the commits that it takes back.
+    /// The causation of the block, for the log: the commits that it undoes.
     var causation: String?
     var answer: @Sendable (Result<CommitReceipt, any Error>) -> Void
   }
@@ -76,7 +76,7 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
     condition.unlock()
   }
 
-  /// Carries out what is queued, then ends the thread; called on the thread itself, it does not wait for that.
+  /// Executes the queued blocks, then ends the thread; called on the thread itself, it does not wait for that.
   func close() {
     condition.lock()
     defer { condition.unlock() }
@@ -138,14 +138,13 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
     }
   }
 
-  /// Opens the store anew after LMDB has given it up; if that fails, the store is closed, and every later block says
-  /// so.
+  /// Reopens the store after a fatal LMDB error; if that fails, the store is closed, and every later block fails.
   private func recover(from error: any Error) {
     guard core.environment.isPanicked else { return }
     do {
       try core.environment.reopen()
     } catch {
-      report("The store could not be opened anew after a failed write: \(error)")
+      report("The store could not be reopened after a failed write: \(error)")
       aftermath.giveUp(LibraryError(error))
     }
   }
@@ -161,7 +160,7 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
   /// What concerns no caller goes where the process reports trouble.
   private func report(_ sentence: String) { FileHandle.standardError.write(Data((sentence + "\n").utf8)) }
 
-  /// A block that could not be carried out, and its place in the attempt.
+  /// A failed block, and its position in the attempt.
   private struct BlockFailure: Error {
     var index: Int
     var error: any Error

@@ -6,7 +6,7 @@ struct InputFailure: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Reads lines from a descriptor, and can tell whether the next one would have to be waited for.
+/// Reads lines from a descriptor, and knows whether reading the next one would block.
 ///
 /// A line longer than the limit is given as `.tooLong` when its end has come; its bytes are not kept.
 struct LineReader: ~Copyable {

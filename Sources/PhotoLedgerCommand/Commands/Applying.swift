@@ -4,16 +4,16 @@ import PhotoLedger
 
 extension Command {
   static let apply = Command(
-    words: ["apply"], summary: "carry out change blocks from standard input, one JSON object a line",
+    words: ["apply"], summary: "execute change blocks from standard input, one JSON object a line",
     options: .opening,
     notes: """
-      A line is {"changes":[{"op":…},…]}, with "key" (an idempotency key) and "cause" if wanted. Each is
-      one commit: all of it is done or nothing. Each is answered by one line, in order: {"line":…,
-      "commit":…,"token":…,"created":[…]} or {"line":…,"error":{"code":…,"message":…}}; then the next
-      goes on.
+      A line is {"changes":[{"op":…},…]}, with optional "key" (an idempotency key) and "cause". Each is one commit:
+      all of it takes effect or nothing. Each is answered by one line, in order: {"line":…,
+      "commit":…,"token":…,"created":[…]} or {"line":…,"error":{"code":…,"message":…}}; a rejected line does not stop
+      the following ones.
       Operations: \(Operation.all.map(\.name).joined(separator: ", ")).
 
-      The article Commands in the documentation has every field.
+      The article Commands in the documentation describes every field.
       """,
     example: #"apply <<< '{"changes":[{"op":"album.create","title":"Sea"}]}'"#
   ) { invocation in
@@ -23,7 +23,7 @@ extension Command {
       do {
         return try run.run(interruption)
       } catch is OutputClosed {
-        Output.tell("Nobody reads the answers any more; stopped at line \(run.lineNumber).")
+        Output.tell("Standard output was closed; stopped at line \(run.lineNumber).")
         return .failed
       }
     }
@@ -33,7 +33,8 @@ extension Command {
 /// Reads change blocks and answers them.
 ///
 /// Blocks whose lines are there already are queued together, so that they share a sync; answers keep the order of the
-/// lines. Before input is waited for, everything is answered and flushed: whoever asks one line at a time never hangs.
+/// lines. Before waiting for input, everything is answered and flushed: a client that sends one line at a time never
+/// hangs.
 private struct ApplyRun: ~Copyable {
   let library: PhotoLibrary
   let output: Output
@@ -73,7 +74,7 @@ private struct ApplyRun: ~Copyable {
     while !waiting.isEmpty { try answerOldest() }
     try output.flush()
     guard interruption.isRequested else { return hasFailed ? .failed : .done }
-    Output.tell("Stopped after line \(lineNumber); every block that was answered is durable.")
+    Output.tell("Stopped after line \(lineNumber); every answered block is durable.")
     return .failed
   }
 

@@ -5,10 +5,10 @@ import PhotoLedger
 // With --json each answer is a line of the library's own records (the article Audit describes them).
 
 extension Command {
-  private static let former = Option("former", "list what was taken out, too, and by whom")
+  private static let former = Option("former", "also list removed members, with the commit that removed them")
 
   static let blame = Command(
-    words: ["blame"], summary: "tell who put each member into an album or folder, when and why",
+    words: ["blame"], summary: "print the commit that added each member of an album or folder",
     operands: [Operand("ALBUM", "the identifier of an album or folder, which may be deleted")],
     options: .looking + [former, .json],
     example: "blame 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --former"
@@ -30,14 +30,14 @@ extension Command {
   }
 
   static let access = Command(
-    words: ["access"], summary: "tell who can see an asset or album, or what a client can see",
-    operands: [Operand("ID", .optional, "the identifier of an asset, album or folder; gone ones, too")],
+    words: ["access"], summary: "print who has access to an object, or what a client has access to",
+    operands: [Operand("ID", .optional, "the identifier of an asset, album or folder, also of a purged one")],
     options: .looking + [
-      Option("client", "C", "what this client could see, from when to when, in place of an ID"), .json,
+      Option("client", "C", "print what this client had access to, and when, instead of an ID"), .json,
     ],
     notes: """
-      The owner sees everything and is not listed. A client sees everything, its selection, what it made itself, \
-      or what was picked for it. Reading leaves no trace: this is what could be seen.
+      The owner has access to everything and is not listed. Other clients have full access, or access to a selection, \
+      to objects that they created, or to picked assets. Reads are not recorded: this is what could be seen.
       """,
     example: "access 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --at 2024-05-31T18:30:00Z"
   ) { invocation in

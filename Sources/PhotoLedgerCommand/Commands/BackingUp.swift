@@ -3,25 +3,25 @@ import LibraryJSON
 import LibraryMaintenance
 import PhotoLedger
 
-// A backup is made here; restoring one runs in a child of its own, as `verify` does: a backup may come from anywhere,
-// and a data file that is damaged below what can be told brings LMDB down.
+// A backup is made in this process; restoring runs in a child process, as `verify` does: a backup may come from
+// anywhere, and a badly damaged data file can crash LMDB.
 
 extension Command {
   private static let resources = Option(
-    "resources", "HOW", "copy the files of photos (copied), share them (shared), or leave them (left)")
-  private static let destination = Option("to", "DIR", "the new library; nothing may be there")
+    "resources", "HOW", "copy the files (copied), link them (shared), or omit them (left)")
+  private static let destination = Option("to", "DIR", "the new library; must not exist")
   private static let source = Operand("DIR", "the directory that `backup` made")
   private static let childName = "restore-here"
-  private static let skipping = Option("skip-damaged", "leave files out that are not what they should be")
+  private static let skipping = Option("skip-damaged", "leave out files whose hash is wrong")
 
   static let backup = Command(
-    words: ["backup"], summary: "copy the library as it is at one commit, while it is in use",
-    operands: [Operand("DIR", "the directory of the backup; nothing may be there")],
+    words: ["backup"], summary: "copy the library as of one commit, while it is in use",
+    operands: [Operand("DIR", "the directory of the backup; must not exist")],
     options: .opening + [resources, .json],
     notes: """
-      The log of the copy is proved, and each copied file hashed, before the directory has its
-      name; a backup that is stopped leaves nothing. Files are copied if --resources is left out.
-      Missing and damaged files are named, and are no reason for exit status 1.
+      The log of the copy is verified, and each copied file hashed, before the directory gets its name; a cancelled
+      backup leaves nothing. The default for --resources is copied. Missing and damaged files are named, but do not
+      change the exit status.
       """,
     example: "backup /media/disk/photos-2026-11-22", places: { $0.libraryPaths + $0.operands }
   ) { invocation in
@@ -33,18 +33,18 @@ extension Command {
         try library.backup(to: url, resources: way, progress: progress)
       }
       try invocation.print(report)
-      Output.warn(of: { try library.note(report) }, after: "The backup is complete; when, is not noted")
+      Output.warn(of: { try library.note(report) }, after: "The backup is complete; its time was not recorded")
       return .done
     }
   }
 
   static let restore = Command(
-    words: ["restore-backup"], summary: "make a library of a backup again, with the same chain",
+    words: ["restore-backup"], summary: "create a library from a backup, with the same chain",
     operands: [source],
     options: [destination, resources, skipping, .json],
     notes: """
-      Log, derived entries and files are proved before the new library has its name, in a child
-      process, so that a damaged backup cannot bring this one down. The backup is not changed.
+      Log, derived entries and files are verified before the new library gets its name, in a child process, so that a
+      damaged backup cannot crash this one. The backup is not changed.
       """,
     example: "restore-backup /media/disk/photos-2026-11-22 --to ~/Pictures/library"
   ) { invocation in
@@ -82,7 +82,7 @@ extension Invocation {
     guard let text = text("resources") else { return .copied }
     guard let way = ResourceCopying(rawValue: text) else {
       let names = ResourceCopying.allCases.map(\.rawValue).joined(separator: ", ")
-      throw UsageError("--resources needs one of \(names); '\(text)' is none.")
+      throw UsageError("--resources needs one of \(names); got '\(text)'.")
     }
     return way
   }
@@ -107,9 +107,9 @@ extension Invocation {
       let name = String(cString: strsignal(number))
       Output.tell(
         interruption.isRequested
-          ? "Stopped by signal \(number) (\(name)); nothing was made."
-          : "The child was ended by signal \(number) (\(name)) while it read \(what), which is damaged below what can "
-            + "be told; nothing was made.")
+          ? "Stopped by signal \(number) (\(name)); nothing was created."
+          : "The child was ended by signal \(number) (\(name)) while it read \(what), which is damaged beyond what "
+            + "can be reported; nothing was created.")
       return .failed
     }
   }

@@ -4,11 +4,11 @@ import PhotoLedger
 
 extension Command {
   static let demo = Command(
-    words: ["demo"], summary: "make a library and show what an observer sees while it changes",
-    operands: [Operand("FOLDER", .optional, "photos to import; a few hundred invented ones if left out")],
+    words: ["demo"], summary: "create a library and show what an observer receives as it changes",
+    operands: [Operand("FOLDER", .optional, "photos to import; by default a few hundred generated ones")],
     options: [
-      Option("library", "PATH", "keep the library there; a temporary one is removed at the end"),
-      Option("seed", "N", "another set of invented photos; 1 if left out"), serving, .listen,
+      Option("library", "PATH", "create the library there and keep it; by default it is temporary"),
+      Option("seed", "N", "the seed of the generated photos; default 1"), serving, .listen,
     ],
     notes: """
       Photos of FOLDER are copied; nothing in it is changed. With --serve the library is served over HTTP
@@ -68,7 +68,7 @@ private struct Demonstration {
     } else {
       try InventedLibrary.fill(library, seed: seed) { interruption.isRequested }
       try output.line(
-        "\(InventedLibrary.assetCount) invented photos in 6 commits. The same seed invents the same library."
+        "\(InventedLibrary.assetCount) generated photos in 6 commits. The same seed generates the same library."
       )
     }
     if interruption.isRequested { return }
@@ -78,7 +78,7 @@ private struct Demonstration {
     }
     var story = try Story(library: library, output: output)
     try story.tell { interruption.isRequested }
-    try output.line("\n" + output.terminal.styled("What happened, as the log has it", .heading) + "\n")
+    try output.line("\n" + output.terminal.styled("The events in the log", .heading) + "\n")
     var printer = LogPrinter(output: output)
     var filter = LogFilter()
     filter.after = built
@@ -95,7 +95,7 @@ private struct Demonstration {
     }
     return """
 
-      The library is \(TextLayout.printable(library.url.path)). Go on with:
+      The library is \(TextLayout.printable(library.url.path)). Continue with:
         export PHOTOLEDGER_LIBRARY=\(TextLayout.printable(library.url.path))
         photoledger ls --sort creationDate:desc --limit 10
         photoledger watch &  photoledger log  photoledger verify

@@ -2,25 +2,25 @@ import Foundation
 import LibraryJSON
 import PhotoLedger
 
-// What leads from one state of a result to another: as `watch` tells a commit, but between any two states, earlier or
-// later, and with the objects that left beside those that came.
+// The difference of a result between two states: in the form of `watch`, but between any two states, earlier or later,
+// and with the removed objects beside the inserted ones.
 
 extension Command {
-  private static let collections = Option("collections", "albums and folders instead of assets; --where is about those")
+  private static let collections = Option("collections", "compare albums and folders instead of assets")
 
   static let diff = Command(
-    words: ["diff"], summary: "tell exactly how a fetch at one state becomes the same fetch at another",
+    words: ["diff"], summary: "print the exact difference between a fetch at two states",
     operands: [
-      Operand("FROM", "the state to begin with: a token, the number of an event, or a date"),
-      Operand("TO", "the state to end with, earlier or later; 'now' is the state of now"),
+      Operand("FROM", "the first state: a token, the number of an event, or a date"),
+      Operand("TO", "the second state, earlier or later; 'now' is the current state"),
     ],
     options: .opening + FetchArguments.options + [collections, .json],
     notes: """
-      With --json it is one object as `watch` prints them: before, after (tokens), count, removed, inserted, changed
+      With --json it is one object as printed by `watch`: before, after (tokens), count, removed, inserted, changed
       ([start,length]…), moves ([from,to]…, after removals and insertions), moved ([before,after]…), items (the
-      inserted and changed objects by index), and removedItems (what left, by index before), commits. Without, a line
-      for each object: - left, + came, ~ looks different, > moved. An album that is not there yet at FROM is empty
-      there.
+      inserted and changed objects by index), removedItems (the removed objects, by index before), and commits.
+      Without --json, one line for each object: - removed, + inserted, ~ changed, > moved. An album that does not
+      exist yet at FROM is empty there.
 
       \(FetchArguments.notes)
       """,

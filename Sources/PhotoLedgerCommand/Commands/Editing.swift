@@ -18,8 +18,8 @@ extension Command {
       })
   }
 
-  /// A command that makes one block of operations. What is wrong in every library is told before one is opened; what
-  /// the operations need of the library is read then.
+  /// A command that makes one block of operations. Errors that do not depend on the library are reported before it is
+  /// opened; what the operations need of the library is read then.
   static func edit(
     _ words: String, _ summary: String, _ operands: [Operand], options: [Option] = [], notes: String = "",
     example: String,
@@ -67,7 +67,7 @@ extension Commands {
       ["op": "asset.edit", "assets": $0.list(), "isFavorite": true]
     },
     .edit(
-      "unfavorite", "take the mark of favourites away", [assets],
+      "unfavorite", "unmark favourites", [assets],
       example: "unfavorite 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
     ) {
       ["op": "asset.edit", "assets": $0.list(), "isFavorite": false]
@@ -81,26 +81,26 @@ extension Commands {
     .edit(
       "edit", "set the date or the location of assets", [assets],
       options: [
-        Option("date", "DATE", "when it was taken, such as 2024-05-31T18:30:00+02:00; 'none' empties it"),
-        Option("location", "LAT,LON[,ALT]", "degrees and metres, such as 54.32,10.14; 'none' empties it"),
+        Option("date", "DATE", "the date of capture, such as 2024-05-31T18:30:00+02:00; 'none' clears it"),
+        Option("location", "LAT,LON[,ALT]", "degrees and metres, such as 54.32,10.14; 'none' clears it"),
       ],
       notes: "A date with an offset sets the camera's wall time and its offset too; one with Z sets the instant alone.",
       example: "edit 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --date 2024-05-31T18:30:00+02:00 --location 54.32,10.14"
     ) { try edit($0) },
     .edit(
-      "trash", "move assets to the trash; they keep their places in albums", [assets],
+      "trash", "move assets to the trash; they keep their positions in albums", [assets],
       example: "trash 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
     ) {
       ["op": "asset.trash", "assets": $0.list()]
     },
     .edit(
-      "restore", "bring assets back from the trash, to every place they had", [assets],
+      "restore", "restore assets from the trash, at all their positions", [assets],
       example: "restore 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
     ) {
       ["op": "asset.restore", "assets": $0.list()]
     },
     .edit(
-      "purge", "remove trashed assets for good, with their files", [assets],
+      "purge", "permanently remove trashed assets, with their files", [assets],
       example: "purge 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
     ) {
       ["op": "asset.purge", "assets": $0.list()]
@@ -111,7 +111,7 @@ extension Commands {
     var members: [JSON.Member] = [.init("op", "asset.edit"), .init("assets", invocation.list())]
     if let date = invocation.text("date") {
       guard date == "none" || WrittenDate(date) != nil else {
-        throw UsageError("--date needs a date such as 2024-05-31T18:30:00+02:00, or 'none'; '\(date)' is neither.")
+        throw UsageError("--date needs a date such as 2024-05-31T18:30:00+02:00, or 'none'; got '\(date)'.")
       }
       members.append(.init("creationDate", date == "none" ? .null : .text(date)))
     }
@@ -127,7 +127,7 @@ extension Commands {
     }
     guard (2...3).contains(numbers.count), !numbers.contains(nil) else {
       throw UsageError(
-        "--location needs LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,ALTITUDE, or 'none'; '\(text)' is neither.")
+        "--location needs LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,ALTITUDE, or 'none'; got '\(text)'.")
     }
     let names = ["latitude", "longitude", "altitude"]
     return .object(zip(names, numbers.compactMap { $0 }).map { JSON.Member($0, .number($1)) })

@@ -1,22 +1,23 @@
 import LibraryJSON
 import PhotoLedger
 
-// Who may see and do what: the decisions of the library's owner. Each is an operation like those of `apply`.
+// Permissions of clients: the decisions of the library's owner. Each is an operation like those of `apply`.
 
 extension Commands {
   private static let name = Operand("NAME", "the client's name, such as com.example.gallery")
-  private static let level = Option("level", "LEVEL", "readWrite, if left out, or addOnly")
+  private static let level = Option("level", "LEVEL", "readWrite (the default) or addOnly")
   private static let noAlert = Option(
-    "no-limited-alert", "do not offer more to the client at each start while its access is limited")
+    "no-limited-alert", "do not offer more assets at each start while its access is limited")
 
   static let clientEdits: [Command] = [
     .edit(
-      "client register", "make a client known, with its reasons for wanting access", [name],
+      "client register", "register a client, with usage descriptions", [name],
       options: [
-        Option("usage", "TEXT", "why it wants to read and change"), Option("add-usage", "TEXT", "why it wants to add"),
+        Option("usage", "TEXT", "the usage description for reading and changing"),
+        Option("add-usage", "TEXT", "the usage description for adding"),
         noAlert,
       ],
-      notes: "A client may register itself. What is left out stays as it was.",
+      notes: "A client may register itself. Omitted values are kept.",
       example: "client register com.example.gallery --usage 'It shows your photos.'"
     ) {
       var members: [JSON.Member] = [.init("op", "client.register"), .init("client", $0.operand(0))]
@@ -25,9 +26,9 @@ extension Commands {
       if $0.has(noAlert) { members.append(.init("preventsAutomaticLimitedAccessAlert", true)) }
       return .object(members)
     },
-    decision("authorize", .authorized, "let a client read and change everything, or add"),
+    decision("authorize", .authorized, "give a client full access, or add-only access"),
     .edit(
-      "client limit", "let a client see and change a selection of assets, and what it makes itself",
+      "client limit", "give a client limited access: a selection, and objects that it creates",
       [name, Operand("ASSET", .any, "assets that join its selection")],
       notes: "The selection is kept; `client grant` and `client withdraw` change it.",
       example: "client limit com.example.gallery 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F",
@@ -39,15 +40,15 @@ extension Commands {
           ]
         }
       }),
-    decision("deny", .denied, "let a client see nothing; the person at the library says no"),
-    decision("restrict", .restricted, "let a client see nothing, by a policy that nobody can lift by asking"),
-    decision("reset", .notDetermined, "forget what was decided about a client, so that it may ask again"),
-    selection("grant", "add assets to what a limited client sees"),
-    selection("withdraw", "take assets from what a limited client sees; their places in its albums are kept"),
+    decision("deny", .denied, "deny access, as decided by the user"),
+    decision("restrict", .restricted, "restrict access by a policy, which no prompt can change"),
+    decision("reset", .notDetermined, "reset the permission to undecided, so that the client may request it"),
+    selection("grant", "add assets to a limited client's selection"),
+    selection("withdraw", "remove assets from a limited client's selection"),
     .edit(
-      "client follow", "let what a limited client sees be the members of an album, live",
-      [name, Operand("ALBUM", .optional, "the album; without one the selection stays as it is, made by hand")],
-      notes: "What the client adds joins the album. Meanwhile `client grant` and `client withdraw` are refused.",
+      "client follow", "make a limited client's selection follow the members of an album",
+      [name, Operand("ALBUM", .optional, "the album; without one, stop following and keep the selection")],
+      notes: "Assets that the client adds join the album. While it follows, `client grant` and `client withdraw` fail.",
       example: "client follow com.example.gallery 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
     ) {
       [
@@ -80,7 +81,7 @@ extension Invocation {
   fileprivate func accessLevel() throws -> AccessLevel {
     guard let text = text("level") else { return .readWrite }
     guard let level = AccessLevel.allCases.first(where: { "\($0)" == text }) else {
-      throw UsageError("--level needs readWrite or addOnly; '\(text)' is neither.")
+      throw UsageError("--level needs readWrite or addOnly; got '\(text)'.")
     }
     return level
   }
@@ -90,11 +91,10 @@ extension Command {
   private static let client = Operand("NAME", "the client's name")
 
   static let clientList = Command(
-    words: ["client", "list"], summary: "list the clients that the library has heard of, and what they may do",
+    words: ["client", "list"], summary: "list the clients of the library, and their permissions",
     options: .looking + [.json],
     notes: """
-      The kind of access is full, limited, addOnly, picked (it was given single assets, and has no
-      permission) or none.
+      The kind of access is full, limited, addOnly, picked (only picked assets, without permission) or none.
       """,
     example: "client list"
   ) { invocation in
@@ -111,9 +111,9 @@ extension Command {
   }
 
   static let clientSelection = Command(
-    words: ["client", "selection"], summary: "list the assets that a limited client was given",
+    words: ["client", "selection"], summary: "list the selection of a limited client",
     operands: [client], options: .looking + [.json],
-    notes: "Hidden and trashed ones are listed too: the client sees them again when they are shown again.",
+    notes: "Hidden and trashed assets are included: they become visible to the client again when shown or restored.",
     example: "client selection com.example.gallery"
   ) { invocation in
     try invocation.withLibrary { library in
@@ -127,10 +127,10 @@ extension Command {
   }
 
   static let clientAccess = Command(
-    words: ["client", "access"], summary: "tell which clients can see an asset, or could",
+    words: ["client", "access"], summary: "print which clients have or had access to an asset",
     operands: [Operand("ASSET", "the identifier of an asset, which may be purged")],
     options: .looking + [.json],
-    notes: "The owner sees everything and is not listed.",
+    notes: "The owner has access to everything and is not listed.",
     example: "client access 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
   ) { invocation in
     try invocation.withLibrary { library in
@@ -147,16 +147,17 @@ extension Command {
   }
 
   static let clientRequest = Command(
-    words: ["client", "request"], summary: "ask for access in a client's name, and print what it may do now",
-    options: .opening + [Option("level", "LEVEL", "readWrite, if left out, or addOnly"), .json],
+    words: ["client", "request"], summary: "request permission for a client, and print its permissions",
+    options: .opening + [Option("level", "LEVEL", "readWrite (the default) or addOnly"), .json],
     notes: """
-      --as names the client, which must be registered with a reason for the level. If nobody has decided
-      yet, the person at the terminal is asked; without a terminal nobody is. A limited client is offered more.
+      --as names the client, which must be registered with a usage description for the level. If the permission is
+      undecided, the user at the terminal is prompted; without a terminal there is no prompt. A limited client is
+      offered more assets.
       """,
     example: "client request --as com.example.gallery"
   ) { invocation in
     guard let client = try invocation.client() else {
-      throw UsageError("'client request' needs --as NAME: the client that asks.")
+      throw UsageError("'client request' needs --as NAME: the client that requests permission.")
     }
     let level = try invocation.accessLevel()
     return try invocation.withLibrary(isTelling: false) { library in
@@ -166,7 +167,7 @@ extension Command {
       if status == .notDetermined {
         Output.tell(
           TerminalPrompt() == nil
-            ? TerminalPrompt.absence(for: client) : "Nothing was decided about the client '\(client)'.")
+            ? TerminalPrompt.absence(for: client) : "The permission of the client '\(client)' was not decided.")
       }
       if invocation.printsJSON {
         try invocation.output.line([

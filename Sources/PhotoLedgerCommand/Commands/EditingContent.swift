@@ -12,19 +12,19 @@ import PhotoLedger
 
 extension Command {
   private static let handles = Option(
-    "handles", "FORMAT", isRepeatable: true, "a format of adjustment data that the editor can carry out again")
-  private static let force = Option("force", "write over a file that is there")
+    "handles", "FORMAT", isRepeatable: true, "a format of adjustment data that the editor can apply")
+  private static let force = Option("force", "overwrite an existing file")
 
   static let editInput = Command(
     words: ["edit", "input"],
-    summary: "show what an editor begins from: the files, and the last edit's adjustment data",
+    summary: "print an editor's input: the files, and the last edit's adjustment data",
     operands: [Operand("ASSET", "the identifier of an asset")],
     options: .opening + [
       handles, Option("output", "FILE", "write the adjustment data to a file"), force, .json,
     ],
     notes: """
-      An editor that can carry out the stored adjustment data begins from the unedited files, any other from the
-      rendered ones; the base says which, and `edit commit --base` wants the same word.
+      An editor that can apply the stored adjustment data starts from the unedited files, any other from the rendered
+      ones; `base` says which, and `edit commit --base` needs the same value.
       """,
     example: "edit input 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --handles com.example.editor --json"
   ) { invocation in
@@ -51,7 +51,7 @@ extension Command {
     let recipe = try library.resources(of: input.asset).first { $0.type == .adjustmentData }
     guard input.adjustmentData != nil, let recipe else {
       let why =
-        recipe == nil ? "it was never edited" : "its format is none that --handles names; `show` tells what it is"
+        recipe == nil ? "it was never edited" : "its format is not named by --handles; `show` prints it"
       throw LibraryError(
         .missingResource, "The asset \(input.asset.localIdentifier) has no adjustment data to write: \(why).")
     }
@@ -92,23 +92,23 @@ extension Command {
 extension Commands {
   private static let asset = Operand("ASSET", "the identifier of an asset")
   private static let example = "1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
-  private static let isAutomatic = Option("automatic", "the camera made the edit by itself")
+  private static let isAutomatic = Option("automatic", "the edit was made by the camera")
 
   static let contentEdits: [Command] = [
     .edit(
-      "edit commit", "edit the content of an asset: keep an editor's adjustment data and what it rendered", [asset],
+      "edit commit", "edit the content of an asset: store adjustment data and rendered files", [asset],
       options: [
         Option("format", "ID", "the format of the adjustment data, such as com.example.editor"),
         Option("format-version", "V", "the version of that format"),
         Option("adjustment", "FILE", "the adjustment data"),
         Option("rendered", "FILE", "the photo or video as edited"),
         Option("rendered-video", "FILE", "the video of a Live Photo as edited"),
-        Option("base", "BASE", "what `edit input` told: unedited, if left out, or rendered"),
-        Option("width", "N", "the width of the result in pixels, if it is another"),
-        Option("height", "N", "the height of the result in pixels, if it is another"),
-        Option("duration", "S", "the length of the result in seconds, if it is another"), isAutomatic,
+        Option("base", "BASE", "the base printed by `edit input`: unedited (the default) or rendered"),
+        Option("width", "N", "the width of the result in pixels, if changed"),
+        Option("height", "N", "the height of the result in pixels, if changed"),
+        Option("duration", "S", "the length of the result in seconds, if changed"), isAutomatic,
       ],
-      notes: "The files are copied. The originals stay; `edit revert` goes back to them.",
+      notes: "The files are copied. The originals are kept; `edit revert` restores them.",
       example: """
         edit commit \(example) --format com.example.editor --format-version 1 --adjustment sepia.json --rendered out.jpg
         """,
@@ -120,7 +120,7 @@ extension Commands {
     ) {
       let choice = try $0.text("to").map { text in
         guard OriginalResourceChoice.allCases.contains(where: { "\($0)" == text }) else {
-          throw UsageError("--to needs raw or compressed; '\(text)' is neither.")
+          throw UsageError("--to needs raw or compressed; got '\(text)'.")
         }
         return JSON.text(text)
       }
@@ -137,7 +137,7 @@ extension Commands {
     ]
     let base = invocation.text("base") ?? EditingBase.unedited.rawValue
     guard EditingBase(rawValue: base) != nil else {
-      throw UsageError("--base needs unedited or rendered; '\(base)' is neither.")
+      throw UsageError("--base needs unedited or rendered; got '\(base)'.")
     }
     let rendered = try invocation.required("rendered")
     let renderedVideo = invocation.text("rendered-video")
@@ -161,17 +161,17 @@ extension Commands {
 
   static let wordEdits: [Command] = [
     .edit(
-      "rate", "give assets stars", [assets], options: [Option("stars", "N", "0 to 5; 0 takes the rating away")],
+      "rate", "rate assets", [assets], options: [Option("stars", "N", "0 to 5; 0 removes the rating")],
       example: "rate \(example) --stars 4"
     ) {
       let stars = try $0.requiredCount("stars")
       guard AssetRating(rawValue: stars) != nil else {
-        throw UsageError("--stars needs a number from 0 to 5; '\(stars)' is none.")
+        throw UsageError("--stars needs a number from 0 to 5; got '\(stars)'.")
       }
       return ["op": "asset.edit", "assets": $0.list(), "rating": .integer(Int64(stars))]
     },
     .edit(
-      "caption", "write a caption for assets",
+      "caption", "set the caption of assets",
       [assets, Operand("TEXT", .optional, "the caption, unless --clear is given")],
       options: [clear], example: "caption \(example) 'The bay before the storm'"
     ) { try caption($0) },
@@ -181,13 +181,13 @@ extension Commands {
       ["op": "asset.edit", "assets": $0.list(from: 1), "addedKeywords": .list([$0.operand(0)])]
     },
     .edit(
-      "keyword remove", "take a keyword away from assets", [word, assets], example: "keyword remove sea \(example)"
+      "keyword remove", "remove a keyword from assets", [word, assets], example: "keyword remove sea \(example)"
     ) {
       ["op": "asset.edit", "assets": $0.list(from: 1), "removedKeywords": .list([$0.operand(0)])]
     },
   ]
 
-  private static let clear = Option("clear", "take the caption away")
+  private static let clear = Option("clear", "remove the caption")
   private static let word = Operand("WORD", "the keyword; write one of several words in quotation marks")
 
   @Sendable private static func caption(_ invocation: Invocation) throws -> JSON {
@@ -205,17 +205,17 @@ extension Commands {
 
   static let burstEdits: [Command] = [
     .edit(
-      "burst represent", "let an asset stand for its burst", [asset], example: "burst represent \(example)"
+      "burst represent", "make an asset the representative of its burst", [asset], example: "burst represent \(example)"
     ) {
       ["op": "burst.represent", "asset": $0.operand(0)]
     },
     .edit(
-      "burst pick", "pick members of a burst: they are shown beside the one that stands for it", [assets],
+      "burst pick", "pick members of a burst, to be shown beside the representative", [assets],
       example: "burst pick \(example)",
       preparing: { invocation in { try picks(invocation, $0) { $0.union(.userPick) } } }
     ),
     .edit(
-      "burst unpick", "take picks of members of a burst back", [assets], example: "burst unpick \(example)",
+      "burst unpick", "unpick members of a burst", [assets], example: "burst unpick \(example)",
       preparing: { invocation in { try picks(invocation, $0) { $0.subtracting(.userPick) } } }),
   ]
 
@@ -226,7 +226,7 @@ extension Commands {
     try invocation.operands.map { name in
       let asset = try library.asset(named: name)
       guard asset.burstIdentifier != nil else {
-        throw LibraryError(.requestNotSupportedForAsset, "The asset \(asset.localIdentifier) is no member of a burst.")
+        throw LibraryError(.requestNotSupportedForAsset, "The asset \(asset.localIdentifier) is not in a burst.")
       }
       let types = JSON.list(change(asset.burstSelectionTypes).names.map { .text($0) })
       return ["op": "asset.edit", "assets": [.text(name)], "burstSelectionTypes": types]
@@ -245,7 +245,7 @@ extension Invocation {
   fileprivate func seconds(_ name: String) throws -> Double? {
     guard let text = text(name) else { return nil }
     guard let number = Double(text), number.isFinite, number >= 0 else {
-      throw UsageError("--\(name) needs a number of seconds, 0 or more; '\(text)' is none.")
+      throw UsageError("--\(name) needs a number of seconds, 0 or more; got '\(text)'.")
     }
     return number
   }

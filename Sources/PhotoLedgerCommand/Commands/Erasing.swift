@@ -4,24 +4,24 @@ import LibraryMaintenance
 import PhotoLedger
 
 extension Command {
-  private static let confirmed = Option("yes", "do it without asking")
-  private static let dry = Option("dry-run", "only print what would go")
+  private static let confirmed = Option("yes", "do not ask for confirmation")
+  private static let dry = Option("dry-run", "only print what would be erased")
 
   static let erase = Command(
-    words: ["erase"], summary: "forget assets for good: their files, and what the log tells of them",
+    words: ["erase"], summary: "permanently erase assets: their files, and their data in the log",
     operands: [Operand("ASSET", .several, "identifiers of assets, purged ones included")],
-    options: .opening + [confirmed, dry, Option("cause", "TEXT", "why, for the log, which keeps it"), .json],
+    options: .opening + [confirmed, dry, Option("cause", "TEXT", "the reason, which the log keeps"), .json],
     notes: """
-      Nothing brings them back. Prints what goes, and asks at the terminal unless --yes is given.
-      The identifier stays in the log, and so do the headers of commits: client, cause and key.
-      A file that another asset has too stays. Backups, forks and exports keep what they have,
-      and the store's free space does until `compact`.
+      This cannot be undone. Prints what will be erased, and asks at the terminal unless --yes is given. The
+      identifier and the headers of commits (client, cause and key) remain in the log. A file shared with another
+      asset is kept. Backups, forks and exports are not affected, and the store's free space keeps the bytes until
+      `compact`.
       """,
     example: "erase 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --yes"
   ) { invocation in
     let assets = try invocation.operands.map { text in
       guard let identifier = LocalIdentifier(text) else {
-        throw LibraryError(.identifierNotFound, "'\(text)' is no identifier; `ls` shows those of the library.")
+        throw LibraryError(.identifierNotFound, "'\(text)' is not a valid identifier; `ls` lists those of the library.")
       }
       return identifier
     }
@@ -33,9 +33,9 @@ extension Command {
       }
       if !invocation.has(confirmed) {
         guard let prompt = TerminalPrompt() else {
-          throw UsageError("'erase' needs --yes where standard input is no terminal on which to ask.")
+          throw UsageError("'erase' needs --yes if standard input is not a terminal.")
         }
-        guard prompt.confirms(preview.map(sentence), "Erase for good?") else {
+        guard prompt.confirms(preview.map(sentence), "Erase permanently?") else {
           Output.tell("Nothing was erased.")
           return .failed
         }
@@ -48,11 +48,11 @@ extension Command {
   }
 
   static let compact = Command(
-    words: ["compact"], summary: "write the store anew, without free space and erased bytes",
+    words: ["compact"], summary: "rewrite the store, without free space and erased bytes",
     options: .opening + [Option("sweep", "also remove files that no asset of the library ever named"), .json],
     notes: """
-      Nobody may have the library open. The new store is proved before it takes the old one's
-      place; a compaction that is stopped or killed leaves one of them, whole.
+      No other process may have the library open. The new store is verified before it replaces the old one; a
+      compaction that is cancelled or killed leaves one of them, complete.
       """,
     example: "compact --sweep"
   ) { invocation in
@@ -79,14 +79,14 @@ extension Command {
 /// What goes of an asset, for people.
 private func sentence(_ asset: ErasedAsset) -> String {
   if asset.wasPurged, asset.eventCount == 0, asset.removedFiles.isEmpty, asset.keptFiles.isEmpty {
-    return "\(asset.id.uuidString): erased already"
+    return "\(asset.id.uuidString): already erased"
   }
   let names = asset.originalFilenames.prefix(3).map { "'\(TextLayout.printable($0))'" }.joined(separator: ", ")
   let subject = asset.id.uuidString + (names.isEmpty ? "" : " " + names)
   var text = "\(subject): \(TextLayout.counted(asset.eventCount, "event")), "
   text += "\(TextLayout.counted(asset.removedFiles.count, "file"))"
   for file in asset.keptFiles {
-    text += file.reason == .shared ? "; kept for another asset: " : "; never the library's: "
+    text += file.reason == .shared ? "; kept for another asset: " : "; not owned by the library: "
     text += TextLayout.printable(file.path)
   }
   for path in asset.linkedFiles { text += "; a fork or backup still holds the bytes of \(TextLayout.printable(path))" }
@@ -104,8 +104,8 @@ extension Invocation {
         "token": .text(report.token.description), "importLineCount": .integer(Int64(report.importLineCount)),
       ])
     }
-    try output.line("Erased; \(TextLayout.counted(report.importLineCount, "line")) of import reports with it.")
-    try output.line("The store's free space still has the bytes: run `compact`.")
+    try output.line("Erased, with \(TextLayout.counted(report.importLineCount, "line")) of import reports.")
+    try output.line("The store's free space still contains the bytes: run `compact`.")
   }
 }
 

@@ -7,34 +7,33 @@ import PhotoLedger
 
 extension Command {
   private static let template = Option(
-    "template", "T", "where each file goes; \(ExportTemplate.standardText) if left out")
-  private static let versions = Option("versions", "V", "originals, current (what is shown) or both; both if left out")
-  private static let raw = Option("raw", "R", "of a RAW and JPEG pair: both, raw or compressed; both if left out")
-  private static let noLive = Option("no-live-videos", "leave the films of Live Photos out")
-  private static let link = Option("link", "link files of the library, where that is possible, instead of copying")
-  private static let sidecars = Option("sidecars", "write an XMP sidecar beside each picture and film")
-  private static let naming = Option("naming", "N", "sidecars as full (a.jpg.xmp) or stem (a.xmp); full if left out")
-  private static let embed = Option("embed", "let exiftool write what the library says into the copies")
-  private static let removing = Option("remove-unwanted", "remove files of earlier exports that are wanted no more")
+    "template", "T", "the path of each file; default \(ExportTemplate.standardText)")
+  private static let versions = Option("versions", "V", "originals, current (as shown) or both (the default)")
+  private static let raw = Option("raw", "R", "of a RAW and JPEG pair: both (the default), raw or compressed")
+  private static let noLive = Option("no-live-videos", "leave out the videos of Live Photos")
+  private static let link = Option("link", "link files of the library instead of copying, where possible")
+  private static let sidecars = Option("sidecars", "write an XMP sidecar beside each picture and video")
+  private static let naming = Option("naming", "N", "sidecars as full (a.jpg.xmp, the default) or stem (a.xmp)")
+  private static let embed = Option("embed", "write the library's metadata into the copies with exiftool")
+  private static let removing = Option("remove-unwanted", "remove files of earlier exports that are no longer wanted")
   private static let replacing = Option("replace-changed", "replace exported files that were changed in the folder")
-  private static let rehearsal = Option("dry-run", "say what would be done, and write nothing")
+  private static let rehearsal = Option("dry-run", "print what would be done, and write nothing")
 
   static let exportFiles = Command(
     words: ["export-files"], summary: "copy or link the files of assets to folders, and only what is new",
-    operands: [Operand("FOLDER", "the folder to fill; it is made where there is none")],
+    operands: [Operand("FOLDER", "the target folder, created if it does not exist")],
     options: .looking + FetchArguments.options + [
       template, versions, raw, noLive, link, sidecars, naming, embed, removing, replacing, rehearsal, .json,
     ],
     notes: """
-      A template has fields in braces: {year}/{month}/{name}. Behind | stands what is written if
-      there is no value, behind ? what is written in place of one: {year|undated},
-      {favorite?best/}{name}. A field with several values, such as {album}, gives a path for
-      each. The fields: \(ExportTemplate.Field.allCases.map(\.rawValue).joined(separator: ", ")).
+      A template has fields in braces: {year}/{month}/{name}. The text after | is written if there is no value, the
+      text after ? in place of a value: {year|undated}, {favorite?best/}{name}. A field with several values, such as
+      {album}, yields a path for each. The fields: \(ExportTemplate.Field.allCases.map(\.rawValue).joined(separator:
+      ", ")).
 
-      A second run copies only what is new or changed, and goes on after one that was stopped or
-      killed. Files that it did not write are never replaced. What is in the folder from earlier
-      and wanted no more is listed; --remove-unwanted removes it. The status is 1 if some file
-      that is wanted is not there afterwards.
+      A second run copies only what is new or changed, and resumes one that was stopped or killed. Files that it did
+      not write are never replaced. Files of earlier exports that are no longer wanted are listed; --remove-unwanted
+      removes them. The status is 1 if a wanted file is missing afterwards.
       """,
     example: "export-files /media/disk/photos --template '{year}/{album|no album}/{name}' --sidecars"
   ) { invocation in
@@ -47,17 +46,17 @@ extension Command {
   }
 
   static let sidecarsWrite = Command(
-    words: ["sidecars", "write"], summary: "write what was edited as XMP beside originals that are referred to",
+    words: ["sidecars", "write"], summary: "write edited metadata as XMP beside referenced originals",
     options: .opening + FetchArguments.options + [
-      Option("mirror", "DIR", "write to the same paths below this folder, and not beside the originals"), naming,
+      Option("mirror", "DIR", "write to the same paths below this folder, not beside the originals"), naming,
       Option("all", "write every field that has a value, edited or not"),
       Option("merge-changed", "merge sidecars that another program changed since they were written"), rehearsal, .json,
     ],
     notes: """
-      For a library of `import --reference`, whose originals lie where they were. Fields are
-      caption, keywords, stars, favourite, date and place; what else a sidecar says is kept, as
-      far as exiftool keeps it. One that was changed by another program since it was written is
-      left as it is and named. The status is 1 if some sidecar could not be written.
+      For a library of `import --reference`, whose originals remain at their paths. Fields are caption, keywords,
+      stars, favourite, date and location; other contents of a sidecar are kept, as far as exiftool keeps them. A
+      sidecar that another program changed since it was written is left alone and named. The status is 1 if a sidecar
+      could not be written.
       """,
     example: "sidecars write --mirror ~/sidecars"
   ) { invocation in
@@ -87,11 +86,11 @@ extension Command {
     options.links = invocation.has(link)
     options.sidecars = invocation.has(sidecars) ? try choice(naming, of: invocation) ?? .full : nil
     if !invocation.has(sidecars), invocation.text(naming.name) != nil {
-      throw UsageError("--naming is about sidecars; pass --sidecars, too.")
+      throw UsageError("--naming applies to sidecars; pass --sidecars, too.")
     }
     options.embeds = invocation.has(embed)
     if options.embeds, options.links {
-      throw UsageError("--embed writes into copies, and --link makes none; give one of them.")
+      throw UsageError("--embed writes to copies, and --link creates none; pass one of them.")
     }
     options.removesUnwanted = invocation.has(removing)
     options.replacesChanged = invocation.has(replacing)
@@ -106,7 +105,7 @@ extension Command {
     guard let text = invocation.text(option.name) else { return nil }
     guard let value = Value(rawValue: text) else {
       let names = Value.allCases.map(\.rawValue).joined(separator: ", ")
-      throw UsageError("--\(option.name) needs one of \(names); '\(text)' is none.")
+      throw UsageError("--\(option.name) needs one of \(names); got '\(text)'.")
     }
     return value
   }
@@ -159,14 +158,14 @@ private struct Exporting: Sendable {
         + "\(TextLayout.bytes(summary.bytesCopied)) copied.")
     if summary.assetsWithoutFile > 0 {
       let assets = TextLayout.counted(summary.assetsWithoutFile, "asset")
-      try invocation.output.line("\(assets) without a file in the folder; --json says for each why.")
+      try invocation.output.line("\(assets) without a file in the folder; --json prints the reasons.")
     }
     let listed = summary.unwanted.count { !$0.isRemoved }
     if listed > 0 {
       let files = TextLayout.counted(listed, "file")
-      try invocation.output.line("\(files) of earlier exports wanted no more; --remove-unwanted removes such.")
+      try invocation.output.line("\(files) of earlier exports no longer wanted; --remove-unwanted removes them.")
     }
-    if summary.wasInterrupted { Output.tell("Stopped; start it again to go on.") }
+    if summary.wasInterrupted { Output.tell("Stopped; run it again to continue.") }
   }
 }
 
@@ -202,7 +201,7 @@ private struct SidecarPrinting: Sendable {
     } else {
       let texts = found.map { "\(TextLayout.grouped(counts[$0] ?? 0)) \($0.words)" }
       try invocation.output.line(
-        texts.isEmpty ? "There are no such assets." : "Sidecars: \(texts.joined(separator: ", ")).")
+        texts.isEmpty ? "No matching assets." : "Sidecars: \(texts.joined(separator: ", ")).")
     }
     let bad: [SidecarOutcome] = [.missing, .conflict, .failed, .notReached]
     return bad.allSatisfy { counts[$0] == nil } ? .done : .failed
@@ -235,7 +234,7 @@ extension ExportOutcome {
     case .unchanged: "unchanged"
     case .found: "found in place"
     case .wanted: "to be written"
-    case .left: "left out by the options"
+    case .left: "excluded by the options"
     case .conflict: "in conflict with other files"
     case .failed: "failed"
     case .notReached: "not reached"
@@ -252,8 +251,8 @@ extension SidecarOutcome {
     case .unchanged: "unchanged"
     case .wanted: "to be written"
     case .nothing: "not needed, since nothing was edited"
-    case .noPlace: "without a place, since the library keeps the file"
-    case .missing: "of originals that are not there"
+    case .noPlace: "without a path, since the library owns the file"
+    case .missing: "of missing originals"
     case .conflict: "changed by another program"
     case .failed: "failed"
     case .notReached: "not reached"

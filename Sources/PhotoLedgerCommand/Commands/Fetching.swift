@@ -4,19 +4,19 @@ import PhotoLedger
 /// The options of a fetch, which `ls`, `sections` and `watch` share.
 enum FetchArguments {
   static let options: [Option] = [
-    Option("search", "TEXT", "only what has words that begin so, in names of files, keywords and captions"),
-    Option("where", "FORMAT", "only what satisfies a predicate in PhotoKit's format"),
-    Option("sort", "KEY[:desc]", isRepeatable: true, "order by a property; the first --sort counts most"),
+    Option("search", "TEXT", "only assets with words of these prefixes in names, keywords or caption"),
+    Option("where", "FORMAT", "only assets that satisfy a predicate in PhotoKit's format"),
+    Option("sort", "KEY[:desc]", isRepeatable: true, "order by a property; the first --sort is the primary key"),
     Option("limit", "N", "at most N assets"),
-    Option("offset", "N", "pass over the first N assets"),
+    Option("offset", "N", "skip the first N assets"),
     Option("album", "ID", "the assets of an album or smart album, in its order unless --sort is given"),
-    Option("smart-album", "NAME|ID", "what a smart album shows: favorites, recentlyAdded … or an identifier"),
-    Option("source", "S[,S]…", "only what comes from these: user, shared, synced"),
+    Option("smart-album", "NAME|ID", "the assets of a smart album: favorites, recentlyAdded … or an identifier"),
+    Option("source", "S[,S]…", "only assets from these sources: user, shared, synced"),
     allBursts, hidden, trash,
   ]
 
-  private static let allBursts = Option("all-bursts", "show every member of a burst, picked or not")
-  private static let hidden = Option("hidden", "show hidden assets too")
+  private static let allBursts = Option("all-bursts", "include all members of bursts")
+  private static let hidden = Option("hidden", "include hidden assets")
   private static let trash = Option("trash", "show the trash instead of the library")
 
   static let notes = """
@@ -35,7 +35,7 @@ enum FetchArguments {
     options.includeAllBurstAssets = invocation.has(allBursts)
     if let sources = invocation.text("source") { options.includeAssetSourceTypes = try self.sources(sources) }
     if invocation.text("album") != nil, let smartAlbum = invocation.text("smart-album") {
-      throw UsageError("--album and --smart-album '\(smartAlbum)' both choose an album; give one of them.")
+      throw UsageError("--album and --smart-album '\(smartAlbum)' both choose an album; pass one of them.")
     }
     _ = try smartAlbum(invocation)
     options.includeHiddenAssets = invocation.has(hidden)
@@ -46,13 +46,13 @@ enum FetchArguments {
   /// The most objects that are wanted; 0: all.
   static func limit(_ invocation: Invocation) throws -> Int {
     guard let limit = try invocation.count("limit") else { return 0 }
-    guard limit > 0 else { throw UsageError("--limit needs a number above 0; leave it out to see all.") }
+    guard limit > 0 else { throw UsageError("--limit needs a number above 0; omit it for all.") }
     return limit
   }
 
   /// Fetches as the options say.
   /// - Parameter defaultSort: the order if there is no `--sort`.
-  /// - Parameter other: where an album is looked up that the library does not have, as at a moment before it was made.
+  /// - Parameter other: where to look up an album that the view does not have, such as a state before its creation.
   static func fetch(
     _ invocation: Invocation, from library: PhotoLibrary, sortedBy defaultSort: [SortTerm] = [],
     orAlbumsOf other: PhotoLibrary? = nil
@@ -72,7 +72,7 @@ enum FetchArguments {
   /// The options of a fetch of albums and folders.
   static func readCollections(_ invocation: Invocation) throws -> FetchOptions {
     for name in ["album", "smart-album", "source", "all-bursts", "hidden"] where invocation.text(name) != nil {
-      throw UsageError("--\(name) is about assets; leave it out beside --collections.")
+      throw UsageError("--\(name) applies to assets; omit it with --collections.")
     }
     var options = FetchOptions()
     if let format = invocation.text("where") { options.condition = try Condition(format: format, for: .collection) }
@@ -114,7 +114,7 @@ enum FetchArguments {
       let names = own.map(\.shortName)
       let nearest = Suggestion.nearest(to: text, among: names).map { " (did you mean \($0)?)" } ?? ""
       throw UsageError(
-        "--smart-album needs an identifier or a name; '\(text)' is neither\(nearest). The names are "
+        "--smart-album needs an identifier or a name; got '\(text)'\(nearest). The names are "
           + names.joined(separator: ", ") + ".")
     }
     return .identifier(text)
@@ -128,7 +128,7 @@ enum FetchArguments {
     var sources: SourceTypes = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let found = sourceNames.first(where: { $0.name == part }) else {
-        throw UsageError("--source needs user, shared or synced, with commas between them; '\(part)' is none.")
+        throw UsageError("--source needs user, shared or synced, separated by commas; got '\(part)'.")
       }
       sources.formUnion(found.source)
     }
@@ -163,7 +163,7 @@ extension PhotoLibrary {
   fileprivate func smartAlbum(_ identifier: String) throws -> PhotoCollection {
     let collection = try album(identifier)
     guard collection.kind == .smartAlbum else {
-      throw LibraryError(.changeNotSupported, "'\(identifier)' is no smart album; `ls --album` shows what it holds.")
+      throw LibraryError(.changeNotSupported, "'\(identifier)' is not a smart album; `ls --album` lists its assets.")
     }
     return collection
   }

@@ -5,11 +5,11 @@ import PhotoLedger
 
 extension Command {
   static let fork = Command(
-    words: ["fork"], summary: "make a second library that shares the files, to rehearse in",
-    operands: [Operand("DIR", "the directory of the fork; nothing may be there")], options: .opening + [.json],
+    words: ["fork"], summary: "create a second library that shares the files, for experiments",
+    operands: [Operand("DIR", "the directory of the fork; must not exist")], options: .opening + [.json],
     notes: """
-      Nothing that is done in the fork touches the first library. Run any command there with
-      --library DIR, and see with `compare` what it would do. Delete the directory afterwards.
+      Changes in the fork never touch the first library. Run any command there with --library DIR, and print its
+      effect with `compare`. Delete the directory afterwards.
       """,
     example: "fork ~/Pictures/rehearsal", places: { $0.libraryPaths + $0.operands }
   ) { invocation in
@@ -32,12 +32,12 @@ extension Command {
   }
 
   static let compare = Command(
-    words: ["compare"], summary: "tell what this library has become since it and another were the same",
+    words: ["compare"], summary: "list the changes since this library and another had a common state",
     operands: [Operand("OTHER", "the library that this one was forked from, or a fork of it")],
     options: .opening + [.json],
     notes: """
-      Run it on the fork with the first library as OTHER: each line is an object that the
-      rehearsal created, changed or removed. The last line says where the two parted.
+      Run it on the fork with the first library as OTHER: each line is an object that the fork created, changed or
+      removed. The last line names the last common state.
       """,
     example: "compare ~/Pictures/library --library ~/Pictures/rehearsal --json",
     places: { $0.libraryPaths + $0.operands }

@@ -1,41 +1,41 @@
 import LibraryJSON
 import PhotoLedger
 
-// The persistent history (PH-02): what a program that was away has missed, commit by commit. Unlike the log, it tells
-// each client what that client saw.
+// The persistent history (PH-02): the missed changes of a program, commit by commit. Unlike the log, it is each
+// client's own view.
 
 extension Command {
   private static let pieceCount = 256
 
   static let history = Command(
     words: ["history"],
-    summary: "tell what each commit inserted, updated and deleted, or every value that one object ever had",
-    operands: [Operand("ID", .optional, "the identifier of an asset, album or folder, which may be gone")],
+    summary: "print what each commit inserted, updated and deleted, or every value that one object had",
+    operands: [Operand("ID", .optional, "the identifier of an asset, album or folder, also of a purged one")],
     options: .looking + [
       Option("since", "TOKEN", "only commits after the state of a token; without an ID"),
       Option("limit", "N", "at most N commits, the oldest; without an ID"),
     ] + filtering + [.json],
     notes: """
-      The token of the last line is what --since wants next time. Trashing and hiding are updates; what
-      left a limited client's selection is deleted for it.
+      Pass the token of the last line to --since next time. Trashing and hiding are updates; an asset that leaves a
+      limited client's selection is a deletion for it.
 
-      With an ID, each change of each property of the object is told with who, when and why, the value before and
-      the value after, the newest last; --client, --cause, --kind, --from and --to choose among them. \(kindNote)
+      With an ID, each change of each property of the object is printed with client, date and cause, the old and the
+      new value, the newest last; --client, --cause, --kind, --from and --to filter them. \(kindNote)
       """,
     example: "history --since t1-0123456789abcdef-2s --json"
   ) { invocation in
     if let object = invocation.operands.first {
       for name in ["since", "limit"] where invocation.text(name) != nil {
-        throw UsageError("--\(name) is for the history of commits; leave it out, or the ID.")
+        throw UsageError("--\(name) applies to the history of commits; omit it, or the ID.")
       }
       return try tellHistory(of: object, invocation)
     }
     for option in filtering where invocation.text(option.name) != nil {
-      throw UsageError("--\(option.name) is for the history of one object; name it by its ID.")
+      throw UsageError("--\(option.name) applies to the history of one object; pass its ID.")
     }
     let since = try invocation.text("since").map { try Token($0) }
     let limit = try invocation.count("limit") ?? .max
-    guard limit > 0 else { throw UsageError("--limit needs a number above 0; leave it out to see all.") }
+    guard limit > 0 else { throw UsageError("--limit needs a number above 0; omit it for all.") }
     return try invocation.withLibrary { library in
       var token = try since ?? library.earliestToken
       var rest = limit
@@ -51,7 +51,7 @@ extension Command {
   }
 
   static let historyToken = Command(
-    words: ["history", "token"], summary: "print the token of the state of now", options: .looking + [.json],
+    words: ["history", "token"], summary: "print the token of the current state", options: .looking + [.json],
     example: "history token"
   ) { invocation in
     try invocation.withLibrary { library in
@@ -63,9 +63,9 @@ extension Command {
   }
 
   static let historyShorten = Command(
-    words: ["history", "shorten"], summary: "let the history that is told begin with a state; older tokens expire",
+    words: ["history", "shorten"], summary: "make the available history start at a state; older tokens expire",
     operands: [Operand("TOKEN", "the state, as `history` or `history token` printed it")], options: .opening + [.json],
-    notes: "The log keeps everything; whoever comes with an older token is told to read the library anew (3105).",
+    notes: "The log keeps everything; a client with an older token gets error 3105 and must read the library again.",
     example: "history shorten t1-0123456789abcdef-2s"
   ) { invocation in
     let token = try Token(invocation.operands[0])
@@ -86,7 +86,7 @@ extension Command {
     try invocation.output.line(
       terminal.styled(heading, .heading) + "  " + terminal.styled(change.changeToken.description, .faint))
     if let cause = change.commit.cause { try invocation.output.line("  (" + TextLayout.printable(cause) + ")") }
-    guard change.isItemised else { return try invocation.output.line("  what it did was erased; read all anew") }
+    guard change.isItemised else { return try invocation.output.line("  details were erased; read the library again") }
     for (type, word) in [(ObjectType.asset, "asset"), (.assetCollection, "album"), (.collectionList, "folder")] {
       let details = try change.changeDetails(for: type)
       let parts: [(String, Style, Set<String>)] = [

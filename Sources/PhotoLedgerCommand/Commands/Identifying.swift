@@ -6,10 +6,10 @@ import PhotoLedger
 
 extension Command {
   private static let syncedOnly = Option(
-    "synced-only", "do not take an asset for the same because its content is equal")
+    "synced-only", "do not match assets by equal content")
 
   static let identifierCloud = Command(
-    words: ["identifier", "cloud"], summary: "tell what identifiers of this library are called across libraries",
+    words: ["identifier", "cloud"], summary: "map identifiers of this library to cloud identifiers",
     operands: [Operand("ID", .several, "identifiers of assets, albums and folders")], options: .looking,
     notes: "Each is one JSON line, with cloudIdentifier or error. The exit status is 1 if any has an error.",
     example: "identifier cloud 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
@@ -23,12 +23,12 @@ extension Command {
   }
 
   static let identifierLocal = Command(
-    words: ["identifier", "local"], summary: "find what identifiers across libraries are in this one",
-    operands: [Operand("CLOUDID", .several, "what `identifier cloud` printed, in this library or another")],
+    words: ["identifier", "local"], summary: "map cloud identifiers to identifiers of this library",
+    operands: [Operand("CLOUDID", .several, "printed by `identifier cloud`, in this library or another")],
     options: .looking + [syncedOnly],
     notes: """
-      Each is one JSON line, with localIdentifier or error; error 3202 has localIdentifiers, all that fit. An
-      asset that did not come with the identifier is found by equal content, unless --synced-only is given. The exit
+      Each is one JSON line, with localIdentifier or error; error 3202 has localIdentifiers, all matches. An
+      asset without the recorded identifier is found by equal content, unless --synced-only is given. The exit
       status is 1 if any has an error.
       """,
     example: "identifier local $(cat identifiers.txt)"
@@ -36,7 +36,7 @@ extension Command {
     let identifiers = try invocation.operands.map { text in
       guard let identifier = CloudIdentifier(archivalStringValue: text) else {
         throw LibraryError(
-          .malformedRequest, "'\(text)' is no identifier across libraries; `identifier cloud` prints them.")
+          .malformedRequest, "'\(text)' is not a cloud identifier; `identifier cloud` prints them.")
       }
       return identifier
     }
@@ -57,7 +57,7 @@ extension Invocation {
   ) throws -> ExitStatus {
     var status = ExitStatus.done
     for identifier in identifiers {
-      guard let mapping = mapping(identifier) else { preconditionFailure("An identifier was asked for, not answered.") }
+      guard let mapping = mapping(identifier) else { preconditionFailure("A requested identifier has no mapping.") }
       let asked = JSON.Member(key, .text(identifier))
       switch mapping {
       case .success(let found): try output.line(JSON.object([asked, .init(value, .text(found))]))

@@ -4,33 +4,34 @@ import MediaImport
 import PhotoLedger
 
 extension Command {
-  private static let reference = Option("reference", "leave the bytes where they are; the library holds their paths")
-  private static let folderAlbums = Option("folder-albums", "make an album of each folder that has photos")
+  private static let reference = Option("reference", "reference the files at their paths instead of copying them")
+  private static let folderAlbums = Option("folder-albums", "create an album for each folder that contains photos")
   private static let sidecars = Option(
     "sidecars", "read sidecars: XMP, JSON of exiftool and osxphotos, YAML of PhotoPrism with its albums")
-  private static let people = Option("people-as-keywords", "make keywords of the names of people")
+  private static let people = Option("people-as-keywords", "import the names of people as keywords")
   private static let partnerShared = Option(
-    "partner-shared", "TREATMENT", "photos of the account's partner: take, leave, or keyword:WORD; take if left out")
+    "partner-shared", "TREATMENT", "photos of the account's partner: take (the default), leave, or keyword:WORD")
   private static let selectionNotes = """
     Patterns are the shell's, without regard to case: one without a slash fits the name of a file or of a folder on \
-    the way, one with a slash the path below the root. What other programs keep beside photos is left out unless \
+    the way, one with a slash the path below the root. Files that other programs keep beside photos are skipped unless \
     --all-names is given: thumbnails, previews, bins, libraries of other programs. --dry-run does all but record: it \
-    prints what would come in, and up to 20 examples of each rule that was applied.
+    prints what would be imported, and up to 20 examples of each rule that was applied.
     """
-  private static let noCreation = Option("no-create", "refuse if there is no library yet, rather than make one")
+  private static let noCreation = Option("no-create", "fail instead of creating a library if there is none yet")
 
   static let `import` = Command(
-    words: ["import"], summary: "take photos and videos into the library",
+    words: ["import"], summary: "import photos and videos",
     operands: [Operand("FOLDER", .several, "folders, which are walked, or files")],
     options: .opening + [reference, noCreation, folderAlbums, sidecars, people] + .importing + [.json],
     notes: """
-      If there is no library yet, one is made, and standard error says where; an import that fails before it has taken
-      anything removes it again. --no-create refuses instead, and so does --as with any client but the owner.
+      If there is no library yet, one is created, and its path is printed on standard error; an import that fails
+      before it has added anything removes it again. With --no-create, or --as with any client other than the owner,
+      the command fails instead.
 
-      What the library has already is passed over, so the same folder can be imported again, and an import that was
-      stopped goes on when it is started again. What could not be taken is told with the reason, and for every file
-      in the report that the summary names. The status is 1 if files vanished or could not be read meanwhile.
-      exiftool must be installed.
+      Files that are already in the library are skipped, so the same folder can be imported again, and an import that
+      was stopped continues when it is started again. Files that could not be imported are listed with the reason, and
+      every file is listed in the report that the summary names. The status is 1 if files vanished or could not be
+      read meanwhile. exiftool must be installed.
 
       \(selectionNotes)
       """,
@@ -45,19 +46,18 @@ extension Command {
   }
 
   static let importTakeout = Command(
-    words: ["import", "takeout"], summary: "take a Google Takeout into the library, with albums and descriptions",
-    operands: [Operand("PART", .several, "all parts of one export: .zip, .tgz, or folders they were unpacked into")],
+    words: ["import", "takeout"], summary: "import a Google Takeout, with albums and descriptions",
+    operands: [Operand("PART", .several, "all parts of one export: .zip, .tgz, or the unpacked folders")],
     options: .opening + [noCreation, people, partnerShared] + .importing + [.json],
     notes: """
-      Name all parts at once: the JSON of a photo may lie in another part than the photo. Archives are read once, from \
-      beginning to end, and need not be unpacked. JSON restores names, dates that files lack, places, descriptions, \
-      favourites, the archive (as hidden) and the bin; albums are made. photoTakenTime never replaces the wall time of \
-      a file. Every file and every JSON of every part is in the report: taken, duplicate of, describes, or left out \
+      Name all parts at once: the JSON of a photo may be in another part than the photo. Archives are read once, from \
+      beginning to end, and need not be unpacked. JSON restores names, missing dates, locations, descriptions, \
+      favourites, the archive (as hidden) and the bin; albums are created. photoTakenTime never replaces the wall time \
+      of a file. Every file and every JSON of every part is in the report: added, duplicate of, describes, or skipped \
       with the reason.
 
-      The cause of its commits is the name that the summary tells, unless --cause names one; `undo --cause` takes the \
-      import back. Zip needs bsdtar (libarchive-tools), tgz needs gzip. A folder called takeout is imported as \
-      ./takeout.
+      The cause of its commits is printed in the summary, unless --cause names one; `undo --cause` undoes the import. \
+      Zip needs bsdtar (libarchive-tools), tgz needs gzip. A folder called takeout is imported as ./takeout.
 
       \(selectionNotes)
       """,
@@ -72,13 +72,13 @@ extension Command {
 
 extension Command {
   static let importICloud = Command(
-    words: ["import", "icloud"], summary: "take an export of iCloud Photos into the library, with albums",
-    operands: [Operand("PART", .several, "all parts of one export: .zip, or folders they were unpacked into")],
+    words: ["import", "icloud"], summary: "import an export of iCloud Photos, with albums",
+    operands: [Operand("PART", .several, "all parts of one export: .zip, or the unpacked folders")],
     options: .opening + [noCreation] + .importing + [.json],
     notes: """
-      Name all parts at once: the lists of albums name photos of any part. Lists tell favourites, hidden photos, the \
-      bin, and the dates that files lack. A name that several photos have is put into no album; --dry-run shows \
-      which. Zip needs bsdtar (libarchive-tools). A folder called icloud is imported as ./icloud.
+      Name all parts at once: the lists of albums name photos of any part. The lists contain favourites, hidden \
+      photos, the bin, and missing dates. A name that several photos have is added to no album; --dry-run shows which. \
+      Zip needs bsdtar (libarchive-tools). A folder called icloud is imported as ./icloud.
 
       \(selectionNotes)
       """,
@@ -89,7 +89,7 @@ extension Command {
 }
 
 extension Invocation {
-  /// Runs an import, prints what it did, and tells what is missing.
+  /// Runs an import, prints its summary, and reports missing files.
   fileprivate func runImport(of export: MediaExport, _ options: LibraryImport.Options) throws -> ExitStatus {
     let invocation = self
     let interruption = Interruption()
@@ -103,10 +103,10 @@ extension Invocation {
       }
       if summary.lostCount > 0 {
         let files = TextLayout.counted(summary.lostCount, "file")
-        Output.tell("\(files) could not be read and may be missing in the library; import again, or see the report.")
+        Output.tell("\(files) could not be read and may be missing from the library; import again, or see the report.")
       }
       if summary.wasInterrupted {
-        Output.tell("Stopped with \(TextLayout.counted(summary.notReached, "file")) left; start it again to go on.")
+        Output.tell("Stopped with \(TextLayout.counted(summary.notReached, "file")) left; run it again to continue.")
       }
       return summary.wasInterrupted || summary.lostCount > 0 ? .failed : .done
     }
@@ -114,7 +114,7 @@ extension Invocation {
 }
 
 extension Invocation {
-  /// Opens the library for an import, or makes one where there is none; one that was made and got nothing goes again.
+  /// Opens the library for an import, or creates one; a created one that got nothing is removed again.
   fileprivate func withLibraryOfImport(
     isCreating: Bool, isKept: Bool, _ body: (PhotoLibrary) throws -> ExitStatus
   ) throws -> ExitStatus {
@@ -126,7 +126,7 @@ extension Invocation {
     try LibraryImport.check(operands.map { FilePath($0) })
     let rollback = CreationRollback(of: location.url)
     let library = try location.create()
-    Output.tell("There was no library at \(location.url.path) yet; it was made.")
+    Output.tell("Created the library \(location.url.path).")
     do {
       let status = try body(library)
       if status == .done, isKept { library.close() } else { try discardIfEmpty(library, rollback) }
@@ -139,7 +139,7 @@ extension Invocation {
 
   private func discardIfEmpty(_ library: PhotoLibrary, _ rollback: CreationRollback) throws {
     guard try library.closeAndDiscard(by: rollback) else { return }
-    Output.tell("Nothing was imported, so the new library at \(library.url.path) was removed again.")
+    Output.tell("Nothing was imported; the new library \(library.url.path) was removed again.")
   }
 }
 
@@ -170,15 +170,15 @@ struct Importing {
 
       """
     let others = [
-      (summary.resourcesAdded, "joined another as its movie or RAW"), (summary.duplicates, "known already"),
+      (summary.resourcesAdded, "joined another as its video or RAW"), (summary.duplicates, "duplicates"),
       (summary.sidecars, "describe other files"), (summary.notReached, "not reached"),
     ]
     for (count, what) in others where count > 0 { text += "  \(TextLayout.grouped(count)) \(what)\n" }
     for (reason, count) in summary.skipped.sorted(by: { $0.key < $1.key }) {
-      text += "  \(TextLayout.grouped(count)) not taken: \(reason)\n"
+      text += "  \(TextLayout.grouped(count)) skipped: \(reason)\n"
     }
     for file in summary.skippedFiles.prefix(20) { text += "    \(TextLayout.printable(file.message))\n" }
-    if summary.warned > 0 { text += "  \(TextLayout.grouped(summary.warned)) taken with a warning\n" }
+    if summary.warned > 0 { text += "  \(TextLayout.grouped(summary.warned)) imported with a warning\n" }
     for file in summary.warnings.prefix(20) {
       text += "    \(TextLayout.printable("\(file.path): \(file.message)"))\n"
     }
@@ -187,7 +187,7 @@ struct Importing {
       text += "  Every file's outcome: \(summary.reportFile)\n"
     }
     if !summary.isRehearsal, !summary.albums.isEmpty || summary.parts.count > 1 {
-      text += "  To take it back: photoledger undo --cause 'import \(summary.run)', or the cause that was given\n"
+      text += "  To undo it: photoledger undo --cause 'import \(summary.run)', or the given cause\n"
     }
     return text
   }
@@ -195,7 +195,7 @@ struct Importing {
   /// Albums, parts and, of a rehearsal, the rules with examples.
   private static func collections(_ summary: ImportSummary) -> String {
     var text = ""
-    let (made, gets) = summary.isRehearsal ? ("would be made", "would get") : ("made", "got")
+    let (made, gets) = summary.isRehearsal ? ("would be created", "would get") : ("created", "got")
     for album in summary.albums.prefix(summary.isRehearsal ? summary.albums.count : 20) {
       let title = TextLayout.printable(album.title)
       text += "  album '\(title)'\(album.isNew ? " (\(made))" : "") \(gets) \(TextLayout.counted(album.added, "photo"))"
@@ -205,8 +205,8 @@ struct Importing {
     if summary.parts.count > 1 {
       for part in summary.parts {
         text += "  \(TextLayout.printable(part.part)): \(TextLayout.counted(part.files, "file")), "
-        text += "\(TextLayout.grouped(part.taken)) taken, \(TextLayout.grouped(part.duplicates)) known already, "
-        text += "\(TextLayout.grouped(part.describing)) describe, \(TextLayout.grouped(part.leftOut)) left out\n"
+        text += "\(TextLayout.grouped(part.taken)) imported, \(TextLayout.grouped(part.duplicates)) duplicates, "
+        text += "\(TextLayout.grouped(part.describing)) describing, \(TextLayout.grouped(part.leftOut)) skipped\n"
       }
     }
     for rule in summary.rules where summary.isRehearsal {

@@ -3,7 +3,7 @@ import PhotoLedger
 
 extension Command {
   static let list = Command(
-    words: ["ls"], summary: "list assets, in the order in which they were added unless told otherwise",
+    words: ["ls"], summary: "list assets, by default in the order of their addition",
     options: .looking + FetchArguments.options + [.json], notes: FetchArguments.notes,
     example: #"ls --where "isFavorite == YES" --sort creationDate:desc --limit 20"#
   ) { invocation in
@@ -31,11 +31,11 @@ extension Command {
   }
 
   static let albums = Command(
-    words: ["albums"], summary: "list albums and folders in their order, folders with what they hold",
+    words: ["albums"], summary: "list albums and folders in their order, folders with their contents",
     options: .looking + [smart, .json],
     notes: """
-      With --json each object has `parent` too: the identifier of its folder, or null at the top. Smart
-      albums that people made stand among the others; --smart adds the library's own at the end.
+      With --json each object also has `parent`: the identifier of its folder, or null at the top. User-defined
+      smart albums are listed among the others; --smart adds the built-in ones at the end.
       """,
     example: "albums --smart"
   ) { invocation in
@@ -47,7 +47,7 @@ extension Command {
     }
   }
 
-  private static let smart = Option("smart", "list the library's own smart albums too")
+  private static let smart = Option("smart", "also list the built-in smart albums")
 }
 
 /// Prints albums and folders, each folder before what it holds.

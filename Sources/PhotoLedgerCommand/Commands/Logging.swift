@@ -3,13 +3,13 @@ import PhotoLedger
 
 extension Command {
   static let log = Command(
-    words: ["log"], summary: "show the events of the library, the newest last unless reversed",
+    words: ["log"], summary: "print the events of the library, by default the newest last",
     options: .looking + [Option("after", "TOKEN", "only events after the state of a token")] + filtering + [
-      Option("asset", "ID", "only events that concern an asset, album or folder"),
-      Option("album", "ID", "only events that concern an album or folder, and the asset if one is named"),
+      Option("asset", "ID", "only events about an asset, album or folder"),
+      Option("album", "ID", "only events about an album or folder, and also --asset if given"),
       Option("limit", "N", "at most N events"), reverse, .json,
     ],
-    notes: "With --json each event is whole: what was replaced stands beside what replaced it. " + kindNote,
+    notes: "With --json each event is complete, with old and new values. " + kindNote,
     example: "log --asset 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --kind trashed --reverse --limit 20"
   ) { invocation in
     var filter = try invocation.logFilter()
@@ -55,7 +55,7 @@ extension Command {
   ]
 
   static let kindNote = """
-    A kind is a type of event such as assets.trashed, what it is about (assets) or what was done (trashed); \
+    A kind is a type of event such as assets.trashed, its object (assets) or its action (trashed); \
     an instant is written as 2024-05-31T18:30:00Z.
     """
 }
@@ -82,7 +82,7 @@ extension Invocation {
     guard let text = text(name) else { return nil }
     guard let identifier = LocalIdentifier(text) else {
       throw LibraryError(
-        .identifierNotFound, "'\(text)' is no identifier; `ls` and `albums` show those of the library.")
+        .identifierNotFound, "'\(text)' is not a valid identifier; `ls` and `albums` list those of the library.")
     }
     return identifier
   }

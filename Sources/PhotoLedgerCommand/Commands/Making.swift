@@ -4,8 +4,8 @@ import PhotoLedger
 
 extension Command {
   static let initialize = Command(
-    words: ["init"], summary: "make an empty library",
-    operands: [Operand("PATH", .optional, "an empty directory, or one that does not exist; --library if left out")],
+    words: ["init"], summary: "create an empty library",
+    operands: [Operand("PATH", .optional, "an empty or new directory; default --library")],
     options: [.library, .json], notes: "Prints the token of the empty library.", example: "init ~/Pictures/library"
   ) { invocation in
     if !invocation.operands.isEmpty, invocation.text("library") != nil {

@@ -7,17 +7,17 @@ import PhotoLedger
 // follower's own store is opened there too.
 
 extension Command {
-  private static let destination = Option("to", "DIR", "make a new library there; nothing may be there")
-  private static let source = Operand("FILE", .optional, "what `export` wrote; standard input if left out")
+  private static let destination = Option("to", "DIR", "create a new library there; must not exist")
+  private static let source = Operand("FILE", .optional, "written by `export`; default standard input")
   private static let childName = "import-log-here"
-  private static let appending = Option("append", "append the lines to --library, which must end where they begin")
+  private static let appending = Option("append", "append the lines to --library, which must end where they start")
 
   static let exportLog = Command(
-    words: ["export"], summary: "write the log as JSON lines, every record whole",
-    options: .opening + [Option("after", "TOKEN", "only what follows the state of a token")],
+    words: ["export"], summary: "write the log as JSON lines, with complete records",
+    options: .opening + [Option("after", "TOKEN", "only events after the state of a token")],
     notes: """
-      The first line says where the log begins and ends; each further line is one event with
-      its header, hashes, salt and payload. The same log is the same text, byte for byte.
+      The first line has the start and the end of the log; each further line is one event with its header, hashes,
+      salt and payload. The same log yields the same text, byte for byte.
       """,
     example: "export > library.log"
   ) { invocation in
@@ -29,13 +29,13 @@ extension Command {
   }
 
   static let importLog = Command(
-    words: ["import-log"], summary: "make a library of an exported log, or append what it goes on with",
+    words: ["import-log"], summary: "create a library from an exported log, or append to one",
     operands: [source],
     options: .opening + [destination, appending, .json],
     notes: """
-      Every line is proved; one that is not ends the import with its number, and nothing is
-      left. A new library has the same chain, and misses its files until they are put beside
-      it. Prints the token of the state afterwards.
+      Every line is verified; an invalid one stops the import with an error that names its number, and nothing is
+      left. A new library has the same chain; its files are missing until they are copied to it. Prints the token of
+      the resulting state.
       """,
     example: "import-log library.log --to ~/Pictures/again"
   ) { invocation in
@@ -65,7 +65,7 @@ extension Command {
       }
       if let client = try invocation.client(), client != PhotoLibrary.owner {
         throw LibraryError(
-          .accessUserDenied, "The client '\(client)' may not make libraries; only their owner may.")
+          .accessUserDenied, "The client '\(client)' may not create libraries; only the owner may.")
       }
       return try PhotoLibrary.importLog(to: invocation.directory(path), next: source.next, progress: progress)
     }
@@ -99,14 +99,14 @@ private final class LogSource {
   func next() throws -> [UInt8]? {
     let line = try reader.next(orUntil: interruption.descriptor)
     guard !interruption.isRequested else {
-      throw LibraryError(.userCancelled, "The import was stopped; nothing was made.")
+      throw LibraryError(.userCancelled, "The import was stopped; nothing was created.")
     }
     switch line {
     case nil: return nil
     case .bytes(let bytes): return bytes
     case .tooLong:
       throw LibraryError(
-        .malformedRequest, "A line is longer than \(Self.lineByteLimit >> 20) MiB; it is no exported log.")
+        .malformedRequest, "A line is longer than \(Self.lineByteLimit >> 20) MiB; this is not an exported log.")
     }
   }
 }

@@ -15,40 +15,40 @@ import PhotoLedger
 extension Option {
   fileprivate static let picker = Option(
     "as", "CLIENT", "the client that the assets are picked for; it needs no permission")
-  fileprivate static let ordered = Option("ordered", "keep the order of picking; otherwise the library's")
-  fileprivate static let current = Option("current", "the bytes as they are stored")
+  fileprivate static let ordered = Option("ordered", "keep the order of picking; by default the library's order")
+  fileprivate static let current = Option("current", "the stored bytes")
   fileprivate static let compatible = Option(
-    "compatible", "bytes that nearly every program reads, converted if they must be")
-  fileprivate static let stripLocation = Option("strip-location", "take out where it was taken")
-  fileprivate static let stripCaptions = Option("strip-captions", "take out what is written about it")
+    "compatible", "widely readable bytes, converted if necessary")
+  fileprivate static let stripLocation = Option("strip-location", "remove the location")
+  fileprivate static let stripCaptions = Option("strip-captions", "remove captions and keywords")
   fileprivate static let withholdLocation = Option(
-    "withhold-location", "the client never gets where it was taken, whatever it asks for")
+    "withhold-location", "never deliver the location to the client")
   fileprivate static let withholdCaptions = Option(
-    "withhold-captions", "the client never gets what is written about it, whatever it asks for")
-  fileprivate static let force = Option("force", "write to a terminal, or over a file that is there")
+    "withhold-captions", "never deliver captions and keywords to the client")
+  fileprivate static let force = Option("force", "write to a terminal, or overwrite an existing file")
 }
 
 extension Command {
   static let pick = Command(
-    words: ["pick"], summary: "have assets picked for a client, which is given those and nothing else",
+    words: ["pick"], summary: "pick assets for a client, which gets access to only those",
     options: [
-      .library, .picker, Option("filter", "FILTER", "offer only what passes, such as images or any(images,videos)"),
-      Option("limit", "N", "the most assets that can be picked; 0 for any number; 1 if left out"),
-      .ordered, Option("preselect", "ID", isRepeatable: true, "select an asset beforehand, known from an earlier pick"),
-      Option("choose", "ID", isRepeatable: true, "pick an asset, instead of asking the person at the terminal"),
+      .library, .picker, Option("filter", "FILTER", "offer only matching assets, such as images or any(images,videos)"),
+      Option("limit", "N", "the maximum number of picked assets; default 1; 0 for any number"),
+      .ordered, Option("preselect", "ID", isRepeatable: true, "preselect an asset, known from an earlier pick"),
+      Option("choose", "ID", isRepeatable: true, "pick an asset, without prompting at the terminal"),
       .withholdLocation, .withholdCaptions, .json,
     ],
     notes: """
-      Without --choose the terminal shows what can be picked, with numbers. Type numbers to pick assets or to put them
-      back, p to leave the place out of what is given or to put it back, an empty line to finish, q to cancel; the list
-      is at most \(PickingDialogue.listLimit) long, so narrow it with --filter.
+      Without --choose the terminal shows a numbered list of candidates. Type numbers to select or deselect assets, p
+      to withhold the location or not, an empty line to finish, q to cancel; the list has at most
+      \(PickingDialogue.listLimit) entries, so narrow it with --filter.
 
       Filters: images, videos, livePhotos, panoramas, screenshots, screenRecordings, slomoVideos, timelapseVideos,
       bursts, cinematicVideos, depthEffectPhotos, spatialMedia, playbackStyle(STYLE), and any(…), all(…), not(…) of
       them.
 
-      Each picked asset is a line with its token, by which the client loads it with `pick load`. What was selected
-      beforehand has none.
+      Each picked asset is a line with its token, with which the client loads it by `pick load`. Preselected assets
+      have none.
       """,
     example: "pick --as com.example.app --filter 'any(images,videos)' --limit 3"
   ) { invocation in
@@ -74,7 +74,7 @@ extension Command {
       }
       for item in items { try print(item, invocation) }
       guard session.state == .finished else {
-        Output.tell("The picking was cancelled.")
+        Output.tell("Picking was cancelled.")
         return .failed
       }
       return .done
@@ -85,14 +85,14 @@ extension Command {
     words: ["pick", "load"], summary: "load a picked asset, as the client that it was picked for",
     operands: [Operand("TOKEN", "the token of a picked asset, as `pick` prints it")],
     options: [
-      .library, .picker, Option("type", "UTI", "the kind of data, such as public.jpeg; the preferred one if left out"),
+      .library, .picker, Option("type", "UTI", "the type of the data, such as public.jpeg; default the preferred one"),
       .current, .compatible, .stripLocation, .stripCaptions,
-      Option("output", "FILE", "write to a file; standard output if left out"), .force,
+      Option("output", "FILE", "write to a file; default standard output"), .force,
     ],
     notes: """
-      Without --current and --compatible, the bytes are compatible if they are so already or can be converted.
-      Converting takes heif-convert, vips or ImageMagick for photos and ffmpeg for films, taking out takes exiftool; a
-      sentence says which is missing.
+      Without --current and --compatible, the bytes are compatible if they already are or can be converted. Converting
+      needs heif-convert, vips or ImageMagick for photos and ffmpeg for videos, removing metadata needs exiftool; an
+      error names a missing program.
       """,
     example: "pick load p1.v1-… --as com.example.app --strip-location --output picked.jpg"
   ) { invocation in
@@ -143,7 +143,7 @@ extension Invocation {
   }
 }
 
-/// What `pick` was told.
+/// The arguments of `pick`.
 private struct PickArguments {
   let client: String
   let choices: [String]
@@ -179,7 +179,7 @@ private struct PickArguments {
   }
 }
 
-/// What `pick load` was told.
+/// The arguments of `pick load`.
 private struct LoadArguments {
   let client: String
   let token: String
@@ -197,7 +197,7 @@ private struct LoadArguments {
     }
     let (isCurrent, isCompatible) = (invocation.has(.current), invocation.has(.compatible))
     guard !isCurrent || !isCompatible else {
-      throw UsageError("--current and --compatible ask for different bytes; give one of them.")
+      throw UsageError("--current and --compatible exclude each other; pass one of them.")
     }
     options.contentType = invocation.text("type")
     options.representation = isCurrent ? .current : isCompatible ? .compatible : nil
@@ -206,7 +206,7 @@ private struct LoadArguments {
   }
 }
 
-/// Lets the person at the terminal choose from a numbered list.
+/// Prompts the user at the terminal with a numbered list.
 struct PickingDialogue {
   let presenter: PickingPresenter
   let library: PhotoLibrary
@@ -217,7 +217,7 @@ struct PickingDialogue {
 
   private static let lineLimit = 1 << 12
 
-  /// Asks until the person has finished or cancelled; the end of the input cancels.
+  /// Prompts until the user has finished or cancelled; the end of the input cancels.
   func run() throws {
     let candidates = try presenter.candidates()
     let shown = try candidates.objects(at: 0..<min(candidates.count, Self.listLimit))
@@ -249,7 +249,7 @@ struct PickingDialogue {
   /// Picks an asset, or puts it back.
   private func tap(_ word: Substring, _ shown: [Asset]) throws {
     guard let number = Int(word), shown.indices.contains(number - 1) else {
-      Output.tell("'\(word)' is no number of the list; type 1 to \(shown.count), Enter to finish, q to cancel.")
+      Output.tell("'\(word)' is not a number of the list; type 1 to \(shown.count), Enter to finish, q to cancel.")
       return
     }
     let identifier = shown[number - 1].localIdentifier

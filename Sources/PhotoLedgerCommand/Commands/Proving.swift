@@ -3,21 +3,21 @@ import LibraryJSON
 import LibraryMaintenance
 import PhotoLedger
 
-// Evidence that leaves the library: checkpoints to be kept elsewhere, and proofs against them. `prove check` needs no
-// library: whoever holds a checkpoint and a proof can check them on another machine.
+// Evidence outside the library: checkpoints to be stored elsewhere, and proofs against them. `prove check` needs no
+// library: a checkpoint and a proof can be checked on another machine.
 
 extension Option {
   static let checkpoint = Option(
-    "checkpoint", "FILE", isRepeatable: true, "a checkpoint that was kept elsewhere, as `checkpoint` wrote it")
+    "checkpoint", "FILE", isRepeatable: true, "a checkpoint stored elsewhere, as written by `checkpoint`")
 }
 
 extension Command {
   static let checkpoint = Command(
-    words: ["checkpoint"], summary: "recompute the log and print its size, Merkle root and head, to be kept elsewhere",
+    words: ["checkpoint"], summary: "recompute the log and print its size, Merkle root and head",
     options: .opening + [Option("out", "FILE", "write the note to a new file instead"), .json],
     notes: """
-      The note has the text form of transparency logs (c2sp.org/tlog-checkpoint) and is not signed. Keep it
-      where nobody who can write the library can change it; `verify --checkpoint` compares the library with it.
+      The note has the text form of transparency logs (c2sp.org/tlog-checkpoint) and is not signed. Store it out of
+      reach of everybody who can write the library; `verify --checkpoint` compares the library with it.
       """,
     example: "checkpoint --out 2025-06-15.note"
   ) { invocation in
@@ -41,12 +41,12 @@ extension Command {
 
   static let proveInclusion = Command(
     words: ["prove", "inclusion"], summary: "prove that an event is in the log",
-    operands: [Operand("SEQUENCE", "the place of the event in the log, from 1, as `log --json` prints it")],
+    operands: [Operand("SEQUENCE", "the sequence of the event in the log, from 1, as printed by `log --json`")],
     options: .opening + [
-      Option("size", "N", "in the log of the first N events, such as a checkpoint's size; all if left out"),
-      Option("record", "put the event's record in: what happened, by whom, when and why"), .json,
+      Option("size", "N", "in the log of the first N events, such as a checkpoint's size; default all"),
+      Option("record", "include the event's record: change, client, date and cause"), .json,
     ],
-    notes: "The JSON line is what `prove check` reads.", example: "prove inclusion 7 --json > event-7.json"
+    notes: "`prove check` reads the JSON line.", example: "prove inclusion 7 --json > event-7.json"
   ) { invocation in
     let sequence = try invocation.eventCount(invocation.operands[0], "SEQUENCE")
     let size = try invocation.text("size").map { try invocation.eventCount($0, "--size") }
@@ -59,10 +59,10 @@ extension Command {
   }
 
   static let proveConsistency = Command(
-    words: ["prove", "consistency"], summary: "prove that an earlier log is the beginning of the log",
-    operands: [Operand("SIZE", "how many events the earlier log had, such as a checkpoint's size")],
-    options: .opening + [Option("size", "N", "of the log of the first N events; all if left out"), .json],
-    notes: "The JSON line is what `prove check` reads.", example: "prove consistency 77 --json > since-june.json"
+    words: ["prove", "consistency"], summary: "prove that an earlier log is a prefix of the log",
+    operands: [Operand("SIZE", "the number of events of the earlier log, such as a checkpoint's size")],
+    options: .opening + [Option("size", "N", "of the log of the first N events; default all"), .json],
+    notes: "`prove check` reads the JSON line.", example: "prove consistency 77 --json > since-june.json"
   ) { invocation in
     let earlier = try invocation.eventCount(invocation.operands[0], "SIZE")
     let size = try invocation.text("size").map { try invocation.eventCount($0, "--size") }
@@ -75,11 +75,11 @@ extension Command {
 
   static let proveCheck = Command(
     words: ["prove", "check"], summary: "check a proof, without the library",
-    operands: [Operand("FILE", "what `prove inclusion --json` or `prove consistency --json` printed")],
+    operands: [Operand("FILE", "printed by `prove inclusion --json` or `prove consistency --json`")],
     options: [.checkpoint, .json],
     notes: """
-      A proof holds for the roots that it names. Whether those were the library's only a checkpoint says, of
-      its size; a consistency proof takes two.
+      A proof is valid for the roots that it names. Only a checkpoint of its size shows that they were the library's;
+      a consistency proof needs two.
       """,
     example: "prove check event-7.json --checkpoint 2025-06-15.note"
   ) { invocation in
@@ -95,7 +95,7 @@ extension Command {
         ["holds": true, "kind": .text(proof.kind), "checkpointCount": .integer(Int64(checkpoints.count))])
     } else {
       let compared = checkpoints.isEmpty ? "compare its root with a checkpoint" : "the checkpoint agrees"
-      try invocation.output.line("The proof holds: \(proof.sentence); \(compared).")
+      try invocation.output.line("The proof is valid: \(proof.sentence); \(compared).")
     }
     return .done
   }
@@ -112,7 +112,7 @@ extension Command {
 
   private static func text(_ proof: ConsistencyProof) -> String {
     lines(
-      "\(proof.earlierSize) events are the beginning of the log of \(proof.size) events",
+      "\(proof.earlierSize) events are a prefix of the log of \(proof.size) events",
       [
         ("origin", [proof.origin]), ("earlier", [proof.earlierRoot]), ("hashes", proof.hashes), ("root", [proof.root]),
       ])
@@ -148,7 +148,7 @@ private enum Proof {
     } catch {
       throw LibraryError(
         .invalidProof,
-        "\(path) holds no proof; pass what `prove inclusion --json` or `prove consistency --json` printed.")
+        "\(path) is not a proof; pass the output of `prove inclusion --json` or `prove consistency --json`.")
     }
   }
 
@@ -157,7 +157,7 @@ private enum Proof {
   var sentence: String {
     switch self {
     case .inclusion(let proof): "event \(proof.sequence) is in the log of \(proof.size) events"
-    case .consistency(let proof): "\(proof.earlierSize) events are the beginning of \(proof.size)"
+    case .consistency(let proof): "\(proof.earlierSize) events are a prefix of \(proof.size)"
     }
   }
 }
@@ -171,7 +171,7 @@ extension Invocation {
     try texts("checkpoint").map { path in
       guard let text = String(data: try contents(of: path), encoding: .utf8) else {
         throw LibraryError(
-          .invalidProof, "\(path) is no checkpoint: it is no text; pass a file that `checkpoint` wrote.")
+          .invalidProof, "\(path) is not a checkpoint: it is not text; pass a file written by `checkpoint`.")
       }
       do { return try Checkpoint(text) } catch let error as LibraryError {
         throw LibraryError(error.code, "\(path): \(error.description)")
@@ -192,12 +192,12 @@ extension Invocation {
     } catch {
       throw LibraryError(.missingResource, "\(path) cannot be read: \(error.localizedDescription)")
     }
-    throw LibraryError(.invalidProof, "\(path) is no checkpoint or proof: it has more than 64 MiB.")
+    throw LibraryError(.invalidProof, "\(path) is not a checkpoint or proof: it has more than 64 MiB.")
   }
 
   fileprivate func eventCount(_ text: String, _ name: String) throws -> UInt64 {
     guard let number = UInt64(text), number > 0 else {
-      throw UsageError("\(name) needs a whole number above 0; '\(text)' is none.")
+      throw UsageError("\(name) needs a whole number above 0; got '\(text)'.")
     }
     return number
   }

@@ -6,13 +6,13 @@ import PhotoLedger
 
 extension Command {
   private static let asset = Operand("ASSET", "the identifier of an asset")
-  private static let force = Option("force", "write to a terminal, or over a file that is there")
-  private static let hashing = Option("hash", "read every byte and hash it; otherwise the size of a file decides")
+  private static let force = Option("force", "write to a terminal, or overwrite an existing file")
+  private static let hashing = Option("hash", "hash every file; by default only sizes are compared")
 
   static let resourceList = Command(
-    words: ["resource", "list"], summary: "list the files of an asset, and whether they are there",
+    words: ["resource", "list"], summary: "list the files of an asset, and their state",
     operands: [asset], options: .looking + [.json],
-    notes: "The state is told from the size of a file; `resource check --hash` reads the bytes.",
+    notes: "The state is determined by the size of a file; `resource check --hash` reads the bytes.",
     example: "resource list 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
   ) { invocation in
     try invocation.withLibrary { library in
@@ -29,17 +29,17 @@ extension Command {
   }
 
   static let resourceGet = Command(
-    words: ["resource", "get"], summary: "copy a file of an asset out, and check that it is what was imported",
+    words: ["resource", "get"], summary: "copy a file of an asset, and verify its hash",
     operands: [asset],
     options: .looking + [
       Option("type", "TYPE", "the file of a type, such as photo or pairedVideo"),
-      Option("index", "N", "the file that `resource list` gives this number; 0 if neither is given"),
-      Option("output", "FILE", "write to a file; standard output if left out"), force,
+      Option("index", "N", "the file with this index in `resource list`; default 0"),
+      Option("output", "FILE", "write to a file; default standard output"), force,
     ],
     notes: """
-      A FILE appears under its name when it is whole and its SHA-256 is the recorded one, and nothing is left if that
-      fails or is stopped. On standard output the bytes come as they are read; whether they were right is told at
-      the end, by the exit status.
+      A FILE appears under its name when it is complete and matches the recorded SHA-256; a failed or stopped copy
+      leaves nothing. On standard output the bytes are written as they are read; the exit status reports at the end
+      whether they match.
       """,
     example: "resource get 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --output IMG_0001.HEIC"
   ) { invocation in
@@ -71,12 +71,12 @@ extension Command {
   }
 
   static let resourceCheck = Command(
-    words: ["resource", "check"], summary: "tell which files of assets are missing or altered",
-    operands: [Operand("ASSET", .any, "identifiers of assets; all, hidden and trashed ones too, if left out")],
+    words: ["resource", "check"], summary: "report missing or altered files of assets",
+    operands: [Operand("ASSET", .any, "identifiers of assets; default all, including hidden and trashed")],
     options: .looking + [hashing, .json],
     notes: """
-      The exit status is 1 if a file is missing or altered. With --json every file is a line, otherwise those that
-      are missing or altered.
+      The exit status is 1 if a file is missing or altered. With --json every file is a line, otherwise only missing
+      or altered ones.
       """,
     example: "resource check --hash"
   ) { invocation in
@@ -143,23 +143,23 @@ private struct FileChoice {
   let type: ResourceType?
   let index: Int?
 
-  /// - Throws: ``UsageError`` for a type that is none, and for a type beside a number.
+  /// - Throws: ``UsageError`` for an unknown type, and for both a type and an index.
   init(_ invocation: Invocation) throws {
     asset = invocation.operands[0]
     index = try invocation.count("index")
     type = try invocation.text("type").map { name in
       guard let type = ResourceType(name: name) else {
-        throw UsageError("--type needs a type such as photo, video or pairedVideo; '\(name)' is none.")
+        throw UsageError("--type needs a type such as photo, video or pairedVideo; got '\(name)'.")
       }
       return type
     }
-    if type != nil, index != nil { throw UsageError("--type and --index both choose a file; give one of them.") }
+    if type != nil, index != nil { throw UsageError("--type and --index both choose a file; pass one of them.") }
   }
 
   /// - Throws: ``LibraryError`` `.identifierNotFound` if there is no such file, `.conflict` if there are several.
   func file(in library: PhotoLibrary) throws -> AssetFile {
     let files = try library.files(of: library.asset(named: asset))
-    let hint = "`resource list \(asset)` shows what it has"
+    let hint = "`resource list \(asset)` lists its files"
     guard let type else {
       let index = index ?? 0
       guard files.indices.contains(index) else {
@@ -179,7 +179,7 @@ private struct FileChoice {
   }
 }
 
-/// Looks at the files of assets, one after the other.
+/// Checks the files of assets, one after the other.
 private struct FileCheck: Sendable {
   let library: PhotoLibrary
   let invocation: Invocation
@@ -196,7 +196,7 @@ private struct FileCheck: Sendable {
     if invocation.operands.isEmpty {
       for isTrash in [false, true] { try await runAll(inTrash: isTrash) }
     } else {
-      // All are looked up first: a mistyped one is told before hours of hashing.
+      // All are looked up first: a mistyped one is reported before hours of hashing.
       for asset in try invocation.operands.map({ try library.asset(named: $0) }) { try await look(at: asset) }
     }
     bar.clear()
@@ -219,7 +219,7 @@ private struct FileCheck: Sendable {
   private mutating func look(at asset: Asset) async throws {
     for file in try library.files(of: asset) {
       let state = try await library.state(of: file.resource, in: file.asset, hashing: isHashing)
-      // Whoever purged the asset meanwhile took the file away rightly.
+      // A purge of the asset meanwhile removed the file correctly.
       if state != .present, try !isStillThere(file) { continue }
       found[state, default: 0] += 1
       if invocation.printsJSON {
@@ -241,6 +241,6 @@ private struct FileCheck: Sendable {
   private var summary: String {
     let total = found.values.reduce(0, +)
     let bad = "\(found[.missing] ?? 0) missing, \(found[.altered] ?? 0) altered"
-    return "\(TextLayout.counted(total, "file")) looked at\(isHashing ? " and hashed" : ""): \(bad)."
+    return "\(TextLayout.counted(total, "file")) checked\(isHashing ? " and hashed" : ""): \(bad)."
   }
 }

@@ -6,14 +6,13 @@ extension Command {
   static let sections = Command(
     words: ["sections"], summary: "count assets by day, month or year",
     options: .looking + FetchArguments.options + [
-      Option("by", "UNIT", "day, month or year; month if left out"),
-      Option("time-zone", "NAME", "whose days begin at midnight, such as Europe/Berlin or +05:45"), .json,
+      Option("by", "UNIT", "day, month (the default) or year"),
+      Option("time-zone", "NAME", "the time zone of days, such as Europe/Berlin or +05:45"), .json,
     ],
     notes: """
-      The sections are those of the date that --sort names first. Without --sort it is \
-      localCreationDate:desc, the newest first by the camera's wall clock; with --time-zone it is \
-      creationDate:desc. So it is in an album, too. Days are those of UTC unless --time-zone says \
-      otherwise.
+      The sections are those of the first date in --sort. The default for --sort, also in an album, is \
+      localCreationDate:desc, the newest first by the camera's wall clock; with --time-zone it is creationDate:desc. \
+      Days are those of UTC unless --time-zone is given.
 
 
       """ + FetchArguments.notes,
@@ -39,14 +38,14 @@ private struct SectionRequest {
   let zone: TimeZone
   /// The date whose sections they are.
   let term: SortTerm
-  /// Whether the bounds of a section are told with their offset from UTC.
+  /// Whether the bounds of a section are printed with their offset from UTC.
   private let isInZone: Bool
 
   init(_ invocation: Invocation) throws {
     let unit = invocation.text("by") ?? "month"
     guard let granularity = SectionGranularity(rawValue: unit) else {
       let suggestion = Suggestion.sentence(for: unit, among: SectionGranularity.allCases.map(\.rawValue))
-      throw UsageError("--by needs day, month or year; '\(unit)' is none\(suggestion)")
+      throw UsageError("--by needs day, month or year; got '\(unit)'\(suggestion)")
     }
     self.granularity = granularity
     let name = invocation.text("time-zone")
@@ -56,10 +55,10 @@ private struct SectionRequest {
     term = try sort.first ?? SortTerm(isInZone ? "creationDate:desc" : "localCreationDate:desc", for: .asset)
     guard term.key.valueKind == .date else {
       throw UsageError(
-        "The first --sort of 'sections' must be a date, such as creationDate:desc; '\(term.key.rawValue)' is none.")
+        "The first --sort of 'sections' must be a date, such as creationDate:desc; got '\(term.key.rawValue)'.")
     }
     guard !isInZone || term.key != .localCreationDate else {
-      throw UsageError("--time-zone says nothing about localCreationDate, a wall time; sort by creationDate.")
+      throw UsageError("--time-zone does not apply to localCreationDate, a wall time; sort by creationDate.")
     }
   }
 
@@ -74,7 +73,7 @@ private struct SectionRequest {
     if let zone = TimeZone(identifier: name) { return zone }
     let suggestion = Suggestion.sentence(for: name, among: TimeZone.knownTimeZoneIdentifiers)
     throw UsageError(
-      "--time-zone needs a name such as Europe/Berlin, or an offset such as +05:45; '\(name)' is neither\(suggestion)")
+      "--time-zone needs a name such as Europe/Berlin, or an offset such as +05:45; got '\(name)'\(suggestion)")
   }
 
   func json(_ section: ResultSection) -> JSON {

@@ -4,9 +4,9 @@ import PhotoLedger
 
 extension Command {
   static let show = Command(
-    words: ["show"], summary: "show all that is known of one asset, album or folder",
-    operands: [Operand("ID", "the identifier; the part before the slash is enough")], options: .looking + [.json],
-    notes: "With --json an asset has `albums` too: the identifiers of the albums that hold it.",
+    words: ["show"], summary: "show all properties of one asset, album or folder",
+    operands: [Operand("ID", "the identifier; the part before the slash suffices")], options: .looking + [.json],
+    notes: "With --json an asset also has `albums`: the identifiers of the albums that contain it.",
     example: "show 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
   ) { invocation in
     let identifier = invocation.operands[0]
@@ -39,7 +39,8 @@ private func describe(_ asset: Asset, _ library: PhotoLibrary, _ invocation: Inv
   facts.add("added", DateText.instant(asset.addedDate))
   facts.add("modified", asset.modificationDate.map { DateText.instant($0) })
   facts.add("in the trash", asset.trashedDate.map { "since " + DateText.instant($0) })
-  facts.add("place", asset.location.map { "\($0.latitude), \($0.longitude)\($0.altitude.map { ", \($0) m" } ?? "")" })
+  facts.add(
+    "location", asset.location.map { "\($0.latitude), \($0.longitude)\($0.altitude.map { ", \($0) m" } ?? "")" })
   let marks =
     (asset.isFavorite ? ["favourite"] : []) + (asset.isHidden ? ["hidden"] : []) + (asset.isRaw ? ["RAW"] : [])
     + (asset.isSelfPortrait ? ["self-portrait"] : [])
@@ -63,7 +64,7 @@ private func add(_ metadata: ExtendedMetadata, _ asset: Asset, to facts: inout F
   facts.add("keywords", metadata.keywords.joined(separator: ", "))
   if asset.sourceType != .userLibrary { facts.add("source", asset.sourceType.names.joined(separator: ", ")) }
   if let burst = asset.burstIdentifier {
-    let part = (asset.representsBurst ? ["stands for it"] : []) + asset.burstSelectionTypes.names
+    let part = (asset.representsBurst ? ["representative"] : []) + asset.burstSelectionTypes.names
     facts.add("burst", ([burst] + part).joined(separator: ", "))
   }
   if asset.hasAdjustments {

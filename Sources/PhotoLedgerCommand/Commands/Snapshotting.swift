@@ -1,19 +1,19 @@
 import LibraryJSON
 import PhotoLedger
 
-// Snapshots shorten the way back to earlier moments; no answer depends on them.
+// Snapshots speed up as-of views; no answer depends on them.
 
 extension Command {
   static let snapshotsMake = Command(
-    words: ["snapshots", "make"], summary: "make the snapshots that are missing, so that looking back is quick",
+    words: ["snapshots", "make"], summary: "make missing snapshots, which speed up as-of views",
     options: .opening + [
       Option(
-        "spacing", "N", "one for every N events; as it was, or \(PhotoLibrary.defaultSnapshotSpacing), if left out"),
+        "spacing", "N", "one for every N events; default unchanged, or \(PhotoLibrary.defaultSnapshotSpacing)"),
       .json,
     ],
     notes: """
-      They change no answer of --at and diff, only what it costs. Run it after an import, or once a night; a spacing
-      other than it was makes all of them anew.
+      They never affect answers of --at and diff, only their cost. Run it after an import, or once a night; another
+      spacing than before rebuilds all of them.
       """,
     example: "snapshots make"
   ) { invocation in
@@ -36,7 +36,7 @@ extension Command {
   }
 
   static let snapshotsShow = Command(
-    words: ["snapshots", "show"], summary: "tell how far the snapshots reach", options: .opening + [.json],
+    words: ["snapshots", "show"], summary: "print the extent of the snapshots", options: .opening + [.json],
     example: "snapshots show"
   ) { invocation in
     try invocation.withLibrary { library in
@@ -46,7 +46,7 @@ extension Command {
   }
 
   static let snapshotsDrop = Command(
-    words: ["snapshots", "drop"], summary: "remove all snapshots; nothing but the quick way back is lost",
+    words: ["snapshots", "drop"], summary: "remove all snapshots; as-of views only become slower",
     options: .opening, example: "snapshots drop"
   ) { invocation in
     try invocation.withLibrary { library in

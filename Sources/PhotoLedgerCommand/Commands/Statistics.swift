@@ -5,7 +5,7 @@ import PhotoLedger
 
 extension Command {
   static let stat = Command(
-    words: ["stat"], summary: "count what the library holds, and say how its store stands", options: .looking + [.json],
+    words: ["stat"], summary: "print the library's counts, and the state of its store", options: .looking + [.json],
     example: "stat"
   ) { invocation in
     try invocation.withLibrary { library in
@@ -37,7 +37,7 @@ private func text(_ statistics: LibraryStatistics, _ library: PhotoLibrary, _ te
     "resources", "\(TextLayout.grouped(statistics.resourceCount)), \(TextLayout.bytes(statistics.resourceBytes))")
   let events = TextLayout.counted(Int(statistics.eventCount), "event")
   facts.add("history", "\(events) in \(TextLayout.counted(Int(statistics.commitCount), "commit"))")
-  if statistics.setAsideCount > 0 { facts.add("set aside", TextLayout.counted(statistics.setAsideCount, "event")) }
+  if statistics.setAsideCount > 0 { facts.add("quarantined", TextLayout.counted(statistics.setAsideCount, "event")) }
   facts.add("token", statistics.token.description)
   facts.add("chain", statistics.chain)
   facts.add("durability", statistics.durability)

@@ -5,26 +5,26 @@ import PhotoLedger
 
 extension Command {
   private static let everything = Option("all", "everything since the library was created")
-  private static let isDry = Option("dry-run", "tell what would be taken back, and change nothing")
+  private static let isDry = Option("dry-run", "print what would be undone, and change nothing")
 
   static let undo = Command(
-    words: ["undo"], summary: "take back what commits did, as one commit that names them",
+    words: ["undo"], summary: "undo commits, as one commit that names them",
     options: .opening + [
       Option("commit", "TOKEN", "the commit that led to a state"),
       Option("from", "TOKEN", "only commits after the state of a token"),
       Option("to", "TOKEN", "only commits up to the state of a token, its own included"),
       Option("cause", "C", "only commits of a cause"), Option("client", "C", "only commits of a client"),
-      Option("object", "ID", isRepeatable: true, "only what concerns an asset, album or folder"), everything,
-      Option("on-conflict", "POLICY", "with what was changed since: refuse (the whole), skip or force"),
-      Option("why", "TEXT", "the cause of the undo itself; 'undo' if left out"),
-      Option("key", "KEY", "an idempotency key: the same undo is carried out once"), isDry, .json,
+      Option("object", "ID", isRepeatable: true, "only changes of an asset, album or folder"), everything,
+      Option("on-conflict", "POLICY", "for values changed since: refuse (the default), skip or force"),
+      Option("why", "TEXT", "the cause of the undo itself; default 'undo'"),
+      Option("key", "KEY", "an idempotency key: the same undo is executed once"), isDry, .json,
     ],
     notes: """
-      What still has the value that the commits gave it goes back to the value that it would have without them. What \
-      was added is taken out and its files stay; what was trashed or deleted comes back to every place that it had; \
-      what was removed for good comes back as a record if its bytes are gone, and only with --on-conflict force.
+      A property that still has the value set by the commits gets the value that it would have without them. Added \
+      assets are removed and their files kept; trashed or deleted objects are restored at every position; a purged \
+      asset whose bytes no longer exist is restored as a record, and only with --on-conflict force.
 
-      The undo is a commit like any other: undo --commit with the token that it prints takes it back.
+      The undo is a commit like any other: undo --commit with its token undoes it.
       """,
     example: "undo --cause 'nightly scan' --dry-run"
   ) { invocation in
@@ -41,7 +41,7 @@ extension Command {
           selection, onConflict: policy, cause: invocation.text("why") ?? "undo", key: invocation.text("key"))
       } catch let error as LibraryError where error.code == .conflict {
         let plan = try library.planUndo(selection, onConflict: policy)
-        // A program reads all of it; a person is told enough to understand the refusal.
+        // JSON has all of it; the text output has enough to understand the conflict.
         if invocation.printsJSON, plan.isRefused {
           try invocation.print(plan, isDry: false)
         } else {
@@ -66,7 +66,7 @@ extension Invocation {
     selection.objects = try texts("object").map { text in
       guard let identifier = LocalIdentifier(text) else {
         throw LibraryError(
-          .identifierNotFound, "'\(text)' is no identifier; `ls` and `albums` show those of the library.")
+          .identifierNotFound, "'\(text)' is not a valid identifier; `ls` and `albums` list those of the library.")
       }
       return identifier
     }
@@ -77,7 +77,7 @@ extension Invocation {
       throw UsageError("'undo' needs --commit, --from, --to, --cause, --client or --object; or --all for everything.")
     }
     guard !isEverything || selection == UndoSelection() else {
-      throw UsageError("--all is everything; leave it out to choose some of it.")
+      throw UsageError("--all selects everything; omit it to select a part.")
     }
     return selection
   }
@@ -85,7 +85,7 @@ extension Invocation {
   fileprivate func conflictPolicy() throws -> UndoConflictPolicy {
     guard let text = text("on-conflict") else { return .refuse }
     guard let policy = UndoConflictPolicy(rawValue: text) else {
-      throw UsageError("--on-conflict needs refuse, skip or force; '\(text)' is none of them.")
+      throw UsageError("--on-conflict needs refuse, skip or force; got '\(text)'.")
     }
     return policy
   }
@@ -100,11 +100,11 @@ extension Invocation {
 
   private func printText(_ report: UndoReport, isDry: Bool) throws {
     if report.isRepetition {
-      return try output.line("carried out before under this key: \(report.token?.description ?? "")")
+      return try output.line("already executed under this key: \(report.token?.description ?? "")")
     }
     let counts = report.counts
-    if counts.isEmpty { try output.line(isDry ? "nothing would be taken back" : "nothing was taken back") }
-    let already = report.alreadyCount > 0 ? [(count: report.alreadyCount, what: "as wanted already")] : []
+    if counts.isEmpty { try output.line(isDry ? "nothing would be undone" : "nothing was undone") }
+    let already = report.alreadyCount > 0 ? [(count: report.alreadyCount, what: "already as wanted")] : []
     for (count, what) in counts + already {
       let number = TextLayout.grouped(count)
       try output.line(String(repeating: " ", count: max(0, 9 - number.count)) + "\(number)  \(what)")
@@ -121,13 +121,13 @@ extension Invocation {
 }
 
 extension UndoReport {
-  /// How much of each kind is taken back, in a fixed order.
+  /// The number of changes of each kind, in a fixed order.
   fileprivate var counts: [(count: Int, what: String)] {
     let words: [(UndoChange.Kind, String)] = [
-      (.restoration, "restored, with every place kept"), (.purge, "brought back after a purge"),
-      (.creation, "taken out, as before they were made"), (.trash, "back in the trash, or deleted again"),
-      (.property, "properties as they were"), (.membership, "places as they were"),
-      (.permission, "permissions as they were"), (.history, "beginning of the told history as it was"),
+      (.restoration, "restored, at every position"), (.purge, "restored after a purge"),
+      (.creation, "removed, as before their creation"), (.trash, "trashed or deleted again"),
+      (.property, "properties reverted"), (.membership, "positions reverted"),
+      (.permission, "permissions reverted"), (.history, "start of the available history reverted"),
     ]
     return words.compactMap { kind, what in
       let count = changes.count { $0.kind == kind }

@@ -3,25 +3,24 @@ import LibraryJSON
 import LibraryMaintenance
 import PhotoLedger
 
-// Verification runs in a child of its own. A store that somebody has tampered with can bring LMDB down (it aborts on
-// some damage, and reads where a damaged page points), and a program that is asked "is this sound?" must answer, not
-// die. So `verify` starts this same program as `verify-here`, whose output is its own, and turns the way it ended into
-// a sentence and an exit status.
+// Verification runs in a child process. A hostile store can crash LMDB (it aborts on some damage, and reads where a
+// damaged page points), and a verification must report a result, not crash. So `verify` starts the same program as
+// `verify-here`, shares its output, and turns its termination into a message and an exit status.
 
 extension Command {
   private static let settingAside = Option(
-    "set-aside", "note events that cannot be carried out, and go on without them")
-  private static let hashing = Option("content", "read and hash every file of a photo or video too")
+    "set-aside", "quarantine events that cannot be applied, and continue without them")
+  private static let hashing = Option("content", "also read and hash every file of a photo or video")
 
   static let verify = Command(
-    words: ["verify"], summary: "recompute the log and everything derived from it, and name the first difference",
+    words: ["verify"], summary: "recompute the log and everything derived from it, and report the first difference",
     options: .opening + [hashing, .checkpoint, .json],
     notes: """
-      The check runs in a child process, so that a damaged store cannot bring this one down. Files that
-      are missing are listed; they are a state of the library, and no reason for exit status 1.
+      The check runs in a child process, so that a damaged store cannot crash this one. Missing files are listed, but
+      do not change the exit status.
 
-      Whoever can write the library can recompute all of it. Only a checkpoint that was kept elsewhere shows
-      that; see `checkpoint`.
+      An attacker who can write the library can recompute all of it. Only a checkpoint stored elsewhere reveals that;
+      see `checkpoint`.
       """,
     example: "verify --content --checkpoint 2025-06-15.note"
   ) { invocation in
@@ -39,8 +38,8 @@ extension Command {
       Output.tell(
         interruption.isRequested
           ? "Stopped by signal \(number) (\(name)); nothing was changed."
-          : "The check was ended by signal \(number) (\(name)) while it read the store: the store is damaged below "
-            + "what can be told. Restore it from a copy.")
+          : "The check was ended by signal \(number) (\(name)) while it read the store: the store is damaged beyond "
+            + "what can be reported. Restore it from a copy.")
       return .failed
     }
   }
@@ -57,7 +56,7 @@ extension Command {
         try invocation.showingProgress(interruption) { progress in
           let found = try library.verify(
             hashingContent: invocation.has(hashing), against: checkpoints, progress: progress)
-          Output.warn(of: { try library.note(found) }, after: "Nobody will see when the library was verified")
+          Output.warn(of: { try library.note(found) }, after: "The time of this verification was not recorded")
           return found
         }
       }
@@ -75,13 +74,13 @@ extension Command {
   }
 
   static let rebuild = Command(
-    words: ["rebuild"], summary: "drop everything that is derived and make it again from the log",
+    words: ["rebuild"], summary: "drop all derived data and rebuild it from the log",
     options: .opening + [settingAside],
     notes: """
-      Readers see what was there or what is new, never a half; a rebuild that is stopped changes nothing. Tables of a
-      damaged store that are missing, and can be derived, are made again. An event \
-      that this program does not know, or that makes no sense, ends it with a sentence that names the event. With \
-      --set-aside such an event is noted and passed over: `stat` counts it, `verify` and `log` show it, and every \
+      Readers see the old projections or the new, never a part; a cancelled rebuild changes nothing. Missing tables of a
+      damaged store are recreated if they can be derived. An event \
+      that this version does not know, or that is invalid, stops it with an error that names the event. With \
+      --set-aside such an event is quarantined: `stat` counts it, `verify` and `log` show it, and every \
       later rebuild tries it again.
       """,
     example: "rebuild"
@@ -104,7 +103,7 @@ extension Command {
         }
         Output.tell(
           isLast
-            ? "The rebuild was ended by signal \(number) (\(name)) again: the store is damaged in its log, or below "
+            ? "The rebuild was ended by signal \(number) (\(name)) again: the store is damaged in its log, or beyond "
               + "what can be described. Restore it from a copy."
             : "The rebuild was ended by signal \(number) (\(name)) while it read a damaged table; it starts again and "
               + "reads only the log.")
@@ -143,7 +142,7 @@ private func text(_ found: Verification) -> String {
 
     """
   if found.checkpointCount > 0 {
-    text += "\(TextLayout.counted(Int(found.checkpointCount), "checkpoint")) compared; the log fits.\n"
+    text += "\(TextLayout.counted(Int(found.checkpointCount), "checkpoint")) compared; the log matches.\n"
   }
   for path in found.missingResources { text += "missing: \(TextLayout.printable(path))\n" }
   for event in found.setAside { text += TextLayout.printable("\(event)") + "\n" }

@@ -4,8 +4,8 @@ import PhotoLedger
 
 // The feed of a result, for programs: one line for each commit that touches it.
 //
-// Two coordinates only. `removed` counts in *before*; `inserted`, `changed` and the keys of `items` count in *after*.
-// Whoever holds the list of *before* gets *after* in either of two ways:
+// Two coordinates only. `removed` are positions in *before*; `inserted`, `changed` and the keys of `items` are
+// positions in *after*. The list of *before* becomes *after* in either of two ways:
 //
 //     removed, inserted, then moves      moves as PhotoKit has them (CD-10): from the list with removals and insertions
 //                                        applied, all at once
@@ -14,25 +14,25 @@ import PhotoLedger
 //
 // Every commit is one line: the sequence is asked never to compose, however far the reader falls behind.
 //
-// Ending at a token. A commit that does not touch the result gives no line, so the lines alone cannot tell that a state
-// has been passed. An observer of the whole library can: when it is told of the token's commit, every live result has
-// taken that commit in. It then cancels the task that prints; a cancelled sequence first gives what is there to give. A
-// signal does not wait for that: each line is whole, and what is not told yet is told to whoever asks since its token.
+// Ending at a token. A commit that does not touch the result produces no line, so the lines alone do not show that a
+// state has been passed. An observer of the whole library does: when it receives the token's commit, every live result
+// has processed that commit. It then cancels the printing task; a cancelled sequence first yields its pending elements.
+// A signal does not wait for that: each line is complete, and the rest can be read with `--since`.
 
 extension Command {
   static let watch = Command(
-    words: ["watch"], summary: "tell every change of a result as one JSON object a line",
+    words: ["watch"], summary: "print every change of a result as one JSON object a line",
     options: .opening + FetchArguments.options
       + [
-        Option("since", "TOKEN|SEQUENCE|DATE", "begin with the result of then, and tell every change since"),
-        Option("until", "TOKEN", "end when the state of a token has been reported"), noInitial,
+        Option("since", "TOKEN|SEQUENCE|DATE", "start with the result at that state, and print every change since"),
+        Option("until", "TOKEN", "stop when the state of a token has been printed"), noInitial,
       ],
     notes: """
-      The first line has the token, count and identifiers of the result; of a long result the first
-      1,000, and further lines have the others, with their offset. --limit watches a window. Then
-      each commit that touches it is a line: before, after (tokens), count, removed, inserted, changed
-      ([start,length]…), moves ([from,to]…, after removals and insertions), moved ([before,after]…),
-      items (the inserted and changed objects by index), cause. Commits of other processes are told too.
+      The first line has the token, count and identifiers of the result; of a long result the first 1,000, and further
+      lines have the others, with their offset. --limit watches a window. Then each commit that touches it is a line:
+      before, after (tokens), count, removed, inserted, changed ([start,length]…), moves ([from,to]…, after removals
+      and insertions), moved ([before,after]…), items (the inserted and changed objects by index), cause. Commits of
+      other processes are included.
 
       \(FetchArguments.notes)
       """,
@@ -51,7 +51,7 @@ extension Command {
     }
   }
 
-  private static let noInitial = Option("no-initial", "leave the identifiers out of the first line")
+  private static let noInitial = Option("no-initial", "omit the identifiers from the first line")
 }
 
 /// Prints a result and its changes.
@@ -124,8 +124,8 @@ private struct Watch {
     if told == 0 || !waiting.isEmpty { try tell(waiting) }
   }
 
-  /// - Parameter told: the state that the last line led to. The details may begin at a later one, if commits in between
-  ///   did not touch the result; the list is the same at both, and this is the one that the reader knows.
+  /// - Parameter told: the state of the previous line. The details may start at a later one, if commits in between did
+  ///   not touch the result; the list is the same at both, and this is the one that the reader knows.
   private func line(_ details: ChangeDetails<Asset>, since told: Token) throws -> JSON {
     let after = details.fetchResultAfterChanges
     let inserted = details.insertedIndexes ?? []
@@ -149,7 +149,7 @@ private struct Watch {
   }
 }
 
-/// Tells how far the library has come.
+/// Reports the commits that the library has reached.
 private final class EndObserver: PhotoLibraryChangeObserver {
   private let reached: @Sendable (Token) -> Void
   init(_ reached: @escaping @Sendable (Token) -> Void) { self.reached = reached }

@@ -15,7 +15,7 @@ struct SeededNumbers: RandomNumberGenerator {
   }
 }
 
-/// A small landscape that nobody photographed: sky, sun, hills and a shore, as a PNG file.
+/// A small generated landscape: sky, sun, hills and a shore, as a PNG file.
 struct InventedPicture {
   let width: Int
   let height: Int

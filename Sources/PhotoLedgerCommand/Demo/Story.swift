@@ -3,11 +3,11 @@ import LibraryJSON
 import PhotoLedger
 import Synchronization
 
-// What the demonstration shows: one library, three results that somebody looks at, and commits.
+// The demonstration: one library, an observer of three results, and commits.
 //
-// Every scene is one commit. The observer is told once, and asks how each of its results differs; a result that the
-// commit does not touch gives no details at all. What is told is then checked as a client would use it: removals,
-// insertions and moves applied to *before* must give *after*. A demonstration that shows something untrue fails.
+// Every scene is one commit. The observer is called once, and requests the details of each of its results; a result
+// that the commit does not touch has no details. They are then checked as a client would use them: removals, insertions
+// and moves applied to *before* must give *after*. A demonstration that shows something untrue fails.
 
 /// The program that rearranges an album in one of the scenes.
 private let slideshow = "com.example.slideshow"
@@ -20,7 +20,7 @@ private struct Scene: Sendable {
   let change: @Sendable (Story.Results, ChangeBlock) throws -> Bool
 }
 
-/// Carries the scenes out and shows what an observer of three results is told.
+/// Executes the scenes and shows what an observer of three results receives.
 struct Story {
   struct Results {
     var newest: FetchResult<Asset>
@@ -67,16 +67,16 @@ struct Story {
       change.setAuthorizationStatus(.authorized, of: slideshow)
       identifier = made
     }
-    guard let identifier else { preconditionFailure("A change block was not carried out and did not throw.") }
+    guard let identifier else { preconditionFailure("A change block neither returned a result nor threw.") }
     return identifier
   }
 
   mutating func tell(isStopped: () -> Bool) throws {
     let terminal = output.terminal
     try output.line(
-      "An observer looks at three results: the newest \(results.newest.count) photos, the favourites,\n"
+      "An observer holds three results: the newest \(results.newest.count) photos, the favourites,\n"
         + "and the album 'Best of'. Tiles are numbered by age, the oldest photo is 001;\n"
-        + "behind each title is the time until the change was durable and told.\n\n\(strip.legend)\n")
+        + "behind each title is the time until the change was durable and delivered.\n\n\(strip.legend)\n")
     var number = 0
     for scene in Self.scenes where !isStopped() {
       var isPossible = false
@@ -157,7 +157,7 @@ struct Story {
       block.deleteAssets(chosen.map { results.newest[$0].id })
       return !chosen.isEmpty
     },
-    Scene(title: "The album is rearranged: one comes, two move, one goes", client: slideshow) {
+    Scene(title: "The album is rearranged: one added, two moved, one removed", client: slideshow) {
       results, block in
       guard results.album.count > 4, results.newest.count > 3 else { return false }
       let album = block.album(results.albumIdentifier, assets: results.album)
@@ -168,7 +168,7 @@ struct Story {
       block.album(results.albumIdentifier).insert([newcomer.id], at: 0)
       return true
     },
-    Scene(title: "The trash gives them back, to every place they had") { results, block in
+    Scene(title: "They are restored from the trash, at their old positions") { results, block in
       block.restoreAssets(results.trash.map(\.id))
       return !results.trash.isEmpty
     },
@@ -180,7 +180,7 @@ struct Story {
   ]
 }
 
-/// Gives the changes that it is told of to whoever waits for them.
+/// Forwards the received changes to the waiting task.
 private final class StoryObserver: PhotoLibraryChangeObserver {
   private let told = Mutex<[LibraryChange]>([])
   private let signal = DispatchSemaphore(value: 0)
@@ -201,7 +201,7 @@ private final class StoryObserver: PhotoLibraryChangeObserver {
       }
       if let found { return found }
       guard signal.wait(timeout: deadline) == .success else {
-        throw LibraryError(.internalError, "The observer was not told of \(token) within ten seconds; report this.")
+        throw LibraryError(.internalError, "The observer did not receive \(token) within ten seconds; report this.")
       }
     }
   }

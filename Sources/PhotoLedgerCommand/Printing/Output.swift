@@ -3,7 +3,7 @@ import LibraryJSON
 import PhotoLedger
 import Synchronization
 
-/// Nobody reads the output any more.
+/// The output has no reader any more.
 struct OutputClosed: Error {}
 
 /// The output could not be written: the disk under it is full, say.
@@ -11,7 +11,7 @@ struct OutputFailure: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Standard output: collects what is printed and writes it in large pieces, or when it is told to.
+/// Standard output: collects output and writes it in large pieces, or on request.
 final class Output: Sendable {
   let terminal: Terminal
   private let descriptor: Int32
@@ -107,8 +107,8 @@ final class Output: Sendable {
     }
   }
 
-  /// Tells a person a sentence, on standard error; a terminal shows it without breaking words. The names in it may come
-  /// from anywhere.
+  /// Prints a message on standard error; a terminal shows it without breaking words. The names in it may come from
+  /// anywhere.
   static func tell(_ sentence: String) {
     let width = Terminal(descriptor: STDERR_FILENO).width
     let text = "photoledger: \(TextLayout.printable(sentence))"
@@ -120,7 +120,7 @@ final class Output: Sendable {
     do { try body() } catch { tell("\(sentence): \(error)") }
   }
 
-  /// Writes to standard error at once. A failure there has nowhere to be told.
+  /// Writes to standard error at once. A failure there cannot be reported.
   static func complain(_ text: String) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
@@ -135,7 +135,7 @@ final class Output: Sendable {
 struct Terminal: Sendable {
   /// Whether a person looks at it.
   let isInteractive: Bool
-  /// Columns; nil if nobody is looking, so that nothing is cut.
+  /// Columns; nil if it is not a terminal, so that nothing is truncated.
   let width: Int?
   let usesColor: Bool
 

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// One line on a terminal that tells how far something is; silent where standard error is no terminal.
+/// One line of progress on a terminal; silent if standard error is not a terminal.
 struct ProgressBar {
   private let terminal = Terminal(descriptor: STDERR_FILENO)
   private var shownAt: ContinuousClock.Instant?
@@ -31,7 +31,7 @@ struct ProgressBar {
   }
 }
 
-/// A bar that is told from several threads.
+/// A bar that is updated from several threads.
 final class SharedProgressBar: Sendable {
   private let bar = Mutex(ProgressBar())
 

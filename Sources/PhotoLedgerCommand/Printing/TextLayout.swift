@@ -54,8 +54,8 @@ enum TextLayout {
     if !isPlain { bytes.raw(fitted(text, columns)) }
   }
 
-  /// The text with control characters shown instead of carried out: a file name must not steer a terminal, nor turn
-  /// the direction of what stands around it.
+  /// The text with control characters escaped: a file name must not control a terminal, nor change the direction of the
+  /// surrounding text.
   static func printable(_ text: String) -> String {
     // Nearly every text is plain ASCII, which is found out byte by byte.
     if text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text }

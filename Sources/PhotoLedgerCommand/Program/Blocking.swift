@@ -46,7 +46,7 @@ final class Pending<Value: Sendable>: Sendable {
   func wait() -> Result<Value, any Error> {
     given.wait()
     defer { given.signal() }
-    guard let result = result.withLock({ $0 }) else { preconditionFailure("A result was announced and not given.") }
+    guard let result = result.withLock({ $0 }) else { preconditionFailure("A task ended without a result.") }
     return result
   }
 }

@@ -10,9 +10,9 @@ import Synchronization
 // Either way the child cleans up and answers, as a command does that needs no child; one that does not is killed. What
 // a child leaves that is brought down by what it reads lies in the folder that goes with the run.
 //
-// Refused: passing signals on. Ctrl-C in a terminal reaches the child as well, and the second signal would end it at
-// once. Refused: PR_SET_PDEATHSIG. It cannot be asked for between fork and exec by posix_spawn, is sent already when
-// the thread ends that began the child, and would have to be told from a signal that a person sent.
+// Rejected: forwarding signals. Ctrl-C in a terminal reaches the child as well, and the second signal would end it at
+// once. Rejected: PR_SET_PDEATHSIG. It cannot be set between fork and exec by posix_spawn, is already sent when the
+// thread that started the child ends, and could not be distinguished from a user's signal.
 
 /// Runs this same program again, with its standard streams, and waits for its end.
 enum ChildRun {
@@ -72,7 +72,7 @@ enum ChildRun {
     return child
   }
 
-  /// - Parameter running: forgets the child in the moment in which its number is free for others.
+  /// - Parameter running: drops the child as soon as its process ID is free for others.
   private static func end(of child: pid_t, _ running: borrowing Mutex<pid_t?>) throws -> End {
     var info = siginfo_t()
     while waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) != 0 {
@@ -98,7 +98,7 @@ enum ChildRun {
 private struct ScratchFolder: Sendable {
   let path: String
 
-  /// Nil if none can be made; the child then tells why, if it needs one.
+  /// Nil if none can be created; the child then reports why, if it needs one.
   init?() {
     var name = Array((FileManager.default.temporaryDirectory.path + "/photoledger-child-XXXXXX").utf8CString)
     guard mkdtemp(&name) != nil else { return nil }
@@ -111,7 +111,7 @@ private struct ScratchFolder: Sendable {
 
 extension Option {
   /// An option of internal commands alone.
-  static let lifeline = Option("lifeline", "DESCRIPTOR", "stop when nobody holds the other end of this pipe any more")
+  static let lifeline = Option("lifeline", "DESCRIPTOR", "stop when the other end of this pipe is closed")
 }
 
 extension Interruption {

@@ -8,7 +8,8 @@ import LibraryJSON
 //     photoledger album insert ALBUM ASSET… --at INDEX --library PATH
 //                 └─ words ──┘ └ operands ┘ └─────── options ───────┘
 //
-// Refused: an outside argument parser (the package has no dependency), and property wrappers that collect themselves by
+// Rejected: an outside argument parser (the package has no dependency), and property wrappers that collect themselves
+// by
 // reflection (a reader cannot follow where a value comes from).
 
 /// How a run ended, as the shell sees it.
@@ -95,8 +96,8 @@ struct Command: Sendable {
 extension Option {
   static let library = Option(
     "library", "PATH",
-    "the library's directory; if left out, PHOTOLEDGER_LIBRARY, else \(LibraryLocation.standardPath)")
-  static let client = Option("as", "CLIENT", "run as this client, with what it may see and do; 'owner' if left out")
+    "the library's directory; default PHOTOLEDGER_LIBRARY, else \(LibraryLocation.standardPath)")
+  static let client = Option("as", "CLIENT", "run as this client, with its permissions; default 'owner'")
   static let json = Option("json", "print one JSON object a line")
 }
 

@@ -6,12 +6,12 @@ import Foundation
 // catch that. A command is a process of its own, so it need not survive; but it ends with a sentence that names the
 // library and with exit status 1, as for any other damage. What LMDB has not committed by then never happened.
 //
-// Refused: running every command in a child, as `verify` does. It would double the start of each, and a signal sent to
+// Rejected: running every command in a child, as `verify` does. It would double the start of each, and a signal sent to
 // the program would reach the wrong process; a pipe and a terminal would have two readers. `verify` keeps its child: it
 // must answer even when that is killed from outside.
 //
 // A sound store can end the process, too: in a file system that lies in memory and is full, a page of a mapped file
-// finds no room at its first touch (SIGBUS). The handler cannot tell one from the other, so the sentence names both.
+// finds no room at its first touch (SIGBUS). The handler cannot distinguish the two, so the message names both.
 
 extension Invocation {
   /// The library's directory; none if the command takes no library, or the library cannot be located.
@@ -26,7 +26,7 @@ extension Invocation {
     guard !places.isEmpty else { return }
     psys_end_faults_with(
       "photoledger: The command was ended by a fault while it used the store at \(places.joined(separator: " and ")): "
-        + "the store is damaged below what can be told, or it lies in a file system in memory (tmpfs) that is full, or "
-        + "the program is at fault; make room if there is none, look at a copy of the library, or restore one (")
+        + "the store is damaged beyond what can be reported, or its file system in memory (tmpfs) is full, or "
+        + "the program has a bug; free some space if it is full, examine a copy of the library, or restore one (")
   }
 }

@@ -2,7 +2,7 @@
 enum Help {
   static func program(_ commands: [Command]) -> String {
     var text = """
-      photoledger keeps a photo library as a history, and tells observers exactly what changed.
+      photoledger stores a photo library as a log of events, and delivers exact changes to observers.
 
       Usage: photoledger COMMAND [OPTION]… [OPERAND]…
 
@@ -17,9 +17,9 @@ enum Help {
     text += """
       The library is the one that --library PATH names, or PHOTOLEDGER_LIBRARY, else
       \(LibraryLocation.standardPath).
-      `import FOLDER` makes it if it does not exist yet.
-      `photoledger COMMAND --help` tells more, `photoledger --version` names the version.
-      Exit status: 0 done, 1 failed, 2 wrong usage.
+      `import FOLDER` creates it if it does not exist yet.
+      `photoledger COMMAND --help` describes a command, `photoledger --version` prints the version.
+      Exit status: 0 success, 1 failure, 2 wrong usage.
 
       """
     return text

@@ -34,7 +34,7 @@ final class Interruption: Sendable {
   init(patience: Double = Interruption.patience) {
     self.patience = patience
     var ends: [Int32] = [-1, -1]
-    precondition(pipe(&ends) == 0, "A pipe could not be made; the process has too many open files.")
+    precondition(pipe(&ends) == 0, "A pipe could not be created; the process has too many open files.")
     (descriptor, writeEnd) = (ends[0], ends[1])
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     var signals = sigset_t()
@@ -86,7 +86,7 @@ final class Interruption: Sendable {
       Thread.sleep(forTimeInterval: patience)
       Output.tell(
         "Stopped by signal \(signal) (\(String(cString: strsignal(signal)))) in the middle of a step that did not end "
-          + "within \(Int(patience)) s; what was committed before is kept, and nothing of that step.")
+          + "within \(Int(patience)) s; only what was committed before it is kept.")
       _exit(128 + signal)
     }
     thread.name = "photoledger-deadline"
@@ -105,7 +105,7 @@ final class Interruption: Sendable {
   /// Sets what is called for each SIGUSR1.
   func onUserSignal(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.userHandler = handler } }
 
-  /// Asks to stop when nobody reads a descriptor any more: a pipe whose reader went away, a terminal that hung up.
+  /// Requests a stop when a descriptor has no reader any more: a closed pipe, a terminal that hung up.
   func requestWhenClosed(_ descriptor: Int32) {
     let thread = Thread { [self] in
       var polled = pollfd(fd: descriptor, events: 0, revents: 0)

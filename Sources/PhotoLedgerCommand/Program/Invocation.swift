@@ -3,7 +3,7 @@ import LibraryJSON
 import MediaImport
 import PhotoLedger
 
-/// A command line that cannot be carried out as it stands.
+/// An invalid command line.
 struct UsageError: Error, CustomStringConvertible {
   /// A full sentence.
   let description: String
@@ -46,7 +46,7 @@ struct Invocation: Sendable {
       )
     }
     guard option.isRepeatable || values[option.name] == nil else {
-      throw UsageError("--\(option.name) is given twice; once is enough.")
+      throw UsageError("--\(option.name) is given twice; pass it once.")
     }
     guard let placeholder = option.placeholder else {
       guard parts.count == 1 else { throw UsageError("--\(option.name) takes no value.") }
@@ -89,7 +89,7 @@ struct Invocation: Sendable {
   func count(_ name: String) throws -> Int? {
     guard let text = text(name) else { return nil }
     guard let number = Int(text), number >= 0 else {
-      throw UsageError("--\(name) needs a whole number, 0 or more; '\(text)' is none.")
+      throw UsageError("--\(name) needs a whole number, 0 or more; got '\(text)'.")
     }
     return number
   }
@@ -105,7 +105,7 @@ struct Invocation: Sendable {
     guard let text = text(name) else { throw UsageError("'\(command.name)' needs --\(name).") }
     return try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
       guard let number = Int(part), number >= 0 else {
-        throw UsageError("--\(name) needs whole numbers with commas between them, such as 0,3,5; '\(part)' is none.")
+        throw UsageError("--\(name) needs whole numbers separated by commas, such as 0,3,5; got '\(part)'.")
       }
       return number
     }
@@ -116,11 +116,11 @@ struct Invocation: Sendable {
   /// Opens the library for a body, as the client that `--as` names and at the moment that `--at` names, and closes it
   /// afterwards.
   ///
-  /// About a client that nobody has decided about yet, the person at the terminal is asked; without one nobody is, and
-  /// that is told.
+  /// For an undecided client, the user at the terminal is prompted; without a terminal there is no prompt, and a
+  /// message says so.
   /// - Parameters:
-  ///   - isTelling: whether it is told here, and not by the body.
-  ///   - policy: what is done with events that cannot be carried out, if the library has to be brought up to date.
+  ///   - isTelling: whether the message is printed here, and not by the body.
+  ///   - policy: how a migration handles events that cannot be applied.
   ///   - interruption: what ends the examination of new files early; nil where a signal ends the process.
   func withLibrary<R>(
     isTelling: Bool = true, unreadableEvents policy: UnreadableEventPolicy = .stop,
@@ -132,7 +132,7 @@ struct Invocation: Sendable {
     var bar = ProgressBar()
     defer { bar.clear() }
     let library = try PhotoLibrary(at: url, unreadableEvents: policy) { progress in
-      bar.show("bringing the library up to date", done: Int(progress.done), total: progress.total.map { Int($0) })
+      bar.show("migrating the library", done: Int(progress.done), total: progress.total.map { Int($0) })
       return true
     }
     bar.clear()
@@ -154,7 +154,7 @@ struct Invocation: Sendable {
     switch ProcessInfo.processInfo.environment["PHOTOLEDGER_PROBE"] ?? "" {
     case "", "exiftool": return ExternalProbe(isCancelled: { interruption?.isRequested ?? false })
     case "none": return nil
-    case let other: throw UsageError("PHOTOLEDGER_PROBE is exiftool or none; '\(other)' is neither.")
+    case let other: throw UsageError("PHOTOLEDGER_PROBE must be exiftool or none; got '\(other)'.")
     }
   }
 

@@ -57,12 +57,12 @@ struct LibraryLocation: Equatable {
   /// The failure of a command that needs a library where there is none.
   var absence: LibraryError {
     let isThere = FileManager.default.fileExists(atPath: url.path)
-    let what = isThere ? "\(url.path) is no library" : "There is no library at \(url.path)"
+    let what = isThere ? "\(url.path) is not a library" : "There is no library at \(url.path)"
     let advice =
       switch source {
-      case .option: "--library names it: correct the path, or make a library there with `import FOLDER` or `init`."
+      case .option: "--library names it: correct the path, or create a library there with `import FOLDER` or `init`."
       case .variable:
-        "PHOTOLEDGER_LIBRARY names it: make one there with `import FOLDER` or `init`, or pass --library PATH."
+        "PHOTOLEDGER_LIBRARY names it: create one there with `import FOLDER` or `init`, or pass --library PATH."
       case .standard:
         """
         It is looked for there if neither --library nor PHOTOLEDGER_LIBRARY names one: make one there with \
@@ -92,8 +92,7 @@ extension Invocation {
   }
 
   /// Where the library is, for a command that needs one.
-  /// - Throws: ``UsageError``, and `LibraryError` `.notALibrary` if there is none, with where it was looked for and why
-  ///   there.
+  /// - Throws: ``UsageError``, and `LibraryError` `.notALibrary` if there is none, with the path and its source.
   func libraryURL() throws -> URL {
     let location = try libraryLocation()
     guard PhotoLibrary.exists(at: location.url) else { throw location.absence }

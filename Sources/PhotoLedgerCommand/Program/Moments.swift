@@ -12,13 +12,13 @@ import PhotoLedger
 // The forms are read by MomentChoice.swift.
 
 extension MomentChoice {
-  /// - Throws: ``UsageError`` for a text that is none of the forms, `LibraryError` for a token that is none.
+  /// - Throws: ``UsageError`` for a text of another form, `LibraryError` for an invalid token.
   init(_ text: String, of name: String) throws {
     guard let choice = try MomentChoice(text) else {
       throw UsageError(
         """
         \(name) needs a token, the number of an event, or a date such as 2024-05-31 or 2024-05-31T18:30:00Z; \
-        '\(text.prefix(80))' is none.
+        got '\(text.prefix(80))'.
         """)
     }
     self = choice
@@ -28,7 +28,7 @@ extension MomentChoice {
 extension Option {
   /// The option of every command that reads and does not follow.
   static let at = Option(
-    "at", "TOKEN|SEQUENCE|DATE", "as it was at a state, after an event of the log, or at a date; now if left out")
+    "at", "TOKEN|SEQUENCE|DATE", "as of a state, an event of the log, or a date; default now")
 }
 
 extension [Option] {
@@ -45,11 +45,11 @@ extension Invocation {
   }
 
   /// The instant that an option names; nil if it is not given.
-  /// - Throws: ``UsageError`` for a text that is none.
+  /// - Throws: ``UsageError`` for an invalid text.
   func instant(_ name: String) throws -> WrittenDate? {
     guard let text = text(name) else { return nil }
     guard let written = WrittenDate(text) else {
-      throw UsageError("--\(name) needs an instant such as 2024-05-31T18:30:00Z; '\(text)' is none.")
+      throw UsageError("--\(name) needs an instant such as 2024-05-31T18:30:00Z; got '\(text)'.")
     }
     return written
   }

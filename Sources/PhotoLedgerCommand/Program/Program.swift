@@ -117,7 +117,7 @@ enum Program {
     }
   }
 
-  /// A sentence without the rest of arguments that nobody can read to their end.
+  /// A message with excessively long arguments truncated.
   private static func shortened(_ sentence: String, _ words: [String]) -> String {
     words.filter { $0.utf8.count > argumentByteLimit }.reduce(sentence) { sentence, word in
       let value = word.hasPrefix("--") ? word.drop { $0 != "=" }.dropFirst() : word[...]

@@ -3,12 +3,12 @@ import PhotoLedger
 
 // The dialogue that a phone shows when an app first wants the photos, for the command line (FR-18, W20).
 //
-// The person at the terminal is taken for the library's owner: whoever can run this program on the directory can do all
-// of it anyway. The terminal is that of standard input, opened anew by its name, so that the question is seen where
-// standard output and standard error are pipes. Where standard input is no terminal nobody is asked: a script must
-// never hang on a question, nor answer one by what it feeds to `apply`.
+// The user at the terminal acts as the library's owner, since a user who can run this program on the directory can do
+// everything anyway. The terminal is that of standard input, opened again by its name, so that the prompt is visible
+// even if standard output and standard error are pipes. If standard input is not a terminal, there is no prompt: a
+// script must never hang on a question, nor answer one by the input of `apply`.
 
-/// Asks the person at the terminal of standard input about clients.
+/// Prompts the user at the terminal of standard input for permissions.
 struct TerminalPrompt: PermissionPrompt {
   private let terminal: FileHandle
 
@@ -22,22 +22,22 @@ struct TerminalPrompt: PermissionPrompt {
     terminal = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 
-  /// Says that nobody was asked about a client, and what the owner can do.
+  /// The message that a client was not prompted for, and what the owner can do.
   static func absence(for client: String) -> String {
     """
-    Nobody has decided what the client '\(client)' may do, and standard input is no terminal on which to ask. The \
+    The permission of the client '\(client)' is undecided, and standard input is not a terminal for a prompt. The \
     owner can decide with `client authorize`, `client limit` or `client deny`.
     """
   }
 
   func decide(about client: Client, for level: AccessLevel, in library: PhotoLibrary) -> PermissionDecision? {
     let wish = level == .readWrite ? "read and change the library" : "add to the library"
-    show("The client '\(client.name)' asks to \(wish).")
-    if let words = client.usageDescription(for: level) { show("It says: \(words)") }
+    show("The client '\(client.name)' requests permission to \(wish).")
+    if let words = client.usageDescription(for: level) { show("Usage description: \(words)") }
     let question =
       level == .readWrite
-      ? "Allow all of it (a), some of it (s), or deny it (d)? Enter decides nothing: "
-      : "Allow it (a), or deny it (d)? Enter decides nothing: "
+      ? "Allow all of it (a), some of it (s), or deny it (d)? Enter to decide later: "
+      : "Allow it (a), or deny it (d)? Enter to decide later: "
     while let answer = ask(question) {
       switch answer.lowercased() {
       case "": return nil
@@ -45,26 +45,27 @@ struct TerminalPrompt: PermissionPrompt {
       case "d", "deny": return .deny
       case "s" where level == .readWrite, "some" where level == .readWrite:
         if let assets = askForAssets("Which?", in: library) { return .limit(to: assets) }
-      default: show("'\(answer)' is no answer.")
+      default: show("'\(answer)' is not a valid answer.")
       }
     }
     return nil
   }
 
   func offerMore(to client: Client, in library: PhotoLibrary) -> [LocalIdentifier] {
-    show("The client '\(client.name)' sees \(TextLayout.counted(client.selectionCount, "asset")) of the library.")
+    show(
+      "The client '\(client.name)' has access to \(TextLayout.counted(client.selectionCount, "asset")) of the library.")
     return askForAssets("Which more?", in: library) ?? []
   }
 
-  /// Asks whether something is to be done that cannot be taken back; only the word itself is a yes.
+  /// Asks to confirm an irreversible operation; only the full word is a yes.
   func confirms(_ sentences: [String], _ question: String) -> Bool {
     for sentence in sentences { show(sentence) }
-    return ask("\(question) Type 'yes' to go on: ") == "yes"
+    return ask("\(question) Type 'yes' to continue: ") == "yes"
   }
 
   /// Asks until the answer names assets of the library; nil if it is empty.
   private func askForAssets(_ question: String, in library: PhotoLibrary) -> [LocalIdentifier]? {
-    while let answer = ask("\(question) Identifiers of assets, or how many of those added last; Enter for none: ") {
+    while let answer = ask("\(question) Identifiers of assets, or the number of assets added last; Enter for none: ") {
       if answer.isEmpty { return nil }
       do {
         if let count = Int(answer) { return try newest(count, in: library) }
@@ -77,8 +78,8 @@ struct TerminalPrompt: PermissionPrompt {
   }
 
   private func newest(_ count: Int, in library: PhotoLibrary) throws -> [LocalIdentifier] {
-    guard count > 0 else { throw UsageError("A number of assets is 1 or more.") }
-    // The order of addition, in which the assets of one commit are told apart, too.
+    guard count > 0 else { throw UsageError("The number of assets must be 1 or more.") }
+    // The order of addition, which also distinguishes the assets of one commit.
     let assets = try library.fetchAssets()
     return try assets.objects(at: max(0, assets.count - count)..<assets.count).map(\.id)
   }
@@ -102,7 +103,7 @@ struct TerminalPrompt: PermissionPrompt {
     return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespaces)
   }
 
-  /// Writes to the terminal. A failure there has nowhere to be told; the next read finds the terminal gone.
+  /// Writes to the terminal. A failure there cannot be reported; the next read finds the terminal closed.
   private func write(_ text: String) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
@@ -114,7 +115,7 @@ struct TerminalPrompt: PermissionPrompt {
 }
 
 extension PhotoLibrary {
-  /// Whether nobody has decided about this view's client, at any level.
+  /// Whether this view's client is undecided, at every level.
   var isUndecided: Bool {
     get throws { try AccessLevel.allCases.allSatisfy { try authorizationStatus(for: $0) == .notDetermined } }
   }

@@ -145,7 +145,7 @@ open class PHAssetChangeRequest: PHChangeRequest {
     change({ $0.removedKeywords = [keyword] }, { $0.keywords.remove(keyword) })
   }
 
-  /// Lets a Live Photo's video be played, or not; nothing for an asset that is being created.
+  /// Sets whether a Live Photo's video is played; no effect for an asset that is being created.
   open func setLivePhotoVideoPlaybackEnabled(_ enabled: Bool) {
     change({ $0.isLivePhotoVideoPlaybackEnabled = enabled }, { _ in })
   }

@@ -114,7 +114,7 @@ public final class PHFetchResultChangeDetails<ObjectType: PHObject>: NSObject, S
     }
   }
 
-  /// Whether the index sets are told (CD-14, CD-15).
+  /// Whether the index sets are available (CD-14, CD-15).
   public var hasIncrementalChanges: Bool {
     details(assets: \.hasIncrementalChanges, collections: \.hasIncrementalChanges, nothing: true)
   }

@@ -9,7 +9,7 @@
 //
 //     key: "duration" ───────────────────────┐
 //     keyPath: \PHAsset.duration ── table ────┴─ key ─▶ keyPath: \PHObject.comparedHere, comparator
-//     keyPath: \PHAsset.location ── not in it ── name ─▶ the same; the fetch refuses the name (FR-09)
+//     keyPath: \PHAsset.location ── not in it ── name ─▶ the same; the fetch rejects the name (FR-09)
 //     Foundation's own: a comparator, or a key path of another class ─▶ refused
 
 internal import PhotoLedger
@@ -44,7 +44,7 @@ extension NSSortDescriptor {
   /// An order by a property of assets or collections (a.9; Apple: `NSSortDescriptor(keyPath:ascending:)`).
   ///
   /// It is the same as one made with the property's name: a missing value comes first in ascending order. A property
-  /// that nothing can be sorted by is refused by the fetch, by name (FR-09).
+  /// that nothing can be sorted by is rejected by the fetch, by name (FR-09).
   /// - Parameters:
   ///   - keyPath: a property of the class that is fetched, or of the class above it.
   ///   - ascending: whether small values come first.

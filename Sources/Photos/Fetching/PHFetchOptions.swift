@@ -14,7 +14,7 @@ open class PHFetchOptions: NSObject, NSCopying {
   open var includeAssetSourceTypes: PHAssetSourceType = []
   /// The largest number of objects; 0 for all (FR-05).
   open var fetchLimit = 0
-  /// Whether changes are told one by one (CD-15).
+  /// Whether changes are incremental (CD-15).
   open var wantsIncrementalChangeDetails = true
   /// Nothing is prefetched: words are read when they are asked for. Kept for source compatibility.
   open var prefetchAssetExtendedMetadata = false

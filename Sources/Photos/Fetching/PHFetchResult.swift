@@ -112,7 +112,7 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
     }
   }
 
-  /// The position of an object if it lies in a stretch; `NSNotFound` otherwise (FR-03).
+  /// The position of an object if it is in a range; `NSNotFound` otherwise (FR-03).
   open func index(of anObject: ObjectType, in range: NSRange) -> Int {
     let index = index(of: anObject)
     return index != NSNotFound && NSLocationInRange(index, range) ? index : NSNotFound

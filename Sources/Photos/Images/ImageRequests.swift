@@ -68,7 +68,7 @@ struct AssetWish: Sendable {
     return (still, video, library)
   }
 
-  /// Tells how far the request is.
+  /// Reports progress.
   /// - Throws: `CancellationError` if the handler asks to stop.
   func tell(_ share: Double, _ number: PHImageRequestID) throws {
     guard let progress else { return }
@@ -112,7 +112,7 @@ struct AssetWish: Sendable {
   }
 }
 
-/// What a handler is told.
+/// The arguments of a handler.
 struct RequestAnswer<Value>: @unchecked Sendable {  // guarded by: made by the request's task, then the handler's alone
   let information: [AnyHashable: Any]
   let value: Value?
@@ -124,8 +124,8 @@ struct RequestAnswer<Value>: @unchecked Sendable {  // guarded by: made by the r
 
 /// The requests of a manager that are under way.
 ///
-/// Their tasks run on a queue of their own: whoever waits for a synchronous request may hold a thread of the
-/// cooperative pool, and as many of those as there are would wait for each other for ever.
+/// Their tasks run on a queue of their own: a synchronous request may block a thread of the cooperative pool, and
+/// blocking all of them would be a deadlock.
 final class ImageRequests: Sendable {
   private struct State {
     var last: PHImageRequestID = 0
@@ -140,7 +140,7 @@ final class ImageRequests: Sendable {
   private let state = Mutex(State())
   private static let executor = QueueExecutor()
 
-  /// Begins a request; a synchronous one is over when this returns, its answers told on the caller's thread.
+  /// Begins a request; a synchronous one has ended when this returns, with its handlers called on the caller's thread.
   func run<Value>(
     isSynchronous: Bool, told handler: @escaping (RequestAnswer<Value>) -> Void,
     body: @escaping @Sendable (PHImageRequestID, @Sendable (RequestAnswer<Value>) -> Void) async -> Void

@@ -83,7 +83,7 @@ package struct InstalledRenderer: PHImageRenderer {
   }
 }
 
-/// Lets as many pictures be made at the same time as there are processors; the others wait without holding a thread.
+/// Limits concurrent rendering to the number of processors; the others wait without holding a thread.
 final class RenderTurns: Sendable {
   private struct State {
     var free: Int

@@ -8,18 +8,18 @@
 // Sizes are those of PhotoKit's header: `exact` gives exactly the target size, by enlarging, and by cutting what fills
 // it; `fast` gives one that fits or fills it, and is never larger than the original; `none` gives the original's own.
 //
-//     opportunistic   the renderer's quick picture, told as degraded, then the exact one
+//     opportunistic   the renderer's quick picture, marked as degraded, then the exact one
 //     fastFormat      the quick picture
 //     highQuality     the exact picture
 //
-// A request has a task; cancelling it ends the renderer's work, and the handler is told that it was cancelled.
+// A request has a task; cancelling it ends the renderer's work, and the handler receives the cancellation.
 
 internal import PhotoLedger
 import Synchronization
 
 /// Makes pictures; the programs of the machine do unless another renderer is installed. Apple has no such type.
 public protocol PHImageRenderer: Sendable {
-  /// How the picture in a file has to be turned to be looked at; nil if the renderer cannot tell.
+  /// The orientation of the picture in a file; nil if the renderer cannot determine it.
   func orientation(ofFileAt url: URL) throws -> CGImagePropertyOrientation?
 
   /// A picture of a file, turned upright; called on a thread that it may hold, in a task that may be cancelled.
@@ -61,7 +61,7 @@ public let PHImageErrorKey = "PHImageErrorKey"
 public let PHImageResultRequestIDKey = "PHImageResultRequestIDKey"
 /// The information about a picture: never true, since nothing is elsewhere (Apple: `PHImageResultIsInCloudKey`).
 public let PHImageResultIsInCloudKey = "PHImageResultIsInCloudKey"
-/// The information about bytes: true if no renderer could tell the orientation. Apple has no such key.
+/// In the information about data: true if no renderer could determine the orientation. Apple has no such key.
 public let PHImageResultOrientationIsUnknownKey = "PHImageResultOrientationIsUnknownKey"
 
 /// How a picture meets a size (Apple: `PHImageContentMode`).
@@ -105,7 +105,7 @@ public enum PHImageRequestOptionsResizeMode: Int, Sendable, CaseIterable {
   case exact = 2
 }
 
-/// Is told how far a request is (Apple: `PHAssetImageProgressHandler`).
+/// The progress handler of a request (Apple: `PHAssetImageProgressHandler`).
 public typealias PHAssetImageProgressHandler = @Sendable (
   Double, (any Error)?, UnsafeMutablePointer<ObjCBool>, [AnyHashable: Any]?
 ) -> Void
@@ -126,7 +126,7 @@ open class PHImageRequestOptions: NSObject, NSCopying {
   open var isNetworkAccessAllowed = false
   /// Whether the handler is called once, before the request returns.
   open var isSynchronous = false
-  /// Is told how much of the bytes was read; setting `stop` cancels the request.
+  /// Called with the fraction of the bytes read; setting `stop` cancels the request.
   open var progressHandler: PHAssetImageProgressHandler?
 
   /// Options for the current version, something soon.
@@ -163,8 +163,8 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
   /// (Apple: `requestImageDataAndOrientation(for:options:resultHandler:)`).
   ///
   /// The handler is called once: with data, kind of data, orientation and information, or without data and with an
-  /// error in the information. The orientation is `.up` where no renderer can tell it, and the information says so.
-  /// A synchronous request calls it before it returns, on the caller's thread; another one on a thread of its own.
+  /// error in the information. The orientation is `.up` if no renderer can determine it, and the information says so. A
+  /// synchronous request calls it before it returns, on the caller's thread; another one on a thread of its own.
   @discardableResult
   open func requestImageDataAndOrientation(
     for asset: PHAsset, options: PHImageRequestOptions?,
@@ -250,7 +250,7 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
     }
   }
 
-  /// Ends a request early; its handler is told that it was cancelled (Apple: `cancelImageRequest(_:)`).
+  /// Cancels a request; its handler receives the cancellation (Apple: `cancelImageRequest(_:)`).
   open func cancelImageRequest(_ requestID: PHImageRequestID) { requests.cancel(requestID) }
 }
 

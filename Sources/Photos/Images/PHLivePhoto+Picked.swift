@@ -6,7 +6,7 @@ internal import MediaImport
 internal import PhotoLedger
 
 extension PHLivePhoto: PickedFilesReading {
-  /// A Live Photo, which no single stretch of bytes is.
+  /// A Live Photo, which is not a single sequence of bytes.
   public static var readableTypeIdentifiersForItemProvider: [String] { [UTType.livePhoto.identifier] }
 
   /// Always throws: a Live Photo is two files, which ``NSItemProvider/loadObject(ofClass:completionHandler:)`` loads.

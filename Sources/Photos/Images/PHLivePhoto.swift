@@ -77,7 +77,7 @@ public final class PHLivePhoto: NSObject, NSCopying, @unchecked Sendable {  // g
     }
   }
 
-  /// Ends a request early; its handler is told that it was cancelled (Apple: `cancelRequest(withRequestID:)`).
+  /// Cancels a request; its handler receives the cancellation (Apple: `cancelRequest(withRequestID:)`).
   public class func cancelRequest(withRequestID requestID: PHLivePhotoRequestID) { requests.cancel(requestID) }
 
   private convenience init(files: [URL], _ target: CGSize, _ mode: PHImageContentMode) throws {
@@ -131,7 +131,7 @@ open class PHLivePhotoRequestOptions: NSObject, NSCopying {
   open var deliveryMode = PHImageRequestOptionsDeliveryMode.opportunistic
   /// Every byte is here or nowhere: it makes no difference. Kept for source compatibility.
   open var isNetworkAccessAllowed = false
-  /// Is told 1 when the Live Photo is there; setting `stop` cancels the request.
+  /// Called with 1 when the Live Photo is available; setting `stop` cancels the request.
   open var progressHandler: PHAssetImageProgressHandler?
 
   /// Options for the current version.

@@ -1,5 +1,5 @@
-// Videos of assets, as stand-ins for AVFoundation's objects over the library's own files. Each request reads what the
-// film says before it answers, so that an asset that is given has a length and tracks.
+// Videos of assets, as stand-ins for AVFoundation's objects over the library's own files. Each request reads the
+// video's metadata before it answers, so that the asset has a duration and tracks.
 
 internal import MediaImport
 internal import PhotoLedger
@@ -24,7 +24,7 @@ public enum PHVideoRequestOptionsDeliveryMode: Int, Sendable, CaseIterable {
   case fastFormat = 3
 }
 
-/// Is told how far a request for a video is (Apple: `PHAssetVideoProgressHandler`).
+/// The progress handler of a request for a video (Apple: `PHAssetVideoProgressHandler`).
 public typealias PHAssetVideoProgressHandler = PHAssetImageProgressHandler
 
 /// How a video is asked for (Apple: `PHVideoRequestOptions`).
@@ -35,7 +35,7 @@ open class PHVideoRequestOptions: NSObject, NSCopying {
   open var deliveryMode = PHVideoRequestOptionsDeliveryMode.automatic
   /// Every byte is here or nowhere: it makes no difference. Kept for source compatibility.
   open var isNetworkAccessAllowed = false
-  /// Is told 1 when the video is there; setting `stop` cancels the request.
+  /// Called with 1 when the video is available; setting `stop` cancels the request.
   open var progressHandler: PHAssetVideoProgressHandler?
 
   /// Options for the current version.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The clients of one open library in this process, each with the one object that stands for it.
 final class ClientTable: Sendable {
-  /// A client, and the moment that it looks at, if it is not now.
+  /// A client, and the moment of its view, if it is not the current state.
   private struct Key: Hashable {
     let client: String
     let commit: UInt64?

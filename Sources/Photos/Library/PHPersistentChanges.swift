@@ -46,9 +46,9 @@ public final class PHPersistentChangeFetchResult: NSObject, Sequence, Sendable {
 
   /// Walks through the changes up to the state at the time of the fetch.
   ///
-  /// If the log cannot be read to there, because the history was shortened or access was taken back meanwhile, the
-  /// last change of the walk throws that error when it is asked for its details, and its token is the one before: no
-  /// client takes a walk that was cut short for a whole one.
+  /// If the log cannot be read to there, because the history was shortened or access was withdrawn meanwhile, the last
+  /// change of the walk throws that error when its details are requested, and its token is the previous one: a client
+  /// cannot mistake an interrupted walk for a complete one.
   public func makeIterator() -> AnyIterator<PHPersistentChange> {
     var token = start
     var portion: ArraySlice<PersistentChange> = []
@@ -157,12 +157,12 @@ public final class PHCloudIdentifier: NSObject, NSSecureCoding, NSCopying, Senda
 
   init(_ identifier: CloudIdentifier) { (self.identifier, spelling) = (identifier, identifier.archivalStringValue) }
 
-  /// Reads a spelling; one that is none finds nothing (Apple: deprecated).
+  /// Parses the text form; an invalid one finds nothing (Apple: deprecated).
   public init(stringValue: String) {
     (identifier, spelling) = (CloudIdentifier(archivalStringValue: stringValue), stringValue)
   }
 
-  /// Reads a spelling; nil if it is none.
+  /// Parses the text form; nil if it is invalid.
   public convenience init?(archivalStringValue: String) {
     guard let identifier = CloudIdentifier(archivalStringValue: archivalStringValue) else { return nil }
     self.init(identifier)

@@ -1,9 +1,10 @@
 // Change blocks. The requests of PhotoKit find their block by themselves: it is a task-local value while the block
 // runs, on the thread of the caller, so blocks of several tasks do not mix.
 //
-// What a request is told until the block returns counts, in whatever order: an edit's recipe may be set after the edit
-// was assigned. So edits are recorded when the block has returned. The files that they render lie in folders that go
-// with their outputs; the library takes them after the block, so the folders are kept until its outcome is known.
+// Everything set on a request until the block returns is used, in any order: an edit's adjustment data may be set after
+// the edit was assigned. So edits are recorded when the block has returned. The files that they render are in folders
+// that are removed with their outputs; the library takes them after the block, so the folders are kept until its
+// outcome is known.
 
 internal import PhotoLedger
 import Synchronization
@@ -45,7 +46,7 @@ struct CurrentBlock: @unchecked Sendable {  // guarded by: the task that runs th
 }
 
 extension PHPhotoLibrary {
-  /// Carries out all requests of a block as one commit, or none (CB-01, CB-06; Apple: `performChanges(_:)`).
+  /// Executes all requests of a block as one commit, or none (CB-01, CB-06; Apple: `performChanges(_:)`).
   ///
   /// The block is called at once, where the caller is (OB-05).
   /// - Throws: `PHPhotosError`; a block inside a block is `changeNotSupported` (CB-03).
@@ -59,7 +60,7 @@ extension PHPhotoLibrary {
     }
   }
 
-  /// The same, telling a handler on an arbitrary queue (CB-04; Apple: `performChanges(_:completionHandler:)`).
+  /// The same, calling a handler on an arbitrary queue (CB-04; Apple: `performChanges(_:completionHandler:)`).
   @preconcurrency
   public func performChanges(
     _ changeBlock: @escaping () -> Void, completionHandler: (@Sendable (Bool, (any Error)?) -> Void)? = nil

@@ -1,28 +1,28 @@
-// Observers. The core tells observers of its own kind; each of Apple's kind is given one of those, which holds it
-// weakly (OB-04) and lives in the library's table until it is unregistered.
+// Observers. The core calls observers of its own kind; each of Apple's kind gets one of those, which holds it weakly
+// (OB-04) and stays in the library's table until it is unregistered.
 
 internal import PhotoLedger
 import Synchronization
 
-/// Is told of each commit that concerns it (OB-01, OB-03; Apple: `PHPhotoLibraryChangeObserver`).
+/// An observer of commits (OB-01, OB-03; Apple: `PHPhotoLibraryChangeObserver`).
 public protocol PHPhotoLibraryChangeObserver: NSObjectProtocol {
   /// Something has changed; called on a serial queue of the observer's.
   func photoLibraryDidChange(_ changeInstance: PHChange)
 }
 
-/// Is told when the library can no longer be used (Apple: `PHPhotoLibraryAvailabilityObserver`).
+/// An observer of the library's availability (Apple: `PHPhotoLibraryAvailabilityObserver`).
 public protocol PHPhotoLibraryAvailabilityObserver: NSObjectProtocol {
   /// The library was closed, or its log was found damaged; see `unavailabilityReason`.
   func photoLibraryDidBecomeUnavailable(_ photoLibrary: PHPhotoLibrary)
 }
 
-/// Is told that the history has grown (PH-09; Apple: `PHPhotoLibraryPersistentChangesObserver`).
+/// An observer of the history (PH-09; Apple: `PHPhotoLibraryPersistentChangesObserver`).
 public protocol PHPhotoLibraryPersistentChangesObserver: NSObjectProtocol {
   /// There is more; fetch it since your token.
   func photoLibraryPersistentChangesDidUpdate(_ photoLibrary: PHPhotoLibrary)
 }
 
-/// Who is told for whom.
+/// The registered observers.
 final class ObserverTable: Sendable {
   enum Relay {
     case changes(ChangeRelay), history(HistoryRelay), availability(AvailabilityRelay)
@@ -56,7 +56,7 @@ final class ObserverTable: Sendable {
   /// What an observer is registered for.
   enum Kind { case changes, history, availability }
 
-  /// Who is told, by where it lies, and of what: an observer is known by that even in its `deinit`.
+  /// The key of a registration: an observer's address, valid even in its `deinit`, and the kind.
   private struct Entry {
     let address: ObjectIdentifier
     let kind: Kind
@@ -69,7 +69,7 @@ final class ObserverTable: Sendable {
 
   private struct State {
     var entries: [Entry] = []
-    /// Another library has become the shared one: nobody is told any more.
+    /// Another library has become the shared one: observers are no longer called.
     var isClosed = false
   }
 
@@ -90,10 +90,10 @@ final class ObserverTable: Sendable {
     remove(from: library) { $0.isFor(observer, kind) }
   }
 
-  /// Lets go of those whose observers are gone, so that one that comes to lie where another did is not taken for it.
+  /// Removes those whose observers were released, so that a new one at the same address is not taken for it.
   ///
-  /// Outside the lock: whoever looks at an observer holds it for that moment, and may be the last who does. What its
-  /// `deinit` then does comes back here, as unregistering does.
+  /// Outside the lock: reading a weak observer retains it briefly, possibly as the last reference. Its `deinit` may
+  /// then call back here, for example to unregister.
   private func forgetAbandoned(from library: PhotoLibrary) {
     let all = state.withLock { Transfer($0.entries.map(\.relay)) }
     let gone = Set(all.relays.filter { $0.observer == nil }.map { ObjectIdentifier($0.object) })
@@ -109,7 +109,7 @@ final class ObserverTable: Sendable {
     for relay in found.relays { relay.unregister(from: library) }
   }
 
-  /// Ends all telling; observers of availability are told so, on an arbitrary queue.
+  /// Unregisters all observers; observers of availability are notified, on an arbitrary queue.
   func close(from library: PHPhotoLibrary) {
     let found = state.withLock { state in
       state.isClosed = true
@@ -173,7 +173,7 @@ final class AvailabilityRelay: PhotoLibraryAvailabilityObserver, @unchecked Send
 }
 
 extension PHPhotoLibrary {
-  /// Registers an observer; with a closed library, of which there is nothing to tell any more, nothing happens.
+  /// Registers an observer; no effect for a closed library, which has no further changes.
   private func whileOpen(_ register: () throws -> Void) {
     do {
       try register()
@@ -184,38 +184,38 @@ extension PHPhotoLibrary {
     }
   }
 
-  /// Tells an observer of later changes; it is not retained, and told once though it registers twice
-  /// (OB-04; Apple: `register(_:)`).
+  /// Registers an observer of later changes; it is not retained, and called once even if registered twice (OB-04;
+  /// Apple: `register(_:)`).
   public func register(_ observer: any PHPhotoLibraryChangeObserver) {
     let relay = ChangeRelay(observer, self)
     let isNew = observers.add(.changes(relay), of: .changes, for: observer, from: core)
     if isNew { whileOpen { try core.register(relay) } }
   }
 
-  /// Tells an observer no longer (Apple: `unregisterChangeObserver(_:)`).
+  /// Unregisters an observer (Apple: `unregisterChangeObserver(_:)`).
   public func unregisterChangeObserver(_ observer: any PHPhotoLibraryChangeObserver) {
     observers.remove(observer, of: .changes, from: core)
   }
 
-  /// Tells an observer when the library becomes unavailable; it is not retained (Apple: `register(_:)`).
+  /// Registers an observer of availability; it is not retained (Apple: `register(_:)`).
   public func register(_ observer: any PHPhotoLibraryAvailabilityObserver) {
     let relay = AvailabilityRelay(observer, self)
     if observers.add(.availability(relay), of: .availability, for: observer, from: core) { core.register(relay) }
   }
 
-  /// Tells an observer no longer (Apple: `unregisterAvailabilityObserver(_:)`).
+  /// Unregisters an observer (Apple: `unregisterAvailabilityObserver(_:)`).
   public func unregisterAvailabilityObserver(_ observer: any PHPhotoLibraryAvailabilityObserver) {
     observers.remove(observer, of: .availability, from: core)
   }
 
-  /// Tells an observer that the history has grown; it is not retained (PH-09; Apple: `register(_:)`).
+  /// Registers an observer of the history; it is not retained (PH-09; Apple: `register(_:)`).
   public func register(_ observer: any PHPhotoLibraryPersistentChangesObserver) {
     let relay = HistoryRelay(observer, self)
     let isNew = observers.add(.history(relay), of: .history, for: observer, from: core)
     if isNew { whileOpen { try core.register(relay) } }
   }
 
-  /// Tells an observer no longer (Apple: `unregisterPersistentChangesObserver(_:)`).
+  /// Unregisters an observer (Apple: `unregisterPersistentChangesObserver(_:)`).
   public func unregisterPersistentChangesObserver(_ observer: any PHPhotoLibraryPersistentChangesObserver) {
     observers.remove(observer, of: .history, from: core)
   }

@@ -18,7 +18,7 @@
 // without.
 //
 // The store of a relinquished library stays open as long as an object of it is referred to: a result is pinned to its
-// commit and `object(at:)` has no way to fail. Refused: closing it, which would end the process at the next read.
+// commit and `object(at:)` has no way to fail. Rejected: closing it, which would end the process at the next read.
 
 @_exported import Foundation
 @_exported import FoundationNetworking
@@ -59,17 +59,15 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
 
   private static let current = Mutex<Current?>(nil)
 
-  /// Says which library ``shared()`` means to the process, and as which client. Apple has no such call.
+  /// Sets the process's ``shared()`` library, and its client. Apple has no such call.
   ///
-  /// A later call for the same library names another client: the former one's objects and observers go on as they were.
-  /// A later call for another library relinquishes the former one, for all its clients: whatever of it can fail does so
+  /// A later call for the same library names another client: the former one's objects and observers remain usable. A
+  /// later call for another library relinquishes the former one, for all its clients: whatever of it can fail does so
   /// from then on with `PHPhotosError.switchingSystemPhotoLibrary`, and its fetch results can still be read. For
   /// several clients at a time, see `withClient(named:_:)`.
-  /// - Parameters:
-  ///   - url: the folder of the library.
-  ///   - client: the name of the client; the owner sees everything.
-  ///   - createsIfMissing: makes a library if there is none. Without it a mistyped path is an error, and not an empty
-  ///     library to which a backup would be adjusted.
+  /// - Parameters: - url: the folder of the library. - client: the name of the client; the owner has full access. -
+  ///   createsIfMissing: creates a library if there is none. Without it a mistyped path is an error, and not an empty
+  ///   library to which a backup would be synchronised.
   /// - Throws: `LibraryError` if the library cannot be opened or made.
   public static func bootstrap(
     libraryAt url: URL, client: String = PhotoLibrary.owner, createsIfMissing: Bool = false
@@ -83,7 +81,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     bootstrap(client == PhotoLibrary.owner ? library : library.as(client))
   }
 
-  /// Says which open library, as which client, ``shared()`` means: for a program that uses the core too.
+  /// Sets ``shared()`` to an open library of a client, for a program that also uses the core.
   ///
   /// New files are examined by exiftool unless ``PhotoLibrary/setMediaProbe(_:whenUnavailable:)`` chose otherwise
   /// before.
@@ -238,14 +236,14 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     }
   }
 
-  /// What the client may read and write, told as authorized when it is limited (AU-06; Apple: deprecated).
+  /// The status for reading and writing, `authorized` for limited access (AU-06; Apple: deprecated).
   open class func authorizationStatus() -> PHAuthorizationStatus {
     answer("PHPhotoLibrary.authorizationStatus()") {
       try shared().core.authorizationStatus()
     }
   }
 
-  /// Asks for permission, once, through the prompt of the core (FR-18; Apple: `requestAuthorization(for:)`).
+  /// Requests permission, once, through the prompt of the core (FR-18; Apple: `requestAuthorization(for:)`).
   ///
   /// Traps, as on Apple's systems, for a client that has not said why it wants the access.
   @discardableResult
@@ -265,7 +263,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     Task { handler(await requestAuthorization(for: accessLevel)) }
   }
 
-  /// Asks for reading and writing, and tells authorized when it is limited (AU-06; Apple: deprecated).
+  /// Requests reading and writing, and returns `authorized` for limited access (AU-06; Apple: deprecated).
   @preconcurrency
   open class func requestAuthorization(_ handler: @escaping @Sendable (PHAuthorizationStatus) -> Void) {
     Task {
@@ -274,7 +272,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     }
   }
 
-  /// Lets the person at the library add to a limited client's selection (AU-05).
+  /// Shows the prompt for more assets of a limited client's selection (AU-05).
   ///
   /// The prompt of the core asks; Apple's forms, which take a view controller, do the same. What is added arrives
   /// through the change observers as well (AU-04).
@@ -289,8 +287,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     }
   }
 
-  /// Lets the person at the library add to a limited client's selection
-  /// (Apple: `presentLimitedLibraryPicker(from:)`).
+  /// Shows the prompt for more assets of a limited client's selection (Apple: `presentLimitedLibraryPicker(from:)`).
   /// - Parameter controller: makes no difference, as there is no screen. Kept for source compatibility.
   /// - Returns: as ``presentLimitedLibraryPicker()``.
   @discardableResult

@@ -17,7 +17,7 @@ public let PHLocalIdentifiersErrorKey = "PHLocalIdentifiersErrorKey"
 public struct PHPhotosError: CustomNSError, LocalizedError, Hashable, Sendable, CustomStringConvertible {
   /// The number of an error (Apple: `PHPhotosError.Code`).
   public enum Code: Int, Sendable, Hashable, CaseIterable {
-    /// Something else; the sentence tells what.
+    /// Another failure, described by the message.
     case internalError = -1
     /// Somebody said no: a confirmation, or a cancelled request.
     case userCancelled = 3072
@@ -39,7 +39,7 @@ public struct PHPhotosError: CustomNSError, LocalizedError, Hashable, Sendable, 
     case multipleIdentifiersFound = 3202
     /// A change's details were erased, or are not for this client (PH-07).
     case persistentChangeDetailsUnavailable = 3210
-    /// The request cannot be carried out on such an object.
+    /// The request is not possible on such an object.
     case changeNotSupported = 3300
     /// The request may succeed when it is made again.
     case operationInterrupted = 3301
@@ -53,9 +53,9 @@ public struct PHPhotosError: CustomNSError, LocalizedError, Hashable, Sendable, 
     case requestNotSupportedForAsset = 3306
     /// More was asked for than is handed over at once.
     case limitExceeded = 3307
-    /// The client may not, and nobody can change that (AU-11).
+    /// Access is restricted by a policy (AU-11).
     case accessRestricted = 3310
-    /// The client may not, because somebody said so (AU-11).
+    /// Access was denied (AU-11).
     case accessUserDenied = 3311
     /// A place that is kept in step by other programs; not given by this module.
     case libraryInFileProviderSyncRoot = 5423

@@ -19,7 +19,7 @@ public typealias PHAssetMediaType = MediaType
 public typealias PHAssetEditOperation = AssetEditOperation
 /// What can be done with a collection (Apple: `PHCollectionEditOperation`).
 public typealias PHCollectionEditOperation = CollectionEditOperation
-/// The kinds of objects that the history tells of (Apple: `PHObjectType`).
+/// The kinds of objects in the history (Apple: `PHObjectType`).
 public typealias PHObjectType = ObjectType
 
 extension PHAsset {
@@ -27,7 +27,7 @@ extension PHAsset {
   public typealias PlaybackStyle = PhotoLedger.PlaybackStyle
   /// What a Live Photo's video does (Apple: `PHAsset.PlaybackVariation`).
   public typealias PlaybackVariation = PhotoLedger.PlaybackVariation
-  /// Who adjusted an asset (Apple: `PHAsset.AdjustmentsState`).
+  /// Whether the user or the camera adjusted an asset (Apple: `PHAsset.AdjustmentsState`).
   public typealias AdjustmentsState = PhotoLedger.AdjustmentsState
   /// Which original of a RAW pair is the first (Apple: `PHAsset.OriginalResourceChoice`).
   public typealias OriginalResourceChoice = PhotoLedger.OriginalResourceChoice

@@ -89,7 +89,7 @@ open class PHAsset: PHObject, @unchecked Sendable {  // guarded by: holds consta
 
   private var metadata: ExtendedMetadata? {
     source.map { source in
-      PHPhotoLibrary.answer("Reading the words of \(source.asset.localIdentifier)") {
+      PHPhotoLibrary.answer("Reading the metadata of \(source.asset.localIdentifier)") {
         try source.library.core.extendedMetadata(of: source.asset)
       }
     }

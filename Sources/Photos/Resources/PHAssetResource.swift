@@ -115,7 +115,7 @@ struct ResourceFile: Sendable {
       try read(progress) { try handle.write(contentsOf: $0) }
       try handle.close()
     } catch {
-      try? FileManager.default.removeItem(at: target)  // The first error is the one to tell.
+      try? FileManager.default.removeItem(at: target)  // The first error is reported.
       throw error
     }
   }
@@ -126,14 +126,14 @@ public typealias PHAssetResourceDataRequestID = Int32
 /// No request (Apple: `PHInvalidAssetResourceDataRequestID`).
 public let PHInvalidAssetResourceDataRequestID: PHAssetResourceDataRequestID = 0
 
-/// Is told how much was read, from 0 to 1 (Apple: `PHAssetResourceProgressHandler`).
+/// Called with the fraction read, from 0 to 1 (Apple: `PHAssetResourceProgressHandler`).
 public typealias PHAssetResourceProgressHandler = @Sendable (Double) -> Void
 
 /// How bytes are read (Apple: `PHAssetResourceRequestOptions`).
 open class PHAssetResourceRequestOptions: NSObject, NSCopying {
   /// Every byte is here or nowhere: it makes no difference. Kept for source compatibility.
   open var isNetworkAccessAllowed = false
-  /// Is told how much was read.
+  /// Called with the fraction read.
   open var progressHandler: PHAssetResourceProgressHandler?
 
   /// Options without a handler.
@@ -201,7 +201,7 @@ open class PHAssetResourceManager: NSObject, @unchecked Sendable {  // guarded b
     }
   }
 
-  /// Ends a request early; its completion handler is told `userCancelled` (Apple: `cancelDataRequest(_:)`).
+  /// Cancels a request; its completion handler receives `userCancelled` (Apple: `cancelDataRequest(_:)`).
   open func cancelDataRequest(_ requestID: PHAssetResourceDataRequestID) { requests.cancel(requestID) }
 
   /// Writes the bytes to a new file (Apple: `writeData(for:toFile:options:)`).

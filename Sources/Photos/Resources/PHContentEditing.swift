@@ -9,14 +9,14 @@ public import PhotoLedger
 
 /// The recipe of an edit (Apple: `PHAdjustmentData`).
 public final class PHAdjustmentData: NSObject, Sendable {
-  /// Who can carry the recipe out.
+  /// The format of the adjustment data.
   public let formatIdentifier: String
   /// Which version of the format it is.
   public let formatVersion: String
   /// The recipe.
   public let data: Data
 
-  /// A recipe; empty data is refused when the edit is made (AS-04).
+  /// A recipe; empty data is rejected when the edit is made (AS-04).
   public init(formatIdentifier: String, formatVersion: String, data: Data) {
     (self.formatIdentifier, self.formatVersion, self.data) = (formatIdentifier, formatVersion, data)
   }
@@ -41,11 +41,11 @@ public let PHContentEditingInputCancelledKey = "PHContentEditingInputCancelledKe
 
 /// How editing input is asked for (Apple: `PHContentEditingInputRequestOptions`).
 open class PHContentEditingInputRequestOptions: NSObject {
-  /// Whether the program can carry out a stored recipe; then it is given the unedited base (AS-09). No, unless said.
+  /// Whether the editor can apply stored adjustment data; then it gets the unedited base (AS-09). False by default.
   open var canHandleAdjustmentData: (PHAdjustmentData) -> Bool = { _ in false }
   /// Every byte is here or nowhere: it makes no difference. Kept for source compatibility.
   open var isNetworkAccessAllowed = false
-  /// Is told 1 when the input is there: nothing is fetched on the way.
+  /// Called with 1 when the input is available: nothing is downloaded.
   open var progressHandler: ((Double, UnsafeMutablePointer<ObjCBool>) -> Void)?
   /// No display-size image is made either way. Kept for source compatibility.
   open var skipsDisplaySizeImage = false
@@ -153,7 +153,7 @@ public final class PHContentEditingOutput: NSObject {
     }
   }
 
-  /// The edit; the core refuses one that lacks its recipe or its render (AS-04).
+  /// The edit; the core rejects one that lacks its recipe or its render (AS-04).
   func edit() -> ContentEdit {
     ContentEdit(
       adjustmentData: adjustmentData?.core ?? AdjustmentData(formatIdentifier: "", formatVersion: "", data: Data()),
@@ -165,7 +165,7 @@ public final class PHContentEditingOutput: NSObject {
   func originals() -> [ResourceDraft] { written(photo: .photo, video: .video, pairedVideo: .pairedVideo) }
 }
 
-/// A folder for rendered files, which is removed when nobody needs it any more.
+/// A folder for rendered files, which is removed when it is no longer needed.
 final class RenderFolder: Sendable {
   private let url = FileManager.default.temporaryDirectory.appending(path: "photoledger-edit-\(UUID().uuidString)")
 
@@ -182,8 +182,8 @@ final class RenderFolder: Sendable {
 }
 
 extension PHAsset {
-  /// Asks for what an edit needs; the handler is called before this returns
-  /// (AS-09; Apple: `requestContentEditingInput(with:completionHandler:)`).
+  /// Requests the input of an edit; the handler is called before this returns (AS-09; Apple:
+  /// `requestContentEditingInput(with:completionHandler:)`).
   @discardableResult
   public func requestContentEditingInput(
     with options: PHContentEditingInputRequestOptions?,

@@ -124,7 +124,7 @@ open class AVAssetTrack: NSObject, @unchecked Sendable {  // guarded by: holds c
   open var preferredTransform: CGAffineTransform { CGAffineTransform(turnedBy: track.rotation, naturalSize) }
   /// Pictures a second; 0 for sound.
   open var nominalFrameRate: Float { Float(track.frameRate) }
-  /// Bits a second; 0 if the file does not tell.
+  /// Bits a second; 0 if not stated.
   open var estimatedDataRate: Float { Float(track.bitRate) }
   /// From the film's beginning on, as long as the track lasts.
   open var timeRange: CMTimeRange {

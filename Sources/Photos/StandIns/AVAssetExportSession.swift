@@ -218,13 +218,13 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {  // guarded by:
   private func begin() throws -> FilmExport {
     try state.withLock { state in
       precondition(
-        state.status == .unknown, "An AVAssetExportSession exports once; make another one for another file.")
+        state.status == .unknown, "An AVAssetExportSession exports once; create another one for another file.")
       state.status = .exporting
       guard let target = state.outputURL, target.isFileURL else {
         throw PHPhotosError(.internalError, "AVAssetExportSession.outputURL is not set to a file; set it first.")
       }
       guard !FileManager.default.fileExists(atPath: target.path) else {
-        throw PHPhotosError(.internalError, "There is a file at \(target.path) already; export to another place.")
+        throw PHPhotosError(.internalError, "The file \(target.path) already exists; export to another path.")
       }
       guard let type = state.outputFileType, supportedFileTypes.contains(type), let container = type.container else {
         throw PHPhotosError(

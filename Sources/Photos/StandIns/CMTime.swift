@@ -99,16 +99,16 @@ public struct CMTime: Sendable, Hashable, Comparable {
   }
 }
 
-/// A stretch of time (stands in for Core Media's `CMTimeRange`).
+/// A time range (stands in for Core Media's `CMTimeRange`).
 public struct CMTimeRange: Sendable, Hashable {
   /// When it begins.
   public var start: CMTime
   /// How long it lasts.
   public var duration: CMTime
 
-  /// A stretch by its beginning and its length.
+  /// A range by its start and its duration.
   public init(start: CMTime, duration: CMTime) { (self.start, self.duration) = (start, duration) }
-  /// A stretch by its beginning and its end.
+  /// A range by its start and its end.
   public init(start: CMTime, end: CMTime) { self.init(start: start, duration: end - start) }
 
   /// When it ends.
@@ -126,7 +126,7 @@ public func CMTimeMakeWithSeconds(_ seconds: Double, preferredTimescale: Int32) 
 /// The seconds of a time (stands in for Core Media's function).
 public func CMTimeGetSeconds(_ time: CMTime) -> Double { time.seconds }
 
-/// A stretch of time (stands in for Core Media's function).
+/// A time range (stands in for Core Media's function).
 public func CMTimeRangeMake(start: CMTime, duration: CMTime) -> CMTimeRange {
   CMTimeRange(start: start, duration: duration)
 }

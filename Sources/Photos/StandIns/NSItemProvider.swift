@@ -160,7 +160,7 @@ extension UIImage: NSItemProviderReading {
   /// - Throws: `PHPhotosError.invalidResource` if there are no bytes.
   public static func object(withItemProviderData data: Data, typeIdentifier: String) throws -> UIImage {
     guard let image = UIImage(data: data) else {
-      throw PHPhotosError(.invalidResource, "The picked item of type '\(typeIdentifier)' has no bytes to be a picture.")
+      throw PHPhotosError(.invalidResource, "The picked item of type '\(typeIdentifier)' has no bytes for a picture.")
     }
     return image
   }

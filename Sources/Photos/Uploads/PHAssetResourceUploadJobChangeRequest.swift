@@ -89,7 +89,7 @@ extension UploadDestination {
   }
 }
 
-/// How the jobs of a client are carried out (Apple: `PHAssetResourceUploadJobOptions`).
+/// How the jobs of a client are executed (Apple: `PHAssetResourceUploadJobOptions`).
 open class PHAssetResourceUploadJobOptions: NSObject, NSCopying {
   /// Whether jobs wait while the network is expensive, which ``PHPhotoLibrary/setNetworkIsExpensive(_:)`` says.
   open var preventsExpensiveNetworkAccess = false

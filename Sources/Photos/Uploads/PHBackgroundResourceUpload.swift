@@ -10,8 +10,8 @@ import Synchronization
 //               │        └─ failure ────▶ after a pause, longer each time
 //               └─────────────────────────────┘
 //
-// Jobs are carried out with and without an extension: it only makes and acknowledges them. While uploads are disabled
-// it is not called.
+// Jobs are executed with and without an extension: it only creates and acknowledges them. While uploads are disabled it
+// is not called.
 
 /// What an extension answers (Apple: `PHBackgroundResourceUploadProcessingResult`).
 public enum PHBackgroundResourceUploadProcessingResult: Sendable {
@@ -119,7 +119,7 @@ final class UploadExtensionHost: NSObject, PHPhotoLibraryChangeObserver, @unchec
       self?.wake.yield()
       return self != nil
     }
-    // The extension is told at once, also while it works.
+    // The extension is notified at once, also while it works.
     let isOver = Atomic(false)
     await withTaskCancellationHandler {
       await loop(process)

@@ -21,7 +21,7 @@ extension PHPhotoLibrary {
     if enable { try enableUploadJobExtension(with: uploadJobExtensionOptions) } else { try disableUploadJobExtension() }
   }
 
-  /// Lets upload jobs be made and carried out (Apple: `enableUploadJobExtension(with:)`).
+  /// Enables upload jobs (Apple: `enableUploadJobExtension(with:)`).
   ///
   /// A limited client may do so, too: it uploads what it sees.
   /// - Parameter options: nil for default values.
@@ -35,15 +35,15 @@ extension PHPhotoLibrary {
   /// - Throws: `PHPhotosError`.
   public func disableUploadJobExtension() throws { try uploads { try $0.disableUploads() } }
 
-  /// Changes how jobs are carried out (Apple: `setUploadJobExtensionOptions(_:)`).
+  /// Changes how jobs are executed (Apple: `setUploadJobExtensionOptions(_:)`).
   /// - Throws: `PHPhotosError.changeNotSupported` while they are disabled.
   public func setUploadJobExtensionOptions(_ options: PHAssetResourceUploadJobOptions) throws {
     try uploads { try $0.setUploadSettings(UploadSettings(options)) }
   }
 
-  /// Says when the network is expensive, for clients that want jobs to wait then; nil, as at the start: never.
+  /// Installs a function that reports an expensive network, for jobs that wait then; nil, the default: never.
   ///
-  /// Linux does not tell a metered connection from another. Apple has no such call.
+  /// Linux does not distinguish metered connections. Apple has no such call.
   /// - Parameter answer: called on a thread of the library's before each request.
   public func setNetworkIsExpensive(_ answer: (@Sendable () -> Bool)?) { core.setNetworkIsExpensive(answer) }
 

@@ -159,7 +159,7 @@ extension Data: Transferable {
 extension URL: Transferable {
   /// A file of any kind: the preferred representation of an item, in a folder of its own among the temporary files.
   ///
-  /// Whoever loads it removes it, as nobody else knows of it.
+  /// Removed by the loader, its only user.
   public static var transferRepresentation: some TransferRepresentation {
     FileRepresentation(importedContentType: .data) { received in
       let folder = FileManager.default.temporaryDirectory.appending(path: "received-\(UUID().uuidString)")

@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+// Comments and pages use the terms of the field. Whether prose reads well no test can tell; a few turns of phrase are
+// always a detour, and each has a plain form:
+//
+//     an observer is told of a commit      an observer receives a commit
+//     whoever reads it                     a reader, the caller
+//     nobody has decided                   the permission is undecided
+//
+// The list holds only turns without a good use. A turn that wraps to the next line is found as well: a line is read
+// with the first word of the one below. Rejected: a spelling checker or a grammar, which judge far more than they know.
+
+/// Turns of phrase that the project does not use.
+enum Prose {
+  /// The turns, in lower case, and what to write instead.
+  static let turns: KeyValuePairs<String, String> = [
+    "whoever": "the caller, the reader", "nobody": "no client, no process", "is told": "receives, gets",
+    "are told": "receive, get", "was told": "received, got", "were told": "received, got", "be told": "receive, get",
+    "carry out": "execute, apply", "carries out": "executes, applies", "carried out": "executed, applied",
+    "brought up": "migrated, upcast", "taken back": "undone, reverted", "takes back": "undoes, reverts",
+    "makes sense": "is valid", "makes no sense": "is invalid", "refused:": "Rejected:",
+  ]
+
+  /// The lines that hold a turn, with its name.
+  static func findings(in lines: [String]) -> [(line: Int, what: String)] {
+    lines.indices.flatMap { index in
+      let line = lines[index].lowercased()
+      let next = index + 1 < lines.count ? lines[index + 1].split { $0.isWhitespace || $0 == "/" }.first : nil
+      let window = line + " " + (next?.lowercased() ?? "")
+      return turns.compactMap { turn, instead in
+        let text = turn.contains(" ") ? window : line
+        return text.holds(turn) && contains(turn, text) ? (index, "says '\(turn)'; write: \(instead)") : nil
+      }
+    }
+  }
+
+  /// Whether a text holds a turn as whole words.
+  private static func contains(_ turn: String, _ text: String) -> Bool {
+    var rest = text[...]
+    while let found = rest.range(of: turn) {
+      let before = found.lowerBound == text.startIndex ? nil : text[text.index(before: found.lowerBound)]
+      let after = found.upperBound == text.endIndex ? nil : text[found.upperBound]
+      if before?.isLetter != true, after?.isLetter != true { return true }
+      rest = text[found.upperBound...]
+    }
+    return false
+  }
+
+  /// The pages: the catalog, and what lies beside the sources. Code blocks are left out.
+  static let pages: [String] = PackageFiles.paths.filter { path in
+    path.hasSuffix(".md")
+      && (!path.contains("/")
+        || [".github", "Benchmarks", "Migrations", "Sources"].contains(
+          String(path.prefix { $0 != "/" })))
+  }
+
+  /// The lines of a page, those of code blocks emptied.
+  static func lines(ofPage contents: String) -> [String] {
+    var isCode = false
+    return contents.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let isFence = line.drop { $0 == " " }.hasPrefix("```")
+      if isFence { isCode.toggle() }
+      return isCode || isFence ? "" : String(line)
+    }
+  }
+}
+
+extension Rule {
+  static let prose = Rule(
+    "comments use the terms of the field",
+    appliesTo: { $0.hasPrefix("Sources/") || $0.hasPrefix("Migrations/") },
+    check: { source in
+      let comments = source.text.map { line in
+        let bare = line.drop { $0 == " " }
+        return bare.hasPrefix("//") ? String(bare) : ""
+      }
+      return Prose.findings(in: comments).map { Finding(source, $0.line, $0.what) }
+    })
+}
+
+/// The pages are held to the same terms.
+@Suite("Prose")
+struct ProseTests {
+  @Test("a page uses the terms of the field", arguments: Prose.pages)
+  func page(_ path: String) throws {
+    let contents = try #require(PackageFiles.contents(path))
+    let found = Prose.findings(in: Prose.lines(ofPage: contents)).map { "\(path):\($0.line + 1): \($0.what)" }
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
+  @Test("the pages were found, and a page's code is left out")
+  func pages() {
+    #expect(Prose.pages.contains("README.md") && Prose.pages.count > 25)
+    let lines = Prose.lines(ofPage: "It is\ntold.\n```\nnobody\n```\nNobody")
+    #expect(Prose.findings(in: lines).map(\.line) == [0, 5])
+  }
+}
