@@ -36,18 +36,20 @@
       """
 
     /// The conditions of the library's stored orders, by the subtype of their smart album.
-    private static let orders: [(AlbumSubtype, String)] = [
-      (.smartAlbumUserLibrary, "visible = 1"), (.smartAlbumFavorites, "visible = 1 AND favourite = 1"),
-      (.smartAlbumVideos, "visible = 1 AND mediaType = 2"), (.smartAlbumAllHidden, "hidden = 1"),
-      (.smartAlbumBursts, "visible = 1 AND burst IS NOT NULL"),
-      (.smartAlbumAnimated, "visible = 1 AND (\(has(.photoAnimation)) OR playbackStyle = 2)"),
-    ] + [
-      (.smartAlbumPanoramas, MediaSubtypes.photoPanorama), (.smartAlbumTimelapses, .videoTimelapse),
-      (.smartAlbumSlomoVideos, .videoHighFrameRate), (.smartAlbumScreenshots, .photoScreenshot),
-      (.smartAlbumDepthEffect, .photoDepthEffect), (.smartAlbumLivePhotos, .photoLive),
-      (.smartAlbumCinematic, .videoCinematic), (.smartAlbumSpatial, .spatialMedia),
-      (.smartAlbumScreenRecordings, .videoScreenRecording),
-    ].map { ($0, "visible = 1 AND \(has($1))") }
+    private static let orders: [(AlbumSubtype, String)] =
+      [
+        (.smartAlbumUserLibrary, "visible = 1"), (.smartAlbumFavorites, "visible = 1 AND favourite = 1"),
+        (.smartAlbumVideos, "visible = 1 AND mediaType = 2"), (.smartAlbumAllHidden, "hidden = 1"),
+        (.smartAlbumBursts, "visible = 1 AND burst IS NOT NULL"),
+        (.smartAlbumAnimated, "visible = 1 AND (\(has(.photoAnimation)) OR playbackStyle = 2)"),
+      ]
+      + [
+        (.smartAlbumPanoramas, MediaSubtypes.photoPanorama), (.smartAlbumTimelapses, .videoTimelapse),
+        (.smartAlbumSlomoVideos, .videoHighFrameRate), (.smartAlbumScreenshots, .photoScreenshot),
+        (.smartAlbumDepthEffect, .photoDepthEffect), (.smartAlbumLivePhotos, .photoLive),
+        (.smartAlbumCinematic, .videoCinematic), (.smartAlbumSpatial, .spatialMedia),
+        (.smartAlbumScreenRecordings, .videoScreenRecording),
+      ].map { ($0, "visible = 1 AND \(has($1))") }
 
     private static func has(_ subtypes: MediaSubtypes) -> String { "subtypes & \(subtypes.rawValue) <> 0" }
 

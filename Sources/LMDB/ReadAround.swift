@@ -72,7 +72,6 @@ extension TransactionReading where Self: ~Copyable {
     withSomePage { _, address in _ = psys_let_go(address) }
   }
 
-
   /// Gives a place in the store and a cursor at it, unless there is nothing to read.
   private borrowing func withSomePage(_ body: (OpaquePointer, UnsafeRawPointer?) -> Void) {
     var cursor: OpaquePointer?

@@ -39,5 +39,7 @@ extension JSON {
 
 extension JSON {
   /// Positions as ascending, disjoint `[start,length]`.
-  package init(ranges positions: IndexSet) { self = .list(positions.rangeView.map { JSON([$0.lowerBound, $0.count]) }) }
+  package init(ranges positions: IndexSet) {
+    self = .list(positions.rangeView.map { JSON([$0.lowerBound, $0.count]) })
+  }
 }

@@ -94,7 +94,8 @@ struct BadInputTests {
     let long = String(repeating: "x", count: 100_000)
     for words in [
       [long], ["ls", long], ["ls", "--\(long)"], ["ls", "--limit", long], ["ls", "--limit=\(long)"], ["show", long],
-      ["ls", "--where", long], ["log", "--after", long], ["ls", "--at", long], ["album", long], ["log", "--kind", long],
+      ["ls", "--where", long], ["log", "--after", long], ["ls", "--at", long], ["album", long],
+      ["log", "--kind", long],
       ["prove", "check", long], ["album", "move", "x", "--at", long, "--to", "1"], ["edit", "x", "--date", long],
       ["ls", "--library", long],
     ] {

@@ -70,7 +70,8 @@ struct HostileNumberTests {
   func stored() throws {
     let sandbox = try Sandbox()
     let asset = try sandbox.makeAssets(1)[0]
-    let line = #"{"changes":[{"op":"asset.edit","assets":["\#(asset)"],"location":"#
+    let line =
+      #"{"changes":[{"op":"asset.edit","assets":["\#(asset)"],"location":"#
       + #"{"latitude":1.5,"longitude":2.5,"altitude":3.25}}]}"#
     #expect(try sandbox.apply([line])[0]["error"] == nil)
     // The bytes of the altitude, in the row and in the events, become those of another.

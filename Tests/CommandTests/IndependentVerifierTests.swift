@@ -97,7 +97,8 @@ struct IndependentVerifierTests {
     let proof = try file(sandbox, "6.json", ["prove", "inclusion", "6", "--size", "40", "--json"])
     for asset in assets.prefix(2) { #expect(try sandbox.run(["erase", asset, "--yes"]).status == 0) }
     // The events of a purge and an erasure follow; what was before is as it was.
-    let later = try file(sandbox, "later.json", ["prove", "consistency", "\(try #require(before["events"]))", "--json"])
+    let later = try file(
+      sandbox, "later.json", ["prove", "consistency", "\(try #require(before["events"]))", "--json"])
     let found = try verified(sandbox, ["--checkpoint", note, "--proof", proof, "--proof", later])
     #expect(try #require(found["erased"] as? Int) > 2 && found["root"] as? String != before["root"] as? String)
     #expect(try sandbox.run(["prove", "check", proof, "--checkpoint", note]).status == 1, "it is of another size")

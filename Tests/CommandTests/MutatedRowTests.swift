@@ -45,7 +45,8 @@ struct MutatedRowTests {
     [
       ["ls", "--json"], ["log", "--json"], ["history"], ["undo", "--all", "--dry-run"], ["snapshots", "make"],
       ["verify"], ["show", asset], ["albums"], ["stat"], ["log", "--client", "owner"], ["sections"], ["checkpoint"],
-      ["prove", "inclusion", "5", "--record"], ["prove", "consistency", "5"], ["resource", "check"], ["client", "list"],
+      ["prove", "inclusion", "5", "--record"], ["prove", "consistency", "5"], ["resource", "check"],
+      ["client", "list"],
       ["identifier", "cloud", asset], ["blame", album], ["ls", "--album", album], ["log", "--asset", asset],
       ["history", "--as", "com.example.app"], ["export"], ["rebuild"], ["album", "add", album, asset],
       ["ls", "--sort", "creationDate"], ["restore", asset], ["history", "token"],

@@ -58,9 +58,12 @@ struct ArchiveTests {
     symlink("/etc/passwd", "\(folder.path)/T/link.jpg")
   }
 
-  @Test("members are had with their names and bytes; equal ones have one copy; links are refused",
-    arguments: [["bsdtar", "--format=zip", "-cf"], ["tar", "-czf"], ["bsdtar", "--format=ustar", "-czf"],
-      ["tar", "--format=gnu", "-cf"], ["tar", "--format=pax", "-cf"]])
+  @Test(
+    "members are had with their names and bytes; equal ones have one copy; links are refused",
+    arguments: [
+      ["bsdtar", "--format=zip", "-cf"], ["tar", "-czf"], ["bsdtar", "--format=ustar", "-czf"],
+      ["tar", "--format=gnu", "-cf"], ["tar", "--format=pax", "-cf"],
+    ])
   func honest(words: [String]) throws {
     let folder = try TemporaryFolder()
     try Self.tree(folder)
@@ -88,7 +91,8 @@ struct ArchiveTests {
     try TakeoutImportTests.run(["python3", "-W", "ignore", "-c", program, path])
   }
 
-  @Test("names that lead out, second members of a name and bytes with a wrong checksum are refused one by one",
+  @Test(
+    "names that lead out, second members of a name and bytes with a wrong checksum are refused one by one",
     .enabled(if: SamplePhotos.areInstalled("python3")))
   func hostileMembers() throws {
     let folder = try TemporaryFolder()

@@ -79,7 +79,8 @@ struct ICloudImportTests {
     return files
   }
 
-  @Test("what was exported is had back, from folders and archives",
+  @Test(
+    "what was exported is had back, from folders and archives",
     .enabled(if: TakeoutImportTests.canUnpack, "bsdtar of libarchive-tools is not installed."),
     arguments: [false, true], 1...5)
   func roundTrip(isZipped: Bool, seed: Int) async throws {

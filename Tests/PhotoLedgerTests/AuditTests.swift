@@ -314,7 +314,8 @@ struct AuditTests {
     let member = try #require(try library.blame(album.localIdentifier, includingFormer: true).first)
       .record(in: album.localIdentifier)
     let interval = try #require(
-      try library.accessIntervals(of: app.client).first { $0.ground == .selection }).record
+      try library.accessIntervals(of: app.client).first { $0.ground == .selection }
+    ).record
     try await small.change { $0.grant([id], to: app.client) }
     let access = try #require(try library.access(to: id.uuidString).first)
       .record(of: id.uuidString, at: try library.currentToken)

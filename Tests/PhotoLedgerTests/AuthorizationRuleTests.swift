@@ -319,7 +319,8 @@ struct AskingRuleTests {
     #expect(try small.library.clients().isEmpty, "A refused request leaves no client.")
   }
 
-  @Test("a limited client is offered more once per start, unless it said that it asks itself", arguments: [false, true])
+  @Test(
+    "a limited client is offered more once per start, unless it said that it asks itself", arguments: [false, true])
   func reminds(preventing: Bool) async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)

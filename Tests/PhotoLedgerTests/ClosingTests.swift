@@ -29,7 +29,9 @@ struct ClosingTests {
     try LMDB.Environment.store(ofLibrary: made.url.path).write { _ in
       // The writer waits for this transaction, so both blocks are queued when the first handler is called.
       for title in ["first", "second"] {
-        library.performChanges { $0.createAlbum(title: title) } completionHandler: { outcome in
+        library.performChanges {
+          $0.createAlbum(title: title)
+        } completionHandler: { outcome in
           library.close()
           outcomes.append((try? outcome.get()) != nil)
         }
@@ -105,7 +107,9 @@ struct ClosingTests {
     let library = made.library
     let outcomes = Gathered<Bool>()
     for index in 0..<50 {
-      library.performChanges { $0.createAlbum(title: "\(index)") } completionHandler: { outcome in
+      library.performChanges {
+        $0.createAlbum(title: "\(index)")
+      } completionHandler: { outcome in
         outcomes.append((try? outcome.get()) != nil)
       }
     }

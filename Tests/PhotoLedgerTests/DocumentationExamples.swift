@@ -77,9 +77,11 @@ enum Examples {
       sortedBy: [SortDescriptor(\.duration, order: .reverse)], limit: 20)
 
     var options = FetchOptions()
-    options.condition = try Condition(format: "isFavorite == YES AND creationDate >= %@", arguments: [
-      PredicateArgument(Date(timeIntervalSince1970: 1_704_067_200))
-    ], for: .asset)
+    options.condition = try Condition(
+      format: "isFavorite == YES AND creationDate >= %@",
+      arguments: [
+        PredicateArgument(Date(timeIntervalSince1970: 1_704_067_200))
+      ], for: .asset)
     options.sort = [try SortTerm("creationDate:desc", for: .asset)]
     let favorites = try library.fetchAssets(options)
     // end

@@ -17,7 +17,8 @@ struct DocumentationTests {
     try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
 
-  static let articles: [String] = ["README.md"]
+  static let articles: [String] =
+    ["README.md"]
     + ((try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: catalog).path)) ?? [])
     .filter { $0.hasSuffix(".md") }.sorted().map { "\(catalog)/\($0)" }
 

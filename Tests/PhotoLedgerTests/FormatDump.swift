@@ -19,7 +19,8 @@ enum FormatDump {
   }
 
   /// The names of all databases, the log's first.
-  static let names = ["store.meta", "log.meta", "events", "commits", "keys"] + Projections.names + [RedactionTable.name]
+  static let names =
+    ["store.meta", "log.meta", "events", "commits", "keys"] + Projections.names + [RedactionTable.name]
 
   /// The lines of one database.
   static func lines(of name: String, in environment: LMDB.Environment) throws -> [String] {

@@ -67,7 +67,9 @@ struct KeyedBlockTests {
     try environment.write { _ in
       // The writer waits for this transaction, so both blocks have looked for the key in vain.
       for text in ["first", "second"] {
-        made.library.performChanges(key: "k") { $0.createAsset(.photo(text)) } completionHandler: { outcome in
+        made.library.performChanges(key: "k") {
+          $0.createAsset(.photo(text))
+        } completionHandler: { outcome in
           if case .success(let receipt) = outcome { receipts.append(receipt) }
         }
       }

@@ -99,10 +99,13 @@ struct SearchRuleTests {
     #expect(try Self.ids("secret", in: client).isEmpty && Self.ids("jpg", in: client) == [shown])
   }
 
-  @Test("a search that is too long is refused with a sentence", arguments: [
-    String(repeating: "a", count: 1025), (0..<33).map { "w\(Character(Unicode.Scalar(UInt8(65 + $0 % 26))))\($0)x" }
-      .joined(separator: " "),
-  ])
+  @Test(
+    "a search that is too long is refused with a sentence",
+    arguments: [
+      String(repeating: "a", count: 1025),
+      (0..<33).map { "w\(Character(Unicode.Scalar(UInt8(65 + $0 % 26))))\($0)x" }
+        .joined(separator: " "),
+    ])
   func tooLong(text: String) throws {
     let library = try SmallLibrary().library
     let error = #expect(throws: LibraryError.self) { try library.fetchAssets(FetchOptions(search: text)) }

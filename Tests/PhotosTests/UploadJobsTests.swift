@@ -230,8 +230,9 @@ struct UploadJobsTests {
 
   private func throwaway(_ job: PHAssetResourceUploadJob) {
     // A block with requests of both kinds is refused, whatever else it holds.
-    PHAssetResourceUploadJobChangeRequest.creationRequestForDownloadJob(resource: PHAssetResource.assetResource(
-      forUploadJob: job) ?? PHAssetResource())
+    PHAssetResourceUploadJobChangeRequest.creationRequestForDownloadJob(
+      resource: PHAssetResource.assetResource(
+        forUploadJob: job) ?? PHAssetResource())
     PHAssetCollectionChangeRequest.creationRequestForAssetCollection(withTitle: "Album")
   }
 
@@ -263,7 +264,8 @@ struct UploadJobsTests {
     #expect(server.requests.first?.headers["authorization"] == "secret")
   }
 
-  @Test("a server that is not there, or answers nonsense, ends the job with a URL error", arguments: [0, 400, 501, 505])
+  @Test(
+    "a server that is not there, or answers nonsense, ends the job with a URL error", arguments: [0, 400, 501, 505])
   func refused(status: Int) async throws {
     let server = try UploadServer(faults: status == 0 ? [] : [.answer(status, ["X-Why": "no"])])
     let uploads = try UploadGallery()

@@ -24,7 +24,8 @@ struct FunctionLength: Sendable {
 
   private static func declaredName(_ line: String) -> String? {
     guard ["func", "init", "subscript"].contains(where: { line.holds($0) }) else { return nil }
-    let pattern = #/
+    let pattern =
+      #/
       ^\s* (?: @\S+\s+ | [a-z]+ (?: \([a-z]+\) )? \s+ )*
       (?: func\s+(\S+?)\s*[\(<] | (init|subscript)[?!]?\s*[\(<] | (deinit)\s*\{ )
       /#

@@ -5,7 +5,9 @@ enum PackageFiles {
   /// The directory that holds Package.swift.
   static let root: URL = {
     var folder = URL(filePath: #filePath)
-    repeat { folder.deleteLastPathComponent() } while !FileManager.default.fileExists(
+    repeat {
+      folder.deleteLastPathComponent()
+    } while !FileManager.default.fileExists(
       atPath: folder.appending(path: "Package.swift").path) && folder.path != "/"
     return folder
   }()

@@ -131,7 +131,8 @@ struct NamedTest {
     var attribute: [String]?
     for (text, code) in zip(source.text, source.code) {
       if code.first?.isWhitespace == false,
-        let match = code.firstMatch(of: #/^(?:[a-z]+ |@\w+(?:\([^)]*\))? )*(?:struct|class|enum|extension) (\w+)/#) {
+        let match = code.firstMatch(of: #/^(?:[a-z]+ |@\w+(?:\([^)]*\))? )*(?:struct|class|enum|extension) (\w+)/#)
+      {
         suite = String(match.output.1)
       }
       if code.holds("@Test") { attribute = [] }

@@ -39,9 +39,10 @@ struct SymbolTableTests {
 
   /// The public symbols of a module by the compiler, without those that only a conformance brings.
   private func graph(of module: String) throws -> Set<String> {
-    Set(try SymbolGraph.symbols(of: module).filter(\.isDeclared).map(\.name).filter { name in
-      !Self.inherited.contains(name.split(separator: ".").last.map(String.init) ?? name)
-    })
+    Set(
+      try SymbolGraph.symbols(of: module).filter(\.isDeclared).map(\.name).filter { name in
+        !Self.inherited.contains(name.split(separator: ".").last.map(String.init) ?? name)
+      })
   }
 
   /// What the modules have under Apple's names, with the members of the core's types that stand under them.

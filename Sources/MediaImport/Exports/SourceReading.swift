@@ -79,9 +79,12 @@ struct SourceReading: Sendable {
     guard let copies else { preconditionFailure("An import that reads archives has a library's folder.") }
     let pass = ArchivePass(copies: copies, selection: scan.selection, stop: stop)
     // Two at a time: one unpacks while the other hashes.
-    for list in try await onThreads(archives, width: 2, { (archive) throws(ImportError) in
-      try pass.files(of: archive.path, archive.format)
-    }) {
+    for list in try await onThreads(
+      archives, width: 2,
+      { (archive) throws(ImportError) in
+        try pass.files(of: archive.path, archive.format)
+      })
+    {
       files += list
     }
     return files
@@ -100,7 +103,7 @@ struct SourceReading: Sendable {
       do throws(ImportError) {
         let bytes = try SmallFile.read(file.bytes(in: copies), atMost: limit)
         return (index, bytes.map(parse))
-      } catch where error.concernsOneFile {
+      } catch  where error.concernsOneFile {
         return (index, nil)
       }
     }
@@ -123,7 +126,7 @@ struct SourceReading: Sendable {
         }
         let tags = try tool.tags(of: path, isCancelled: { stop.isSet })
         return (index, SidecarSource.Statement(layer: MetadataLayer(tags, .xmp)))
-      } catch where error.concernsOneFile || error.code == .cancelled {
+      } catch  where error.concernsOneFile || error.code == .cancelled {
         return (index, nil)
       }
     }

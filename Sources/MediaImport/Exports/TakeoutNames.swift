@@ -192,9 +192,11 @@ struct TakeoutNames {
     found.merge(borrowed) { own, _ in own }
     // The moving part of an edited copy.
     for item in items where found[item.index] == nil {
-      guard let still = Self.stillNames(of: item.name).lazy.flatMap({ byStem[$0] ?? [] }).first(where: {
-        $0.index != item.index && Self.isStill($0.name) && borrowed[$0.index]?.rule == .edited
-      }), let match = borrowed[still.index] else { continue }
+      guard
+        let still = Self.stillNames(of: item.name).lazy.flatMap({ byStem[$0] ?? [] }).first(where: {
+          $0.index != item.index && Self.isStill($0.name) && borrowed[$0.index]?.rule == .edited
+        }), let match = borrowed[still.index]
+      else { continue }
       found[item.index] = Match(sidecar: match.sidecar, rule: .movingPart)
     }
   }

@@ -37,9 +37,10 @@ extension FetchResult {
   /// Gives what is made of the objects of each piece; pieces are made on several cores, ahead of the body, and given in
   /// order.
   func forEachPiece<Piece: Sendable>(
-    _ make: @escaping @Sendable (
-      ArraySlice<ObjectNumber>, ObjectLoader<Element>.Moment, borrowing StoreReading
-    ) throws -> Piece,
+    _ make:
+      @escaping @Sendable (
+        ArraySlice<ObjectNumber>, ObjectLoader<Element>.Moment, borrowing StoreReading
+      ) throws -> Piece,
     _ body: (Piece) throws -> Void
   ) throws {
     try MadeAhead.run { give in

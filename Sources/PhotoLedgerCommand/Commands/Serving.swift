@@ -51,133 +51,134 @@ extension Invocation {
   /// Says how to build with the server, if this program was built without it.
   func checkServes() throws {
     #if !Gallery
-    throw UsageError(
-      "This build has no server. Install libmicrohttpd-dev and build with `swift build -c release --traits Gallery`.")
+      throw UsageError(
+        "This build has no server. Install libmicrohttpd-dev and build with `swift build -c release --traits Gallery`.")
     #endif
   }
 }
 
 #if !Gallery
-extension Invocation {
-  func serve(_ library: PhotoLibrary, until interruption: Interruption) throws { try checkServes() }
-}
+  extension Invocation {
+    func serve(_ library: PhotoLibrary, until interruption: Interruption) throws { try checkServes() }
+  }
 #endif
 
 #if Gallery
-extension Invocation {
-  /// Serves a library until the process is asked to stop.
-  func serve(_ library: PhotoLibrary, until interruption: Interruption) throws {
-    var options = HTTPServerOptions()
-    options.tls = try tls()
-    let log = ServerLog(printsJSON: printsJSON)
-    options.log = { Output.tell("server: \($0)") }
-    let isPassed = ProcessInfo.processInfo.environment["LISTEN_PID"] == String(getpid())
-    let listen = text("listen") ?? "127.0.0.1:8080"
-    var renditions = RenditionOptions()
-    renditions.fillsIdleTime = !has(Command.onRequest)
-    let access = try galleryAccess()
-    let page = try text("page").map { try PageFiles(folder: URL(filePath: $0), isLive: true) } ?? PageFiles.ofProgram()
-    // Picked items are converted, and places taken out of them, by the programs that there are.
-    try library.setRepresentationConverter(ExternalConverter())
-    let server = try GalleryServer(library, access: access, renditions: renditions, page: page, log: log.write)
-    let address: HTTPAddress
-    do {
-      let listener = isPassed ? try HTTPListener(adopting: 3) : try HTTPListener(listen)
-      // Behind a proxy all connections come from one address, and on this machine from its own programs.
-      let isOpen = !listener.address.isLoopback && access.trustedProxies.isEmpty
-      options.connectionLimitOfAddress = isOpen ? 1_000 : 0
-      address = try server.start(listener, options: options)
-    } catch let error as HTTPServerError {
-      throw UsageError(error.description)
+  extension Invocation {
+    /// Serves a library until the process is asked to stop.
+    func serve(_ library: PhotoLibrary, until interruption: Interruption) throws {
+      var options = HTTPServerOptions()
+      options.tls = try tls()
+      let log = ServerLog(printsJSON: printsJSON)
+      options.log = { Output.tell("server: \($0)") }
+      let isPassed = ProcessInfo.processInfo.environment["LISTEN_PID"] == String(getpid())
+      let listen = text("listen") ?? "127.0.0.1:8080"
+      var renditions = RenditionOptions()
+      renditions.fillsIdleTime = !has(Command.onRequest)
+      let access = try galleryAccess()
+      let page =
+        try text("page").map { try PageFiles(folder: URL(filePath: $0), isLive: true) } ?? PageFiles.ofProgram()
+      // Picked items are converted, and places taken out of them, by the programs that there are.
+      try library.setRepresentationConverter(ExternalConverter())
+      let server = try GalleryServer(library, access: access, renditions: renditions, page: page, log: log.write)
+      let address: HTTPAddress
+      do {
+        let listener = isPassed ? try HTTPListener(adopting: 3) : try HTTPListener(listen)
+        // Behind a proxy all connections come from one address, and on this machine from its own programs.
+        let isOpen = !listener.address.isLoopback && access.trustedProxies.isEmpty
+        options.connectionLimitOfAddress = isOpen ? 1_000 : 0
+        address = try server.start(listener, options: options)
+      } catch let error as HTTPServerError {
+        throw UsageError(error.description)
+      }
+      let origin = "\(options.tls == nil ? "http" : "https")://\(address)"
+      try announce(origin, server.ownerLink(at: origin), address, isEncrypted: options.tls != nil)
+      try announceLinks(of: server, origin, until: interruption)
+      try waiting { await server.stop() }
     }
-    let origin = "\(options.tls == nil ? "http" : "https")://\(address)"
-    try announce(origin, server.ownerLink(at: origin), address, isEncrypted: options.tls != nil)
-    try announceLinks(of: server, origin, until: interruption)
-    try waiting { await server.stop() }
-  }
 
-  /// Prints a new link for each SIGUSR1 until the process is asked to stop.
-  private func announceLinks(of server: GalleryServer, _ origin: String, until interruption: Interruption) throws {
-    let wake = DispatchSemaphore(value: 0)
-    interruption.onUserSignal { wake.signal() }
-    interruption.onRequest { wake.signal() }
-    while true {
-      wake.wait()
-      if interruption.isRequested { return }
-      let link = server.ownerLink(at: origin)
+    /// Prints a new link for each SIGUSR1 until the process is asked to stop.
+    private func announceLinks(of server: GalleryServer, _ origin: String, until interruption: Interruption) throws {
+      let wake = DispatchSemaphore(value: 0)
+      interruption.onUserSignal { wake.signal() }
+      interruption.onRequest { wake.signal() }
+      while true {
+        wake.wait()
+        if interruption.isRequested { return }
+        let link = server.ownerLink(at: origin)
+        if printsJSON {
+          try output.line(["link": .text(link)])
+        } else {
+          try output.line("Sign in as the owner, once: \(link)")
+        }
+        try output.flush()
+      }
+    }
+
+    private func galleryAccess() throws -> GalleryAccess {
+      var access = GalleryAccess()
+      access.allowsRegistration = !has(Command.withoutRegistration)
+      for address in texts("trust-proxy") {
+        var bytes = in6_addr()
+        guard [AF_INET, AF_INET6].contains(where: { inet_pton($0, address, &bytes) == 1 }) else {
+          throw UsageError("--trust-proxy needs numeric addresses such as 127.0.0.1; '\(address)' is none.")
+        }
+        access.trustedProxies.insert(address)
+      }
+      return access
+    }
+
+    private func announce(_ origin: String, _ link: String, _ address: HTTPAddress, isEncrypted: Bool) throws {
       if printsJSON {
-        try output.line(["link": .text(link)])
+        try output.line(["address": .text(origin), "link": .text(link)])
       } else {
-        try output.line("Sign in as the owner, once: \(link)")
+        try output.line("Serving at \(origin)\nSign in as the owner, once: \(link)")
       }
       try output.flush()
-    }
-  }
-
-  private func galleryAccess() throws -> GalleryAccess {
-    var access = GalleryAccess()
-    access.allowsRegistration = !has(Command.withoutRegistration)
-    for address in texts("trust-proxy") {
-      var bytes = in6_addr()
-      guard [AF_INET, AF_INET6].contains(where: { inet_pton($0, address, &bytes) == 1 }) else {
-        throw UsageError("--trust-proxy needs numeric addresses such as 127.0.0.1; '\(address)' is none.")
+      if !isEncrypted, !address.isLoopback {
+        Output.tell(
+          "Other machines reach \(address) and nothing is encrypted; pass --tls-certificate and --tls-key, or listen "
+            + "on 127.0.0.1 behind a proxy that has them.")
       }
-      access.trustedProxies.insert(address)
     }
-    return access
-  }
 
-  private func announce(_ origin: String, _ link: String, _ address: HTTPAddress, isEncrypted: Bool) throws {
-    if printsJSON {
-      try output.line(["address": .text(origin), "link": .text(link)])
-    } else {
-      try output.line("Serving at \(origin)\nSign in as the owner, once: \(link)")
+    private func tls() throws -> (certificate: String, key: String)? {
+      switch (text("tls-certificate"), text("tls-key")) {
+      case (nil, nil): return nil
+      case (let certificate?, let key?):
+        return (try pem(certificate, "--tls-certificate"), try pem(key, "--tls-key"))
+      default: throw UsageError("--tls-certificate and --tls-key belong together; pass both or none.")
+      }
     }
-    try output.flush()
-    if !isEncrypted, !address.isLoopback {
-      Output.tell(
-        "Other machines reach \(address) and nothing is encrypted; pass --tls-certificate and --tls-key, or listen "
-          + "on 127.0.0.1 behind a proxy that has them.")
-    }
-  }
 
-  private func tls() throws -> (certificate: String, key: String)? {
-    switch (text("tls-certificate"), text("tls-key")) {
-    case (nil, nil): return nil
-    case (let certificate?, let key?):
-      return (try pem(certificate, "--tls-certificate"), try pem(key, "--tls-key"))
-    default: throw UsageError("--tls-certificate and --tls-key belong together; pass both or none.")
+    private func pem(_ path: String, _ name: String) throws -> String {
+      guard let data = FileManager.default.contents(atPath: path), data.count < 1 << 20,
+        let text = String(data: data, encoding: .utf8), text.contains("-----BEGIN ")
+      else { throw UsageError("\(name) needs a PEM file; '\(path)' is not one that can be read.") }
+      return text
     }
   }
 
-  private func pem(_ path: String, _ name: String) throws -> String {
-    guard let data = FileManager.default.contents(atPath: path), data.count < 1 << 20,
-      let text = String(data: data, encoding: .utf8), text.contains("-----BEGIN ")
-    else { throw UsageError("\(name) needs a PEM file; '\(path)' is not one that can be read.") }
-    return text
-  }
-}
+  /// Writes a line for each request to standard error.
+  private struct ServerLog: Sendable {
+    let printsJSON: Bool
 
-/// Writes a line for each request to standard error.
-private struct ServerLog: Sendable {
-  let printsJSON: Bool
-
-  func write(_ line: GalleryLogLine) {
-    let milliseconds = (line.seconds * 1_000_000).rounded() / 1000
-    if printsJSON {
-      let json: JSON = [
-        "date": .text(DateText.instant(line.date)), "peer": .text(line.peer), "client": JSON(line.client),
-        "method": .text(line.method), "path": .text(line.path),
-        "status": line.status.map { .integer(Int64($0)) } ?? .null, "milliseconds": .number(milliseconds),
-      ]
-      Output.complain(json.description + "\n")
-    } else {
-      let status = line.status.map(String.init) ?? "---"
-      Output.complain(
-        TextLayout.printable(
-          "\(DateText.wallTime(line.date))Z \(line.peer) \(line.client ?? "-") \(line.method) \(line.path) \(status) "
-            + "\(milliseconds) ms") + "\n")
+    func write(_ line: GalleryLogLine) {
+      let milliseconds = (line.seconds * 1_000_000).rounded() / 1000
+      if printsJSON {
+        let json: JSON = [
+          "date": .text(DateText.instant(line.date)), "peer": .text(line.peer), "client": JSON(line.client),
+          "method": .text(line.method), "path": .text(line.path),
+          "status": line.status.map { .integer(Int64($0)) } ?? .null, "milliseconds": .number(milliseconds),
+        ]
+        Output.complain(json.description + "\n")
+      } else {
+        let status = line.status.map(String.init) ?? "---"
+        Output.complain(
+          TextLayout.printable(
+            "\(DateText.wallTime(line.date))Z \(line.peer) \(line.client ?? "-") \(line.method) \(line.path) \(status) "
+              + "\(milliseconds) ms") + "\n")
+      }
     }
   }
-}
 #endif

@@ -37,9 +37,9 @@ enum Program {
     }
     if words == ["--version"] {
       #if Gallery
-      try output.line("photoledger \(version), with the server")
+        try output.line("photoledger \(version), with the server")
       #else
-      try output.line("photoledger \(version), without the server")
+        try output.line("photoledger \(version), without the server")
       #endif
       return .done
     }

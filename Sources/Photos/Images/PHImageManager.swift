@@ -106,9 +106,10 @@ public enum PHImageRequestOptionsResizeMode: Int, Sendable, CaseIterable {
 }
 
 /// The progress handler of a request (Apple: `PHAssetImageProgressHandler`).
-public typealias PHAssetImageProgressHandler = @Sendable (
-  Double, (any Error)?, UnsafeMutablePointer<ObjCBool>, [AnyHashable: Any]?
-) -> Void
+public typealias PHAssetImageProgressHandler =
+  @Sendable (
+    Double, (any Error)?, UnsafeMutablePointer<ObjCBool>, [AnyHashable: Any]?
+  ) -> Void
 
 /// How a picture or bytes are asked for (Apple: `PHImageRequestOptions`).
 open class PHImageRequestOptions: NSObject, NSCopying {

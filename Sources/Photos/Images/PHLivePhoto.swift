@@ -91,7 +91,8 @@ public final class PHLivePhoto: NSObject, NSCopying, @unchecked Sendable {  // g
       let (video, film) = found.first(where: { $0.1.mediaType == .video })
     else {
       throw PHPhotosError(
-        .invalidResource, "A Live Photo is made of one photo and one video, not of "
+        .invalidResource,
+        "A Live Photo is made of one photo and one video, not of "
           + "\(files.map(\.lastPathComponent)).")
     }
     guard let identifier = photo.contentIdentifier, identifier == film.contentIdentifier else {

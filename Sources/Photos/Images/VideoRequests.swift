@@ -61,7 +61,11 @@ extension PHImageManager {
     forVideo asset: PHAsset, options: PHVideoRequestOptions?,
     resultHandler: @escaping (AVAsset?, AVAudioMix?, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {
-    requestFilm(asset, options) { $0 } told: { resultHandler($0, nil, $1) }
+    requestFilm(asset, options) {
+      $0
+    } told: {
+      resultHandler($0, nil, $1)
+    }
   }
 
   /// Gives the film of a video asset, to be played (Apple: `requestPlayerItem(forVideo:options:resultHandler:)`).
@@ -72,7 +76,11 @@ extension PHImageManager {
     forVideo asset: PHAsset, options: PHVideoRequestOptions?,
     resultHandler: @escaping (AVPlayerItem?, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {
-    requestFilm(asset, options) { AVPlayerItem(asset: $0) } told: { resultHandler($0, $1) }
+    requestFilm(asset, options) {
+      AVPlayerItem(asset: $0)
+    } told: {
+      resultHandler($0, $1)
+    }
   }
 
   /// Gives what exports the film of a video asset
