@@ -198,9 +198,10 @@
         #expect(try gallery.ask("POST", "/v1/fetches", json: form, key: full).status == 403)
         #expect(try gallery.ask("GET", "/v1/feed?fetch=\(fetch.name)", key: full).status == 403)
         #expect(try gallery.ask("GET", "/v1/changes?fetch=\(fetch.name)&after=\(fetch.token)", key: full).status == 403)
-        let poll = try gallery.ask("GET", "/v1/changes?fetch=\(fetch.name)&after=\(fetch.token)&fetch=\(all.name)")
+        let poll = try gallery.ask("GET", "/v1/changes?fetch=\(fetch.name)&after=\(fetch.token)&fetch=\(all.name)&after=\(all.token)")
           .json()
-        #expect((poll["messages"] as? [Any])?.count == 2)
+        let messages = try #require(poll["messages"] as? [[String: Any]], "\(poll)")
+        #expect(messages.contains { $0["fetch"] as? String == fetch.name }, "\(poll)")
         try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: "app") }
         #expect(try gallery.ask("GET", path).status == 403)
       }
@@ -227,7 +228,9 @@
         open.removeFirst()
         // The place is free as soon as the server has noticed.
         try await waitUntil("a closed feed gives its place back") {
-          (try? FeedClient(gallery, query, key: app)) != nil
+          let client = try RawClient(port: gallery.address.port)
+          client.send(try gallery.head("GET", "/v1/feed?\(query)", key: app, ["Connection: close"]))
+          return client.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 200")
         }
       }
     }

@@ -169,7 +169,7 @@
           changes.creationDate = .set(date)
           change.edit(picked, changes)
         case 4: change.setHidden(chance, for: picked)
-        case 5: change.setAuthorizationStatus(chance ? .limited : .authorized, of: client)
+        case 5: change.setHidden(!chance, for: picked)
         case 6: change.grant(picked, to: client)
         default: change.withdraw(picked, from: client)
         }

@@ -6,8 +6,8 @@
   import TestSupport
   import Testing
 
-  // Every answer that the description has for uploads, by each of the methods. The rules behind them have tests of their
-  // own; here they all occur.
+  // Every answer that the description has for uploads, by each of the methods. The rules behind them have tests of
+  // their own; here they all occur.
 
   @Suite("The answers of uploads", .enabled(if: SamplePhotos.areInstalled("exiftool")), .timeLimit(.minutes(5)))
   struct UploadStatusTests {

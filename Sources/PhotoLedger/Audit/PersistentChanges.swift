@@ -117,7 +117,7 @@ extension PhotoLibrary {
   /// The last commits up to a state, newest first: a page of a history that is read backwards.
   /// - Parameters:
   ///   - last: the state with whose commit the page begins; nil: that of now.
-  ///   - since: a state; the history ends behind it. Nil: where the history that is told begins.
+  ///   - since: a state; the history ends behind it. Nil: where the available history begins.
   ///   - limit: the most commits that are returned.
   /// - Returns: the commits, and the state with which the next page begins; nil if there is none.
   /// - Throws: as ``fetchPersistentChanges(since:limit:showsTrash:)``.
@@ -157,7 +157,7 @@ extension PhotoLibrary {
     }
   }
 
-  /// Lets the history that is told begin with the state of a token; older tokens are expired from then on (PH-06).
+  /// Shortens the available history to begin with the state of a token; older tokens are expired from then on (PH-06).
   ///
   /// The log keeps everything, and so do results that are held.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.invalidToken`; what the store

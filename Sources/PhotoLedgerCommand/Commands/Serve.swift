@@ -26,11 +26,11 @@ extension Command {
       withoutRegistration, onRequest, page, .json,
     ],
     notes: """
-      Prints the address and a link that signs its first visitor in as the owner, once. Then a line on
-      standard error for each request, with --json as JSON. SIGUSR1 prints another such link. SIGTERM ends feeds, lets running responses
-      end, and stops; a second signal ends the process at once. A socket that systemd passes is used in
-      place of --listen. The API is described by the server itself, at /v1/openapi.json. The program
-      needs the package trait Gallery: swift build -c release --traits Gallery.
+      Prints the address and a link that signs its first visitor in as the owner, once; then a line on standard error
+      for each request, with --json as JSON. SIGUSR1 prints another such link. SIGTERM ends feeds, completes running
+      responses, and stops; a second signal ends the process at once. A socket passed by systemd is used instead of
+      --listen. The server describes the API at /v1/openapi.json. The program needs the package trait Gallery: swift
+      build -c release --traits Gallery.
       """,
     example: "serve --listen 127.0.0.1:8080"
   ) { invocation in
