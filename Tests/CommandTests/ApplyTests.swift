@@ -38,7 +38,7 @@ struct ApplyTests {
     arguments: [
       (#"{"op":"album.create"}"#, "'title' is missing"),
       (#"{"op":"album.create","title":7}"#, "'title' must be text, not 7"),
-      (#"{"op":"album.create","title":"a","titel":"b"}"#, "'titel' is no field"),
+      (#"{"op":"album.create","title":"a","titel":"b"}"#, "'titel' is not a field"),
       (#"{"title":"a"}"#, "'op' is missing"),
       (#"7"#, "an operation is an object"),
       (#"{"op":"asset.create","mediaType":"film","resources":[]}"#, "'mediaType' must be image"),
@@ -49,7 +49,7 @@ struct ApplyTests {
         "/nowhere/a.jpg"
       ),
       (#"{"op":"asset.create","mediaType":"image","resources":[]}"#, "at least one resource"),
-      (#"{"op":"asset.edit","assets":["x"],"isFavorite":true}"#, "'x' is no identifier"),
+      (#"{"op":"asset.edit","assets":["x"],"isFavorite":true}"#, "'x' is not a valid identifier"),
       (#"{"op":"asset.edit","assets":["$x"],"isFavorite":true}"#, #"is called "$x""#),
       (#"{"op":"asset.edit","assets":[],"creationDate":"2024-02-30T00:00:00Z"}"#, "'creationDate' must be a date"),
       (#"{"op":"album.moveAt","album":"$x","indexes":[1],"to":0}"#, #"is called "$x""#),

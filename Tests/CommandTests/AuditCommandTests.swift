@@ -89,7 +89,7 @@ struct AuditCommandTests {
       #expect(result.status == 2 && result.errors.contains(sentence))
     }
     let wrong = try scene.sandbox.run(["history", "nonsense"])
-    #expect(wrong.status == 1 && wrong.output.isEmpty && wrong.errors.contains("'nonsense' is no identifier"))
+    #expect(wrong.status == 1 && wrong.output.isEmpty && wrong.errors.contains("'nonsense' is not a valid identifier"))
   }
 
   @Test("blame names who put each member in, and with --former who took it out")

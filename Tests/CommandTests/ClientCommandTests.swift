@@ -34,7 +34,7 @@ struct ClientCommandTests {
     #expect(try sandbox.run(["resource", "get", assets[1]] + asClient).output == "picture 1")
     #expect(try sandbox.run(["resource", "get", assets[0]] + asClient).status == 1)
     let checked = try sandbox.run(["resource", "check"] + asClient)
-    #expect(checked.lines == ["2 files looked at: 0 missing, 0 altered."])
+    #expect(checked.lines == ["2 files checked: 0 missing, 0 altered."])
 
     let input = #"{"changes":[{"op":"asset.create","mediaType":"image","resources":[{"type":"photo","data":"YQ=="}]}]}"#
     let answer = try jsonObject(sandbox.run(["apply"] + asClient, input: input).lines[0])
@@ -184,7 +184,7 @@ struct ClientCommandTests {
     let log = try sandbox.run(["log", "--client", Self.name, "--json"]).objects()
     #expect(log.count == 1, "That it asked stands in the log.")
     let list = try sandbox.run(["ls", "--as", Self.name])
-    #expect(list.status == 0 && list.output.isEmpty && list.errors.contains("Nobody has decided"))
+    #expect(list.status == 0 && list.output.isEmpty && list.errors.contains("is undecided"))
     let token = try sandbox.run(["history", "token"]).lines[0]
     #expect(try sandbox.run(["client", "authorize", Self.name]).status == 0)
     let known = try sandbox.run(["client", "request", "--as", Self.name, "--json"])

@@ -149,10 +149,10 @@ struct EditCommandTests {
     #expect(try sandbox.run(["burst", "represent", burst[1]]).status == 0)
     #expect(try sandbox.identifiers(["--smart-album", "bursts"]) == [burst[1]])
     #expect(try Self.shown(sandbox, burst[0])["representsBurst"] as? Bool == false)
-    #expect(try sandbox.run(["show", burst[1]]).output.contains("B-1, stands for it, autoPick"))
+    #expect(try sandbox.run(["show", burst[1]]).output.contains("B-1, representative, autoPick"))
     for words in [["represent"], ["pick"], ["unpick"]] {
       let result = try sandbox.run(["burst"] + words + [single])
-      #expect(result.status == 1 && result.errors.contains("not in a burst"))
+      #expect(result.status == 1 && result.errors.contains("not a member of a burst"))
     }
   }
 }

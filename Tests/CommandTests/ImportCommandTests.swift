@@ -33,7 +33,7 @@ struct ImportCommandTests {
     let part = try Self.takeout(in: sandbox.folder)
     let dry = try sandbox.run(["import", "takeout", part, "--dry-run"])
     #expect(dry.status == 0, "\(dry.errors)")
-    #expect(dry.output.contains("2 assets would be added") && dry.output.contains("album 'The sea' (would be made)"))
+    #expect(dry.output.contains("2 assets would be added") && dry.output.contains("album 'The sea' (would be created)"))
     #expect(dry.output.contains("a JSON describes an item that is in none of the parts"))
     #expect(try sandbox.run(["ls", "--json"]).output.isEmpty)
     let done = try sandbox.run(["import", "takeout", part, "--cause", "my takeout", "--keyword", "google", "--json"])

@@ -190,7 +190,7 @@ struct KeepingCommandTests {
     #expect(store.range(of: Data("IMG_2.jpg".utf8)) != nil)
     #expect(try sandbox.run(["verify", "--content"]).status == 0)
     let again = try sandbox.run(["erase", assets[1], "--dry-run"])
-    #expect(again.lines.count == 1 && again.output.hasSuffix(": erased already\n"))
+    #expect(again.lines.count == 1 && again.output.hasSuffix(": already erased\n"))
     #expect(try sandbox.run(["log"]).output.contains("Edited: an erased asset. Part"))
     let undone = try sandbox.run(["undo", "--cause", "asked by mail"])
     #expect(undone.status == 1 && undone.errors.hasSuffix("choose to skip the conflicts.\n"), "\(undone.errors)")

@@ -42,7 +42,7 @@ struct ModelCommandTests {
       ),
       (#"{"op":"smartAlbum.create","title":"x","where":"fnord == 1"}"#, "Unknown key 'fnord'"),
       (#"{"op":"smartAlbum.create","title":"x","sort":["fnord"]}"#, "Unknown key 'fnord'"),
-      (#"{"op":"smartAlbum.create","title":"x","limit":3}"#, "'limit' is no field"),
+      (#"{"op":"smartAlbum.create","title":"x","limit":3}"#, "'limit' is not a field"),
       (#"{"op":"client.authorize","client":"c","status":"yes"}"#, "notDetermined, restricted, denied"),
       (#"{"op":"client.authorize","client":"c","level":"all"}"#, "addOnly, readWrite"),
       (#"{"op":"client.grant","assets":["$a"]}"#, "'client' is missing"),

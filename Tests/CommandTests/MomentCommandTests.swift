@@ -59,12 +59,12 @@ struct MomentCommandTests {
     #expect(try sandbox.run(["album", "delete", album]).status == 0)
     for words in [["log"], ["log", "--asset", assets[0]], ["log", "--client", "owner"]] {
       let past = try sandbox.run(words + ["--at", then]).output
-      #expect(past.contains("Put into 'Sea': 'IMG_0.jpg'.") && !past.contains("Ocean"), "\(words): \(past)")
-      #expect(try sandbox.run(words).output.contains("Put into 'Ocean': 'IMG_0.jpg'."))
+      #expect(past.contains("Added to 'Sea': 'IMG_0.jpg'.") && !past.contains("Ocean"), "\(words): \(past)")
+      #expect(try sandbox.run(words).output.contains("Added to 'Ocean': 'IMG_0.jpg'."))
     }
-    #expect(try sandbox.run(["log", "--at", then]).output.contains("Put into 'Travels': 'Sea'."))
+    #expect(try sandbox.run(["log", "--at", then]).output.contains("Added to 'Travels': 'Sea'."))
     let record = try #require(try sandbox.run(["log", "--json", "--at", then]).objects().last)
-    #expect(record["sentence"] as? String == "Put into 'Sea': 'IMG_0.jpg'.")
+    #expect(record["sentence"] as? String == "Added to 'Sea': 'IMG_0.jpg'.")
   }
 
   @Test(

@@ -165,7 +165,7 @@ struct ResourceCommandTests {
     let others = try sandbox.makeAssets(3)
     #expect(try sandbox.run(["trash", others[0]]).status == 0)
     let sound = try sandbox.run(["resource", "check"])
-    #expect(sound.status == 0 && sound.lines == ["5 files looked at: 0 missing, 0 altered."])
+    #expect(sound.status == 0 && sound.lines == ["5 files checked: 0 missing, 0 altered."])
 
     let missing = try Self.path(sandbox, live, 1)
     try #require(unlink(missing) == 0)
@@ -182,7 +182,7 @@ struct ResourceCommandTests {
     #expect(states == ["present", "missing", "present", "present", "altered"], "The trash comes last.")
     #expect(try sandbox.run(["resource", "check", "--hash", others[1], others[2]]).status == 0)
     let some = try sandbox.run(["resource", "check", "--hash", others[0]])
-    #expect(some.status == 1 && some.lines.last == "1 file looked at and hashed: 0 missing, 1 altered.")
+    #expect(some.status == 1 && some.lines.last == "1 file checked and hashed: 0 missing, 1 altered.")
     #expect(try sandbox.run(["resource", "list", live, "--json"]).objects()[1]["state"] as? String == "missing")
   }
 

@@ -75,7 +75,7 @@ struct TerminalPromptTests {
     let (sandbox, assets) = try Self.library()
     #expect(try sandbox.run(["client", "limit", Self.name, assets[0]]).status == 0)
     let (first, screen) = try Self.run(sandbox, ["ls", "--json", "--as", Self.name], typing: "1\n")
-    #expect(try screen.contains("sees 1 asset") && first.objects().count == 2)
+    #expect(try screen.contains("has access to 1 asset of the library") && first.objects().count == 2)
     let (asked, _) = try Self.run(
       sandbox, ["client", "request", "--as", Self.name], typing: "\(assets[1]) \(assets[2])\n")
     #expect(asked.lines == ["limited", assets[1]], "Only what was not seen before is told.")

@@ -71,7 +71,7 @@ struct UndoCommandTests {
     #expect(try sandbox.run(["trash"] + ids).status == 0)
     let purged = try #require(try sandbox.run(["purge"] + ids).lines.last)
     let refused = try sandbox.run(["undo", "--commit", purged])
-    #expect(refused.status == 1 && refused.errors.contains("The bytes of 'IMG_0.jpg' are gone"))
+    #expect(refused.status == 1 && refused.errors.contains("The bytes of 'IMG_0.jpg' no longer exist"))
     #expect(try sandbox.run(["undo", "--commit", purged, "--on-conflict", "force"]).status == 0)
     #expect(try sandbox.run(["restore"] + ids).status == 0)
     #expect(try sandbox.identifiers() == ids)

@@ -128,7 +128,7 @@ struct LogExportTests {
       "another head", { $0.spoiled(0) { $0.replacing("\"head\":{\"sequence\":", with: "\"head\":{\"sequence\":9") } },
       "missing or too many"
     ),
-    ("another library", { $0.spoiled(0) { $0.replacing(/"library":"../, with: "\"library\":\"00") } }, "names"),
+    ("another library", { $0.spoiled(0) { $0.replacing(/"library":"../, with: "\"library\":\"00") } }, "named"),
     ("a newer version", { $0.spoiled(0) { $0.replacing("\"version\":1", with: "\"version\":2") } }, "up to 1"),
     (
       "a new type", { $0.spoiled(6) { $0.replacing(/"type":"[a-z.]*"/, with: "\"type\":\"asset.teleported\"") } },

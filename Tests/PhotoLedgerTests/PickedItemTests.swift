@@ -355,7 +355,7 @@ struct PickedItemTests {
     let asset = try await picking.add([PickingLibrary.draft(.photo, "still", "a.heic")])
     let item = try #require(try await picking.pick([asset.uuidString]).first)
     let options = Self.options(.compatible)
-    for (converter, words) in [(Scribe(failure: Refusal()), "no such codec"), (Idle(), "is not there")]
+    for (converter, words) in [(Scribe(failure: Refusal()), "no such codec"), (Idle(), "does not exist")]
       as [(any RepresentationConverter, String)]
     {
       try picking.library.setRepresentationConverter(converter)

@@ -83,7 +83,7 @@ struct PickerFilterTests {
     "a filter that cannot be read is told with its place",
     arguments: [
       ("", "needs one of images"), ("fotos", "needs one of images"), ("any(images", "closing parenthesis"),
-      ("images,videos", "nothing more, after 'images'"), ("any(images,)", "after 'any(images,'"),
+      ("images,videos", "unexpected text, after 'images'"), ("any(images,)", "after 'any(images,'"),
       ("not()", "needs one of images"), ("not(images,videos)", "closing parenthesis, after 'not(images'"),
       ("playbackStyle(loop)", "videoLooping"), ("none(images)", "needs any(…)"),
       (String(repeating: "not(", count: 100_000), "deep"),

@@ -83,7 +83,7 @@ struct UndoRuleTests {
 
     let plan = try library.planUndo(.cause("clean-up"))
     #expect(plan.isRefused && plan.conflicts.map(\.reason) == [.bytesGone])
-    #expect(plan.conflicts.first?.sentence.contains("The bytes of 'waves.jpg' are gone") == true)
+    #expect(plan.conflicts.first?.sentence.contains("The bytes of 'waves.jpg' no longer exist") == true)
     let error = #expect(throws: LibraryError.self) { try library.undoAndWait(.cause("clean-up")) }
     #expect(error?.code == .conflict && error?.description.contains("no longer exist") == true)
     let skipped = try library.undoAndWait(.cause("clean-up"), onConflict: .skip)
@@ -196,7 +196,7 @@ struct UndoRuleTests {
     let id = try #require(album)
     try library.performChangesAndWait { $0.album(id).add(ids) }
     let plan = try library.planUndo(.commit(created.token))
-    #expect(plan.conflicts.first?.sentence.contains("put into it") == true)
+    #expect(plan.conflicts.first?.sentence.contains("added to it") == true)
     let undo = try library.undoAndWait(.commit(created.token), onConflict: .force)
     #expect(try library.collection(id.uuidString) == nil)
     try library.undoAndWait(.commit(try #require(undo.token)))
