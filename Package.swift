@@ -106,7 +106,10 @@ let package = Package(
         .target(name: "CSQLite", condition: .when(traits: ["PeerBenchmarks"])),
       ],
       path: "Benchmarks",
-      exclude: ["README.md", "results.json", "results-2026-11-20.json", "results-page.json", "plots", "CSQLite", "FloorServer", "Page"],
+      exclude: [
+        "README.md", "results.json", "results-2026-11-20.json", "results-page.json", "plots", "CSQLite", "FloorServer",
+        "Page",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "floor-server", dependencies: [libmicrohttpd], path: "Benchmarks/FloorServer",

@@ -198,8 +198,10 @@
         #expect(try gallery.ask("POST", "/v1/fetches", json: form, key: full).status == 403)
         #expect(try gallery.ask("GET", "/v1/feed?fetch=\(fetch.name)", key: full).status == 403)
         #expect(try gallery.ask("GET", "/v1/changes?fetch=\(fetch.name)&after=\(fetch.token)", key: full).status == 403)
-        let poll = try gallery.ask("GET", "/v1/changes?fetch=\(fetch.name)&after=\(fetch.token)&fetch=\(all.name)&after=\(all.token)")
-          .json()
+        let poll = try gallery.ask(
+          "GET", "/v1/changes?fetch=\(fetch.name)&after=\(fetch.token)&fetch=\(all.name)&after=\(all.token)"
+        )
+        .json()
         let messages = try #require(poll["messages"] as? [[String: Any]], "\(poll)")
         #expect(messages.contains { $0["fetch"] as? String == fetch.name }, "\(poll)")
         try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: "app") }
