@@ -33,7 +33,7 @@ struct ModelCommandTests {
       (#"{"op":"asset.edit","assets":["$a"],"rating":6}"#, "'rating' must be a number of stars"),
       (#"{"op":"asset.edit","assets":["$a"],"addedKeywords":"sea"}"#, "'addedKeywords' must be a list of words"),
       (#"{"op":"asset.edit","assets":["$a"],"burstSelectionTypes":["pick"]}"#, "autoPick, userPick"),
-      (#"{"op":"asset.edit","assets":["$a"],"playbackVariation":"loop"}"#, "none, autoloop, mirror, longExposure"),
+      (#"{"op":"asset.edit","assets":["$a"],"playbackVariation":"loop"}"#, "none, autoloop, mirror or longExposure"),
       (#"{"op":"asset.revertContent","asset":"$a","to":"jpeg"}"#, "compressed, raw"),
       (#"{"op":"asset.editContent","asset":"$a","resources":[]}"#, "'adjustmentData' is missing"),
       (

@@ -138,12 +138,12 @@
       let key = served.key
       let data = Self.photo(1)
       for (number, field) in ["Upload-Complete: ?1", "Upload-Incomplete: ?0", "X-Plain: 1"].enumerated() {
-        let client = try served.begin("POST", "/v1/uploads", nil, [field, "Content-Length: \(data.count)"])
         let folder = "\(sandbox.library)/server/uploads"
         func files() -> Set<String> {
           Set(((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter { $0.contains(".bytes") })
         }
         let before = files()
+        let client = try served.begin("POST", "/v1/uploads", nil, [field, "Content-Length: \(data.count)"])
         client.send(Array(data.prefix(300_000)))
         try Self.wait("bytes are written") { !files().subtracting(before).isEmpty }
         kill(served.running.child.identifier, SIGKILL)

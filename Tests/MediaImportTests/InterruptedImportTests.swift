@@ -187,7 +187,7 @@ struct InterruptedImportTests {
       defer { library.close() }
       let importer = try LibraryImport(into: library, options: Self.options(3))
       let error = await #expect(throws: ImportError.self) { try await importer.run([folder.asRoot]) }
-      #expect(error?.code == .diskFull && error?.description.contains("room") == true)
+      #expect(error?.code == .diskFull && error?.description.contains("space") == true)
       let count = try ImportedLibrary.content(of: library).count
       #expect(count > 0 && count < whole.count)
       #expect(mount("tmpfs", place.path, "tmpfs", UInt(MS_REMOUNT), "size=64m") == 0)

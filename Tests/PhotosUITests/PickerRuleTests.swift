@@ -104,7 +104,7 @@ struct PickerRuleTests {
     }
     let error = await failure { _ = try await second[0].itemProvider.data("public.jpeg") }
     #expect(error?.code == .requestNotSupportedForAsset)
-    #expect(error?.description.contains("selected beforehand") == true)
+    #expect(error?.description.contains("preselected") == true)
     #expect(try await PhotosPickerItem(second[0]).loadTransferable(type: Data.self) == nil)
 
     // As Apple's sample does it.
