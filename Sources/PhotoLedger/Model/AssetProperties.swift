@@ -11,9 +11,9 @@
 // What reads and writes a property derives from its entry: the row's bytes (AssetCoding.swift), edits and their inverse
 // (AssetRow+Properties.swift), conditions and sort keys (PropertyReader.swift, PropertyKey.swift), undo, erasure, the
 // words of the log, and JSON in both directions. Beside the entry a property has what Swift needs a declaration for:
-// the case of `AssetField` that names it in code, a name for its place in the row (`AssetRow.Flags`, `AssetRow.Layout`),
-// the case of `PropertyKey`, and a typed accessor in each of `Asset`, `AssetChanges` and `AssetCreation`, which are
-// public and documented there. CONTRIBUTING.md goes through them with an example.
+// the case of `AssetField` that names it in code, a name for its place in the row (`AssetRow.Flags`,
+// `AssetRow.Layout`), the case of `PropertyKey`, and a typed accessor in each of `Asset`, `AssetChanges` and
+// `AssetCreation`, which are public and documented there. CONTRIBUTING.md goes through them with an example.
 //
 // The entries are in the order of JSON. Numbers of the log and of the row are never used again for anything else.
 //

@@ -8,7 +8,8 @@ package import Foundation
 // A collection's row is decoded as a whole, and there are a few thousand of them, so an entry reads the row with a
 // closure instead of naming a place in its bytes. What queries, `#Predicate` and sort descriptors know of a property,
 // and the JSON of a collection, derive from the entry, as for an asset (AssetProperties.swift). The entries are in the
-// order of JSON. An edit changes two properties that people see, the title and the date; `CollectionEdited` has them by type.
+// order of JSON. An edit changes two properties that people see, the title and the date; `CollectionEdited` has them
+// by type.
 
 /// A property of albums and folders.
 package struct CollectionProperty: Sendable {
