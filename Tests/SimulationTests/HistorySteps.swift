@@ -379,13 +379,16 @@ struct HistorySteps {
     let stranger = LocalIdentifier(using: &random)
     guard !model.assetsInOrder.isEmpty else { return }
     let asset = random.one(of: model.assetsInOrder)
-    switch random.int(0..<11) {
+    // The rarest mistake comes first: only a client that may begin can make it.
+    let mayGrantItself = model.acting != PhotoLibrary.owner && model.eyes(of: model.acting) != .none
+    let mistake = random.int(0..<11)
+    switch mayGrantItself && !kinds.contains(.grantItself) ? 10 : mistake {
     case 9:
       kinds.insert(.fillSmartAlbum)
       block.album(cast.smart).add([asset])
       try model.insert([asset], into: cast.smart, at: nil, nil, at: date)
     // A client that may not even begin is refused for that before anything is looked at.
-    case 10 where model.acting != PhotoLibrary.owner && model.eyes(of: model.acting) != .none:
+    case 10 where mayGrantItself:
       kinds.insert(.grantItself)
       block.grant([asset], to: model.acting)
       try model.grant([asset], to: model.acting)
