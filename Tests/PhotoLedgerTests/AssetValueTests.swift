@@ -14,7 +14,7 @@ struct AssetValueTests {
     ("duration of 5.0 s as a photo", { $0.duration = 5 }), ("duration of nan s", { $0.duration = .nan }),
     ("duration of -1.0 s", { $0.duration = -1 }), ("side of -1 pixels", { $0.pixelWidth = -1 }),
     ("location at 91.0, 0.0", { $0.location = .set(Location(latitude: 91, longitude: 0)) }),
-    ("a date that is no number", { $0.creationDate = .set(Date(timeIntervalSince1970: .infinity)) }),
+    ("a date that is not a number", { $0.creationDate = .set(Date(timeIntervalSince1970: .infinity)) }),
   ]
 
   @Test("a value that no asset can have is refused with a sentence, at creation and in edits")
