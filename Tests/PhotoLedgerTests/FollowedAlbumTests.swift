@@ -46,7 +46,7 @@ struct FollowedAlbumTests {
     let token = try app.currentToken
     try await small.change { $0.album(album.id).move(at: [0], to: 1) }
     try await small.change { $0.setTitle("Another", of: album.id) }
-    try await small.change { $0.follow(album.id, as: Self.name) }
+    try await small.library.performChanges { $0.follow(album.id, as: Self.name) }
     #expect(try app.currentToken == token && app.fetchPersistentChanges(since: token).isEmpty)
   }
 

@@ -203,7 +203,7 @@ struct MediaProbeTests {
     func choose(_ choice: OriginalResourceChoice, width: Int? = nil) async throws {
       var changes = AssetChanges()
       (changes.originalResourceChoice, changes.pixelWidth) = (choice, width)
-      try await small.change { $0.edit([id], changes) }
+      try await small.library.performChanges { $0.edit([id], changes) }
     }
     try await choose(.raw)
     #expect(try sides() == [60, 40])

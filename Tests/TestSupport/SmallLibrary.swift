@@ -31,7 +31,9 @@ package final class SmallLibrary {
   /// Carries a block out and gives what the observer was told of it.
   @discardableResult
   package func change(_ block: (ChangeBlock) throws -> Void) async throws -> LibraryChange {
+    let before = try library.currentToken
     let receipt = try await library.performChanges(block)
+    if receipt.token == before { throw Divergence("The block changed nothing, so the observer is told nothing.") }
     while let change = await told.next() {
       if change.token == receipt.token { return change }
     }
