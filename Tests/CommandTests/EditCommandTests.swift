@@ -152,7 +152,7 @@ struct EditCommandTests {
     #expect(try sandbox.run(["show", burst[1]]).output.contains("B-1, representative, autoPick"))
     for words in [["represent"], ["pick"], ["unpick"]] {
       let result = try sandbox.run(["burst"] + words + [single])
-      #expect(result.status == 1 && result.errors.contains("is not in a burst"))
+      #expect(result.status == 1 && result.errors.contains("not a member of a burst"))
     }
   }
 }
