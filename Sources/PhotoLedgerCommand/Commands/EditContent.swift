@@ -226,7 +226,8 @@ extension Commands {
     try invocation.operands.map { name in
       let asset = try library.asset(named: name)
       guard asset.burstIdentifier != nil else {
-        throw LibraryError(.requestNotSupportedForAsset, "The asset \(asset.localIdentifier) is not a member of a burst.")
+        throw LibraryError(
+          .requestNotSupportedForAsset, "The asset \(asset.localIdentifier) is not a member of a burst.")
       }
       let types = JSON.list(change(asset.burstSelectionTypes).names.map { .text($0) })
       return ["op": "asset.edit", "assets": [.text(name)], "burstSelectionTypes": types]
