@@ -225,9 +225,11 @@ extension Environment {
   /// Writes a consistent copy of the store to the new directory `destination` (mdb_env_copyfd2).
   ///
   /// The copy is a long reader: it pins pages while it runs. Nothing is left behind after a failure.
-  /// - Parameters: - destination: a directory that does not exist. - compacting: whether free pages are left out, and
-  ///   the bytes of deleted values with them. - isDurable: whether the copy is on the disk on return. Otherwise writing
-  ///   it out has only begun, and a caller with more copies syncs the file system once for all.
+  /// - Parameters:
+  ///   - destination: a directory that does not exist.
+  ///   - compacting: whether free pages are left out, and the bytes of deleted values with them.
+  ///   - isDurable: whether the copy is on the disk on return. Otherwise writing it out has only begun, and a caller
+  ///     with more copies syncs the file system once for all.
   /// - Throws: `diskFull`, `permission`, `io`, `corrupted`, `closed`.
   public func copy(
     to destination: String, compacting: Bool = false, isDurable: Bool = true

@@ -32,9 +32,11 @@ extension PhotoLibrary {
   ///
   /// The library must not be open, here or in another process. If this fails or its process is killed, the store is the
   /// old one or the new one, complete. It needs as much free space on the disk as the store has entries.
-  /// - Parameters: - url: the directory of the library. - sweepsResources: whether files of resources are removed that
-  ///   no asset of the library ever named, including earlier versions: leftovers that a rejected block or a purge could
-  ///   not remove. - progress: the progress handler; return `false` to cancel, which changes nothing.
+  /// - Parameters:
+  ///   - url: the directory of the library.
+  ///   - sweepsResources: whether files of resources are removed that no asset of the library ever named, including
+  ///     earlier versions: leftovers that a rejected block or a purge could not remove.
+  ///   - progress: the progress handler; return `false` to cancel, which changes nothing.
   /// - Throws: ``LibraryError`` `.notALibrary`, `.conflict` if the library is open, `.userCancelled`, `.corrupted`,
   ///   `.changeNotSupported` if files are to be swept while events are quarantined, `.notEnoughSpace`, `.storage`.
   /// - Complexity: O(bytes) of the store; O(n) in files and events where those are swept.

@@ -33,8 +33,9 @@ extension PhotoLibrary {
   /// Makes a second library that has everything of this one and shares the bytes of its files, to try something in.
   ///
   /// Changes in the fork never touch this library. ``compare(with:_:)`` lists them.
-  /// - Parameters: - url: a directory that does not exist; on the same file system, so that files can be shared. -
-  ///   progress: the progress handler; return `false` to cancel, which leaves nothing.
+  /// - Parameters:
+  ///   - url: a directory that does not exist; on the same file system, so that files can be shared.
+  ///   - progress: the progress handler; return `false` to cancel, which leaves nothing.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.alreadyExists`,
   ///   `.changeNotSupported` for a directory inside the library, `.userCancelled`, `.corrupted`, `.notEnoughSpace`,
   ///   `.storage`.

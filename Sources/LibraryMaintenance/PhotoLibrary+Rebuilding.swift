@@ -6,10 +6,11 @@ extension PhotoLibrary {
   /// by one transaction: readers see the old ones or the new. The log's own tables are made again where the check finds
   /// them other than the events say.
   ///
-  /// - Parameters: - policy: how to handle an event that cannot be applied. One that an earlier rebuild quarantined is
-  ///   tried again, and remains quarantined if it still cannot be applied. - progress: the progress handler; return
-  ///   `false` to cancel, which leaves the projections unchanged. In the phase `swap` the writer's lock is held, so it
-  ///   must not wait for a change there.
+  /// - Parameters:
+  ///   - policy: how to handle an event that cannot be applied. One that an earlier rebuild quarantined is tried again,
+  ///     and remains quarantined if it still cannot be applied.
+  ///   - progress: the progress handler; return `false` to cancel, which leaves the projections unchanged. In the phase
+  ///     `swap` the writer's lock is held, so it must not wait for a change there.
   /// - Throws: ``LibraryError`` `.corrupted` or `.newerThanProgram` if the log cannot be replayed, `.userCancelled` if
   ///   `progress` returns `false`, `.notEnoughSpace`: it needs about as much space as the projections have.
   /// - Complexity: O(n log n) in events, again for each event that is quarantined; writers wait for O(rows), which is

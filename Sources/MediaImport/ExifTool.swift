@@ -59,8 +59,10 @@ final class ExifTool: Sendable {
   }
 
   /// Reads the metadata of one file. May be called from several threads; each uses a process of its own.
-  /// - Parameters: - path: An absolute path. - isThorough: Whether a JPEG is read to its end, so that the tags reveal a
-  ///   truncated one. - isCancelled: Whether the request was cancelled; called several times a second.
+  /// - Parameters:
+  ///   - path: An absolute path.
+  ///   - isThorough: Whether a JPEG is read to its end, so that the tags reveal a truncated one.
+  ///   - isCancelled: Whether the request was cancelled; called several times a second.
   /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run;
   ///   `cancelled`.
   func tags(

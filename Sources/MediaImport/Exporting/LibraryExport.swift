@@ -30,8 +30,9 @@ package struct LibraryExport: Sendable {
   /// Called at each step that leaves a trace; a test ends an export there by throwing.
   var step: @Sendable () throws -> Void = {}
 
-  /// - Parameters: - library: the exporting client's view; an as-of view exports the library as of its state. -
-  ///   options: the options.
+  /// - Parameters:
+  ///   - library: the exporting client's view; an as-of view exports the library as of its state.
+  ///   - options: the options.
   /// - Throws: ``LibraryError`` `.malformedRequest` for options that exclude each other.
   package init(of library: PhotoLibrary, options: ExportOptions) throws(LibraryError) {
     guard !options.links || !options.embeds else {

@@ -64,8 +64,10 @@ struct OpenResource: ~Copyable, Sendable {
   private var byteCount: UInt64 = 0
 
   /// Opens the file.
-  /// - Parameters: - path: the file. - request: the resource that it belongs to. - opening: opens it in another way
-  ///   than by its path.
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - request: the resource that it belongs to.
+  ///   - opening: opens it in another way than by its path.
   /// - Throws: ``LibraryError`` `.missingResource` if it cannot be opened, `.invalidResource` if it is not a regular
   ///   file or has another size, `.storage` if the process can open no more files.
   init(

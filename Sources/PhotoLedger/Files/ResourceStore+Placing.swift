@@ -4,7 +4,9 @@ import Glibc
 
 extension ResourceStore {
   /// Puts a file's bytes into the library. Returns when the bytes are durable; `synchronize` makes their name so.
-  /// - Parameters: - path: the file. - expected: the SHA-256 it had when its metadata was read; nil to accept any.
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - expected: the SHA-256 it had when its metadata was read; nil to accept any.
   /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, `.resourceChanged` of the file;
   ///   `.notEnoughSpace`, `.storage` of the library.
   /// - Complexity: O(bytes); O(1) bytes written where the file system shares blocks.

@@ -31,11 +31,17 @@ public struct AssetResource: Hashable, Sendable {
   public var sha1: [UInt8]?
 
   /// Describes one file of an asset.
-  /// - Parameters: - type: the role of the file in its asset. - originalFilename: its name when it was added. -
-  ///   uniformTypeIdentifier: the type of the data. - dataSize: the length in bytes. - sha256: the 32 bytes of its
-  ///   SHA-256. - pixelWidth: pixels as displayed; 0 if unknown. - pixelHeight: pixels as displayed; 0 if unknown. -
-  ///   storage: where the bytes are stored. - contentIdentifier: the identifier that the parts of a Live Photo share. -
-  ///   sha1: the 20 bytes of its SHA-1; nil if it is not known.
+  /// - Parameters:
+  ///   - type: the role of the file in its asset.
+  ///   - originalFilename: its name when it was added.
+  ///   - uniformTypeIdentifier: the type of the data.
+  ///   - dataSize: the length in bytes.
+  ///   - sha256: the 32 bytes of its SHA-256.
+  ///   - pixelWidth: pixels as displayed; 0 if unknown.
+  ///   - pixelHeight: pixels as displayed; 0 if unknown.
+  ///   - storage: where the bytes are stored.
+  ///   - contentIdentifier: the identifier that the parts of a Live Photo share.
+  ///   - sha1: the 20 bytes of its SHA-1; nil if it is not known.
   public init(
     type: ResourceType, originalFilename: String, uniformTypeIdentifier: String, dataSize: UInt64, sha256: [UInt8],
     pixelWidth: Int = 0, pixelHeight: Int = 0, storage: Storage = .library, contentIdentifier: String? = nil,

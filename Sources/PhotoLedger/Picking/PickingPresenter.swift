@@ -20,8 +20,8 @@ public struct PickingPresenter: Sendable {
   /// The selection now and after each change, by any side; the newest only. Ends with the session.
   public func presentations() -> AsyncStream<PickingPresentation> { core.presentations() }
 
-  /// Fetches the candidates: assets that match the session's filter, without hidden and trashed ones. - Parameter
-  /// options: the filter and the order.
+  /// Fetches the candidates: assets that match the session's filter, without hidden and trashed ones.
+  /// - Parameter options: the filter and the order.
   /// - Throws: ``LibraryError`` `.changeNotSupported` for options that ask for hidden assets or the trash; as
   ///   ``PhotoLibrary/fetchAssets(_:in:)``.
   /// - Complexity: as ``PhotoLibrary/fetchAssets(_:in:)``.

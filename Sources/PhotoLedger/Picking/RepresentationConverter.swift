@@ -39,7 +39,10 @@ public struct RepresentationConversion: Sendable {
   public var isCancelled: @Sendable () -> Bool = { false }
 
   /// A conversion that re-encodes a file, as requested by the library; also for tests of a converter.
-  /// - Parameters: - source: the file to read. - sourceType: its uniform type identifier. - target: the file to write.
+  /// - Parameters:
+  ///   - source: the file to read.
+  ///   - sourceType: its uniform type identifier.
+  ///   - target: the file to write.
   ///   - targetType: its uniform type identifier.
   public init(source: URL, sourceType: String, target: URL, targetType: String) {
     (self.source, self.sourceType, self.target, self.targetType) = (source, sourceType, target, targetType)

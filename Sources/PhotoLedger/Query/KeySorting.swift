@@ -30,8 +30,10 @@ extension NarrowKey {
   }
 
   /// Sorts by the digits of a word, stably.
-  /// - Parameters: - keys: the keys to sort. - other: a buffer of the same length, which is overwritten. - varying: the
-  ///   bits in which the words differ.
+  /// - Parameters:
+  ///   - keys: the keys to sort.
+  ///   - other: a buffer of the same length, which is overwritten.
+  ///   - varying: the bits in which the words differ.
   @inline(__always)
   private static func sortByDigits(
     _ keys: inout [NarrowKey], _ other: inout [NarrowKey], varying: UInt64, _ word: (NarrowKey) -> UInt64

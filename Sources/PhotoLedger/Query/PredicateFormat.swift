@@ -23,9 +23,10 @@
 extension Condition {
   /// Reads a predicate format string, as NSPredicate does (photokit a.9, FR-10), into normal form.
   ///
-  /// - Parameters: - format: for example `(mediaSubtypes & %d) != 0 AND creationDate > %@`. - arguments: the values for
-  ///   `%@`, `%K`, `%d`, `%f` and so on, in order. - entity: the kind of object that is fetched; it says which keys
-  ///   there are.
+  /// - Parameters:
+  ///   - format: for example `(mediaSubtypes & %d) != 0 AND creationDate > %@`.
+  ///   - arguments: the values for `%@`, `%K`, `%d`, `%f` and so on, in order.
+  ///   - entity: the kind of object that is fetched; it says which keys there are.
   /// - Throws: ``FetchError`` with the place: `malformedPredicate`, `unknownKey`, `unsupportedPredicate` or
   ///   `wrongArgument` (FR-09).
   /// - Complexity: O(n log n) in the length and the number of arguments' elements.

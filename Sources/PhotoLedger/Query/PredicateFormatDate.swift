@@ -5,8 +5,9 @@ extension Date {
   ///
   /// Written by hand because Foundation's parsers allocate a calendar's worth of state, and because a date of a query
   /// must be one instant: no locale, no guess at an offset.
-  /// - Parameters: - text: the date; a blank may replace the T. - isWallTime: whether the offset may be omitted, as for
-  ///   the wall time of a camera.
+  /// - Parameters:
+  ///   - text: the date; a blank may replace the T.
+  ///   - isWallTime: whether the offset may be omitted, as for the wall time of a camera.
   package init?(rfc3339 text: String, isWallTime: Bool = false) {
     var reader = DigitReader(bytes: Array(text.utf8))
     guard let year = reader.digits(4), reader.take("-"), let month = reader.digits(2), reader.take("-"),

@@ -61,8 +61,9 @@ package final class QueryPlan: Sendable {
 /// Keys that a plan can make.
 package protocol PlannedKey: ResultKey {
   /// Makes the key of an object.
-  /// - Parameters: - terms: the readers of the plan's sort, for rows of the object's kind. - place: its position in the
-  ///   scope, which orders an unsorted result.
+  /// - Parameters:
+  ///   - terms: the readers of the plan's sort, for rows of the object's kind.
+  ///   - place: its position in the scope, which orders an unsorted result.
   static func make<Row>(_ terms: SortKeyEncoder<Row>, _ row: Row, _ number: ObjectNumber, _ place: OrderKey?) -> Self
   /// Sorts keys ascending.
   static func sort(_ keys: inout [Self])

@@ -103,8 +103,9 @@ extension ChangeBlock {
   }
 
   /// Drops all edits of an asset's content (PHAssetChangeRequest.revertAssetContentToOriginal, AS-07).
-  /// - Parameters: - asset: an asset; no effect if it was never edited. - choice: which original of a RAW and JPEG pair
-  ///   is shown from now on; nil: unchanged.
+  /// - Parameters:
+  ///   - asset: an asset; no effect if it was never edited.
+  ///   - choice: which original of a RAW and JPEG pair is shown from now on; nil: unchanged.
   public func revertContent(of asset: LocalIdentifier, to choice: OriginalResourceChoice? = nil) {
     add(.revertContent(asset, choice))
   }

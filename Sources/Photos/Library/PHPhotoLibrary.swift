@@ -65,9 +65,11 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   /// later call for another library relinquishes the former one, for all its clients: whatever of it can fail does so
   /// from then on with `PHPhotosError.switchingSystemPhotoLibrary`, and its fetch results can still be read. For
   /// several clients at a time, see `withClient(named:_:)`.
-  /// - Parameters: - url: the folder of the library. - client: the name of the client; the owner has full access. -
-  ///   createsIfMissing: creates a library if there is none. Without it a mistyped path is an error, and not an empty
-  ///   library to which a backup would be synchronised.
+  /// - Parameters:
+  ///   - url: the folder of the library.
+  ///   - client: the name of the client; the owner has full access.
+  ///   - createsIfMissing: creates a library if there is none. Without it a mistyped path is an error, and not an empty
+  ///     library to which a backup would be synchronised.
   /// - Throws: `LibraryError` if the library cannot be opened or made.
   public static func bootstrap(
     libraryAt url: URL, client: String = PhotoLibrary.owner, createsIfMissing: Bool = false
