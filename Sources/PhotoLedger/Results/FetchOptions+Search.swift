@@ -15,13 +15,13 @@ extension FetchOptions {
     guard search.utf8.count <= Self.searchLimit else {
       throw LibraryError(
         .unsupportedPredicate,
-        "A search may have \(Self.searchLimit) bytes, not \(search.utf8.count); search for fewer words.")
+        "A search may have at most \(Self.searchLimit) bytes, not \(search.utf8.count); search for fewer words.")
     }
     guard let text = SearchText(search) else { return nil }
     guard text.prefixes.count <= SearchText.prefixLimit else {
       throw LibraryError(
         .unsupportedPredicate,
-        "A search may have \(SearchText.prefixLimit) words, not \(text.prefixes.count); remove some.")
+        "A search may have at most \(SearchText.prefixLimit) words, not \(text.prefixes.count); remove some.")
     }
     return text
   }
