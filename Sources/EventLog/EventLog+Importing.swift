@@ -5,8 +5,7 @@ public import LMDB
 // A log that is copied event by event must come out byte for byte the same, also where payloads were erased, so it is
 // not appended anew: every part of each record is given, and proved before it is written. What is given is hostile
 // until then; a record that does not continue the log, or whose hashes are not its own, is rejected, and the
-// transaction
-// with it.
+// transaction with it.
 
 /// All parts of an event of a log.
 public struct EventCopy: Sendable, Hashable {

@@ -154,8 +154,8 @@
   /// What a request asks for: the path in its segments and the query, percent-decoded.
   ///
   /// A target is decoded once, after it was split, so an escaped slash stays inside its segment. What decodes to
-  /// something
-  /// that is not UTF-8, to a control character, or to `.` or `..` is rejected: no file or identifier has such a name.
+  /// something that is not UTF-8, to a control character, or to `.` or `..` is rejected: no file or identifier has such
+  /// a name.
   public struct HTTPTarget: Sendable {
     /// The path as the client wrote it, without the query; for logs.
     public let path: String

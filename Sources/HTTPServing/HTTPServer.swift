@@ -18,8 +18,7 @@
   //   ----------------------------------------------------------  --------------------------------------------------
   //   the limit of connections defaults to 1,020                  `HTTPServerOptions.connectionLimit`, always passed
   //   a pool of one thread is rejected                             one thread is started without a pool
-  //   suspending needs a flag; only two callbacks may suspend     always set; `Exchange.step` and `HTTPStream.read`
-  // only
+  //   suspending needs a flag; only two callbacks may suspend     always set; only `Exchange.step`, `HTTPStream.read`
   //   one byte a minute keeps a connection                        `ConnectionWatch` gives each head and body a deadline
   //   a suspended connection notices no client that left          `HTTPStream` is sent a heartbeat
   //   a content reader that returns 0 unsuspended spins           `HTTPStream.read` suspends before it returns 0
@@ -34,8 +33,7 @@
   //   no way to send a 1xx response                               `Reception` writes it to the suspended connection
   //
   // Invariant: an `Exchange` lives from the first call of the handler to `completed`, which libmicrohttpd calls once
-  // for
-  // each request; a task that still runs then finds the exchange done, and its response is dropped.
+  // for each request; a task that still runs then finds the exchange done, and its response is dropped.
   //
   // Rejected: a thread for each connection (10,000 feeds), an own parser of HTTP (to be fuzzed for ever), callbacks of
   // libmicrohttpd visible to the application (each would have to know the rules above).

@@ -8,8 +8,7 @@
   //      ▲ suspended while the client is slow            ▲ suspended while nothing waits
   //
   // Memory is bounded by one chunk: a producer that is quicker than its client waits in `send`, and so a feed that
-  // falls
-  // behind composes what it missed instead of queueing it.
+  // falls behind composes what it missed instead of queueing it.
   //
   // Invariant: the connection is suspended exactly while `isSuspended`; who clears that resumes it, once.
 
@@ -52,9 +51,8 @@
     public init(heartbeat: [UInt8] = []) { self.heartbeat = heartbeat }
 
     /// Sends bytes; waits until the ones before have been passed on. Several tasks may send; each chunk stays whole.
-    /// - Parameter make: makes the bytes when they take their place, under the stream's lock: what it notes agrees
-    /// with the
-    ///   order in which chunks are sent. It must not touch the stream.
+    /// - Parameter make: makes the bytes when they take their place, under the stream's lock: what it notes agrees with
+    /// the order in which chunks are sent. It must not touch the stream.
     /// - Throws: ``HTTPStreamClosed`` if the client has left or the server is stopping.
     public func send(_ make: @Sendable () -> [UInt8]) async throws {
       while true {

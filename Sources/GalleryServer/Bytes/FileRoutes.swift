@@ -8,8 +8,7 @@
   /// The URL holds the content's hash, so what it names never changes and may be kept for ever by the client's own
   /// cache.
   /// The hash is the strong tag, and what the event recorded: an altered file with the recorded size would be sent as
-  /// it
-  /// is, which is why `verify --content` exists. A file of another size is rejected.
+  /// it is, which is why `verify --content` exists. A file of another size is rejected.
   enum FileRoutes {
     static let all: [Route] = [
       .held("GET", "/v1/assets/{asset}/resources/{sha256}") { call in

@@ -9,8 +9,8 @@
   //
   // The name holds the whole question, so a URL or a cursor with it is good after a restart, on another server of the
   // library, and for a client that wrote it itself. It is checked like any input each time. Canonical: keys in the
-  // order
-  // of `members`, what is not asked left out; so equal questions have equal names, and share what is cached by name.
+  // order of `members`, what is not asked left out; so equal questions have equal names, and share what is cached by
+  // name.
 
   /// What a fetch of assets asks for, or of albums and folders.
   struct FetchRequest: Hashable, Sendable {

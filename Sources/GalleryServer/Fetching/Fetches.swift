@@ -5,8 +5,7 @@
   /// The results that are held for clients: a fetch at a state is made once and answers many windows.
   ///
   /// Results are values, so holding one is only a matter of memory: the cache keeps the latest ones that were asked
-  /// for,
-  /// and what it dropped is fetched again at its token.
+  /// for, and what it dropped is fetched again at its token.
   final class Fetches: Sendable {
     private struct Name: Hashable {
       let client: String

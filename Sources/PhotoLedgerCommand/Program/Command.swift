@@ -9,8 +9,7 @@ import LibraryJSON
 //                 └─ words ──┘ └ operands ┘ └─────── options ───────┘
 //
 // Rejected: an outside argument parser (the package has no dependency), and property wrappers that collect themselves
-// by
-// reflection (a reader cannot follow where a value comes from).
+// by reflection (a reader cannot follow where a value comes from).
 
 /// How a run ended, as the shell sees it.
 enum ExitStatus: Int32, Sendable {
