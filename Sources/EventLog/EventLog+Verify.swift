@@ -105,6 +105,7 @@ extension EventLog {
       let stretches = stretches(after: found.head.sequence, upTo: last, t)
       let parts = t.onSeveralCores(stretches.count) { index, t in
         let stretch = stretches[index]
+        defer { t.letGoOfPages() }
         return Result { () throws(EventLogError) in
           try verifyStretch(from: stretch.lowerBound, to: stretch.upperBound, statesAt: sizes, in: t)
         }

@@ -51,6 +51,19 @@ import Synchronization
     if psys_read_around(page) != 0 { state.pointee.store(false, ordering: .relaxed) }
   }
 
+  /// Whether a walk lets go of what is mapped.
+  static var isMuchMapped: Bool { psys_file_pages_resident() > filePagesMax }
+
+  /// Gives a place in the store and a cursor at it, unless there is nothing to read.
+  static func withSomePage(of transaction: OpaquePointer, _ body: (OpaquePointer, UnsafeRawPointer?) -> Void) {
+    var cursor: OpaquePointer?
+    // 1 is the database of the names of databases; where there are none, there is nothing to read.
+    guard mdb_cursor_open(transaction, 1, &cursor) == 0, let cursor else { return }
+    defer { mdb_cursor_close(cursor) }
+    var (key, value) = (MDB_val(), MDB_val())
+    if mdb_cursor_get(cursor, &key, &value, MDB_FIRST) == 0 { body(cursor, key.mv_data) }
+  }
+
   private static func state(of handle: OpaquePointer) -> UnsafeMutablePointer<State>? {
     mdb_env_get_userctx(handle)?.assumingMemoryBound(to: State.self)
   }
@@ -67,18 +80,26 @@ extension TransactionReading where Self: ~Copyable {
   ///
   /// The map stays where it is for as long as a transaction is open, and is only read.
   public borrowing func letGoOfPages() {
-    guard psys_file_pages_resident() > ReadAround.filePagesMax else { return }
+    guard ReadAround.isMuchMapped else { return }
     // What cannot be let go of stays mapped: nothing depends on it.
     withSomePage { _, address in _ = psys_let_go(address) }
   }
 
   /// Gives a place in the store and a cursor at it, unless there is nothing to read.
   private borrowing func withSomePage(_ body: (OpaquePointer, UnsafeRawPointer?) -> Void) {
-    var cursor: OpaquePointer?
-    // 1 is the database of the names of databases; where there are none, there is nothing to read.
-    guard mdb_cursor_open(handle.pointer, 1, &cursor) == 0, let cursor else { return }
-    defer { mdb_cursor_close(cursor) }
-    var (key, value) = (MDB_val(), MDB_val())
-    if mdb_cursor_get(cursor, &key, &value, MDB_FIRST) == 0 { body(cursor, key.mv_data) }
+    ReadAround.withSomePage(of: handle.pointer, body)
+  }
+}
+
+extension WriteTransaction {
+  /// The same, found by a snapshot of its own: the pages that a write transaction has changed lie outside of the map.
+  public borrowing func letGoOfPages() {
+    guard ReadAround.isMuchMapped else { return }
+    var snapshot: OpaquePointer?
+    guard mdb_txn_begin(mdb_txn_env(handle.pointer), nil, UInt32(MDB_RDONLY), &snapshot) == 0, let snapshot else {
+      return
+    }
+    defer { mdb_txn_abort(snapshot) }
+    ReadAround.withSomePage(of: snapshot) { _, address in _ = psys_let_go(address) }
   }
 }

@@ -79,6 +79,8 @@ extension WriteTransaction {
       if changes.isFull || passed == 4096 {
         try progress(passed)
         passed = 0
+        letGoOfPages()
+        source.letGoOfPages()
       }
       let order = Self.order(new, old, integerKeys: database.hasIntegerKeys)
       if changes.isFull, let next = order.map({ $0 <= 0 }) {

@@ -75,7 +75,9 @@ extension JSONBytes {
       let number = Int64(row.byte(place))
       if names.isNumberInJSON { integer(number) } else { text(names.name(of: number)) }
     case .isChosen(let place): bool(row.byte(place) != 0)
-    case .bits(let place, let names): list(names.names(row.bits(at: place, names)))
+    case .bits(let place, let names):
+      let bits = row.bits(at: place, names)
+      list(bits == 0 ? [] : names.names(bits))
     case .size(let place): integer(UInt64(row.word(place)))
     case .seconds(let place), .coordinate(let place): number(row.seconds(place))
     case .zoneOffset: if let offset = row.timeZoneOffset { integer(Int64(offset)) } else { null() }

@@ -218,7 +218,11 @@ private struct LogReader {
       // Its sentence uses the name at its addition, so the current name is not needed.
       known[existence.row.number] = ObjectNames.Name(existence.row, nil)
     }
-    for number in touched + event.mentioned where known[number] == nil { known[number] = try audit.name(number, t) }
+    for (index, number) in (touched + event.mentioned).enumerated() where known[number] == nil {
+      known[number] = try audit.name(number, t)
+      // One event can name a hundred thousand objects, whose rows lie on as many pages.
+      if index % 512 == 511 { t.letGoOfPages() }
+    }
     var sentence = event.sentence(known)
     if record.isErased { sentence += " Part of it was erased." }
     return LogEntry(

@@ -1,5 +1,7 @@
 /// A property of an asset; AssetProperties.swift has the table.
-package struct AssetProperty: Sendable {
+///
+/// A class, since what walks the table for each asset or edit would otherwise copy a dozen references at each entry.
+package final class AssetProperty: Sendable {
   /// How the values lie in a row, and what they are.
   package enum Form: Sendable {
     /// The identity.

@@ -7,6 +7,9 @@
 //     "IMG_0001.HEIC"    word ▸ word ▸ tail          no byte of the word is < 0x20, ", \, 0x7F or 0xC2: copied as it is
 //     "a\u0085b"         0xC2 begins U+0080 … U+00BF; the half below U+00A0 are control characters, which are escaped
 //
+// What is spelled in the source is a `StaticString`, which is copied without a look at it. A literal would be taken for a
+// `String` by itself, so those overloads are disfavoured.
+//
 // Commas are not counted: a value that follows anything but `{`, `[`, `:` or a line end wants one before it, and inside
 // a text none of them can be the last byte, since a text ends with its quote.
 //
@@ -97,6 +100,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
   }
 
   /// Writes text unescaped.
+  @_disfavoredOverload
   package mutating func raw(_ text: String) {
     var text = text
     text.withUTF8 { raw(UnsafeRawBufferPointer($0)) }
@@ -190,6 +194,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
   }
 
   /// Writes the key of the next value.
+  @_disfavoredOverload
   package mutating func key(_ name: String) {
     text(name)
     reserve(1)
@@ -220,6 +225,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
   }
 
   /// Writes a value that is spelled in JSON already.
+  @_disfavoredOverload
   package mutating func value(_ spelling: String) {
     separate()
     raw(spelling)

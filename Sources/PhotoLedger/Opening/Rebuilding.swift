@@ -27,9 +27,9 @@ extension StoreCore {
   /// The name of the folder in the store's that a shadow is filled in.
   package static let shadowName = "shadow"
 
-  /// How many events are applied in one transaction of the shadow: enough that rows under keys as good as random meet
-  /// neighbours when they are put in order.
-  package static let rebuildBatch: UInt64 = 1 << 18
+  /// How often events touch objects in one transaction of the shadow: enough that rows under keys as good as random meet
+  /// neighbours when they are put in order, and so few that the pages that it changes stay far below half a gibibyte.
+  package static let rebuildBatch: UInt64 = 1 << 17
 
   /// Rebuilds every projection from the log, and swaps them in by one transaction.
   /// - Parameters:
@@ -37,7 +37,7 @@ extension StoreCore {
   ///   - isNeeded: called before the work and inside the transaction; false: nothing is done, since another process has
   ///     done it.
   ///   - finish: further changes in the same transaction.
-  ///   - batch: the number of events in one transaction of the shadow; it does not affect the result.
+  ///   - batch: after how many touches of objects a transaction of the shadow ends; it does not affect the result.
   ///   - progress: the progress handler; return `false` to cancel.
   package func remakeProjections(
     _ policy: UnreadableEventPolicy, if isNeeded: (borrowing StoreReading) throws -> Bool = { _ in true },
@@ -147,7 +147,7 @@ final class Shadow {
         guard done < head else { return head }
         if done > 0, try erases(after: seen, source) { return nil }
         seen = head
-        try carryOut(through: min(head, done + batch), of: head, phase: "rebuild", from: source, progress)
+        try carryOut(upTo: head, of: head, phase: "rebuild", from: source, progress)
         return head
       }
       guard let head else { return false }
@@ -155,25 +155,24 @@ final class Shadow {
     }
   }
 
+  /// Applies a batch of the next events in one transaction.
   private func carryOut(
-    through last: UInt64, of total: UInt64, phase: String, from source: borrowing StoreReading,
+    upTo last: UInt64, of total: UInt64, phase: String, from source: borrowing StoreReading,
     _ progress: (TaskProgress) -> Bool
   ) throws {
     var isStopped = false
-    let wanted = (done + 1)...last
     do {
-      try environment.write { t in
+      done = try environment.write { t in
         var cursor = try core.log.cursor(after: done, in: source)
-        try projections.replay(&cursor, wanted, settingAside: skipped, in: &t) { sequence in
+        return try projections.replay(&cursor, (done + 1)...last, settingAside: skipped, touchesMax: batch, in: &t) {
           source.letGoOfPages()
-          isStopped = !progress(TaskProgress(phase: phase, done: sequence, total: total))
+          isStopped = !progress(TaskProgress(phase: phase, done: $0, total: total))
           return !isStopped
         }
       }
     } catch {
       throw isStopped ? Self.stopped : error
     }
-    done = last
   }
 
   /// Puts the shadow's rows in the place of the library's.
@@ -210,7 +209,7 @@ final class Shadow {
         let head = try core.log.head(source).sequence
         if done == head { return true }
         if try erases(after: seen, source) { return false }
-        try carryOut(through: head, of: head, phase: "swap", from: source, progress)
+        while done < head { try carryOut(upTo: head, of: head, phase: "swap", from: source, progress) }
         return true
       }
       guard let isRight else { return true }
@@ -240,10 +239,8 @@ final class Shadow {
         if afresh { try t.clear(live) }
         _ = try t.match(live, to: shadow, of: source) { count in
           copied += UInt64(count)
-          source.letGoOfPages()
           guard progress(TaskProgress(phase: "swap", done: copied, total: total)) else { throw Self.stopped }
         }
-        t.letGoOfPages()
       }
     }
   }

@@ -23,27 +23,33 @@ extension Projections {
   ///   - cursor: positioned before the first of them.
   ///   - sequences: the events to apply.
   ///   - skipped: the quarantined ones, with the reasons.
+  ///   - touchesMax: after how many touches of objects it is enough: each changes rows, and with them pages.
   ///   - progress: called with the last applied event, every ``reportInterval`` events; return `false` to cancel.
+  /// - Returns: the last applied event.
   /// - Throws: ``LibraryError`` `.corrupted` if the log lacks one of them, `.userCancelled` if `progress` returns
   ///   `false`; `UnreadableEvent` for one that cannot be applied.
   package func replay(
     _ cursor: inout EventCursor, _ sequences: ClosedRange<UInt64>, settingAside skipped: [UInt64: String] = [:],
-    in t: inout WriteTransaction,
-    progress: (UInt64) -> Bool = { _ in true }
-  ) throws {
+    touchesMax: UInt64 = .max, in t: inout WriteTransaction, progress: (UInt64) -> Bool = { _ in true }
+  ) throws -> UInt64 {
     t.gather(unread)
+    var touches: UInt64 = 0
     for sequence in sequences {
       guard let record = try cursor.next(), record.sequence == sequence else {
         throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
       }
-      try carryOut(record, settingAside: skipped, in: &t)
-      guard sequence % Self.reportInterval == 0 || sequence == sequences.upperBound else { continue }
+      touches += UInt64(max(1, try carryOut(record, settingAside: skipped, in: &t)))
+      let isLast = sequence == sequences.upperBound || touches >= touchesMax
+      guard sequence % Self.reportInterval == 0 || isLast else { continue }
       t.letGoOfPages()
       guard progress(sequence) else {
         throw LibraryError(.userCancelled, "The replay was stopped at event \(sequence); nothing was changed.")
       }
+      guard isLast else { continue }
+      try t.settle()
+      return sequence
     }
-    try t.settle()
+    preconditionFailure("A closed range has a last event.")
   }
 
   /// Replays a whole log into this store, which is not the log's own, batch by batch.
@@ -64,9 +70,8 @@ extension Projections {
       let wanted = (done + 1)...min(head, done + UInt64(batch))
       try environment.write { t in
         var cursor = try log.cursor(after: wanted.lowerBound - 1, in: source)
-        try replay(&cursor, wanted, settingAside: skipped, in: &t, progress: progress)
+        done = try replay(&cursor, wanted, settingAside: skipped, in: &t, progress: progress)
       }
-      done = wanted.upperBound
     }
   }
 }

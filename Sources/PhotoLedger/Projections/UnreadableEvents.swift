@@ -77,18 +77,24 @@ extension Projections {
 
   /// Applies a record, or records that it is quarantined.
   /// - Parameter skipped: the quarantined events, with the reasons.
+  /// - Returns: how often it touches an object.
   /// - Throws: ``UnreadableEvent`` if it cannot be applied.
   func carryOut(
     _ record: borrowing StoredEvent, settingAside skipped: [UInt64: String], in t: inout WriteTransaction
-  ) throws {
+  ) throws -> Int {
     let sequence = record.sequence
     if let reason = skipped[sequence] {
       let key: InlineArray<1, UInt64> = [sequence.bigEndian]
       let text = Array(reason.utf8)
-      return try t.put(key.span.bytes, text.span.bytes, in: aside)
+      try t.put(key.span.bytes, text.span.bytes, in: aside)
+      return 0
     }
     do {
-      try apply(try Event(record), sequence: sequence, commit: record.commit, in: &t)
+      let event = try Event(record)
+      try apply(event, sequence: sequence, commit: record.commit, in: &t)
+      var touches = 0
+      event.forEachTouched { _ in touches += 1 }
+      return touches
     } catch let failure as LibraryError where failure.isAboutEvents && record.payload != nil {
       throw UnreadableEvent(sequence: sequence, failure: failure)
     }
