@@ -148,6 +148,7 @@ class Card {
 
   /** @param {Collection} one */
   show(one) {
+    const isOther = one !== this.one;
     this.one = one;
     const title = titleOf(one);
     if (this.title.textContent !== title) this.title.textContent = title;
@@ -155,10 +156,10 @@ class Card {
     if (one.kind === 'folder') this.count.textContent = t('albums.members', { count: one.count ?? 0 });
     else if (one.count !== null) this.count.textContent = t('photos.count', { count: one.count });
     else if (this.count.textContent === '') this.count.textContent = t('albums.smart');
-    if (this.isSeen) this.look();
+    if (this.isSeen && isOther) this.look();
   }
 
-  /** Reads the cover, once the card is on the screen and after each change. */
+  /** Reads the cover, once the card is on the screen and after each change of the collection. */
   look() {
     this.isSeen = true;
     const { one } = this;
@@ -213,6 +214,11 @@ export class Cards {
    */
   freshen(ids) {
     for (const card of this.order) if (card.isSeen && isWaitingFor(card.cover, ids)) card.look();
+  }
+
+  /** Shows the covers and counts of now, of cards that were seen: photos changed. */
+  look() {
+    for (const card of this.order) if (card.isSeen) card.look();
   }
 
   /** @param {Card} card */
