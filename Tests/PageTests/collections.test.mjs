@@ -97,7 +97,11 @@ class Library {
       items: { isComplete: true, objects: [...inserted, ...changed]
         .map((id) => ({ ...now.records[id], localIdentifier: `${id}/L0/040` })) },
     };
-    const top = JSON.stringify(old.members.null) === JSON.stringify(now.members.null) ? [] : [{ before, after }];
+    // The order of the top level, and what changed of its collections.
+    const isOther = JSON.stringify(old.members.null) !== JSON.stringify(now.members.null);
+    const touched = changed.filter((id) => now.members.null.includes(id));
+    const top = isOther || touched.length > 0
+      ? [{ before, after, removed: [], inserted: [], moved: isOther ? [[0, 0]] : [], changed: touched }] : [];
     return { all: removed.length + inserted.length + changed.length > 0 ? [all] : [], top };
   }
 

@@ -251,7 +251,7 @@ export class FollowedCollections extends EventTarget {
         onProblem,
       }),
       feed.follow(fetchName({ collections: 'top' }), tree.token, {
-        onChange: (change) => this.takeTop(change.after), onState: (state) => this.takeTop(state.token), onProblem,
+        onChange: (change) => this.takeTop(change), onState: (state) => this.takeTopState(state.token), onProblem,
       }),
       feed.follow(fetchName({ allBursts: true }), tree.token, {
         onChange: photos, onState: photos, onProblem,
@@ -276,8 +276,15 @@ export class FollowedCollections extends EventTarget {
     else if (token !== this.tree.token) this.read(null);
   }
 
+  /** @param {import('../client/photoledger.js').Change} change of the top level */
+  takeTop({ before, after, removed, inserted, moved }) {
+    const hasOrder = before === this.tree.topToken && removed.length + inserted.length + moved.length === 0;
+    if (hasOrder && !this.isReading) this.tree.topToken = after;
+    else this.takeTopState(after);
+  }
+
   /** @param {string} token where the fetch of the top level is */
-  takeTop(token) {
+  takeTopState(token) {
     if (this.isReading) this.hasMissed = true;
     else if (token !== this.tree.topToken) this.read(null);
   }
