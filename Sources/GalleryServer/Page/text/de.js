@@ -4,6 +4,7 @@
 export default {
   // Frame.
   'app.name': 'PhotoLedger',
+  'nav.more': 'Mehr',
   'nav.main': 'Bereiche',
   'nav.photos': 'Fotos',
   'nav.search': 'Suche',
@@ -574,6 +575,7 @@ export default {
   'said.selection.granted': 'Für „{client}“ freigegeben: {what}.',
   'said.selection.withdrawn': '„{client}“ entzogen: {what}.',
   'said.selection.picked': 'Ausgewählt: {what}.',
+  'client.link': 'ein Freigabelink',
   'cause.undo': 'Rückgängig',
   'cause.permission prompt': 'Anfrage beantwortet',
   'cause.privacy page': 'Seite „Privatsphäre“',

@@ -4,6 +4,7 @@
 export default {
   // Frame.
   'app.name': 'PhotoLedger',
+  'nav.more': 'More',
   'nav.main': 'Sections',
   'nav.photos': 'Photos',
   'nav.search': 'Search',
@@ -565,6 +566,7 @@ export default {
   'said.selection.granted': 'Shared with “{client}”: {what}.',
   'said.selection.withdrawn': 'Withdrawn from “{client}”: {what}.',
   'said.selection.picked': 'Picked: {what}.',
+  'client.link': 'a share link',
   'cause.undo': 'undo',
   'cause.permission prompt': 'permission prompt',
   'cause.privacy page': 'privacy page',

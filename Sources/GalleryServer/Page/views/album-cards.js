@@ -8,7 +8,7 @@
 
 import { items } from '../client/photoledger.js';
 import { fetchName } from '../model/collections.js';
-import { t } from '../text/text.js';
+import { isolated, t } from '../text/text.js';
 import { App } from './app.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
@@ -40,6 +40,13 @@ export const kindIcons = { album: 'album', smartAlbum: 'stack', folder: 'folder'
  * @param {{ title: string }} one
  */
 export const titleOf = (one) => one.title.trim() === '' ? t('albums.untitled') : one.title;
+
+/**
+ * The titles of the folders around a collection and its own, the outermost first.
+ * @param {import('../model/collections.js').Collections} tree
+ * @param {Collection} one
+ */
+export const pathOf = (tree, one) => [...tree.path(one), one].map((part) => isolated(titleOf(part))).join(' › ');
 
 /** Reads covers and counts, a few at a time, of what is on the screen. */
 export class Covers {

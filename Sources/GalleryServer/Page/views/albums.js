@@ -8,7 +8,7 @@
 // Everything follows commits by the feed: the tree of collections, the photos of an album, what smart albums show.
 
 import { Collections, FollowedCollections } from '../model/collections.js';
-import { t } from '../text/text.js';
+import { isolated, t } from '../text/text.js';
 import { timelineActions, gridView } from './photos.js';
 import { Cards, Covers, isWaitingFor, showCover, titleOf } from './album-cards.js';
 import { makeCollection, makeSmartAlbum, mayChange, menuOf, moveTo, predicateOf, putInto } from './album-edits.js';
@@ -286,7 +286,7 @@ async function album(app, tree, one) {
       view.title = titleOf(now);
       if (heading) heading.textContent = view.title;
       view.element.setAttribute('aria-label', view.title);
-      document.title = `${view.title} – ${t('app.name')}`;
+      document.title = `${isolated(view.title)} – ${t('app.name')}`;
     }
     current = now;
   });
