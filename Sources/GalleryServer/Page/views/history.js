@@ -9,7 +9,7 @@
 // A client with limited access sees its own history: what came to it, changed and left, without whose doing it was.
 
 import { sightings, LogReader } from '../model/log.js';
-import { instant, t } from '../text/text.js';
+import { instant, isolated, t } from '../text/text.js';
 import { App } from './app.js';
 import { clientName, clientsIn, learnNames, noteClients } from './client-names.js';
 import { fill, h } from './dom.js';
@@ -291,7 +291,7 @@ class HistoryView {
         title: instant(commit.date, { dateStyle: 'full', timeStyle: 'medium' }) },
         instant(commit.date, { timeStyle: 'short' })), ' · ', t('history.by'), ' ',
       h('a', { href: App.href('history', '', { client: commit.client }), dir: 'auto',
-        title: `${commit.client} · ${commit.process}` },
+        title: `${isolated(commit.client)} · ${commit.process}` },
         clientName(commit.client)),
       commit.cause ? [' · ', t('history.because'), ' '].join('') : null,
       commit.cause ? h('a', { href: App.href('history', '', { cause: commit.cause }), dir: 'auto' },

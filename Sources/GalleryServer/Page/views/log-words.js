@@ -18,7 +18,7 @@ export const kinds = [
 /** Kinds with a phrase of their own. */
 const known = new Set([...kinds, 'content.spread']);
 /** The causes that the library and its server give of themselves. */
-const causes = new Set(['undo', 'permission prompt', 'limited library picker', 'client withdrawn',
+const causes = new Set(['undo', 'permission prompt', 'privacy page', 'share link', 'limited library picker', 'client withdrawn',
   'registration over HTTP', 'request for access', 'share link opened']);
 
 /**

@@ -129,7 +129,7 @@ class PrivacyView {
       h('h3', { dir: 'auto' }, title), title === name ? null : h('p', { class: 'soft client-name', dir: 'auto' }, name),
       h('p', null, this.access(client), ' ', h('span', { class: 'soft' },
         t('privacy.since', { date: instant(client.registeredDate) }))),
-      usage.readWrite && !name.startsWith('share#') ? h('p', { class: 'usage', dir: 'auto' }, `“${usage.readWrite}”`)
+      usage.readWrite && !name.startsWith('share#') ? h('p', { class: 'usage', dir: 'auto' }, t('said.name', { name: usage.readWrite }))
         : null,
       usage.addOnly ? h('p', { class: 'usage', dir: 'auto' }, t('privacy.addUsage', { usage: usage.addOnly })) : null,
       h('div', { class: 'entry-actions' }, h('label', { class: 'inline-field' }, t('privacy.may'), select),

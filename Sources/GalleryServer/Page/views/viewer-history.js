@@ -103,6 +103,9 @@ function sentence({ property, old, new: fresh }, titleOf) {
     case 'isHidden': return t(fresh ? 'event.hidden' : 'event.unhidden');
     case 'trashedDate': return t(fresh ? 'event.trashed' : 'event.restored');
     case 'erased': return t('event.erased');
+    case 'picks': return t('event.picks', { client: clientName(String(fresh ?? old ?? '')) });
+    case 'selections':
+      return t(fresh ? 'event.selections' : 'event.selections.end', { client: clientName(String(fresh ?? old ?? '')) });
     case 'containers': {
       const album = titleOf((fresh ?? old)?.container ?? '');
       return t(fresh && old ? 'event.albumMove' : fresh ? 'event.albumAdd' : 'event.albumRemove', { album });

@@ -425,7 +425,8 @@ export class Panel {
           recordsOf(this.app, id, 'access', at, signal)]);
         const albums = [...albumsIn(records)];
         await Promise.all([this.titles.load(albums, signal),
-          learnNames(this.app, [...records, ...access].map(({ client }) => client), signal)]);
+          learnNames(this.app, [...records, ...access].flatMap(({ client, property, old, new: fresh }) =>
+            /^(selections|picks)$/.test(property) ? [client, old, fresh] : [client]), signal)]);
         if (signal.aborted || this.asset !== asset) return;
         this.drawAlbums(albums.filter((one) => this.titles.has(one)));
         this.drawHistory(asset, records);
