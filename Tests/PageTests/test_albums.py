@@ -182,6 +182,40 @@ class AlbumTests(CollectionTest):
         self.choose("One", "last")
         wait(lambda: self.titles() == ["Three", "Two", "One"], "to the end by the menu")
 
+    def test_two_tabs_follow_albums_by_the_feed_and_ask_for_no_list_when_photos_are_added(self):
+        album = self.make_album("Trip", self.newest()[:2])
+        self.card("Trip")
+        driver = self.browser.driver
+        tabs = [driver.current_window_handle]
+        driver.switch_to.new_window("tab")
+        tabs.append(driver.current_window_handle)
+        self.addCleanup(driver.switch_to.window, tabs[0])
+        self.addCleanup(driver.close)
+        self.addCleanup(driver.switch_to.window, tabs[1])
+        driver.get(self.gallery.address + "/#/albums")
+        self.card("Trip")
+        asked = "return performance.getEntriesByType('resource').filter((one) => one.name.includes('/v1/collections')).length"
+        before = []
+        for tab in tabs:
+            driver.switch_to.window(tab)
+            before.append(self.browser.js(asked))
+        self.gallery.commit({"op": "album.add", "album": album, "assets": self.newest()[2:5]})
+        for tab, count in zip(tabs, before):
+            driver.switch_to.window(tab)
+            wait(lambda: "5 photos" in self.card("Trip").text, "the count of now")
+            self.assertEqual(self.browser.js(asked), count, "the message itself said the count")
+        # What changes the order of the top level, or goes into a folder, arrives too.
+        self.gallery.commit({"op": "folder.create", "title": "Box", "as": "$f"}, {"op": "album.create", "title": "Late", "as": "$l"},
+                            {"op": "folder.add", "folder": "$f", "collections": [album]})
+        for tab in tabs:
+            driver.switch_to.window(tab)
+            wait(lambda: self.cards() == ["Box", "Late"], "the list of now")
+            wait(lambda: "1 " in self.card("Box").text, "what the folder holds")
+        self.gallery.commit({"op": "folder.moveAt", "folder": None, "indexes": [0], "to": 1})
+        for tab in tabs:
+            driver.switch_to.window(tab)
+            wait(lambda: self.cards() == ["Late", "Box"], "the other order")
+
     def test_a_smart_album_shows_what_its_predicate_finds_and_says_what_is_wrong_with_it(self):
         favorite = self.newest()[3]
         self.gallery.commit({"op": "asset.edit", "assets": [favorite], "isFavorite": True})
@@ -300,6 +334,7 @@ class AlbumTests(CollectionTest):
         self.go("#/albums/" + album.split("/")[0])
         wait(lambda: self.browser.text("h1") == hostile, "the title as it is")
         self.go("#/photos")
+        self.says("12 photos", ".count")
         self.select(self.newest()[0])
         self.browser.click('[data-action="album"]')
         self.says("<img src=x", "dialog [role=option]")

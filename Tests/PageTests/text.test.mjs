@@ -39,3 +39,23 @@ test('each phrase is used, and each that is used is there', () => {
   const direct = [...code.matchAll(/\bt\('([^']+)'/g)].map((match) => match[1]);
   assert.deepEqual(direct.filter((name) => !(name in english)), []);
 });
+
+test('a value in a phrase changes the direction of nothing beside it', async () => {
+  Object.defineProperty(globalThis, 'navigator', { value: { languages: ['en-GB'] }, configurable: true });
+  const { isolated, t } = await import(new URL('text/text.js', page));
+  const [rlo, lri, fsi, pop] = ['\u202e', '\u2066', '\u2068', '\u2069'];
+  assert.equal(isolated('Shore, Küste, 海'), 'Shore, Küste, 海');
+  assert.equal(isolated('חוף'), `${fsi}חוף${pop}`);
+  // How deep isolations are after each text: none ends the one around it, and none outlasts it.
+  for (const text of [rlo, `${pop}${rlo}x`, `${lri}x`, `${lri}${pop}${pop}${pop}x${rlo}`, `${fsi}${lri}x${pop}${lri}`]) {
+    let depth = 0;
+    const depths = [...isolated(text)].map((one) => {
+      if (one === pop) depth -= 1;
+      else if (one >= lri && one <= fsi) depth += 1;
+      return depth;
+    });
+    assert.ok(depths.slice(0, -1).every((one) => one > 0), JSON.stringify(text));
+    assert.equal(depths.at(-1), 0, JSON.stringify(text));
+  }
+  assert.equal(t('said.name', { name: `a${rlo}b` }), `“${fsi}a${rlo}b${pop}”`);
+});

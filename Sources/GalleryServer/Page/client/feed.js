@@ -17,7 +17,7 @@ import { Stream, fetchLimit } from './stream.js';
  *
  * @typedef {object} Follower
  * @property {(change: Change) => void} onChange a step of the fetch
- * @property {(state: import('./photoledger.js').FetchState) => void} onState the fetch is at another state
+ * @property {(state: { fetch: string, token: string }) => void} onState the fetch is at another state
  * @property {(renditions: Rendition[]) => void} [onRenditions] assets whose pictures are ready or have failed
  * @property {(problem: Error) => void} [onProblem] the fetch cannot be followed any more
  */
@@ -33,6 +33,8 @@ export class Feed extends EventTarget {
     this.client = client;
     /** @type {Map<string, Set<Follower>>} */
     this.followers = new Map();
+    /** @type {Map<string, string>} the state of each fetch that was delivered last */
+    this.states = new Map();
     /** Whether changes arrive; true until the stream was cut. */
     this.isOpen = true;
     /** @type {MessagePort | null} */
@@ -69,8 +71,15 @@ export class Feed extends EventTarget {
    */
   follow(fetch, after, follower) {
     const known = this.followers.get(fetch);
-    if (known) known.add(follower);
-    else {
+    if (known) {
+      known.add(follower);
+      // The fetch may have been led on while the follower read its own state.
+      const token = this.states.get(fetch);
+      if (token !== undefined && token !== after) {
+        queueMicrotask(() => { if (known.has(follower)) follower.onState({ fetch, token }); });
+      }
+    } else {
+      this.states.set(fetch, after);
       this.followers.set(fetch, new Set([follower]));
       if (this.port) this.port.postMessage({ kind: 'follow', fetch, after });
       else this.streamFor().add(fetch, after);
@@ -79,6 +88,7 @@ export class Feed extends EventTarget {
       const followers = this.followers.get(fetch);
       if (!followers?.delete(follower) || followers.size > 0) return;
       this.followers.delete(fetch);
+      this.states.delete(fetch);
       if (this.port) this.port.postMessage({ kind: 'leave', fetch });
       for (const stream of this.streams) if (stream.fetches.has(fetch)) stream.remove(fetch);
     };
@@ -97,9 +107,11 @@ export class Feed extends EventTarget {
   take(message) {
     switch (message.kind) {
       case 'change':
+        this.note(message.change.fetch, message.change.after);
         for (const one of this.followers.get(message.change.fetch) ?? []) one.onChange(message.change);
         break;
       case 'state':
+        this.note(message.state.fetch, message.state.token);
         for (const one of this.followers.get(message.state.fetch) ?? []) one.onState(message.state);
         break;
       case 'renditions':
@@ -122,6 +134,15 @@ export class Feed extends EventTarget {
         this.dispatchEvent(new Event('signedout'));
         break;
     }
+  }
+
+  /**
+   * Notes the state to which a fetch was led.
+   * @param {string} fetch
+   * @param {string} token
+   */
+  note(fetch, token) {
+    if (this.followers.has(fetch)) this.states.set(fetch, token);
   }
 
   /** Opens the stream anew. */

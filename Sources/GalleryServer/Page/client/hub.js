@@ -61,6 +61,11 @@ function attach(port) {
       follow(data.fetch, data.after);
       const stream = streams.find((one) => one.fetches.has(data.fetch));
       port.postMessage({ kind: 'connection', isOpen: stream?.name !== null || stream.attempts === 0 });
+      // What another tab follows already may have been led on while this tab read its state.
+      const token = stream?.fetches.get(data.fetch);
+      if (token !== undefined && token !== data.after) {
+        port.postMessage({ kind: 'state', state: { fetch: data.fetch, token } });
+      }
     } else if (data.kind === 'leave') {
       fetches.delete(data.fetch);
       leave(data.fetch);

@@ -96,6 +96,9 @@ export class Problem extends Error {
  * @property {AbortSignal} [signal]
  */
 
+/** How many assets an archive of originals may have. */
+export const downloadLimit = 100_000;
+
 /**
  * The items of a window's columns, in their order.
  * @param {Columns} columns

@@ -13,7 +13,7 @@ import { Problem } from './photoledger.js';
 /** @typedef {import('./photoledger.js').FetchState} FetchState */
 
 /**
- * @typedef {{ kind: 'change', change: Change } | { kind: 'state', state: FetchState }
+ * @typedef {{ kind: 'change', change: Change } | { kind: 'state', state: { fetch: string, token: string } }
  *   | { kind: 'renditions', renditions: any[] } | { kind: 'problem', fetch: string | null, detail: string }
  *   | { kind: 'connection', isOpen: boolean } | { kind: 'signedOut' }} FeedMessage
  */

@@ -7,10 +7,16 @@
 // fraction. The two drift apart while somebody scrolls and are brought together when they rest. What is drawn is shifted by
 // the difference, so nothing moves on the screen then.
 //
+// Near both ends they go together, pixel for pixel: an element that stood at its own end before the list does could not be
+// scrolled on, and would keep the last photos from who turns a wheel.
+//
 // Rejected: an element as high as the list. Browsers end between 16 and 33 million pixels, some silently at 0.
 
 /** The greatest height of the element; above it browsers place things with more than half a pixel's error. */
 export const heightLimit = 4_000_000;
+
+/** How many screens before an end the element and the list go together. */
+const roomAtEnds = 3;
 
 export class Scroller {
   /**
@@ -49,6 +55,14 @@ export class Scroller {
     return Math.max(0, Math.min(this.height, heightLimit) - this.view);
   }
 
+  /** Where the element stands for the part that is shown. */
+  get place() {
+    if (!this.isScaled) return this.top;
+    const room = roomAtEnds * this.view;
+    const place = this.top / this.end * this.domEnd;
+    return Math.min(Math.max(place, Math.min(this.top, room)), this.domEnd - Math.min(this.end - this.top, room));
+  }
+
   get isScaled() {
     return this.height > heightLimit;
   }
@@ -68,6 +82,9 @@ export class Scroller {
     else if (Math.abs(change) > 3 * this.view) this.top = this.domEnd > 0 ? dom / this.domEnd * this.end : 0;
     else this.top = Math.min(Math.max(this.top + change, 0), this.end);
     if (this.isScaled) {
+      // The element keeps whole pixels of the screen, and the list what is less.
+      if (dom <= 0 && this.top < 1) this.top = 0;
+      else if (dom >= this.domEnd - 1 && this.end - this.top < 2) this.top = this.end;
       clearTimeout(this.timer);
       const isAtEdge = (dom <= 0 && this.top > 0) || (dom >= this.domEnd - 1 && this.top < this.end - 1);
       if (isAtEdge) this.settle();
@@ -79,7 +96,7 @@ export class Scroller {
   /** Brings element and list together. */
   settle() {
     this.commit();
-    const want = this.isScaled && this.end > 0 ? this.top / this.end * this.domEnd : this.top;
+    const want = this.place;
     if (Math.abs(want - this.dom) < 1) return;
     this.element.scrollTop = want;
     this.dom = this.element.scrollTop;
@@ -111,8 +128,7 @@ export class Scroller {
   commit() {
     if (!this.isPending) return;
     this.isPending = false;
-    const want = this.isScaled && this.end > 0 ? this.top / this.end * this.domEnd : this.top;
-    this.element.scrollTop = want;
+    this.element.scrollTop = this.place;
     // The browser keeps whole pixels of the screen; what is drawn is shifted by the rest.
     this.dom = this.element.scrollTop;
   }

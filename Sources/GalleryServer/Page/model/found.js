@@ -273,12 +273,12 @@ export class Found extends EventTarget {
     return /** @type {any[]} */ (window.items).map((record) => entryOf(record, this.test));
   }
 
-  /** @param {Change | FetchState} message */
+  /** @param {Change | { fetch: string, token: string }} message */
   take(message) {
     this.queue = this.queue.then(() => this.lead(message)).catch((error) => this.fail(error));
   }
 
-  /** @param {Change | FetchState} message */
+  /** @param {Change | { fetch: string, token: string }} message */
   async lead(message) {
     if (this.isClosed) return;
     if ('before' in message && message.before === this.token) {

@@ -296,7 +296,7 @@ export class List extends EventTarget {
 
   /**
    * Takes a message of the feed.
-   * @param {Change | FetchState} message
+   * @param {Change | { fetch: string, token: string }} message
    */
   take(message) {
     if (!this.isOpen) return;

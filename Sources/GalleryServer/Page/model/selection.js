@@ -14,6 +14,11 @@ export class Selection extends EventTarget {
      * @type {number | null}
      */
     this.anchor = null;
+    /**
+     * What was selected when the extending from the anchor began; null before.
+     * @type {Range[] | null}
+     */
+    this.base = null;
   }
 
   /** How many are selected. */
@@ -47,6 +52,7 @@ export class Selection extends EventTarget {
     }
     if (isIn && first < end) rest.push([first, end]);
     this.ranges = normal(rest);
+    this.base = null;
     this.dispatchEvent(new Event('change'));
   }
 
@@ -57,17 +63,21 @@ export class Selection extends EventTarget {
   }
 
   /**
-   * Selects from the anchor to an index.
+   * Selects from the anchor to an index, in place of the range to the index before.
    * @param {number} index
    */
   extend(index) {
     const anchor = this.anchor ?? index;
+    const base = this.base ?? this.ranges;
+    this.ranges = base;
     this.set(Math.min(anchor, index), Math.max(anchor, index) + 1, true);
     this.anchor = anchor;
+    this.base = base;
   }
 
   clear() {
     this.anchor = null;
+    this.base = null;
     if (this.ranges.length === 0) return;
     this.ranges = [];
     this.dispatchEvent(new Event('change'));
@@ -126,6 +136,7 @@ export class Selection extends EventTarget {
     for (const after of moved) result.push([after, after + 1]);
     this.ranges = normal(result);
     this.anchor = null;
+    this.base = null;
     this.dispatchEvent(new Event('change'));
   }
 }

@@ -15,8 +15,32 @@ export const locale = navigator.languages.find((one) => one.startsWith(language)
 const plural = new Intl.PluralRules(locale);
 const numbers = new Intl.NumberFormat(locale);
 
+/** Letters that are written from right to left, and the marks that change the direction of what follows. */
+const turns = new RegExp('[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}'
+  + '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]', 'u');
+const [isolate, pop] = ['\u2068', '\u2069'];
+
 /**
- * A phrase with its values put in. `{count}` chooses between the forms of a phrase that has several.
+ * A text that does not change the direction of what stands around it: a title in a sentence, a name in a list. Marks
+ * that would end the isolation are left out, and those that would outlast it are ended.
+ * @param {string} text
+ */
+export function isolated(text) {
+  if (!turns.test(text)) return text;
+  let open = 0;
+  let inside = '';
+  for (const character of text) {
+    if (character === pop) {
+      if (open === 0) continue;
+      open -= 1;
+    } else if (character >= '\u2066' && character <= '\u2068') open += 1;
+    inside += character;
+  }
+  return isolate + inside + pop.repeat(open + 1);
+}
+
+/**
+ * A phrase with its values put in, each isolated. `{count}` chooses between the forms of a phrase that has several.
  * @param {string} name
  * @param {Record<string, string | number>} [values]
  */
@@ -26,7 +50,7 @@ export function t(name, values = {}) {
   const form = typeof phrase === 'string' ? phrase : phrase[plural.select(Number(values.count)) === 'one' ? 'one' : 'other'];
   return form.replace(/\{(\w+)\}/g, (_, key) => {
     const value = values[key];
-    return typeof value === 'number' ? numbers.format(value) : String(value ?? '');
+    return typeof value === 'number' ? numbers.format(value) : isolated(String(value ?? ''));
   });
 }
 

@@ -3,6 +3,7 @@
 // An action asks for what it needs (an album, a date), then commits operations for the identifiers of the selection. The
 // selection is read at the state that the grid shows, so what arrives meanwhile is not touched.
 
+import { downloadLimit } from '../client/photoledger.js';
 import { t } from '../text/text.js';
 import { showDialog } from './dialog.js';
 import { fill, h } from './dom.js';
@@ -111,7 +112,7 @@ export const actions = {
     run: async (app, ids, { album }) => (await import('./share-making.js')).makeShare(app, ids, album),
   },
   download: {
-    label: 'action.download', icon: 'download', scope: 'originals', limit: 10_000,
+    label: 'action.download', icon: 'download', scope: 'originals', limit: downloadLimit,
     run: async (app, ids) => {
       try {
         const download = await app.client.ask('POST', '/v1/downloads', { json: { assets: ids } });

@@ -8,7 +8,7 @@
 
 import { items } from '../client/photoledger.js';
 import { fetchName } from '../model/collections.js';
-import { t } from '../text/text.js';
+import { isolated, t } from '../text/text.js';
 import { App } from './app.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
@@ -40,6 +40,13 @@ export const kindIcons = { album: 'album', smartAlbum: 'stack', folder: 'folder'
  * @param {{ title: string }} one
  */
 export const titleOf = (one) => one.title.trim() === '' ? t('albums.untitled') : one.title;
+
+/**
+ * The titles of the folders around a collection and its own, the outermost first.
+ * @param {import('../model/collections.js').Collections} tree
+ * @param {Collection} one
+ */
+export const pathOf = (tree, one) => [...tree.path(one), one].map((part) => isolated(titleOf(part))).join(' › ');
 
 /** Reads covers and counts, a few at a time, of what is on the screen. */
 export class Covers {
@@ -148,6 +155,7 @@ class Card {
 
   /** @param {Collection} one */
   show(one) {
+    const isOther = one !== this.one;
     this.one = one;
     const title = titleOf(one);
     if (this.title.textContent !== title) this.title.textContent = title;
@@ -155,10 +163,10 @@ class Card {
     if (one.kind === 'folder') this.count.textContent = t('albums.members', { count: one.count ?? 0 });
     else if (one.count !== null) this.count.textContent = t('photos.count', { count: one.count });
     else if (this.count.textContent === '') this.count.textContent = t('albums.smart');
-    if (this.isSeen) this.look();
+    if (this.isSeen && isOther) this.look();
   }
 
-  /** Reads the cover, once the card is on the screen and after each change. */
+  /** Reads the cover, once the card is on the screen and after each change of the collection. */
   look() {
     this.isSeen = true;
     const { one } = this;
@@ -213,6 +221,11 @@ export class Cards {
    */
   freshen(ids) {
     for (const card of this.order) if (card.isSeen && isWaitingFor(card.cover, ids)) card.look();
+  }
+
+  /** Shows the covers and counts of now, of cards that were seen: photos changed. */
+  look() {
+    for (const card of this.order) if (card.isSeen) card.look();
   }
 
   /** @param {Card} card */

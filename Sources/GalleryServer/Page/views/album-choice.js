@@ -3,7 +3,7 @@
 import { Collections } from '../model/collections.js';
 import { folded } from '../model/words.js';
 import { t } from '../text/text.js';
-import { titleOf } from './album-cards.js';
+import { pathOf, titleOf } from './album-cards.js';
 import { showDialog } from './dialog.js';
 import { fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
@@ -24,7 +24,7 @@ const limit = 200;
 export async function chooseAlbum(app) {
   const tree = await Collections.read(app.client);
   const albums = [...tree.walk()].filter((one) => one.kind === 'album').map((one) => ({
-    one, title: [...tree.path(one), one].map(titleOf).join(' › '), words: folded(one.title),
+    one, title: pathOf(tree, one), words: folded(one.title),
   }));
   return showDialog(t('choice.title'), (close) => {
     const list = h('ul', {

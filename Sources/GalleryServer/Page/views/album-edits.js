@@ -10,10 +10,12 @@ import { Problem } from '../client/photoledger.js';
 import { Collections } from '../model/collections.js';
 import { instant, t } from '../text/text.js';
 import { askText } from './actions.js';
-import { titleOf } from './album-cards.js';
+import { pathOf, titleOf } from './album-cards.js';
+import { clientName, learnNames } from './client-names.js';
 import { confirmed, showDialog } from './dialog.js';
 import { fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
+import { causeWords } from './log-words.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('../model/collections.js').Collection} Collection */
@@ -190,7 +192,7 @@ export async function chooseFolder(app, one) {
         icon('album'), t('albums.top'))),
       ...folders.map((folder) => h('li', null, h('button', {
         class: 'button', dir: 'auto', disabled: folder.id === one.parent, onclick: () => close(folder),
-      }, icon('folder'), h('span', null, [...tree.path(folder), folder].map(titleOf).join(' › ')))))),
+      }, icon('folder'), h('span', null, pathOf(tree, folder)))))),
     folders.length === 0 ? h('p', { class: 'soft' }, t('albums.noFolders')) : '',
   ]);
   return chosen === undefined ? false : putInto(app, one, chosen);
@@ -294,6 +296,7 @@ export function showBlame(app, one) {
           { query: { start: next, former: wanted || undefined } });
         if (wanted !== former.checked) return;
         next = answer.next;
+        await learnNames(app, answer.records.flatMap((/** @type {any} */ one) => [one.added?.client, one.removed?.client]));
         rows.append(...answer.records.map(row));
         fill(state, rows.childElementCount === 0 ? t('blame.none') : '');
         more.hidden = next === null;
@@ -325,6 +328,6 @@ function row(record) {
   return h('tr', { class: isPresent ? null : 'former' },
     h('td', null, h('span', { dir: 'auto' }, label),
       isPresent ? null : h('span', { class: 'soft' }, ` – ${t('blame.removed')}`)),
-    h('td', { dir: 'auto' }, act?.client ?? ''), h('td', null, act?.date ? instant(act.date) : ''),
-    h('td', { dir: 'auto' }, act?.cause ?? ''));
+    h('td', { dir: 'auto', title: act?.client }, clientName(act?.client ?? '')), h('td', null, act?.date ? instant(act.date) : ''),
+    h('td', { dir: 'auto' }, causeWords(act?.cause ?? '')));
 }

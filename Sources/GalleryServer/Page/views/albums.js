@@ -5,10 +5,10 @@
 //   #/albums/ID of an album      its photos, in its own order
 //   #/albums/smartAlbumVIDEOS    one of the library's own smart albums
 //
-// The list follows commits by its `Watch`; the photos of an album follow the feed, as everywhere.
+// Everything follows commits by the feed: the tree of collections, the photos of an album, what smart albums show.
 
-import { Collections, Watch } from '../model/collections.js';
-import { t } from '../text/text.js';
+import { Collections, FollowedCollections } from '../model/collections.js';
+import { isolated, t } from '../text/text.js';
 import { timelineActions, gridView } from './photos.js';
 import { Cards, Covers, isWaitingFor, showCover, titleOf } from './album-cards.js';
 import { makeCollection, makeSmartAlbum, mayChange, menuOf, moveTo, predicateOf, putInto } from './album-edits.js';
@@ -32,8 +32,8 @@ export const builtIn = {
   smartAlbumSpatial: 'photos', smartAlbumRAW: 'camera',
 };
 
-/** How long the kinds of media wait for their counts after a commit, milliseconds: an import makes many commits. */
-const mediaPause = 3000;
+/** How long the next look at smart albums waits after one, milliseconds: an import makes many commits. */
+const contentPause = 2000;
 
 /**
  * Opens what an address names.
@@ -83,20 +83,12 @@ function backLink(tree, one) {
 async function overview(app, tree, folder) {
   const id = folder?.id ?? null;
   const covers = new Covers(app);
-  const watch = new Watch(app, tree.token);
-  let current = tree;
+  const followed = new FollowedCollections(app.client, app.feed, tree);
   const isChangeable = mayChange(app);
   const cards = new Cards(app, covers, isChangeable || app.isOwner ? {
-    onMenu: async (one) => {
-      const done = await menuOf(app, one, current.of(id));
-      if (done) await refresh();
-    },
-    onMove: async (one, before) => {
-      if (isChangeable && await moveTo(app, one, current.of(id), before)) await refresh();
-    },
-    onInto: async (one, into) => {
-      if (isChangeable && await putInto(app, one, into)) await refresh();
-    },
+    onMenu: (one) => menuOf(app, one, followed.tree.of(id)),
+    onMove: (one, before) => { if (isChangeable) moveTo(app, one, followed.tree.of(id), before); },
+    onInto: (one, into) => { if (isChangeable) putInto(app, one, into); },
   } : null);
   const heading = h('h1', { dir: 'auto' });
   const count = h('p', { class: 'count', 'aria-live': 'polite' });
@@ -105,25 +97,20 @@ async function overview(app, tree, folder) {
   const body = h('div', null, cards.element, empty);
   const media = id === null ? new MediaTypes(app, covers) : null;
 
-  const make = (/** @type {() => Promise<string | undefined>} */ making) => async () => {
-    if (await making() !== undefined) await refresh();
-  };
   const tools = isChangeable ? [
     ['album', () => makeCollection(app, 'album', id)], ['folder', () => makeCollection(app, 'folder', id)],
     ['smartAlbum', () => makeSmartAlbum(app, id)]] : [];
   const back = folder ? backLink(tree, folder) : null;
   const own = folder && (isChangeable || app.isOwner) ? h('button', {
     class: 'button', 'data-tool': 'menu', onclick: async () => {
-      const now = current.get(folder.id);
-      const done = now && await menuOf(app, now);
-      if (done === 'delete') app.open('albums', now?.parent ?? '');
-      else if (done) await refresh();
+      const now = followed.tree.get(folder.id);
+      if (now && await menuOf(app, now) === 'delete') app.open('albums', now.parent ?? '');
     },
   }, icon('more'), h('span', null, t('albums.folder'))) : null;
   const element = h('section', { class: 'view collections' },
     h('header', { class: 'view-head' }, back, heading, count, h('div', { class: 'view-actions' },
       ...tools.map(([kind, making]) => h('button', {
-        class: 'button', 'data-new': kind, onclick: make(/** @type {() => Promise<string | undefined>} */ (making)),
+        class: 'button', 'data-new': kind, onclick: making,
       }, icon('plus'), h('span', null, t(`albums.new.${kind}`)))), own)),
     stale, body, media?.element);
 
@@ -131,14 +118,15 @@ async function overview(app, tree, folder) {
   const view = {
     title: folder ? titleOf(folder) : t('nav.albums'), element,
     close: () => {
-      watch.close();
+      followed.close();
+      clearTimeout(timer);
       cards.close();
       covers.close();
-      media?.close();
     },
   };
   const show = () => {
-    const now = id === null ? null : current.get(id);
+    stale.hidden = true;
+    const now = id === null ? null : followed.tree.get(id);
     if (now === undefined) {
       fill(body, goneSentence());
       return;
@@ -146,7 +134,7 @@ async function overview(app, tree, folder) {
     const title = now ? titleOf(now) : t('nav.albums');
     if (heading.textContent !== title) heading.textContent = title;
     element.setAttribute('aria-label', title);
-    const members = current.of(id);
+    const members = followed.tree.of(id);
     cards.show(members);
     fill(count, members.length > 0 && t('albums.members', { count: members.length }));
     if (members.length > 0) fill(empty);
@@ -154,32 +142,31 @@ async function overview(app, tree, folder) {
       fill(empty, h('p', null, t(id === null ? isChangeable ? 'albums.empty' : 'albums.none' : 'albums.emptyFolder')));
     }
   };
-  let reading = 0;
-  const refresh = async () => {
-    const round = reading += 1;
-    try {
-      const read = await Collections.read(app.client);
-      if (round !== reading || watch.isClosed) return;
-      current = read;
-      watch.token = read.token;
-      stale.hidden = true;
-      show();
-      media?.refresh();
-    } catch (error) {
-      if (!watch.isClosed) isStale(error);
-    }
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  let isWaiting = false;
+  const lookAtContents = () => {
+    isWaiting = timer !== undefined;
+    if (isWaiting) return;
+    cards.look();
+    media?.refresh();
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (isWaiting) lookAtContents();
+    }, contentPause);
   };
-  const isStale = (/** @type {unknown} */ error) => {
-    stale.hidden = false;
-    fill(stale, t('albums.stale', { reason: error instanceof Error ? error.message : String(error) }));
-  };
-  watch.addEventListener('change', refresh);
-  watch.addEventListener('renditions', (event) => {
+  followed.addEventListener('change', show);
+  followed.addEventListener('photos', lookAtContents);
+  followed.addEventListener('renditions', (event) => {
     const { detail } = /** @type {CustomEvent<Set<string>>} */ (event);
     cards.freshen(detail);
     media?.freshen(detail);
   });
-  watch.addEventListener('failed', (event) => isStale(/** @type {CustomEvent} */ (event).detail));
+  followed.addEventListener('failed', (event) => {
+    const { detail } = /** @type {CustomEvent} */ (event);
+    stale.hidden = false;
+    fill(stale, t('albums.stale', { reason: detail instanceof Error ? detail.message : String(detail) }));
+  });
   show();
   media?.read();
   return view;
@@ -194,8 +181,6 @@ class MediaTypes {
   constructor(app, covers) {
     this.app = app;
     this.covers = covers;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.timer = undefined;
     this.lines = Object.entries(builtIn).map(([name, picture]) => {
       const cover = h('span', { class: 'cover' }, icon(picture));
       const count = h('span', { class: 'card-count' });
@@ -235,15 +220,8 @@ class MediaTypes {
   }
 
   refresh() {
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      this.problem.hidden = true;
-      this.read();
-    }, mediaPause);
-  }
-
-  close() {
-    clearTimeout(this.timer);
+    this.problem.hidden = true;
+    this.read();
   }
 }
 
@@ -272,9 +250,7 @@ async function album(app, tree, one) {
   const isChangeable = mayChange(app);
   let current = one;
   const menu = h('button', { class: 'button', 'data-tool': 'menu', onclick: async () => {
-    const done = await menuOf(app, current);
-    if (done === 'delete') app.open('albums', current.parent ?? '');
-    else if (done) await refresh();
+    if (await menuOf(app, current) === 'delete') app.open('albums', current.parent ?? '');
   } }, icon('more'), h('span', null, t('albums.album')));
   const shown = predicateOf(one);
   const toTimeline = () => h('p', null,
@@ -291,38 +267,30 @@ async function album(app, tree, one) {
   heading?.setAttribute('dir', 'auto');
   const back = backLink(tree, one);
   heading?.before(back);
-  const watch = new Watch(app, tree.token);
+  const followed = new FollowedCollections(app.client, app.feed, tree);
   const { close } = view;
   view.close = () => {
-    watch.close();
+    followed.close();
     close?.();
   };
-  const refresh = async () => {
-    try {
-      const read = await Collections.read(app.client);
-      if (watch.isClosed) return;
-      watch.token = read.token;
-      const now = read.get(one.id);
-      if (!now) {
-        view.close?.();
-        fill(view.element, goneSentence());
-        return;
-      }
-      back.replaceChildren(...backLink(read, now).childNodes);
-      back.setAttribute('href', App.href('albums', now.parent ?? ''));
-      if (titleOf(now) !== titleOf(current)) {
-        view.title = titleOf(now);
-        if (heading) heading.textContent = view.title;
-        view.element.setAttribute('aria-label', view.title);
-        document.title = `${view.title} – ${t('app.name')}`;
-      }
-      current = now;
-    } catch (error) {
-      app.notices.fail(error);
+  followed.addEventListener('change', () => {
+    const now = followed.tree.get(one.id);
+    if (!now) {
+      view.close?.();
+      fill(view.element, goneSentence());
+      return;
     }
-  };
-  watch.addEventListener('change', refresh);
-  watch.addEventListener('failed', (event) => app.notices.fail(/** @type {CustomEvent} */ (event).detail));
+    back.replaceChildren(...backLink(followed.tree, now).childNodes);
+    back.setAttribute('href', App.href('albums', now.parent ?? ''));
+    if (titleOf(now) !== titleOf(current)) {
+      view.title = titleOf(now);
+      if (heading) heading.textContent = view.title;
+      view.element.setAttribute('aria-label', view.title);
+      document.title = `${isolated(view.title)} – ${t('app.name')}`;
+    }
+    current = now;
+  });
+  followed.addEventListener('failed', (event) => app.notices.fail(/** @type {CustomEvent} */ (event).detail));
   view.grid.addEventListener('move', (event) => {
     move(app, view.grid, one.id, /** @type {import('./grid.js').MoveEvent} */ (event));
   });

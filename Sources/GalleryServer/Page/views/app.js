@@ -7,7 +7,7 @@
 
 import { PhotoLedger, Problem } from '../client/photoledger.js';
 import { Feed } from '../client/feed.js';
-import { t } from '../text/text.js';
+import { isolated, t } from '../text/text.js';
 import { account } from './account.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
@@ -40,6 +40,9 @@ import { Notices } from './notice.js';
  * @property {{ state: 'waiting' | 'answered', added: string[] } | null} more
  * @property {string} [revision]
  */
+
+/** How many views the bar of a phone shows at once. */
+const barLimit = 4;
 
 export class App {
   /**
@@ -80,6 +83,9 @@ export class App {
      */
     this.emptyWords = () => null;
     this.nav = h('nav', { class: 'nav', 'aria-label': t('nav.main') });
+    /** On a phone: shows the views for which its bar has no room. */
+    this.more = h('button', { class: 'nav-more', 'aria-expanded': 'false', onclick: () => this.expand() },
+      icon('more'), h('span', null, t('nav.more')));
     this.feed.addEventListener('connection', () => { this.banner.hidden = this.feed.isOpen; });
     this.feed.addEventListener('signedout', () => location.assign('/sign-in'));
     window.addEventListener('hashchange', () => this.go());
@@ -97,9 +103,16 @@ export class App {
   async start(place) {
     const links = Object.entries(this.routes).filter(([, route]) => route.label
       && (route.isFor?.(this.session) ?? true));
-    fill(this.nav, h('ul', null, ...links.map(([name, route]) => h('li', null,
-      h('a', { href: `#/${name}`, 'data-route': name }, icon(route.icon ?? 'photos'),
-        h('span', null, t(route.label ?? '')))))), account(this));
+    const items = links.map(([name, route], place) => h('li', { class: place < barLimit ? null : 'further' },
+      h('a', { href: `#/${name}`, 'data-route': name, onclick: () => this.expand(false) },
+        icon(route.icon ?? 'photos'), h('span', null, t(route.label ?? '')))));
+    items.splice(barLimit, 0, h('li', { class: 'more' }, this.more));
+    fill(this.nav, h('ul', null, ...items), account(this));
+    this.nav.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape' || !this.nav.classList.contains('is-open')) return;
+      this.expand(false);
+      this.more.focus();
+    });
     fill(place,
       h('a', { class: 'skip', href: '#main', onclick: (/** @type {Event} */ event) => {
         event.preventDefault();
@@ -112,6 +125,14 @@ export class App {
     if (this.isOwner) this.starting.catch((error) => this.notices.fail(error));
     else await this.starting;
     return this.go();
+  }
+
+  /**
+   * Shows or hides the views for which the bar of a phone has no room.
+   * @param {boolean} [isOpen] the other way if left out
+   */
+  expand(isOpen) {
+    this.more.setAttribute('aria-expanded', String(this.nav.classList.toggle('is-open', isOpen)));
   }
 
   /**
@@ -165,6 +186,7 @@ export class App {
       if (link.dataset.route === address.name) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');
     }
+    this.more.classList.toggle('holds-current', this.nav.querySelector('.further [aria-current]') !== null);
     const barred = this.barred(address);
     if (barred) {
       document.title = t('app.name');
@@ -179,7 +201,7 @@ export class App {
         return;
       }
       this.view = view;
-      document.title = `${view.title} – ${t('app.name')}`;
+      document.title = `${isolated(view.title)} – ${t('app.name')}`;
       fill(this.main, view.element);
     } catch (error) {
       if (visit !== this.visit) return;

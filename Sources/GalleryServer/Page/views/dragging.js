@@ -79,7 +79,9 @@ export class Dragging {
         if (this.state !== 'press') return;
         this.state = 'done';
         this.grid.selection.toggle(this.from);
-        navigator.vibrate?.(10);
+        // A browser answers who was never pressed with an error in its console.
+        const { userActivation } = /** @type {any} */ (navigator);
+        if (userActivation?.hasBeenActive) navigator.vibrate?.(10);
       }, 450);
     }
   }

@@ -2,7 +2,7 @@
 
 import { Feed } from '../client/feed.js';
 import { Problem } from '../client/photoledger.js';
-import { t } from '../text/text.js';
+import { isolated, t } from '../text/text.js';
 import { fill, h } from './dom.js';
 import { Notices } from './notice.js';
 
@@ -43,7 +43,7 @@ export class Guest {
  * @param {...(Node | null | false)} rest
  */
 export function sayOnly(place, title, sentence, ...rest) {
-  document.title = `${title} – ${t('app.name')}`;
+  document.title = `${isolated(title)} – ${t('app.name')}`;
   fill(place, h('main', { class: 'saying' }, h('div', { role: 'alert' }, h('h1', null, title), h('p', null, sentence)),
     ...rest));
 }

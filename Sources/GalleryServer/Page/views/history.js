@@ -9,8 +9,9 @@
 // A client with limited access sees its own history: what came to it, changed and left, without whose doing it was.
 
 import { sightings, LogReader } from '../model/log.js';
-import { instant, t } from '../text/text.js';
+import { instant, isolated, t } from '../text/text.js';
 import { App } from './app.js';
+import { clientName, clientsIn, learnNames, noteClients } from './client-names.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
 import { eventSentence } from './log-sentences.js';
@@ -166,7 +167,9 @@ class HistoryView {
     if (!this.app.isOwner || place.childElementCount > 1) return;
     try {
       const { clients } = await this.app.client.ask('GET', '/v1/clients', { signal: this.abort.signal });
-      place.append(...clients.map((/** @type {{ name: string }} */ { name }) => h('option', { value: name })));
+      noteClients(clients);
+      place.append(...clients.map((/** @type {{ name: string }} */ { name }) =>
+        h('option', { value: name, label: clientName(name) === name ? null : clientName(name) })));
     } catch (error) {
       if (!this.abort.signal.aborted) this.app.notices.fail(error);
     }
@@ -180,6 +183,7 @@ class HistoryView {
     const known = this.reader.commits.length;
     try {
       await this.reader.more(this.abort.signal);
+      await this.learn(this.reader.commits.slice(Math.max(0, known - 1)));
       // The last commit of the page before may have got more events.
       for (const commit of this.reader.commits.slice(Math.max(0, known - 1))) this.show(commit, false);
     } catch (error) {
@@ -192,6 +196,14 @@ class HistoryView {
       this.button.disabled = false;
       this.showEnd();
     }
+  }
+
+  /**
+   * Learns what the clients are called that commits name.
+   * @param {Commit[]} commits
+   */
+  learn(commits) {
+    return learnNames(this.app, commits.flatMap((commit) => clientsIn(commit.events)), this.abort.signal);
   }
 
   showEnd() {
@@ -219,6 +231,7 @@ class HistoryView {
     this.isAsking = true;
     try {
       const found = await this.reader.newer(this.abort.signal);
+      await this.learn(found);
       for (const commit of [...found].reverse()) this.show(commit, true);
       if (found.length > 0) {
         this.news.textContent = t('history.news', { count: found.length });
@@ -277,8 +290,9 @@ class HistoryView {
       h('p', { class: 'commit-who soft' }, h('time', { datetime: commit.date,
         title: instant(commit.date, { dateStyle: 'full', timeStyle: 'medium' }) },
         instant(commit.date, { timeStyle: 'short' })), ' · ', t('history.by'), ' ',
-      h('a', { href: App.href('history', '', { client: commit.client }), dir: 'auto', title: commit.process },
-        commit.client),
+      h('a', { href: App.href('history', '', { client: commit.client }), dir: 'auto',
+        title: `${isolated(commit.client)} · ${commit.process}` },
+        clientName(commit.client)),
       commit.cause ? [' · ', t('history.because'), ' '].join('') : null,
       commit.cause ? h('a', { href: App.href('history', '', { cause: commit.cause }), dir: 'auto' },
         causeWords(commit.cause)) : null),
@@ -302,7 +316,7 @@ class HistoryView {
     const choices = [{ label: t('undo.scope.commit', { what: words.join(', ') }), request: { commit: token } }];
     if (cause) choices.push({ label: t('undo.scope.cause', { cause: causeWords(cause) }),
       request: /** @type {any} */ ({ cause }) });
-    choices.push({ label: t('undo.scope.client', { client }), request: /** @type {any} */ ({ client }) });
+    choices.push({ label: t('undo.scope.client', { client: clientName(client) }), request: /** @type {any} */ ({ client }) });
     if (this.reader.headToken !== token) {
       choices.push({ label: t('undo.scope.since'), request: /** @type {any} */ ({ from: token }) });
     }

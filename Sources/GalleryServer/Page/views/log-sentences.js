@@ -8,6 +8,7 @@
 // Rejected: sentences in the reader's language from the server, which would have to know every language of the page.
 
 import { locale, t } from '../text/text.js';
+import { clientName } from './client-names.js';
 import { statusWords } from './log-words.js';
 import { nameOf } from './viewer-history.js';
 
@@ -61,9 +62,9 @@ function plain({ type, details, titles }) {
       return t(`said.${type}`, { what: t(`said.${kind}`, { title: details.localizedTitle ?? '' }) });
     }
     case 'collection.edited': return edited(details, titles);
-    case 'client.registered': case 'client.erased': return `${t('log.client.registered', { client: details.client })}.`;
+    case 'client.registered': case 'client.erased': return `${t('log.client.registered', { client: clientName(details.client) })}.`;
     case 'client.edited': return client(details);
-    case 'pick.recorded': case 'pick.erased': return t('said.pick.recorded', { client: details.client });
+    case 'pick.recorded': case 'pick.erased': return t('said.pick.recorded', { client: clientName(details.client) });
     case 'history.shortened': return t('said.history.shortened', { commit: details.firstCommit.new });
     case 'library.forked': return t('said.library.forked', { origin: details.origin });
     case 'library.created': case 'nothing.changed': return `${t(`log.${type}`)}.`;
@@ -88,7 +89,7 @@ function edited({ collection, deletedDate, localizedTitle }, titles) {
 
 /** @param {any} details */
 function client(details) {
-  const name = details.client;
+  const name = clientName(details.client);
   if (details.requested) return `${t('log.client.asked', { client: name })}.`;
   const said = levels.filter((level) => details[level]).map((level) => t('said.client.decided', {
     what: t(`log.client.${level}`, { client: name, status: statusWords(details[level].new) }),
@@ -110,7 +111,7 @@ const arrangements = new Set(['content.inserted', 'content.removed', 'content.mo
 function arranged(type, { container, members }, titles, few) {
   if (!arrangements.has(type)) return null;
   const ids = members.map((/** @type {{ member: string }} */ one) => one.member);
-  if (type.startsWith('selection.')) return t(`said.${type}`, { what: few(ids, 'asset'), client: container });
+  if (type.startsWith('selection.')) return t(`said.${type}`, { what: few(ids, 'asset'), client: clientName(container) });
   // The top level has an identifier like every folder, and no title.
   return t(`said.${type}`, { what: few(ids, 'member'), home: container in titles ? quoted(titles[container]) : t('said.top') });
 }

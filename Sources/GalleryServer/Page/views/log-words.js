@@ -1,6 +1,7 @@
 // What a commit did, in words: one phrase for each kind of event, with how many things it concerns.
 
 import { t } from '../text/text.js';
+import { clientName } from './client-names.js';
 
 /** @typedef {import('../model/log.js').Commit} Commit */
 /** @typedef {import('../model/log.js').LogEvent} LogEvent */
@@ -17,7 +18,7 @@ export const kinds = [
 /** Kinds with a phrase of their own. */
 const known = new Set([...kinds, 'content.spread']);
 /** The causes that the library and its server give of themselves. */
-const causes = new Set(['undo', 'permission prompt', 'limited library picker', 'client withdrawn',
+const causes = new Set(['undo', 'permission prompt', 'privacy page', 'share link', 'limited library picker', 'client withdrawn',
   'registration over HTTP', 'request for access', 'share link opened']);
 
 /**
@@ -71,7 +72,7 @@ export function commitWords(commit) {
  */
 function phrase({ type, objects, details }, count) {
   if (!known.has(type)) return type;
-  const client = objects[0] ?? '';
+  const client = clientName(objects[0] ?? '');
   if (type === 'client.edited') {
     const status = details?.readWrite?.new ?? details?.addOnly?.new;
     if (status) return t(details.readWrite ? 'log.client.readWrite' : 'log.client.addOnly',

@@ -9,6 +9,7 @@
 import { openMoments } from '../model/moments.js';
 import { instant, t } from '../text/text.js';
 import { App } from './app.js';
+import { clientName, clientsIn, learnNames } from './client-names.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
 import { eventSentence } from './log-sentences.js';
@@ -161,6 +162,7 @@ class TimeMachine {
         fill(this.label, t('moment.unknown'));
         return;
       }
+      await learnNames(this.app, [moment.client, ...moment.event ? clientsIn([moment.event]) : []], abort.signal);
       this.take(moment, true);
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.show(), gridPause);
@@ -185,7 +187,7 @@ class TimeMachine {
     this.earlier.disabled = moment.index <= 1;
     this.later.disabled = moment.index >= this.moments.count;
     fill(this.label, h('strong', null, when), ' ',
-      moment.client === null ? null : h('bdi', { class: 'soft' }, moment.client),
+      moment.client === null ? null : h('bdi', { class: 'soft', title: moment.client }, clientName(moment.client)),
       moment.cause ? h('bdi', { class: 'soft' }, ` · ${causeWords(moment.cause)}`) : null,
       moment.event ? h('span', { class: 'moment-sentence soft', dir: 'auto' }, eventSentence(moment.event)) : null);
     if (!isInAddress || this.app.read().query.get('at') === moment.token) return;

@@ -2,6 +2,7 @@
 
 import { instant, t } from '../text/text.js';
 import { App } from './app.js';
+import { clientName, learnNames } from './client-names.js';
 import { confirmed } from './dialog.js';
 import { fill, h } from './dom.js';
 import { field, formDialog } from './forms.js';
@@ -23,6 +24,7 @@ export async function open(app) {
     const ask = (/** @type {string} */ path) => app.client.ask('GET', path, { signal: abort.signal });
     const [{ people }, { keys }, { shares }] = await Promise.all([ask('/v1/people'), ask('/v1/keys'),
       ask('/v1/shares')]);
+    await learnNames(app, [...people, ...keys].map(({ client }) => client), abort.signal);
     fill(body, peoplePart(app, people, reload), keysPart(app, keys, reload), sharesPart(app, shares, reload));
   };
   const reload = async () => {
@@ -87,7 +89,7 @@ function peoplePart(app, people, changed) {
   people.length === 0 ? h('p', { class: 'soft' }, t('people.none')) : h('ul', { class: 'entries' },
     ...people.map((person) =>
     h('li', { class: 'entry', 'data-person': person.name }, h('h3', { dir: 'auto' }, person.name),
-      h('p', { class: 'soft', dir: 'auto' }, t('people.actsAs', { client: person.client }), ' ',
+      h('p', { class: 'soft', dir: 'auto' }, t('people.actsAs', { client: clientName(person.client) }), ' ',
         t(person.hasPassword ? 'people.hasPassword' : 'people.noPassword'), ' ',
           t('people.since', { date: instant(person.created) })),
       h('div', { class: 'entry-actions' },
@@ -129,10 +131,10 @@ function keysPart(app, keys, changed) {
   const programs = keys.filter((key) => key.person === null);
   const sessions = keys.filter((key) => key.person !== null);
   const line = (/** @type {any} */ key) => {
-    const name = key.label || key.client;
+    const name = key.label || clientName(key.client);
     return h('li', { class: 'entry', 'data-key': key.name }, h('h3', { dir: 'auto' }, key.person
       ? t('people.key.session', { person: key.person }) : name),
-      h('p', { class: 'soft', dir: 'auto' }, t('people.actsAs', { client: key.client }), ' ',
+      h('p', { class: 'soft', dir: 'auto' }, t('people.actsAs', { client: clientName(key.client) }), ' ',
         key.scopes.map((/** @type {string} */ scope) => scopes.includes(scope) ? t(`scope.${scope}`)
           : scope).join(', ')),
       h('p', { class: 'soft' }, t('people.key.dates', { created: instant(key.created),
@@ -142,7 +144,7 @@ function keysPart(app, keys, changed) {
         t('people.withdraw'))));
   };
   const withdraw = async (/** @type {any} */ key) => {
-    const isSure = await confirmed(t('people.key.withdrawOf', { name: key.label || key.client }),
+    const isSure = await confirmed(t('people.key.withdrawOf', { name: key.label || clientName(key.client) }),
       t('people.key.withdraw.sentence'),
       t('people.withdraw'), { isGrave: true });
     if (isSure) await end(app, `/v1/keys/${encodeURIComponent(key.name)}`, t('people.key.withdrawn'), changed);

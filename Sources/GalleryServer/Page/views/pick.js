@@ -11,7 +11,7 @@ import { openEvents } from '../client/events.js';
 import { setSource } from '../client/pictures.js';
 import { List } from '../model/list.js';
 import { filterCondition, kindCondition, searchCondition } from '../model/picking.js';
-import { locale, t } from '../text/text.js';
+import { isolated, locale, t } from '../text/text.js';
 import { fill, h } from './dom.js';
 import { Guest, reason, sayOnly } from './guest.js';
 import { icon } from './icons.js';
@@ -197,7 +197,7 @@ class Picker {
     for (const { localIdentifier: id, kind, localizedTitle } of collections) {
       const title = prefix + (localizedTitle || t('upload.untitled'));
       if (kind === 'album') found.push({ id, title });
-      else if (kind === 'folder') found.push(...await this.readAlbums(id, `${title} / `));
+      else if (kind === 'folder') found.push(...await this.readAlbums(id, `${isolated(title)} / `));
     }
     return found;
   }

@@ -5,7 +5,7 @@ import { choosePhotos } from './chooser.js';
 import { confirmed } from './dialog.js';
 import { fill, h } from './dom.js';
 import { messageOf } from './notice.js';
-import { saidName } from './requests.js';
+import { clientName } from './client-names.js';
 import { itemsOf, thumbChoice } from './thumbs.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -89,17 +89,17 @@ async function selectionPart(app, client, intervals, signal, changed) {
   const act = h('button', { class: 'button', disabled: true, 'data-act': 'narrow', onclick: async () => {
     const assets = [...choice.chosen].map((id) => id.split('/')[0]);
     if (await app.commit([{ op: 'client.withdraw', client: name, assets }],
-      t('privacy.done.narrow', { count: assets.length, name: saidName(name) }),
+      t('privacy.done.narrow', { count: assets.length, name: clientName(name) }),
         { cause: 'privacy page' })) await changed();
   } }, t('privacy.narrow'));
   const choice = thumbChoice(app, t('privacy.selection'), (chosen) => { act.disabled = chosen.size === 0; });
   const add = h('button', { class: 'button', 'data-act': 'widen', onclick: async () => {
     add.disabled = true;
     try {
-      const assets = await choosePhotos(app, t('request.choose', { name: saidName(name) }),
+      const assets = await choosePhotos(app, t('request.choose', { name: clientName(name) }),
         t('privacy.widen.sentence'), t('request.choose.act'));
       if (assets && await app.commit([{ op: 'client.grant', client: name, assets }],
-        t('privacy.done.widen', { count: assets.length, name: saidName(name) }),
+        t('privacy.done.widen', { count: assets.length, name: clientName(name) }),
           { cause: 'privacy page' })) await changed();
     } catch (error) {
       app.notices.fail(error);
@@ -218,9 +218,9 @@ export async function end(app, path, done, changed) {
  * @param {() => Promise<void>} changed
  */
 async function withdraw(app, name, changed) {
-  const isSure = await confirmed(t('privacy.withdraw.title', { name: saidName(name) }), t('privacy.withdraw.sure'),
+  const isSure = await confirmed(t('privacy.withdraw.title', { name: clientName(name) }), t('privacy.withdraw.sure'),
     t('privacy.withdraw'),
     { isGrave: true });
   if (!isSure) return;
-  await end(app, `/v1/clients/${encodeURIComponent(name)}`, t('privacy.withdrawn', { name: saidName(name) }), changed);
+  await end(app, `/v1/clients/${encodeURIComponent(name)}`, t('privacy.withdrawn', { name: clientName(name) }), changed);
 }

@@ -9,6 +9,7 @@
 import { Watched } from '../client/watched.js';
 import { instant, t } from '../text/text.js';
 import { choosePhotos } from './chooser.js';
+import { clientName } from './client-names.js';
 import { showDialog } from './dialog.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
@@ -27,12 +28,6 @@ import { icon } from './icons.js';
 const bannerLimit = 2;
 /** How many photos an answer to a request for more takes. */
 const moreLimit = 10_000;
-
-/**
- * The name that an app gives of itself, without the letters that the server added.
- * @param {string} client
- */
-export const saidName = (client) => client.replace(/#[^#]*$/, '') || client;
 
 /** The requests that wait. Event: `change`. */
 export class Requests extends EventTarget {
@@ -67,7 +62,7 @@ export class Requests extends EventTarget {
  * @param {AccessRequest} request
  */
 export function requestLine(app, request) {
-  const name = saidName(request.client);
+  const name = clientName(request.client);
   return h('div', { class: 'request', 'data-client': request.client }, icon('privacy'),
     h('p', { dir: 'auto' }, t(`request.asks.${request.level}`, { name })),
     h('button', { class: 'button main', 'aria-label': t('request.answerTo', { name }),
@@ -82,7 +77,7 @@ export function requestLine(app, request) {
  */
 async function answer(app, request) {
   const { client, level, usage, date } = request;
-  const name = saidName(client);
+  const name = clientName(client);
   const choices = { readWrite: ['allow', 'limit', 'deny'], addOnly: ['allow', 'deny'],
     more: ['more', 'nothing'] }[level];
   const decision = await showDialog(t(`request.title.${level}`, { name }), (close) => [
@@ -113,7 +108,7 @@ async function answer(app, request) {
  * @param {'limit' | 'more'} decision
  */
 async function choose(app, { client, level }, decision) {
-  const name = saidName(client);
+  const name = clientName(client);
   const ids = await choosePhotos(app, t('request.choose', { name }), t('request.choose.sentence', { name }),
     t('request.choose.act'));
   if (!ids) return;
@@ -135,7 +130,7 @@ async function choose(app, { client, level }, decision) {
 async function giveMore(app, client, ids) {
   const assets = ids.slice(0, moreLimit);
   await app.client.ask('POST', `/v1/clients/${encodeURIComponent(client)}/answer`, { json: { level: 'more', assets } });
-  const name = saidName(client);
+  const name = clientName(client);
   if (assets.length === 0) {
     app.notices.show(t('request.done.nothing', { name }));
     return;

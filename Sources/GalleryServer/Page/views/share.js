@@ -6,10 +6,10 @@
 // is signed in stays so, and sees here what every visitor sees. The key lies in the tab's own storage, that a reload
 // asks for no password again; it ends with the tab, and with the link.
 
-import { PhotoLedger, Problem } from '../client/photoledger.js';
+import { PhotoLedger, Problem, downloadLimit } from '../client/photoledger.js';
 import { readBytes } from '../client/pictures.js';
 import { Uploads } from '../model/uploads.js';
-import { t } from '../text/text.js';
+import { isolated, t } from '../text/text.js';
 import { fill, h } from './dom.js';
 import { takeDrops } from './dropped.js';
 import { Grid } from './grid.js';
@@ -94,7 +94,7 @@ function showEnd() {
 /** @param {boolean} wasWrong */
 function askPassword(wasWrong) {
   const title = t('share.password.title');
-  document.title = `${title} – ${t('app.name')}`;
+  document.title = `${isolated(title)} – ${t('app.name')}`;
   const input = h('input', {
     type: 'password', required: true, autocomplete: 'current-password', autofocus: true,
     'aria-describedby': wasWrong ? 'wrong' : null, 'aria-invalid': wasWrong ? 'true' : null,
@@ -131,6 +131,10 @@ function save(blob, name) {
  */
 async function download(guest, ids, title) {
   const { client, notices } = guest;
+  if (ids.length > downloadLimit) {
+    notices.show(t('action.tooMany', { count: downloadLimit }), { isError: true });
+    return;
+  }
   const done = notices.show(t('share.downloading'), { seconds: 3600 });
   try {
     const resources = ids.length === 1 ? (await client.asset(ids[0])).resources : [];
@@ -161,7 +165,7 @@ async function showShare(visit) {
     grid.close();
     showEnd();
   });
-  document.title = `${title} – ${t('app.name')}`;
+  document.title = `${isolated(title)} – ${t('app.name')}`;
 
   const count = h('p', { class: 'count', 'aria-live': 'polite' });
   const all = h('button', { class: 'button', onclick: async () => {

@@ -6,7 +6,8 @@
 // server judges again, and a conflict that is new then is shown as a plan.
 
 import { Problem } from '../client/photoledger.js';
-import { t } from '../text/text.js';
+import { isolated, t } from '../text/text.js';
+import { clientName, learnNames } from './client-names.js';
 import { showDialog } from './dialog.js';
 import { fill, h, uniqueName } from './dom.js';
 import { statusWords } from './log-words.js';
@@ -76,6 +77,8 @@ export async function undoDialog(app, title, choices) {
         if (number !== asked) return;
         policies.hidden = found.summary.conflictCount === 0;
         act.disabled = found.summary.isRefused || found.summary.changeCount === 0;
+        await learnNames(app, found.records.map(({ object }) => object), abort.signal);
+        if (number !== asked) return;
         fill(plan, ...planLines(found, names));
         names.load(found, abort.signal);
       } catch (error) {
@@ -192,7 +195,7 @@ function changeWords({ kind = '', property = '', object, restored }) {
  */
 function values({ kind, property, current, restored }) {
   if (kind !== 'property' && kind !== 'permission') return null;
-  return h('span', { class: 'soft', dir: 'auto' }, ` (${value(current, property)} → ${value(restored, property)})`);
+  return h('span', { class: 'soft', dir: 'auto' }, ` (${isolated(value(current, property))} → ${isolated(value(restored, property))})`);
 }
 
 /**
@@ -204,7 +207,7 @@ function value(one, property) {
   if (one === null || one === undefined || one === '') return t('undo.value.none');
   if (property === 'rating') return String(Math.max(0, stars.indexOf(one)));
   if (typeof one === 'boolean') return t(one ? 'undo.value.yes' : 'undo.value.no');
-  if (Array.isArray(one)) return one.map((part) => value(part)).join(', ');
+  if (Array.isArray(one)) return one.map((part) => isolated(value(part))).join(', ');
   if (typeof one === 'object') return one.originalFilename ?? JSON.stringify(one);
   return property === 'readWrite' || property === 'addOnly' ? statusWords(String(one)) : String(one);
 }
@@ -234,7 +237,7 @@ class Names {
   kind(id) {
     if (!id) return t('undo.object.library');
     if (id.endsWith('/L0/001')) return t('undo.object.asset');
-    return /\/L0\/0[24]0$/.test(id) ? t('undo.object.collection') : id;
+    return /\/L0\/0[24]0$/.test(id) ? t('undo.object.collection') : clientName(id);
   }
 
   /**

@@ -4,7 +4,7 @@
 
 import { UploadStore } from '../model/upload-store.js';
 import { Uploads } from '../model/uploads.js';
-import { t } from '../text/text.js';
+import { isolated, t } from '../text/text.js';
 import { askText } from './actions.js';
 import { showCameraLink } from './camera-link.js';
 import { h } from './dom.js';
@@ -77,7 +77,7 @@ async function albumsOf(app, folder, prefix = '') {
   for (const { localIdentifier: id, kind, localizedTitle } of collections) {
     const title = prefix + (localizedTitle || t('upload.untitled'));
     if (kind === 'album') found.push({ id, title });
-    else if (kind === 'folder') found.push(...await albumsOf(app, id, `${title} / `));
+    else if (kind === 'folder') found.push(...await albumsOf(app, id, `${isolated(title)} / `));
   }
   return found;
 }

@@ -3,10 +3,12 @@
 // The server gives one record for each property that a commit changed, the oldest first; the page gives one entry for
 // each commit, the newest first. An entry can be taken back, for this photo alone, after its plan was shown.
 
-import { instant, number, size, t } from '../text/text.js';
+import { instant, isolated, number, size, t } from '../text/text.js';
 import { offsetText } from '../model/wall-time.js';
+import { clientName } from './client-names.js';
 import { showDialog } from './dialog.js';
 import { h } from './dom.js';
+import { causeWords } from './log-words.js';
 
 /** @typedef {import('./app.js').App} App */
 
@@ -75,7 +77,7 @@ function shown(property, value) {
   if (Array.isArray(value)) {
     const names = value.map((one) => typeof one === 'object' && one !== null
       ? `${one.originalFilename ?? one.type ?? '?'}${one.dataSize ? ` (${size(one.dataSize)})` : ''}` : String(one));
-    return names.length === 0 ? t('value.none') : names.join(', ');
+    return names.length === 0 ? t('value.none') : names.map(isolated).join(', ');
   }
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
@@ -101,6 +103,9 @@ function sentence({ property, old, new: fresh }, titleOf) {
     case 'isHidden': return t(fresh ? 'event.hidden' : 'event.unhidden');
     case 'trashedDate': return t(fresh ? 'event.trashed' : 'event.restored');
     case 'erased': return t('event.erased');
+    case 'picks': return t('event.picks', { client: clientName(String(fresh ?? old ?? '')) });
+    case 'selections':
+      return t(fresh ? 'event.selections' : 'event.selections.end', { client: clientName(String(fresh ?? old ?? '')) });
     case 'containers': {
       const album = titleOf((fresh ?? old)?.container ?? '');
       return t(fresh && old ? 'event.albumMove' : fresh ? 'event.albumAdd' : 'event.albumRemove', { album });
@@ -109,8 +114,8 @@ function sentence({ property, old, new: fresh }, titleOf) {
       const [before, after] = [new Set(old ?? []), new Set(fresh ?? [])];
       const came = [...after].filter((word) => !before.has(word));
       const left = [...before].filter((word) => !after.has(word));
-      return [came.length > 0 && t('event.keywordsAdded', { words: came.join(', ') }),
-        left.length > 0 && t('event.keywordsRemoved', { words: left.join(', ') })].filter(Boolean).join(' ');
+      return [came.length > 0 && t('event.keywordsAdded', { words: came.map(isolated).join(', ') }),
+        left.length > 0 && t('event.keywordsRemoved', { words: left.map(isolated).join(', ') })].filter(Boolean).join(' ');
     }
     default: return t('event.change', { property: nameOf(property), old: shown(property, old),
       new: shown(property, fresh) });
@@ -160,9 +165,9 @@ export function historyList(records, { titleOf, takeBack }) {
     const said = sentences(group, titleOf);
     if (said.length === 0) return null;
     return h('li', { class: 'history-entry', 'data-token': token },
-      ...said.map((one) => h('p', null, one)),
+      ...said.map((one) => h('p', { dir: 'auto' }, one)),
       h('p', { class: 'soft' }, t(cause ? 'event.originWhy' : 'event.origin',
-        { date: instant(date), client, cause: cause ?? '' })),
+        { date: instant(date), client: clientName(client), cause: causeWords(cause ?? '') })),
       takeBack && h('button', {
         class: 'button', type: 'button', 'data-keep': `back-${token}`,
           'aria-label': t('event.takeBackWhat', { what: said[0] }),
@@ -236,5 +241,5 @@ export function accessList(records) {
   if (records.length === 0) return h('p', null, t('access.nobody'));
   const grounds = new Set(['everything', 'selection', 'ownCollection', 'pick']);
   return h('ul', { class: 'viewer-list' }, ...records.map(({ client, ground }) => h('li', null,
-    h('p', null, client), h('p', { class: 'soft' }, grounds.has(ground) ? t(`access.${ground}`) : ground))));
+    h('p', { dir: 'auto', title: client }, clientName(client)), h('p', { class: 'soft' }, grounds.has(ground) ? t(`access.${ground}`) : ground))));
 }

@@ -8,6 +8,7 @@ import { Problem } from '../client/photoledger.js';
 import { instant, number, size, t } from '../text/text.js';
 import { actions, isAllowed } from './actions.js';
 import { App } from './app.js';
+import { learnNames } from './client-names.js';
 import { fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
 import { clock } from './tile.js';
@@ -423,7 +424,9 @@ export class Panel {
         const [records, access] = await Promise.all([recordsOf(this.app, id, 'history', at, signal),
           recordsOf(this.app, id, 'access', at, signal)]);
         const albums = [...albumsIn(records)];
-        await this.titles.load(albums, signal);
+        await Promise.all([this.titles.load(albums, signal),
+          learnNames(this.app, [...records, ...access].flatMap(({ client, property, old, new: fresh }) =>
+            /^(selections|picks)$/.test(property) ? [client, old, fresh] : [client]), signal)]);
         if (signal.aborted || this.asset !== asset) return;
         this.drawAlbums(albums.filter((one) => this.titles.has(one)));
         this.drawHistory(asset, records);

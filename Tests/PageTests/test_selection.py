@@ -1,0 +1,152 @@
+"""Selecting photos as people do: by marks, ranges, dragging, keys and fingers, also a hundred thousand at once; and what is
+done with a selection is done with exactly these.
+
+PHOTOLEDGER_PAGE_SELECTION=100000 says how many photos the large library has; some thousands without it.
+"""
+
+import os
+import unittest
+
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from gallery import Browser, Gallery, PageTest, wait
+from scale import page, reach_the_last, settled
+from test_scale import BLOCK, Invented
+
+SIZE = int(os.environ.get("PHOTOLEDGER_PAGE_SELECTION", "3000"))
+
+
+class SelectionTests(PageTest):
+    photos = 24
+
+    def setUp(self):
+        self.browser.sign_in(self.gallery, path="/healthz")
+        self.browser.driver.get(self.gallery.address + "/#/photos")
+        self.ids = [one["localIdentifier"] for one in self.gallery.assets("--sort", "creationDate:desc")]
+        self.browser.wait_text("24 photos", ".count")
+        self.browser.one(".tile[data-id]")
+        settled(self.browser)
+
+    def tile(self, index):
+        return self.browser.one(f'.tile[data-id="{self.ids[index]}"]')
+
+    def selected(self):
+        """The places of what is selected, as the page holds them."""
+        return page(self.browser, "return [...grid.selection]")
+
+    def at_mark(self, index, chain):
+        box = self.tile(index).rect
+        return chain.move_to_element_with_offset(self.tile(index), int(14 - box["width"] / 2), int(14 - box["height"] / 2))
+
+    def test_a_mark_and_shift_select_a_range_and_shift_again_makes_it_another(self):
+        self.at_mark(2, ActionChains(self.browser.driver)).click().perform()
+        wait(lambda: self.selected() == [2], "one")
+        ActionChains(self.browser.driver).key_down(Keys.SHIFT).click(self.tile(7)).key_up(Keys.SHIFT).perform()
+        wait(lambda: self.selected() == list(range(2, 8)), "up to the other")
+        ActionChains(self.browser.driver).key_down(Keys.SHIFT).click(self.tile(4)).key_up(Keys.SHIFT).perform()
+        wait(lambda: self.selected() == [2, 3, 4], "narrower")
+        # Beside it, one by one; a press takes one out again.
+        self.tile(9).click()
+        self.tile(3).click()
+        wait(lambda: self.selected() == [2, 4, 9], "single ones")
+        self.browser.wait_text("3 selected", ".selection-bar")
+        marked = {one.get_attribute("data-id") for one in self.browser.all(".tile[aria-selected=true]")}
+        self.assertEqual(marked, {self.ids[index] for index in (2, 4, 9)})
+        ActionChains(self.browser.driver).send_keys(Keys.ESCAPE).perform()
+        wait(lambda: self.selected() == [], "none")
+
+    def test_dragging_from_a_mark_selects_what_lies_between_and_back_again(self):
+        chain = self.at_mark(1, ActionChains(self.browser.driver)).click_and_hold()
+        chain.move_to_element(self.tile(8)).perform()
+        wait(lambda: self.selected() == list(range(1, 9)), "up to the pointer")
+        ActionChains(self.browser.driver).move_to_element(self.tile(5)).release().perform()
+        wait(lambda: self.selected() == list(range(1, 6)), "back again")
+        # Dragged from a selected one, it takes out.
+        self.at_mark(3, ActionChains(self.browser.driver)).click_and_hold().move_to_element(self.tile(4)).release().perform()
+        wait(lambda: self.selected() == [1, 2, 5], "taken out")
+
+    def test_the_keyboard_selects_ranges_and_everything(self):
+        grid = self.browser.one(".grid-scroll")
+        grid.send_keys(Keys.HOME)
+        grid.send_keys(" ")
+        grid.send_keys(Keys.SHIFT + Keys.ARROW_RIGHT * 3)
+        wait(lambda: self.selected() == [0, 1, 2, 3], "a range")
+        grid.send_keys(Keys.CONTROL + "a")
+        wait(lambda: self.selected() == list(range(24)), "everything")
+        self.browser.wait_text("24 selected", ".selection-bar")
+
+    def test_a_finger_that_rests_selects_and_the_next_presses_select_too(self):
+        phone = Browser(width=360, height=740, scale=2, phone=True)
+        self.addCleanup(phone.close)
+        phone.sign_in(self.gallery)
+        phone.one(".tile[data-id]")
+        settled(phone)
+
+        def touch(kind, *points):
+            phone.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {
+                "type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
+
+        def middle(index):
+            return phone.js("""const box = document.querySelector(`.tile[data-index="${arguments[0]}"]`).getBoundingClientRect();
+                return [box.x + box.width / 2, box.y + box.height / 2]""", index)
+
+        chosen = lambda: page(phone, "return [...grid.selection]")
+        touch("touchStart", middle(0))
+        wait(lambda: chosen() == [0], "the finger selects")
+        touch("touchEnd")
+        # The bar has come, and the photos moved.
+        touch("touchStart", middle(1))
+        touch("touchEnd")
+        wait(lambda: chosen() == [0, 1], "the next press selects too")
+        self.assertEqual(phone.all("dialog.viewer"), [])
+        self.assertEqual(phone.errors(), [])
+
+    def test_a_selection_stays_with_its_photos_while_others_come_and_go(self):
+        for index in (3, 6, 10):
+            self.at_mark(index, ActionChains(self.browser.driver)).click().perform()
+        wait(lambda: self.selected() == [3, 6, 10], "three")
+        gone = [self.ids[0], self.ids[4], self.ids[6]]
+        self.gallery.commit({"op": "asset.trash", "assets": gone})
+        wait(lambda: self.selected() == [2, 7], "the two that are there")
+        self.browser.click('[data-action="favorite"]')
+        wait(lambda: {one["localIdentifier"] for one in self.gallery.assets() if one["isFavorite"]} == {self.ids[3], self.ids[10]},
+             "exactly these are favourites")
+        self.gallery.commit({"op": "asset.restore", "assets": gone},
+                            {"op": "asset.edit", "assets": self.ids, "isFavorite": False})
+        self.browser.wait_text("24 photos", ".count")
+
+
+class LargeSelectionTests(unittest.TestCase):
+    def test_a_range_over_everything_is_a_selection_of_everything_and_gets_what_is_done(self):
+        gallery = Gallery(0, ["--on-request"])
+        self.addCleanup(gallery.close)
+        invented = Invented(gallery)
+        self.addCleanup(invented.close)
+        for first in range(0, SIZE, BLOCK):
+            invented.add([1_000_000_000 + 60 * number for number in range(first, min(first + BLOCK, SIZE))])
+        browser = Browser()
+        self.addCleanup(browser.close)
+        browser.sign_in(gallery)
+        browser.one(".tile[data-id]", 120)
+        settled(browser)
+        box = browser.one('.tile[data-index="0"]').rect
+        ActionChains(browser.driver).move_to_element_with_offset(
+            browser.one('.tile[data-index="0"]'), int(14 - box["width"] / 2), int(14 - box["height"] / 2)).click().perform()
+        wait(lambda: page(browser, "return grid.selection.count") == 1, "the first")
+        reach_the_last(browser)
+        last = browser.one(f'.tile[data-index="{SIZE - 1}"]')
+        ActionChains(browser.driver).key_down(Keys.SHIFT).click(last).key_up(Keys.SHIFT).perform()
+        wait(lambda: page(browser, "return grid.selection.count") == SIZE, "all of them")
+        self.assertEqual(page(browser, "return grid.selection.ranges.length"), 1, "a range is two numbers, however long")
+        browser.click('[data-action="favorite"]')
+        favourites = lambda: gallery.ask("POST", "/v1/fetches", {"where": "isFavorite == YES"}).json["count"]
+        wait(lambda: favourites() == SIZE, lambda: f"{SIZE} favourites; {favourites()}", 600)
+        browser.click(".notice-action")
+        wait(lambda: favourites() == 0, "none after Undo", 600)
+        # The photos are invented, so none has a picture.
+        self.assertEqual([one for one in browser.errors() if "/renditions/" not in one["message"]], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
