@@ -79,13 +79,13 @@ struct Command {
     }
   }
 
-  /// The program starts itself for what only a new process can tell: `--child TASK FOLDER`, not for people.
+  /// The program starts itself for what only a new process can tell: `--child TASK FOLDER [OBJECT]`, not for people.
   private static func runAsChild(_ arguments: [String]) throws -> Bool {
     guard arguments.first == "--child" else { return false }
-    guard arguments.count == 3, let task = ChildTask(rawValue: arguments[1]) else {
+    guard (3...4).contains(arguments.count), let task = ChildTask(rawValue: arguments[1]) else {
       throw Misuse(sentence: "There is no option --child; the program starts itself with it.")
     }
-    try task.run(arguments[2])
+    try task.run(arguments[2], arguments.count == 4 ? arguments[3] : nil)
     return true
   }
 

@@ -5,8 +5,9 @@ import MediaImport
 /// This program, started again to do one thing in a new process: see ``ChildTask``.
 enum ChildProcess {
   /// Runs a task in a new process.
+  /// - Parameter object: the identifier of what it looks at, if it does not find that by itself.
   /// - Returns: the numbers that it printed, and the nanoseconds from its start to its end.
-  static func run(_ task: ChildTask, _ path: String) throws -> (numbers: [Double], wall: Double) {
+  static func run(_ task: ChildTask, _ path: String, _ object: String? = nil) throws -> (numbers: [Double], wall: Double) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -15,7 +16,7 @@ enum ChildProcess {
     let nowhere = open("/dev/null", O_RDONLY | O_CLOEXEC)
     let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let (child, code) = Spawning.start(
-      program, [program, "--child", task.rawValue, path].map { Array($0.utf8) },
+      program, ([program, "--child", task.rawValue, path] + [object].compactMap(\.self)).map { Array($0.utf8) },
       environment: ProcessInfo.processInfo.environment.map { Array("\($0)=\($1)".utf8) },
       descriptors: [nowhere, ends[1], STDERR_FILENO])
     close(nowhere)
@@ -85,7 +86,8 @@ enum ChildTask: String {
   case hold
 
   /// Does it and prints numbers.
-  func run(_ path: String) throws {
+  /// - Parameter object: the identifier of what it looks at, if it does not find that by itself.
+  func run(_ path: String, _ object: String?) throws {
     let start = ContinuousClock.now
     switch self {
     case .empty: print(try ChildProcess.anonymousBytes())
@@ -94,7 +96,7 @@ enum ChildTask: String {
       print((ContinuousClock.now - start).nanoseconds, count.assets, count.first)
     case .readAssets, .readLog: print(try Streams.read(self, path))
     case .firstAdded, .firstImages, .newestImages, .firstOfAlbum:
-      let count = try Streams.first(self, path)
+      let count = try Streams.first(self, path, object)
       print((ContinuousClock.now - start).nanoseconds, count.assets, count.first, try ChildProcess.peakBytes())
     case .rebuild: print(try RebuildCosts.rebuild(path), try ChildProcess.peakBytes())
     case .hold: print(try Memory.hold(path).map { "\($0)" }.joined(separator: " "))

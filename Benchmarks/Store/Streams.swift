@@ -50,8 +50,9 @@ enum Streams {
     _ name: String, _ task: ChildTask, _ stage: Stage, into report: inout Report
   ) throws {
     var (times, peak) = ([Double](), 0)
+    let album = task == .firstOfAlbum ? try longestAlbum(stage) : nil
     for repetition in 0..<min(9, report.repetitions) + 1 {
-      let numbers = try ChildProcess.run(task, stage.diskFolder.path).numbers
+      let numbers = try ChildProcess.run(task, stage.diskFolder.path, album).numbers
       guard numbers.count == 4, numbers[1] > 0, Int(numbers[2]) == min(100, Int(numbers[1])),
         task != .firstAdded || Int(numbers[1]) == stage.shown.count
       else {
@@ -62,6 +63,14 @@ enum Streams {
     }
     report.add(name, size: stage.size, caches: .warm, Sample(times), goal: .microseconds(30_000))
     report.add("\(name), peak memory", size: stage.size, bytes: peak, goal: .bytes(40 << 20))
+  }
+
+  /// The identifier of the album with the most assets.
+  private static func longestAlbum(_ stage: Stage) throws -> String? {
+    let library = try PhotoLibrary(at: stage.diskFolder)
+    defer { library.close() }
+    let albums = try library.fetchCollections(with: .album)
+    return albums.max { $0.estimatedAssetCount < $1.estimatedAssetCount }?.localIdentifier
   }
 
   private static func measure(
@@ -106,16 +115,16 @@ enum Streams {
   }
 
   /// In a new process: how many assets there are, and how many of the first hundred were read.
-  static func first(_ task: ChildTask, _ path: String) throws -> (assets: Int, first: Int) {
+  /// - Parameter album: the identifier of the album whose assets they are, if it is one's.
+  static func first(_ task: ChildTask, _ path: String, _ album: String?) throws -> (assets: Int, first: Int) {
     let library = try PhotoLibrary(at: URL(filePath: path))
     let result: FetchResult<Asset>
     switch task {
     case .firstImages: result = try library.fetchAssets(with: .image)
     case .newestImages: result = try library.fetchAssets(with: .image, try .newestFirst())
     case .firstOfAlbum:
-      let albums = try library.fetchCollections(with: .album)
-      guard let longest = albums.max(by: { $0.estimatedAssetCount < $1.estimatedAssetCount }) else {
-        throw WrongAnswer(description: "The library has no album.")
+      guard let album, let longest = try library.collection(album) else {
+        throw WrongAnswer(description: "The library has no album '\(album ?? "")'.")
       }
       result = try library.fetchAssets(FetchOptions(), in: longest)
       guard result.count == longest.estimatedAssetCount else {

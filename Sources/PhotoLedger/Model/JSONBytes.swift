@@ -40,11 +40,10 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
   /// Makes an empty one.
   package init(capacity: Int = 1 << 10) {
     precondition(capacity > 0, "A buffer must have a capacity.")
-    self.capacity = capacity
-    start = .allocate(byteCount: capacity, alignment: 16)
+    (start, self.capacity) = SpareBuffers.take(capacity)
   }
 
-  deinit { start.deallocate() }
+  deinit { SpareBuffers.give(start, capacity) }
 
   /// Discards the bytes written from an offset on, and keeps the capacity.
   package mutating func removeAll(from place: Int = 0) {
@@ -72,10 +71,10 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
   @inline(never)
   private mutating func grow(_ more: Int) {
     let larger = max(capacity * 2, count + more)
-    let next = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+    let (next, room) = SpareBuffers.take(larger)
     next.copyMemory(from: start, byteCount: count)
-    start.deallocate()
-    (start, capacity) = (next, larger)
+    SpareBuffers.give(start, capacity)
+    (start, capacity) = (next, room)
   }
 
   @inline(__always)
@@ -296,6 +295,43 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
     body(&self)
     reserve(1)
     put(UInt8(ascii: "\""))
+  }
+}
+
+/// Large buffers between two uses: a new one costs a fault for each of its pages, as much as a tenth of writing a list.
+private enum SpareBuffers {
+  /// Only large ones are kept, and only so large ones.
+  private static let sizes = 1 << 16...1 << 20
+  private static let most = 16
+
+  // SAFETY: each lies here or belongs to one `JSONBytes`.
+  private struct Spare: @unchecked Sendable {
+    let start: UnsafeMutableRawPointer
+    let capacity: Int
+  }
+
+  private static let spares = Mutex<[Spare]>([])
+
+  /// A buffer with at least a capacity, and its capacity.
+  static func take(_ capacity: Int) -> (UnsafeMutableRawPointer, Int) {
+    if sizes.contains(capacity) {
+      let found = spares.withLock { spares in
+        spares.lastIndex { $0.capacity >= capacity }.map { spares.remove(at: $0) }
+      }
+      if let found { return (found.start, found.capacity) }
+    }
+    return (.allocate(byteCount: capacity, alignment: 16), capacity)
+  }
+
+  static func give(_ start: UnsafeMutableRawPointer, _ capacity: Int) {
+    let isKept =
+      sizes.contains(capacity)
+      && spares.withLock { spares in
+        let hasRoom = spares.count < most
+        if hasRoom { spares.append(Spare(start: start, capacity: capacity)) }
+        return hasRoom
+      }
+    if !isKept { start.deallocate() }
   }
 }
 
