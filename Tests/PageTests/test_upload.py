@@ -163,6 +163,33 @@ class UploadTests(PageTest):
         self.assertTrue(all(offset > 0 for offset in offsets[1:]), offsets)
         self.assertEqual(len(self.gallery.assets()), before + 1)
 
+    def press(self, text):
+        wait(lambda: next((one for one in self.browser.all(".upload-buttons button") if one.is_displayed() and one.text == text), None),
+             f"the button '{text}'").click()
+
+    def test_a_person_pauses_and_goes_on_where_it_was(self):
+        path = film(self.folder, "paused.mp4", 40, 0x208040)
+        self.count_parts()
+        self.browser.driver.execute_cdp_cmd("Network.enable", {})
+        self.browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
+            "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 12_000_000})
+        before = len(self.gallery.assets())
+        self.choose(path)
+        wait(lambda: self.browser.js("return sent.some((offset) => offset > 0)"), "a part is there")
+        self.press("Pause")
+        wait(lambda: any(one.text == "Continue" for one in self.browser.all(".upload-buttons button")), "the button to go on")
+        parts = self.browser.js("return sent.length")
+        # What is chosen meanwhile waits too.
+        self.choose(picture(self.folder, "meanwhile.jpg", 61))
+        self.browser.driver.execute_cdp_cmd("Network.disable", {})
+        self.assertEqual(len(self.gallery.assets()), before)
+        self.assertEqual(self.browser.js("return sent.length"), parts, "nothing is sent")
+        self.press("Continue")
+        self.wait_states({"paused.mp4": "taken", "meanwhile.jpg": "taken"})
+        offsets = self.browser.js("return sent")
+        self.assertTrue(any(offset > 0 for offset in offsets[parts:]), offsets)
+        self.assertEqual(len(self.gallery.assets()), before + 2)
+
     def test_a_closed_tab_is_opened_again_and_goes_on(self):
         path = film(self.folder, "closed.mp4", 20, 0x205080)
         before = len(self.gallery.assets())

@@ -391,6 +391,26 @@ class ViewerTests(ViewerTest):
         self.undo()
         self.has(identifier, "isHidden", False)
 
+    def test_what_a_file_says_of_itself_is_only_text(self):
+        folder = self.gallery.folder / "hostile"
+        folder.mkdir()
+        path = folder / "<b onclick=x>.jpg"
+        path.write_bytes(next((self.gallery.folder / "photos-0").glob("*.jpg")).read_bytes() + b"hostile")
+        fields = ["ImageDescription", "Artist", "Copyright", "Make", "Model", "Software", "UserComment", "LensModel", "LensMake",
+                  "IPTC:Caption-Abstract", "IPTC:Keywords", "XMP-dc:Title", "XMP-dc:Description", "XMP-dc:Subject", "XMP:Label"]
+        subprocess.run(["exiftool", "-q", "-overwrite_original", "-DateTimeOriginal=2031:01:01 12:00:00", "-OffsetTimeOriginal=+00:00",
+                        *(f"-{field}={HOSTILE}" for field in fields), str(path)], check=True)
+        self.gallery.command("import", str(folder))
+        asset = next(one for one in self.newest() if str(one["creationDate"]).startswith("2031"))["localIdentifier"]
+        self.addCleanup(self.gallery.commit, {"op": "asset.trash", "assets": [short(asset)]})
+        self.browser.one(f'.tile[data-index="0"][data-id="{asset}"]')
+        self.open_at(0)
+        self.panel()
+        self.wait_text("<b onclick=x>.jpg", self.section("files"))
+        self.browser.one(self.section("details"))
+        self.assertEqual(self.browser.all(".viewer-panel img, .viewer-panel script, .viewer-panel b[onclick]"), [])
+        self.assertIsNone(self.browser.js("return window.hit ?? null"))
+
     def test_names_captions_keywords_and_titles_are_only_text(self):
         made = self.gallery.commit(
             {"op": "asset.create", "mediaType": "image", "pixelWidth": 30, "pixelHeight": 20, "creationDate": "2026-01-01T00:00:00Z",
