@@ -32,7 +32,7 @@ struct CoverTests {
       #expect(details.changedIndexes == [0] && details.removedIndexes?.isEmpty ?? false && !details.hasMoves)
       #expect(result.firstObject?.cover == cover)
       let first = try #require(details.fetchResultBeforeChanges.firstObject)
-      let object = try #require(try change.changeDetails(for: first))
+      let object = try #require(change.changeDetails(for: first))
       #expect(object.objectBeforeChanges.cover == tokens.last?.1)
       #expect(object.objectAfterChanges?.cover == cover)
       let now = try small.now(album.id)
@@ -127,7 +127,8 @@ struct CoverTests {
     #expect(try change.changeDetails(for: result)?.changedIndexes == [0])
     try await small.library.undo(.commit(change.token))
     #expect(try small.now(album.id).cover == a[1])
-    #expect(try small.library.verify().isSound)
+    let verified = try small.library.verify()
+    #expect(verified.isSound, "\(verified)")
   }
 
   @Test("an asset that moves within the album stays the cover")
@@ -226,7 +227,8 @@ struct CoverTests {
     #expect(try small.now(own).cover == a[1])
     try await small.library.undo(.commit(withdrawn.token))
     #expect(try app.collection(own.uuidString)?.cover == a[1])
-    #expect(try small.library.verify().isSound)
+    let verified = try small.library.verify()
+    #expect(verified.isSound, "\(verified)")
   }
 
   @Test("covers survive a rebuild of the store from its log")
@@ -237,6 +239,7 @@ struct CoverTests {
     try await small.change { $0.setCover(a[1], of: album.id) }
     try small.library.rebuild()
     #expect(try small.now(album.id).cover == a[1])
-    #expect(try small.library.verify().isSound)
+    let verified = try small.library.verify()
+    #expect(verified.isSound, "\(verified)")
   }
 }
