@@ -134,8 +134,10 @@
 
     func response() -> OpaquePointer? {
       let context = Unmanaged.passRetained(self)
+      // The block serves clients of HTTP/1.0; chunks are written where the connection has its memory. A stream with a
+      // heartbeat is mostly idle, and there are thousands of them.
       let raw = MHD_create_response_from_callback(
-        .max, 4096,
+        .max, heartbeat.isEmpty ? 4096 : 512,
         { context, _, buffer, count in
           guard let context, let buffer else { return -2 }
           let stream = Unmanaged<HTTPStream>.fromOpaque(context).takeUnretainedValue()

@@ -170,7 +170,7 @@
         }.needing(scope),
         Route("GET", path + "/events", need) { server, call in
           try call.checkQuery([])
-          let stream = HTTPStream(heartbeat: Array(": \n\n".utf8))
+          let stream = HTTPStream(heartbeat: Feed.heartbeat)
           let fields = [
             ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
           ]

@@ -1,4 +1,5 @@
 #if Gallery
+  import Foundation
   import HTTPServing
   import LibraryJSON
   import PhotoLedger
@@ -50,32 +51,42 @@
     /// How soon a client comes back after the stream has ended.
     static let retryMilliseconds = 2000
 
-    let stream = HTTPStream(heartbeat: Array(": \n\n".utf8))
+    /// What a stream of events sends when nothing else was; one array for all of them.
+    static let heartbeat = Array(": \n\n".utf8)
+
+    let stream = HTTPStream(heartbeat: heartbeat)
     /// What names the stream in URLs while it is open.
     let name: String
-    /// The name of the key that opened it.
-    let key: String
-    /// The library as a fetch looks at it, see ``Call/library(of:)``.
-    private let view: @Sendable (FetchRequest) throws -> PhotoLibrary
+    /// The key that opened it; nothing is delivered once it has expired.
+    private let holder: Keyring.Key
+    private let now: @Sendable () -> Date
+    /// The library as the server sees it.
+    private let whole: PhotoLibrary
     private let fetches: Fetches
     private let sections: SectionChoice?
-    /// Whether the key has expired: nothing is delivered from then on.
-    private let isExpired: @Sendable () -> Bool
     private let renditions: RenditionColumns
     private let messages: EncodedMessages
     private let announcements: RenditionAnnouncements
     private let state: Mutex<State>
 
     init(_ cursor: FeedCursor, name: String, key: Keyring.Key, sections: SectionChoice?, for server: GalleryServer) {
-      (self.name, self.key, self.sections) = (name, key.name, sections)
-      let library = server.library.as(key.client)
-      (view, fetches) = ({ [library = server.library] in try $0.view(of: library, for: key) }, server.fetches)
-      let (now, end) = (server.environment.now, key.expires)
-      isExpired = { now() >= end }
-      renditions = RenditionColumns(library: library, renditions: server.renditions)
+      (self.name, holder, self.sections) = (name, key, sections)
+      (whole, fetches, now) = (server.library, server.fetches, server.environment.now)
+      renditions = RenditionColumns(library: server.library.as(key.client), renditions: server.renditions)
       messages = server.messages
       announcements = RenditionAnnouncements(renditions, stream)
       state = Mutex(State(cursor: cursor))
+    }
+
+    /// The name of the key that opened it.
+    var key: String { holder.name }
+
+    private func isExpired() -> Bool { now() >= holder.expires }
+
+    /// The library as a fetch looks at it, see ``Call/library(of:)``; one object for all fetches of the key's client.
+    private func view(_ fetch: FetchRequest) throws -> PhotoLibrary {
+      let library = try fetch.view(of: whole, for: holder)
+      return library.client == renditions.library.client ? renditions.library : library
     }
 
     /// Begins to follow the fetches of the cursor.

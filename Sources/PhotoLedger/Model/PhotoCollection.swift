@@ -165,7 +165,8 @@ package struct CollectionRow: Equatable, Sendable {
   /// What a client can see of the row, for ``PhotoCollection/hasSameProperties(as:)`` and for change details (CD-22).
   package var visible: VisiblePart {
     VisiblePart(
-      title: title, creationDate: creationDate, modificationDate: modificationDate, assetCount: assetCount, cover: cover)
+      title: title, creationDate: creationDate, modificationDate: modificationDate, assetCount: assetCount, cover: cover
+    )
   }
 
   package struct VisiblePart: Equatable {
