@@ -191,6 +191,7 @@ extension JSON {
     case .kind(_, let name): self = .text(name(row))
     case .optionalKind(_, let name): self = JSON(name(row))
     case .bool(let read): self = .bool(read(row))
+    case .asset(let read): self = JSON(read(row)?.spelled(as: .asset))
     }
   }
 

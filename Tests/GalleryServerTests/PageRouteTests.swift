@@ -101,6 +101,12 @@
           let named = answer.body.matches(of: #/"(/page/[^"]+)"/#).map { String($0.output.1) }
           #expect(!named.isEmpty)
           for path in named { #expect(try gallery.ask("GET", path, key: nil).status == 200, "\(path) of \(document)") }
+          for path in [document] + named.prefix(2) {
+            let tag = try #require(try gallery.ask("GET", path, key: nil).fields["etag"])
+            let again = try gallery.ask("GET", path, key: nil, ["If-None-Match: \(tag)"])
+            #expect(again.status == 304 && again.body.isEmpty, "\(path)")
+            #expect(try gallery.ask("GET", path, key: nil, ["If-None-Match: \"other\""]).status == 200, "\(path)")
+          }
         }
       }
     }

@@ -53,6 +53,7 @@
       client.send(try gallery.head("GET", path, key: key, ["Connection: close"]))
       let head = client.read(through: "\r\n\r\n")
       try #require(head.hasPrefix("HTTP/1.1 200"), "\(head)")
+      _ = TestGallery.checked("GET", path, try #require(TestGallery.parsed(head)))
     }
 
     /// The next state; nil at the end of the stream. A problem is given as it stands.
@@ -126,6 +127,23 @@
         let state = try #require(try stream.next()?["authorizationStatus"] as? [String: Any])
         #expect(state["addOnly"] as? String == "authorized" && state["readWrite"] as? String == "notDetermined")
         #expect(try gallery.ask("POST", "/v1/fetches", json: [:], key: app.key).status == 403)
+      }
+    }
+
+    @Test("the owner's page hears of each request, and of its answer, by a stream")
+    func heard() async throws {
+      try await TestGallery.serving { gallery in
+        let stream = try StateClient(gallery, "/v1/requests/events")
+        func waiting() throws -> [String] {
+          let requests = try #require(try stream.next()?["requests"] as? [[String: Any]])
+          return requests.compactMap { $0["client"] as? String }
+        }
+        #expect(try waiting().isEmpty)
+        let app = try gallery.register()
+        #expect(try waiting() == [app.client])
+        #expect(try gallery.answer(app.client, ["level": "readWrite", "decision": "deny"]).status == 200)
+        #expect(try waiting().isEmpty)
+        #expect(try gallery.ask("GET", "/v1/requests/events", key: app.key).status == 403)
       }
     }
 

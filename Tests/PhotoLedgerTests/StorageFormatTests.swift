@@ -15,6 +15,8 @@ import Testing
 //     kept.log       erased asset
 //     recent.dump    the same of a library with every payload       (RecentFormatLibrary.swift)
 //     recent.log     of version 2
+//     covers.dump    the same of a library with covers of albums    (CoverFormatLibrary.swift)
+//     covers.log
 //     StorageFormat.md quotes library.dump, line by line. What older fixtures prove is in MigrationTests.swift.
 //
 // PHOTOLEDGER_RECORD=1 writes both files anew. Once a version has been published, its fixtures are never recorded
@@ -47,23 +49,25 @@ struct StorageFormatTests {
     }
   }
 
-  static let libraries = ["library", "kept", "recent"]
+  static let libraries = ["library", "kept", "recent", "covers"]
 
   private static func make(_ name: String, at url: URL) throws -> PhotoLibrary {
     switch name {
     case "kept": try KeptFormatLibrary.make(at: url)
     case "recent": try RecentFormatLibrary.make(at: url)
+    case "covers": try CoverFormatLibrary.make(at: url)
     default: try FormatLibrary.make(at: url)
     }
   }
 
   @Test("every type that has a version 2 is frozen in it")
   func hasEveryRecentType() throws {
-    let types = Set(try LoggedEvent.all("recent").filter { $0.version == 2 }.map(\.type))
+    let events = try LoggedEvent.all("recent") + LoggedEvent.all("covers")
+    let types = Set(events.filter { $0.version == 2 }.map(\.type))
     #expect(
       types == [
         "asset.created", "asset.purged", "asset.unmade", "asset.returned", "assets.edited", "client.edited",
-        "pick.recorded",
+        "pick.recorded", "collection.edited",
       ])
   }
 
@@ -179,7 +183,7 @@ struct StorageFormatTests {
     let article = try String(
       contentsOf: Self.root.appending(path: "Sources/PhotoLedger/PhotoLedger.docc/StorageFormat.md"), encoding: .utf8)
     let dump = Set(
-      try ["library", "recent"].flatMap { try Self.fixture("\($0).dump").split(separator: "\n") }
+      try ["library", "recent", "covers"].flatMap { try Self.fixture("\($0).dump").split(separator: "\n") }
         .map { Self.trimmed($0) })
     let examples = Self.blocks(in: article, marked: "```dump")
     #expect(examples.count >= 20, "The article quotes \(examples.count) lines of the dump only.")

@@ -160,9 +160,16 @@ final class UndoHistory {
     }
   }
 
+  private func draw(coverInto block: ChangeBlock, _ album: LocalIdentifier) {
+    let shown =
+      (try? library.collection(album.uuidString).map { try library.fetchAssets(FetchOptions(), in: $0) }) ?? nil
+    block.setCover(random.chance(1, of: 5) ? nil : shown.flatMap { random.some(1, of: $0.map(\.id)).first }, of: album)
+  }
+
   private func draw(contentInto block: ChangeBlock) {
     guard let album = random.some(1, of: albums).first else { return }
-    switch random.int(0..<6) {
+    switch random.int(0..<7) {
+    case 6: draw(coverInto: block, album)
     case 0, 1: block.album(album).insert(some(4), at: 0)
     case 2: block.album(album).add(some(4))
     case 3: block.album(album).remove(some(2))

@@ -22,6 +22,8 @@ struct UndoState: Equatable {
     var count: Int
     var creatorCount: Int
     var parent: ObjectNumber
+    var cover: LocalIdentifier?
+    var creatorCover: LocalIdentifier?
     /// Assets, hidden and trashed ones included; or live collections.
     var members: [ObjectNumber]
   }
@@ -60,7 +62,8 @@ struct UndoState: Equatable {
       }
       collections[number] = CollectionState(
         title: row.title, query: row.query, creator: row.creator, count: row.assetCount,
-        creatorCount: row.creatorCount, parent: row.parent, members: members)
+        creatorCount: row.creatorCount, parent: row.parent, cover: row.cover, creatorCover: row.creatorCover,
+        members: members)
     }
     for number in try Self.numbers(of: table(10), t) {
       guard let row = try projections.client(number, in: t) else { continue }

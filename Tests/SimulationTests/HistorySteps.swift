@@ -26,7 +26,7 @@ enum StepKind: CaseIterable {
   case setStatus, setAddOnlyStatus, withdraw, grant
   case create, addFile, edit, purge, restore, trash, chooseOfBurst
   case crowd, add, insert, remove, removeAt, replace, move, orderByResult, arrangeFolder
-  case deleteCollection, retitle, createAlbum, createFolder, createSmartAlbum
+  case deleteCollection, retitle, chooseCover, takeCoverBack, createAlbum, createFolder, createSmartAlbum
   case editStranger, purgeLiving, createEmpty, createWrong, nestInItself, nestInAlbum, fillAsset, deleteStranger
   case useForeignResult, fillSmartAlbum, grantItself
 }
@@ -70,7 +70,8 @@ struct HistorySteps {
     case 49..<52: try chooseOfBurst(block, &model, date)
     case 52..<80: try arrangeAlbum(block, &model, bases, date)
     case 80..<90: try arrangeFolder(block, &model, bases, date)
-    case 90..<97: try editCollection(block, &model, date)
+    case 90..<95: try editCollection(block, &model, date)
+    case 95..<98: try chooseCover(block, &model)
     default: try beWrong(block, &model, bases, date)
     }
   }
@@ -298,6 +299,23 @@ struct HistorySteps {
       editor.move(at: IndexSet(indexes), to: target)
       try model.move(at: indexes, in: container, to: target, basis, at: date)
     }
+  }
+
+  /// The cover of an album: mostly a member, once in a while anything.
+  private mutating func chooseCover(_ block: ChangeBlock, _ model: inout ModelLibrary) throws {
+    guard let album = album(model) else { return }
+    let members = model.shown(in: album)
+    var asset: LocalIdentifier?
+    if random.chance(1, of: 5) {
+      kinds.insert(.takeCoverBack)
+    } else {
+      kinds.insert(.chooseCover)
+      let pool = members.isEmpty || random.chance(1, of: 20) ? pool(model) : members
+      guard !pool.isEmpty else { return }
+      asset = random.one(of: pool)
+    }
+    block.setCover(asset, of: album)
+    try model.setCover(asset, of: album)
   }
 
   // MARK: Folders

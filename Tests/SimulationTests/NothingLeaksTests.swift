@@ -179,6 +179,8 @@ struct TwinStory {
     }
     try await twin.hide { $0.purgeAssets([twin.hidden[2]]) }
     try await twin.hide { block in
+      // Another cover than the client's, which it goes on to see.
+      block.setCover(twin.hidden[0], of: self["own"])
       block.album(self["own"]).move(at: [0], to: 4)
       block.album(self["second"]).remove([twin.hidden[4]])
       block.createAsset(asset(Contents.hidden[3], 8, burst: "burst"))
@@ -206,6 +208,10 @@ struct TwinStory {
       block.album(self["own"]).move(at: [0], to: 2)
       block.setTitle("own, and arranged", of: self["own"])
     }
+    try await twin.settle()
+    try await twin.hide { $0.setCover(twin.hidden[3], of: self["own"]) }
+    // In one library the album has another cover by now, or none.
+    try await twin.visible(as: Twin.client) { $0.setCover(self["a0"], of: self["own"]) }
     try await twin.settle()
     created(
       try await twin.visible(as: Twin.client) { block in

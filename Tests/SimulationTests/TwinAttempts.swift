@@ -39,6 +39,7 @@ enum TwinAttempts {
       },
       TwinAttempt("revert \(id)") { $0.revertContent(of: id) },
       TwinAttempt("title of \(id)") { $0.setTitle("mine", of: id) },
+      TwinAttempt("cover of \(id)") { $0.setCover(nil, of: id) },
       TwinAttempt("delete collection \(id)") { $0.deleteCollections([id]) },
       TwinAttempt("into album \(id)") { $0.album(id).add([]) },
       TwinAttempt("into folder \(id)") { $0.folder(id).add([]) },
@@ -59,6 +60,7 @@ enum TwinAttempts {
     return [
       TwinAttempt("add \(id)") { $0.album(album).add([id]) },
       TwinAttempt("insert \(id)") { $0.album(album).insert([id], at: 0) },
+      TwinAttempt("cover \(id)") { $0.setCover(id, of: album) },
       TwinAttempt("remove \(id)") { $0.album(album).remove([id]) },
       TwinAttempt("replace by \(id)") { $0.album(album).replace(at: [0], with: [id]) },
       TwinAttempt("into own folder \(id)") { $0.folder(folder).add([id]) },

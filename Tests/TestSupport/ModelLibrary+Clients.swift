@@ -55,6 +55,7 @@ extension ModelLibrary {
       }
     }
     collection.modificationDate = creatorDates[id] ?? collection.creationDate
+    collection.cover = creatorCovers[id]
     return collection
   }
 
@@ -91,7 +92,7 @@ extension ModelLibrary {
 
   // MARK: Who sees a request's work
 
-  private mutating func note(_ ids: some Sequence<LocalIdentifier>, _ client: String) {
+  mutating func note(_ ids: some Sequence<LocalIdentifier>, _ client: String) {
     guard clients[client]?.readWrite == .limited else { return }
     noted[client, default: []].formUnion(ids)
   }
@@ -199,6 +200,7 @@ extension ModelLibrary {
 
   /// Notes that assets joined or left a selection.
   mutating func joined(_ ids: [LocalIdentifier], _ client: String) {
+    defer { settleCovers() }
     guard !ids.isEmpty else { return }
     let albums = members.filter { album, content in
       creators[album] == client && ids.contains { content.contains($0) && assets[$0]?.isShown ?? false }

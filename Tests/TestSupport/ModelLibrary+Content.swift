@@ -49,6 +49,40 @@ extension ModelLibrary {
     note(collection: id)
   }
 
+  /// Chooses the cover of an album; nil takes the choice back, as far as the acting client sees it.
+  package mutating func setCover(_ asset: LocalIdentifier?, of id: LocalIdentifier) throws {
+    try checkMayChange()
+    try checkCollection(id)
+    guard collections[id]?.kind == .album else { throw ModelRefusal(code: .changeNotSupported) }
+    if let asset {
+      try checkAsset(asset)
+      guard shown(in: id).contains(asset) else { throw ModelRefusal(code: .changeNotSupported) }
+    }
+    let (everybodys, makers) = (collections[id]?.cover, creatorCovers[id])
+    let isLimited = eyes(of: acting) != .full
+    guard asset != (isLimited ? makers : everybodys) else { return }
+    // A limited client does not take back what it cannot see.
+    if everybodys != asset, !isLimited || asset != nil || everybodys == makers {
+      collections[id]?.cover = asset
+      noted[PhotoLibrary.owner, default: []].insert(id)
+    }
+    guard let creator = creators[id], makers != asset else { return }
+    if let asset, !(clients[creator]?.selection.contains(asset) ?? false) { return }
+    creatorCovers[id] = asset
+    note([id], creator)
+  }
+
+  /// Ends the covers that are not shown any more.
+  mutating func settleCovers() {
+    for (id, collection) in collections {
+      let shown = content(of: id).filter { assets[$0]?.isShown ?? false }
+      if let cover = collection.cover, !shown.contains(cover) { collections[id]?.cover = nil }
+      guard let cover = creatorCovers[id] else { continue }
+      let selection = creators[id].flatMap { clients[$0]?.selection } ?? []
+      if !shown.contains(cover) || !selection.contains(cover) { creatorCovers[id] = nil }
+    }
+  }
+
   /// What the acting client cannot see goes from its folders to the end of the top level.
   package mutating func deleteCollections(_ ids: [LocalIdentifier], at date: Date) throws {
     try checkMayChange()

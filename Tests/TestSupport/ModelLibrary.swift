@@ -121,6 +121,8 @@ package struct ModelCollection: Equatable, Sendable {
   package var modificationDate: Date
   /// How many assets an ordinary fetch in it shows.
   package var count: Int
+  /// The asset chosen to stand for it.
+  package var cover: LocalIdentifier?
 
   /// What the library shows of a collection.
   package init(_ collection: PhotoCollection) {
@@ -130,6 +132,7 @@ package struct ModelCollection: Equatable, Sendable {
     creationDate = collection.creationDate
     modificationDate = collection.modificationDate
     count = collection.estimatedAssetCount
+    cover = collection.cover
   }
 
   init(_ kind: PhotoCollection.Kind, _ title: String, _ id: LocalIdentifier, _ date: Date) {
@@ -179,6 +182,8 @@ package struct ModelLibrary: Sendable {
   package internal(set) var creators: [LocalIdentifier: String] = [:]
   /// When its maker last saw a collection change.
   var creatorDates: [LocalIdentifier: Date] = [:]
+  /// The last choice of a cover that its maker may know of.
+  var creatorCovers: [LocalIdentifier: LocalIdentifier] = [:]
   /// Every client but the owner.
   package internal(set) var clients: [String: ModelClient] = [:]
   /// Whose requests are carried out.
@@ -229,6 +234,7 @@ package struct ModelLibrary: Sendable {
 
   /// Sets the counts of all albums by counting.
   mutating func recount() {
+    defer { settleCovers() }
     for (id, content) in members where collections[id]?.kind == .album {
       let count = content.count { assets[$0]?.isShown ?? false }
       guard collections[id]?.count != count else { continue }

@@ -4,7 +4,8 @@ import PhotoLedger
 extension Operation {
   /// The operations of albums, whose members are assets, or of folders, whose members are albums and folders.
   static func collectionOperations(_ kind: String) -> [Operation] {
-    ownOperations(kind) + contentOperations(kind, members: kind == "album" ? "assets" : "collections")
+    ownOperations(kind) + (kind == "album" ? [coverOperation] : [])
+      + contentOperations(kind, members: kind == "album" ? "assets" : "collections")
   }
 
   /// The operations of smart albums, which have a condition and no members of their own.
@@ -25,6 +26,18 @@ extension Operation {
         return kind == "album" ? context.block.createAlbum(title: title) : context.block.createFolder(title: title)
       }
     ] + existingOperations(kind)
+  }
+
+  /// An asset of null takes the choice back.
+  private static let coverOperation = Operation(name: "album.cover") { fields, context in
+    let album = try fields.required("album", "an identifier", \.textValue)
+    try check([album], are: "album", fields, context)
+    guard let choice = try fields.assignment("asset", "an identifier", \.textValue) else {
+      throw fields.malformed("'asset' is missing; it must be an identifier, or null for no chosen cover.")
+    }
+    let asset = try choice.value.map { try context.identifier($0, fields) }
+    context.block.setCover(asset, of: try context.identifier(album, fields))
+    return nil
   }
 
   /// What can be done to any collection that is there.

@@ -40,6 +40,7 @@ struct ChangeTally {
     switch event {
     case .assetCreated(let existence): if trash.showsCreated(existence) { insert(existence.row.number) }
     case .assetPurged(let existence): if trash.showedPurged(existence) { delete(existence.row.number) }
+    case .collectionEdited(let edited) where edited.isForCreatorAlone: break
     case .collectionCreated, .collectionEdited: countCollection(event)
     case .arranged(let arranged):
       if arranged.verb.isAboutAccess || arranged.verb == .spread { return }
@@ -135,7 +136,8 @@ struct SelectionView {
       for edit in edited.edits where try isSelected(edit.number, t) { tally.count(edit, try trash.passes(edit, t)) }
       try count(edited.shifts, in: &tally, t)
     case .collectionCreated(let existence) where existence.row.creator == client: tally.countCollection(event)
-    case .collectionEdited(let edited) where try isOwn(edited.number, t): tally.countCollection(event)
+    case .collectionEdited(let edited) where try !edited.isHiddenFromCreator && isOwn(edited.number, t):
+      tally.countCollection(event)
     case .arranged(let arranged) where arranged.container == client:
       for place in arranged.places {
         selected[place.child] = place.new != nil

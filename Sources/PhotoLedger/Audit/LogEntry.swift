@@ -161,6 +161,10 @@ extension LogValue {
 
   static func optional(_ date: Date?) -> LogValue { date.map(LogValue.date) ?? .null }
 
+  static func asset(_ identifier: LocalIdentifier?) -> LogValue {
+    identifier.map { .text($0.spelled(as: .asset)) } ?? .null
+  }
+
   fileprivate static func change(_ old: LogValue, _ new: LogValue) -> LogValue {
     .object([.init("old", old), .init("new", new)])
   }
@@ -318,7 +322,14 @@ extension CollectionEdited {
   fileprivate func sentence(_ names: [ObjectNumber: ObjectNames.Name]) -> String {
     let label = names[number]?.label ?? "A collection"
     if let deletedDate { return deletedDate.new == nil ? "\(label) was restored." : "\(label) was deleted." }
+    if title == nil, namesCover { return coverSentence(label) }
     return "'\(title?.old ?? "")' was renamed to '\(title?.new ?? "")'."
+  }
+
+  private func coverSentence(_ label: String) -> String {
+    guard let cover else { return "The creator of \(label) no longer sees its cover." }
+    guard let asset = cover.new else { return "\(label) has no chosen cover any more." }
+    return "The cover of \(label) is now \(asset.spelled(as: .asset))."
   }
 
   fileprivate func fields(_ name: (ObjectNumber) -> String) -> [LogValue.Field] {
@@ -332,6 +343,10 @@ extension CollectionEdited {
     }
     if let deletedDate {
       fields.append(.init("deletedDate", .change(.optional(deletedDate.old), .optional(deletedDate.new))))
+    }
+    if let cover { fields.append(.init("cover", .change(.asset(cover.old), .asset(cover.new)))) }
+    if let cover = creatorCover {
+      fields.append(.init("creatorCover", .change(.asset(cover.old), .asset(cover.new))))
     }
     return fields
   }

@@ -212,6 +212,7 @@ extension CollectionEdited {
       values.append(PropertyValues("modificationDate", .date(date.old), .date(date.new)))
     }
     if let date = deletedDate { values.append(PropertyValues("deletedDate", .optional(date.old), .optional(date.new))) }
+    if let cover { values.append(PropertyValues("cover", .asset(cover.old), .asset(cover.new))) }
     return values
   }
 }

@@ -163,8 +163,25 @@ package struct CollectionEdited: Equatable, Sendable {
   package var deletedDate: Replacement<Date?>?
   /// The modification date as the collection's creator sees it; nil where the owner made the collection.
   package var creatorDate: Replacement<Date>?
+  /// The asset that was chosen as the cover; nil within for none. By identifier, as the row has it.
+  package var cover: Replacement<LocalIdentifier?>?
+  /// The cover as the collection's creator sees it; nil where nothing changed that it sees.
+  package var creatorCover: Replacement<LocalIdentifier?>?
 
   package init(number: ObjectNumber) { self.number = number }
+
+  /// Whether the edit names a cover.
+  var namesCover: Bool { cover != nil || creatorCover != nil }
+
+  /// Whether only the creator, while it is limited to its selection, sees the edit.
+  var isForCreatorAlone: Bool {
+    creatorCover != nil && title == nil && modificationDate == nil && deletedDate == nil && cover == nil
+  }
+
+  /// Whether the creator, while it is limited to its selection, sees nothing of the edit.
+  var isHiddenFromCreator: Bool {
+    cover != nil && title == nil && deletedDate == nil && creatorDate == nil && creatorCover == nil
+  }
 }
 
 /// An edit of what the library knows of one client.
@@ -367,6 +384,8 @@ extension CollectionEdited {
     edited.modificationDate = modificationDate?.inverse
     edited.deletedDate = deletedDate?.inverse
     edited.creatorDate = creatorDate?.inverse
+    edited.cover = cover?.inverse
+    edited.creatorCover = creatorCover?.inverse
     return edited
   }
 }

@@ -21,6 +21,7 @@ package import StoreMigrations
 //   collection.erased        1         0 number, 1 row, 2 order key
 //   collection.edited        1         1 number, 2 title, 3 modification date, 4 deleted date, 5 modification date
 //                                      for its creator (each [old, new])
+//   collection.edited        2         the same, and 6 the cover, 7 the cover for its creator (each [old, new])
 //   content.inserted         1         1 container, 2 places, 3 count shift, 4 modification date [old, new],
 //                                      5 count shift and 6 date for its creator, 7 count shifts of other albums
 //   content.removed, content.moved, content.replaced, content.spread,
@@ -38,7 +39,8 @@ package import StoreMigrations
 //
 // The types that hold files have a version 2, where a file's SHA-1 is named (10 of a resource). It is written where
 // there is one, and otherwise version 1: so an event has one form, and a library without SHA-1s is as it always was.
-// The same holds for an edit of a client that names an album, and for a pick of which something is left out.
+// The same holds for an edit of a client that names an album, for an edit of a collection that names a cover, and for a
+// pick of which something is left out.
 
 extension Event {
   /// The name of the event's type in the log.
@@ -74,6 +76,9 @@ extension Event {
   /// The version of an edit of a client that names the album which its selection follows.
   package static let followingVersion: UInt32 = 2
 
+  /// The version of an edit of a collection that names a cover.
+  package static let coverVersion: UInt32 = 2
+
   /// The version of a pick of which something is left out.
   package static let withholdingVersion: UInt32 = 2
 
@@ -81,6 +86,7 @@ extension Event {
   package var version: UInt32 {
     let names = { (details: AssetDetails) in details.resources.contains { $0.sha1 != nil } }
     if case .clientEdited(let edited) = self, edited.followedAlbum != nil { return Self.followingVersion }
+    if case .collectionEdited(let edited) = self, edited.namesCover { return Self.coverVersion }
     if case .pickRecorded(let row) = self, !row.withheld.isEmpty { return Self.withholdingVersion }
     let isFingerprinted =
       switch self {
@@ -100,6 +106,7 @@ extension Event {
     if carriesFiles { return fingerprintedVersion }
     return switch type {
     case "client.edited": followingVersion
+    case "collection.edited": coverVersion
     case "pick.recorded": withholdingVersion
     default: version
     }
@@ -138,6 +145,8 @@ extension Event {
       if let date = edited.modificationDate { fields.pair(3, date) { $0.double($1.timeIntervalSinceReferenceDate) } }
       if let date = edited.deletedDate { fields.pair(4, date) { $0.date($1) } }
       if let date = edited.creatorDate { fields.pair(5, date) { $0.double($1.timeIntervalSinceReferenceDate) } }
+      if let cover = edited.cover { fields.pair(6, cover) { $0.identifier($1) } }
+      if let cover = edited.creatorCover { fields.pair(7, cover) { $0.identifier($1) } }
     case .arranged(let arranged):
       fields.unsigned(1, arranged.container)
       fields.list(2, arranged.places) { writer, place in
@@ -422,6 +431,12 @@ extension CollectionEdited {
       case 5:
         try reader.array(count: 2)
         edited.creatorDate = Replacement(old: try reader.date(), new: try reader.date())
+      case 6:
+        try reader.array(count: 2)
+        edited.cover = Replacement(old: try reader.optionalIdentifier(), new: try reader.optionalIdentifier())
+      case 7:
+        try reader.array(count: 2)
+        edited.creatorCover = Replacement(old: try reader.optionalIdentifier(), new: try reader.optionalIdentifier())
       default: throw EventCodingError(sentence: "unknown field \(key).")
       }
     }

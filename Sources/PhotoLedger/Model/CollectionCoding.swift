@@ -20,6 +20,8 @@ extension CollectionRow {
     if creatorCount != 0 { fields.unsigned(11, UInt64(creatorCount)) }
     if creatorDate != creationDate { fields.date(12, creatorDate) }
     if let query { fields.raw(13, query.encoded()) }
+    if let cover { fields.bytes(14, cover.bytes) }
+    if let creatorCover { fields.bytes(15, creatorCover.bytes) }
     return fields.finish()
   }
 
@@ -57,6 +59,8 @@ extension CollectionRow {
       case 11: row.creatorCount = try reader.count(ObjectCount.held)
       case 12: creatorDate = try reader.date()
       case 13: row.query = try SmartAlbumQuery(reader.skip())
+      case 14: row.cover = try reader.identifier()
+      case 15: row.creatorCover = try reader.identifier()
       default: throw EventCodingError(sentence: "unknown property \(key) of a collection.")
       }
     }

@@ -8,8 +8,8 @@ package import Foundation
 // A collection's row is decoded as a whole, and there are a few thousand of them, so an entry reads the row with a
 // closure instead of naming a place in its bytes. What queries, `#Predicate` and sort descriptors know of a property,
 // and the JSON of a collection, derive from the entry, as for an asset (AssetProperties.swift). The entries are in the
-// order of JSON. An edit changes two properties that people see, the title and the date; `CollectionEdited` has them
-// by type.
+// order of JSON. An edit changes three properties that people see, the title, the date and the cover;
+// `CollectionEdited` has them by type.
 
 /// A property of albums and folders.
 package struct CollectionProperty: Sendable {
@@ -27,6 +27,8 @@ package struct CollectionProperty: Sendable {
     /// The same of a kind that not every collection has.
     case optionalKind(@Sendable (CollectionRow) -> Int?, name: @Sendable (CollectionRow) -> String?)
     case bool(@Sendable (CollectionRow) -> Bool)
+    /// An asset; nil for none. No query asks for it.
+    case asset(@Sendable (CollectionRow) -> LocalIdentifier?)
   }
 
   /// The name as JSON spells it.
@@ -74,6 +76,7 @@ package struct CollectionProperty: Sendable {
       "estimatedAssetCount", .count { $0.kind == .smartAlbum ? nil : $0.assetCount }, key: .estimatedAssetCount,
       [\PhotoCollection.estimatedAssetCount]),
     CollectionProperty("predicate", .text { $0.query?.format }),
+    CollectionProperty("cover", .asset { $0.cover }),
     CollectionProperty(
       "creationDate", .date { $0.creationDate }, key: .creationDate, [\PhotoCollection.creationDate]),
     CollectionProperty(
@@ -101,7 +104,7 @@ package struct CollectionProperty: Sendable {
   /// What a query takes the values for.
   var valueKind: PropertyKey.ValueKind {
     switch form {
-    case .identifier: .identifier
+    case .identifier, .asset: .identifier
     case .date, .noDate: .date
     case .text: .text
     case .count, .kind, .optionalKind: .integer
@@ -112,7 +115,7 @@ package struct CollectionProperty: Sendable {
   /// Whether a collection may lack the property.
   var mayBeNil: Bool {
     switch form {
-    case .text, .optionalKind, .noDate: true
+    case .text, .optionalKind, .noDate, .asset: true
     case .identifier, .date, .count, .kind, .bool: false
     }
   }
@@ -122,6 +125,7 @@ package struct CollectionProperty: Sendable {
     switch form {
     case .identifier: .identifier({ $0.identifier }, { $0.objectKind })
     case .date(let read): .number { read($0).timeIntervalSinceReferenceDate }
+    case .asset: preconditionFailure("No query reads the property \(name) of a collection.")
     case .noDate: .number { _ in .nan }
     case .text(let read): .text(read)
     case .count(let read): .integer { Int64(read($0) ?? NSNotFound) }

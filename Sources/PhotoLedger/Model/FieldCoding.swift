@@ -137,6 +137,10 @@ extension CBORWriter {
     if let value { double(value.timeIntervalSinceReferenceDate) } else { null() }
   }
 
+  mutating func identifier(_ value: LocalIdentifier?) {
+    if let value { bytes(value.bytes.span.bytes) } else { null() }
+  }
+
   mutating func key(_ value: OrderKey?) {
     if let value { unsigned(value.rawValue) } else { null() }
   }
@@ -201,6 +205,9 @@ extension CBORReader {
     let span = try bytes(count: 16)
     return LocalIdentifier(high: try span.number(at: 0), low: try span.number(at: 8))
   }
+
+  @_lifetime(self: copy self)
+  mutating func optionalIdentifier() throws -> LocalIdentifier? { try isNull() ? nil : try identifier() }
 
   /// A number that must fit a smaller type.
   @_lifetime(self: copy self)

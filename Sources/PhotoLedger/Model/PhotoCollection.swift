@@ -51,6 +51,11 @@ public struct PhotoCollection: Sendable, Identifiable {
   public var folderSubtype: FolderSubtype? {
     row.kind == .folder ? (row.number == rootFolder ? .rootFolder : .regularFolder) : nil
   }
+  /// The asset that was chosen to stand for the album; nil where none was, and for every other collection.
+  ///
+  /// It is always an asset that an ordinary fetch in the album shows: one that leaves the album, is hidden or goes into
+  /// the trash is no longer the cover. ``PhotoLibrary/fetchKeyAssets(in:_:)`` falls back to the first asset.
+  public var cover: LocalIdentifier? { row.cover }
   /// What a smart album shows, as a predicate format string; nil for every other collection.
   public var smartAlbumPredicate: String? { row.query?.format }
   /// Whether the collection lives in memory only (FR-16).
@@ -101,6 +106,11 @@ package struct CollectionRow: Equatable, Sendable {
   package var creatorDate: Date
   /// What a smart album shows; nil for every other collection.
   package var query: SmartAlbumQuery?
+  /// The asset chosen as the cover: always a visible member of the album. By identifier, so that a collection is a value
+  /// made from its row alone.
+  package var cover: LocalIdentifier?
+  /// The last choice that the creator may know of: always a visible member that is in its selection.
+  package var creatorCover: LocalIdentifier?
 
   package init(
     number: ObjectNumber, identifier: LocalIdentifier, kind: PhotoCollection.Kind, title: String?, date: Date
@@ -148,12 +158,15 @@ package struct CollectionRow: Equatable, Sendable {
     row.assetCount = creatorCount
     row.memberCount = creatorCount
     row.modificationDate = creatorDate
+    row.cover = creatorCover
     return row
   }
 
   /// What a client can see of the row, for ``PhotoCollection/hasSameProperties(as:)`` and for change details (CD-22).
   package var visible: VisiblePart {
-    VisiblePart(title: title, creationDate: creationDate, modificationDate: modificationDate, assetCount: assetCount)
+    VisiblePart(
+      title: title, creationDate: creationDate, modificationDate: modificationDate, assetCount: assetCount, cover: cover
+    )
   }
 
   package struct VisiblePart: Equatable {
@@ -161,5 +174,6 @@ package struct CollectionRow: Equatable, Sendable {
     let creationDate: Date
     let modificationDate: Date
     let assetCount: Int
+    let cover: LocalIdentifier?
   }
 }

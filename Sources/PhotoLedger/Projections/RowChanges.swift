@@ -38,6 +38,8 @@ extension CollectionEdited {
     try replace(&row.modificationDate, modificationDate, "modificationDate")
     try replace(&row.deletedDate, deletedDate, "deletedDate")
     try replace(&row.creatorDate, creatorDate, "creatorDate")
+    try replace(&row.cover, cover, "cover")
+    try replace(&row.creatorCover, creatorCover, "creatorCover")
   }
 
   private func replace<Value>(

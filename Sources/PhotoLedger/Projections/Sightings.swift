@@ -52,6 +52,7 @@ extension Projections {
       for place in existence.places { try add(place.container) }
     case .assetsEdited(let edited): for edit in edited.edits { try addSelections(of: edit.number) }
     case .collectionCreated(let existence): try add(existence.row.creator)
+    case .collectionEdited(let edited) where edited.isHiddenFromCreator: break
     case .collectionEdited(let edited): try add(try collection(edited.number, in: t)?.creator ?? 0)
     case .clientRegistered(let row): try addItself(row.number)
     case .clientEdited(let edited): try addItself(edited.number)

@@ -90,7 +90,11 @@ extension PhotoLibrary {
     return try fetchAssets(options)
   }
 
-  /// Fetches the key asset of a collection: the first asset of an album (PHAsset.fetchKeyAssets).
+  /// Fetches the key asset of a collection: the chosen cover of an album, otherwise its first asset
+  /// (PHAsset.fetchKeyAssets).
+  ///
+  /// The first asset stands in where the options leave the cover out. A result of the cover goes on to show that asset
+  /// when another one is chosen: follow ``PhotoCollection/cover`` to hear of it.
   /// - Returns: nil for a transient collection (FR-16) and for a folder.
   /// - Throws: as ``fetchAssets(_:in:)``.
   /// - Complexity: as ``fetchAssets(_:in:)``.
@@ -100,6 +104,10 @@ extension PhotoLibrary {
     guard !collection.isTransient, collection.canContainAssets else { return nil }
     var options = options
     options.fetchLimit = 1
+    if let cover = try self.collection(collection.localIdentifier)?.cover {
+      let chosen = try fetchAssets(withLocalIdentifiers: [cover.uuidString], options)
+      if chosen.count > 0 { return chosen }
+    }
     return try fetchAssets(options, in: collection)
   }
 

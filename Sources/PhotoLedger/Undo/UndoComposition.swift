@@ -86,6 +86,8 @@ struct UndoComposition: Sendable {
     var creation: CollectionRow?
     var title: Net<String?>?
     var deletedDate: Net<Date?>?
+    var cover: Net<LocalIdentifier?>?
+    var creatorCover: Net<LocalIdentifier?>?
     /// Where it hangs.
     var place: PlaceNet<ContainerPlace>?
   }
@@ -225,6 +227,8 @@ struct UndoComposition: Sendable {
     var net = collections[edited.number] ?? CollectionNet()
     net.title.note(edited.title)
     net.deletedDate.note(edited.deletedDate)
+    net.cover.note(edited.cover)
+    net.creatorCover.note(edited.creatorCover)
     if let title = edited.title { net.creation?.title = title.new }
     collections[edited.number] = net
   }

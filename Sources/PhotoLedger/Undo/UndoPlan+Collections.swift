@@ -15,6 +15,7 @@ extension UndoJudge {
         continue
       }
       judgeTitle(net, of: row)
+      judgeCover(net, of: row)
       if let edit = try judgeDeletion(net, of: row, t) { returning[number] = edit }
     }
     for (number, net) in nets where net.creation == nil {
@@ -35,6 +36,22 @@ extension UndoJudge {
     var edited = CollectionEdited(number: row.number)
     edited.title = Replacement(old: row.title, new: title)
     plan.collectionEdits.append(edited)
+  }
+
+  /// A cover that was chosen since is kept where the commits left none: mostly they only took the asset out.
+  private mutating func judgeCover(_ net: UndoComposition.CollectionNet, of row: CollectionRow) {
+    let creatorsCover = net.creatorCover.flatMap { $0.isNothing || row.creatorCover != $0.given ? nil : $0.base }
+    let own = subject(row)
+    var entry = UndoPlan.CoverReturn(number: row.number, creatorsCover: creatorsCover)
+    if net.cover?.given != .some(nil) || row.cover == nil {
+      let cover = judged(net.cover, row.cover) { value in
+        let change = UndoChange(.property, own, "cover", from: .asset(row.cover), to: .asset(value))
+        entry.change = change
+        return change
+      }
+      entry.cover = cover.map { Replacement(old: row.cover, new: $0) }
+    }
+    if entry.cover != nil || creatorsCover != nil { plan.covers.append(entry) }
   }
 
   // MARK: Creation and deletion

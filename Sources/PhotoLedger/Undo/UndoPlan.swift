@@ -37,11 +37,23 @@ struct UndoPlan {
     var place: ContainerPlace?
   }
 
+  /// A cover that an album is given back.
+  struct CoverReturn {
+    var number: ObjectNumber
+    /// Nil: only the creator's cover is put back.
+    var cover: Replacement<LocalIdentifier?>?
+    /// The cover that the creator alone is given back, if it has none.
+    var creatorsCover: LocalIdentifier?
+    var change: UndoChange?
+  }
+
   var report = UndoReport()
   var clientEdits: [ClientEdited] = []
   var firstTold: Replacement<UInt64>?
   /// Titles, and collections that come back.
   var collectionEdits: [CollectionEdited] = []
+  /// Covers of albums that are put back at the end, where the asset is shown then.
+  var covers: [CoverReturn] = []
   /// Collections to delete, with their deletion dates; nil: now.
   var deletions: [(number: ObjectNumber, date: Date?)] = []
   var folderMoves: [FolderMove] = []

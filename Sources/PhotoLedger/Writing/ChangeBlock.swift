@@ -199,6 +199,15 @@ public final class ChangeBlock {
   ///   - collection: the album or folder; nil is the top level, which cannot be renamed and fails the block (FR-13).
   public func setTitle(_ title: String, of collection: LocalIdentifier?) { add(.setTitle(title, of: collection)) }
 
+  /// Chooses the asset that stands for an album; the block fails unless an ordinary fetch in the album shows the asset.
+  ///
+  /// PhotoKit reads this choice (`PHAsset.fetchKeyAssets(in:options:)`) and has no request to make it. The modification
+  /// date of the album stays.
+  /// - Parameters:
+  ///   - asset: a visible member of the album; nil takes the choice back.
+  ///   - album: an album; smart albums and folders have no cover of their own and fail the block.
+  public func setCover(_ asset: LocalIdentifier?, of album: LocalIdentifier) { add(.setCover(asset, of: album)) }
+
   /// Deletes albums, and folders with everything in them; assets stay (AL-02, FO-03).
   public func deleteCollections(_ collections: [LocalIdentifier]) { add(.deleteCollections(collections)) }
 

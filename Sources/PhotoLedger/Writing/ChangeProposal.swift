@@ -63,6 +63,7 @@ public struct ChangeProposal: Sendable {
     case .purgeAssets(let assets): purgedAssets += assets
     case .createCollection(_, let title, _, _): createdCollectionTitles.append(title)
     case .setTitle(_, let collection): editedCollections.append(collection)
+    case .setCover(_, let album): editedCollections.append(album)
     case .deleteCollections(let collections): deletedCollections += collections
     case .insert(_, let container, _), .remove(_, let container), .removeAt(_, let container),
       .replaceAt(_, let container, _), .moveAt(_, let container, _):

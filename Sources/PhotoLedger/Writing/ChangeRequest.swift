@@ -16,6 +16,8 @@ package enum ChangeRequest: Sendable {
   case createCollection(PhotoCollection.Kind, title: String, SmartAlbumQuery?, as: LocalIdentifier)
   /// Renames a collection; nil is the root, which cannot be renamed (FR-13).
   case setTitle(String, of: LocalIdentifier?)
+  /// Chooses an album's cover; nil takes the choice back.
+  case setCover(LocalIdentifier?, of: LocalIdentifier)
   case deleteCollections([LocalIdentifier])
   /// Adds members at the end, or puts them before the one that now has the index.
   case insert([LocalIdentifier], Container, at: Int?)

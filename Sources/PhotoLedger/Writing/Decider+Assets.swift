@@ -311,6 +311,7 @@ extension Decider {
       }
       let counted = shifts.values.filter { $0.by != 0 || $0.byCreator != 0 }.sorted { $0.album < $1.album }
       try record(.assetsEdited(AssetsEdited(verb: verb, edits: run.map(\.edit), shifts: counted)), &t)
+      for album in shifts.keys.sorted() { try settleCover(of: album, &t) }
     }
   }
 

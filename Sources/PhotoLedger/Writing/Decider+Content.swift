@@ -311,7 +311,7 @@ extension Decider {
     }
   }
 
-  private func isSelected(
+  func isSelected(
     _ asset: ObjectNumber, by client: ObjectNumber, _ t: borrowing WriteTransaction
   ) throws -> Bool {
     try client != 0 && projections.key(of: asset, in: client, t) != nil

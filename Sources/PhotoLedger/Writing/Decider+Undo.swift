@@ -15,7 +15,8 @@ import Synchronization
 //   5  places          of collections in folders, of assets in albums and selections
 //   6  removals        created assets: into the trash, so that counts follow, and out of the library
 //   7  deletions       created collections; what others put into such a folder goes to the top level
-//   8  bursts          each has one representative
+//   8  covers          of albums, where the asset is shown by now
+//   9  bursts          each has one representative
 //
 // What is taken out keeps its files: they are no orphans of the block. So undoing this commit brings everything back.
 
@@ -58,11 +59,27 @@ extension Decider {
     }
     try takeOut(plan.removals, &t)
     try delete(plan.deletions, &t)
+    try giveBack(plan.covers, order.outcome, &t)
     for burst in plan.bursts.sorted() { try settleBurst(burst, &t) }
     if let firstTold = plan.firstTold { try record(.historyShortened(firstTold), &t) }
   }
 
   // MARK: Collections
+
+  /// Puts covers back; one whose asset is not shown in the album now is reported as kept.
+  private mutating func giveBack(
+    _ covers: [UndoPlan.CoverReturn], _ outcome: UndoOutcome, _ t: inout WriteTransaction
+  ) throws {
+    for entry in covers {
+      guard try !restoreCover(entry.cover, entry.creatorsCover, of: entry.number, &t), let change = entry.change else {
+        continue
+      }
+      var report = outcome.value
+      report.changes.removeAll { $0 == change }
+      report.kept.append("The former cover of \(change.subject.phrase) is not shown in it; it has none.")
+      outcome.value = report
+    }
+  }
 
   private mutating func bringBack(_ edits: [CollectionEdited], _ t: inout WriteTransaction) throws {
     for edit in edits {

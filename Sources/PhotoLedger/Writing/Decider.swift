@@ -21,7 +21,8 @@ import LMDB
 //   Decider+Content.swift       their members and their order
 //   Decider+Clients.swift       clients, permissions, selections, picks
 //   Decider+Following.swift     selections that follow an album
-//   Decider+Undo.swift undoing commits
+//   Decider+Covers.swift        covers of albums
+//   Decider+Undo.swift          undoing commits
 
 /// Carries one change block out in a write transaction.
 struct Decider: ~Copyable {
@@ -79,6 +80,7 @@ struct Decider: ~Copyable {
     case .shortenHistory(let commit): try shortenHistory(to: commit, &t)
     case .undo(let order): try undo(order, &t)
     case .setTitle(let title, let identifier): try setTitle(title, of: identifier, &t)
+    case .setCover(let asset, let album): try setCover(asset, of: album, &t)
     case .deleteCollections(let identifiers): try delete(identifiers, &t)
     case .insert(let members, let container, let index): try insert(members, container, at: index, &t)
     case .remove(let members, let container): try remove(members, container, &t)
@@ -99,6 +101,7 @@ struct Decider: ~Copyable {
       type: event.type, version: event.version, payload: event.payload(), salt: makeSalt(), in: &t)
     try projections.apply(event, sequence: sequence, commit: appender.commit, in: &t)
     try followAlbums(after: event, &t)
+    try settleCovers(after: event, &t)
   }
 
   /// Ends the commit.

@@ -51,6 +51,13 @@ extension Commands {
       ["op": "album.rename", "album": $0.operand(0), "title": $0.operand(1)]
     },
     .edit(
+      "album cover", "choose the asset that stands for an album, or take the choice back",
+      [album, Operand("ID", .optional, "an asset that the album shows; left out: no chosen cover")],
+      example: "album cover ALBUM \(example)"
+    ) {
+      ["op": "album.cover", "album": $0.operand(0), "asset": $0.operands.count > 1 ? $0.operand(1) : .null]
+    },
+    .edit(
       "album delete", "delete albums; their assets stay in the library",
       [Operand("ALBUM", .several, "identifiers of albums")], example: "album delete ALBUM"
     ) {

@@ -1,0 +1,137 @@
+import LMDB
+
+// Covers of albums.
+//
+// A person may choose one asset of an album to stand for it. The choice ends when the asset is no longer shown there:
+//
+//     collection.edited  album 12: cover nothing → a      the request
+//     assets.trashed     a                                a later request
+//     collection.edited  album 12: cover a → nothing      what follows from it, in the same commit
+//
+// The end is recorded and not worked out by readers. So the cover is a property of the row like any other: change
+// details, feeds, states of the past and undo know nothing else of covers, and an undo of the commit that took the
+// asset out brings the cover back with it.
+//
+// An album that a client made has a second cover, the one that this client sees while it is limited to its selection.
+// It follows each choice of a selected asset, and stays when somebody else chooses an asset that the client cannot see.
+//
+// Invariant: after each event of a block, a cover is a member of its album and visible, and the creator's cover is in
+// the creator's selection besides.
+//
+// Rejected: a choice that stays recorded and counts only while the asset is shown. Each reader of a row, of a delta and
+// of a state of the past would have to look up the place of another object, and a limited client would be notified of
+// changes of a choice that it cannot see.
+
+extension Decider {
+  /// Chooses the cover of an album; nil takes the choice back.
+  /// - Complexity: O(log n).
+  mutating func setCover(
+    _ asset: LocalIdentifier?, of album: LocalIdentifier, _ t: inout WriteTransaction
+  ) throws {
+    let row = try collection(album, t)
+    guard row.kind == .album else {
+      throw LibraryError(
+        .changeNotSupported,
+        "Only an album can be given a cover, not the \(row.word) '\(row.title ?? "")'; name an album.")
+    }
+    if let asset { try checkIsShown(try self.asset(asset, t), in: row, t) }
+    // What a client does not see, it neither chooses again nor takes back.
+    guard row.seen(by: permission.access).cover != asset else { return }
+    let isForeign = permission.access != .full && asset == nil && row.cover != row.creatorCover
+    try recordCover(isForeign ? row.cover : asset, of: row, creatorsCover: try creatorsCover(asset, of: row, t), &t)
+  }
+
+  /// Puts a cover back where an undo finds the asset shown.
+  /// - Parameter creatorsCover: the cover to give back to the creator alone; nil: as the cover.
+  /// - Returns: whether the album has the cover now.
+  mutating func restoreCover(
+    _ cover: Replacement<LocalIdentifier?>?, _ creatorsCover: LocalIdentifier?, of number: ObjectNumber,
+    _ t: inout WriteTransaction
+  ) throws -> Bool {
+    guard let row = try projections.collection(number, in: t) else {
+      throw projections.corruption("collection \(number)")
+    }
+    let wanted = cover.map(\.new) ?? row.cover
+    if let wanted, try shownMember(wanted, of: row, t) == nil { return false }
+    var creators = cover == nil ? row.creatorCover : try self.creatorsCover(wanted, of: row, t)
+    if let creatorsCover, creators == nil, let member = try shownMember(creatorsCover, of: row, t),
+      try isSelected(member, by: row.creator, t)
+    {
+      creators = creatorsCover
+    }
+    try recordCover(wanted, of: row, creatorsCover: creators, &t)
+    return true
+  }
+
+  /// Ends the covers that an event took out of their albums, or out of the creator's sight.
+  /// - Complexity: O(log n) for each album from which the event took a member.
+  mutating func settleCovers(after event: Event, _ t: inout WriteTransaction) throws {
+    switch event {
+    case .arranged(let arranged) where arranged.verb == .withdrawn:
+      for shift in arranged.shifts { try settleCover(of: shift.album, &t) }
+    case .arranged(let arranged) where !arranged.verb.isAboutAccess:
+      if arranged.places.contains(where: { $0.new == nil }) { try settleCover(of: arranged.container, &t) }
+    case .assetPurged(let existence):
+      for place in existence.places { try settleCover(of: place.container, &t) }
+    // An edit may hide one member and show another, which its counts do not tell: Decider+Assets.swift settles them.
+    default: return
+    }
+  }
+
+  /// Ends the covers of an album that are not shown in it any more.
+  mutating func settleCover(of album: ObjectNumber, _ t: inout WriteTransaction) throws {
+    guard let row = try projections.collection(album, in: t), row.cover != nil || row.creatorCover != nil else {
+      return
+    }
+    let cover = try row.cover.flatMap { try shownMember($0, of: row, t) == nil ? nil : $0 }
+    let creatorsCover = try row.creatorCover.flatMap { cover in
+      guard let member = try shownMember(cover, of: row, t) else { return LocalIdentifier?.none }
+      return try isSelected(member, by: row.creator, t) ? cover : nil
+    }
+    try recordCover(cover, of: row, creatorsCover: creatorsCover, &t)
+  }
+
+  /// The cover that the creator sees after a choice.
+  private func creatorsCover(
+    _ asset: LocalIdentifier?, of row: CollectionRow, _ t: borrowing WriteTransaction
+  ) throws -> LocalIdentifier? {
+    guard let asset, row.creator != 0 else { return nil }
+    guard let member = try shownMember(asset, of: row, t), try isSelected(member, by: row.creator, t) else {
+      return row.creatorCover
+    }
+    return asset
+  }
+
+  private mutating func recordCover(
+    _ cover: LocalIdentifier?, of row: CollectionRow, creatorsCover: LocalIdentifier?, _ t: inout WriteTransaction
+  ) throws {
+    var edited = CollectionEdited(number: row.number)
+    if cover != row.cover { edited.cover = Replacement(old: row.cover, new: cover) }
+    if creatorsCover != row.creatorCover {
+      edited.creatorCover = Replacement(old: row.creatorCover, new: creatorsCover)
+    }
+    if edited.namesCover { try record(.collectionEdited(edited), &t) }
+  }
+
+  private func checkIsShown(_ asset: AssetRow, in row: CollectionRow, _ t: borrowing WriteTransaction) throws {
+    guard try shownMember(asset.identifier, of: row, t) == nil else { return }
+    let isMember = try projections.key(of: asset.number, in: row.number, t) != nil
+    throw LibraryError(
+      .changeNotSupported,
+      """
+      The asset \(asset.identifier.uuidString) cannot be the cover of '\(row.title ?? "")': \
+      \(isMember ? "it is hidden, in the trash or behind its burst." : "it is not in the album; add it first.")
+      """)
+  }
+
+  /// The number of an asset that an ordinary fetch in an album shows; nil for any other.
+  private func shownMember(
+    _ asset: LocalIdentifier, of row: CollectionRow, _ t: borrowing WriteTransaction
+  ) throws -> ObjectNumber? {
+    guard let object = try projections.object(asset, in: t), object.isAsset,
+      try projections.key(of: object.number, in: row.number, t) != nil,
+      try projections.asset(object.number, in: t)?.isVisible ?? false
+    else { return nil }
+    return object.number
+  }
+}
