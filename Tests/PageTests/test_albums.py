@@ -308,6 +308,43 @@ class AlbumTests(CollectionTest):
         wait(lambda: self.shown() == wanted and self.members(album) == wanted, "and one place back")
         self.assertEqual(self.browser.js("return location.hash"), "#/albums/" + album.split("/")[0])
 
+    def test_a_photo_of_the_album_becomes_its_cover_and_each_choice_is_taken_back(self):
+        ids = self.newest()[:3]
+        album = self.make_album("Walk", ids)
+        chosen = lambda: self.collections()[0]["cover"]
+        shown = lambda: self.card("Walk").find_element(By.CSS_SELECTOR, ".cover").get_attribute("data-photo")
+        wait(lambda: shown() == ids[0], "the first stands for it")
+        self.go("#/albums/" + album.split("/")[0])
+        wait(lambda: self.shown() == ids, "the album")
+        self.select(ids[1], ids[2])
+        self.browser.click('[data-action="cover"]')
+        self.says("select only one", ".notice")
+        self.assertIsNone(chosen())
+        self.browser.click(".selection-bar .icon-button")
+        self.select(ids[2])
+        self.browser.click('[data-action="cover"]')
+        wait(lambda: chosen() == ids[2], "the third is its cover")
+        self.undo("cover of the album")
+        wait(lambda: chosen() is None, "none is")
+        self.select(ids[1])
+        self.browser.click('[data-action="cover"]')
+        wait(lambda: chosen() == ids[1], "the second is")
+        self.go("#/albums")
+        wait(lambda: shown() == ids[1], "the card shows it")
+        wait(lambda: "3 photos" in self.card("Walk").text, "and the count of the album")
+        # Chosen elsewhere, it arrives; what leaves the album is its cover no more.
+        self.gallery.commit({"op": "album.cover", "album": album, "asset": ids[2]})
+        wait(lambda: shown() == ids[2], "the other")
+        self.gallery.commit({"op": "album.remove", "album": album, "assets": [ids[2]]})
+        wait(lambda: shown() == ids[0] and chosen() is None, "the first again")
+        self.gallery.commit({"op": "album.cover", "album": album, "asset": ids[1]})
+        wait(lambda: shown() == ids[1], "the second again")
+        self.choose("Walk", "uncover")
+        wait(lambda: shown() == ids[0] and chosen() is None, "taken back by the menu")
+        self.go("#/history")
+        self.says("Took back the cover of “Walk”", ".sentences")
+        self.says("Chose the cover of “Walk”", ".sentences")
+
     def test_who_added_what(self):
         ids = self.newest()
         album = self.make_album("Ours", ids[:1])

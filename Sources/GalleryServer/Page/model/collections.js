@@ -28,6 +28,7 @@
  * @property {number | null} count null for a smart album, whose photos are known when they are fetched
  * @property {string | null} predicate what a smart album shows
  * @property {string | null} parent the folder that it is in
+ * @property {string | null} cover the photo that was chosen to stand for an album
  * @property {string} modified when its title or what it holds changed last
  */
 
@@ -58,6 +59,7 @@ const collection = (record, parent) => ({
   count: record.estimatedAssetCount ?? null,
   predicate: record.predicate ?? null,
   parent,
+  cover: record.cover ?? null,
   modified: record.modificationDate ?? '',
 });
 
@@ -67,7 +69,8 @@ const collection = (record, parent) => ({
  * @param {Collection} other
  */
 const isSame = (one, other) => one.kind === other.kind && one.title === other.title && one.count === other.count
-  && one.predicate === other.predicate && one.parent === other.parent && one.modified === other.modified;
+  && one.predicate === other.predicate && one.parent === other.parent && one.cover === other.cover
+  && one.modified === other.modified;
 
 export class Collections {
   /**

@@ -107,6 +107,11 @@ export const actions = {
     run: (app, ids, { album }) => commitFor(app, ids, (assets) => ({ op: 'album.remove', album: album?.id, assets }),
       t('done.removeFromAlbum', { count: ids.length })),
   },
+  cover: {
+    label: 'action.cover', icon: 'album', limit: 1,
+    run: async (app, ids, { album }) => await app.commit(
+      [{ op: 'album.cover', album: album?.id, asset: short(ids[0]) }], t('done.cover')) !== null,
+  },
   share: {
     label: 'action.share', icon: 'link', scope: 'owner', limit: 10_000,
     run: async (app, ids, { album }) => (await import('./share-making.js')).makeShare(app, ids, album),
@@ -162,7 +167,7 @@ export function isAllowed(app, name) {
 export async function run(app, name, ids, context) {
   const { limit } = actions[name];
   if (limit !== undefined && ids.length > limit) {
-    app.notices.show(t('action.tooMany', { count: limit }), { isError: true });
+    app.notices.show(t(limit === 1 ? 'action.onlyOne' : 'action.tooMany', { count: limit }), { isError: true });
     return false;
   }
   return actions[name].run(app, ids, context);

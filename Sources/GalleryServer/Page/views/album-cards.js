@@ -64,12 +64,15 @@ export class Covers {
    * @param {object} question with one word, see `fetchName`
    * @param {(first: import('../client/photoledger.js').Item | null, count: number) => void} show
    * @param {(error: unknown) => void} fail
+   * @param {string | null} [cover] the photo in place of the first, if the fetch holds it
    */
-  read(question, show, fail) {
+  read(question, show, fail, cover = null) {
     this.waiting.push(async () => {
       try {
-        const window = await this.app.client.ask('GET', `/v1/fetches/${fetchName(question)}/items`,
-          { query: { count: 1, form: 'columns' } });
+        const path = `/v1/fetches/${fetchName(question)}`;
+        const place = cover && await this.app.client.ask('GET', `${path}/index`, { query: { asset: cover } });
+        const query = { count: 1, form: 'columns', ...place ? { start: place.index ?? 0, token: place.token } : {} };
+        const window = await this.app.client.ask('GET', `${path}/items`, { query });
         if (!this.isClosed) show(items(window.columns)[0] ?? null, window.total);
       } catch (error) {
         if (!this.isClosed) fail(error);
@@ -177,7 +180,7 @@ class Card {
     }, (error) => {
       // An album that was deleted a moment ago leaves with the next reading of the list.
       this.count.textContent = error instanceof Error ? error.message : String(error);
-    });
+    }, one.cover);
   }
 
   /** @param {KeyboardEvent} event */

@@ -166,6 +166,14 @@ export async function remove(app, one) {
 }
 
 /**
+ * Lets the first photo of an album stand for it again.
+ * @param {App} app
+ * @param {Collection} one
+ */
+const uncover = async (app, one) =>
+  await app.commit([{ op: 'album.cover', album: one.id, asset: null }], t('done.uncover')) !== null;
+
+/**
  * Puts a collection into a folder, or to the top level.
  * @param {App} app
  * @param {Collection} one
@@ -250,6 +258,7 @@ export async function menuOf(app, one, siblings) {
     ['earlier', 'back', place > 0, () => moveTo(app, one, siblings ?? [], place - 1)],
     ['later', 'forward', place >= 0 && place < last, () => moveTo(app, one, siblings ?? [], place + 2)],
     ['last', 'forward', place >= 0 && place < last, () => moveTo(app, one, siblings ?? [], last + 1)],
+    ['uncover', 'album', one.cover !== null, () => uncover(app, one)],
     ['delete', 'trash', true, () => remove(app, one)],
   ] : [];
   if (app.isOwner && one.kind === 'album') {

@@ -258,7 +258,7 @@ async function album(app, tree, one) {
   const view = await gridView(app, {
     title: titleOf(one), question: { album: one.id }, album: isOwnOrder ? one : undefined,
     isReorderable: isOwnOrder && isChangeable,
-    actions: isOwnOrder ? [...timelineActions, 'removeFromAlbum'] : timelineActions,
+    actions: isOwnOrder ? [...timelineActions, 'cover', 'removeFromAlbum'] : timelineActions,
     tools: isChangeable || app.isOwner ? [menu] : [], above: shown ? [shown] : [],
     empty: () => h('div', null, h('p', null, t(isOwnOrder ? 'albums.noPhotos' : 'albums.noMatches')),
       isOwnOrder && isChangeable && toTimeline()),

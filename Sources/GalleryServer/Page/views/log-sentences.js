@@ -79,9 +79,12 @@ const idOf = (one) => one.asset;
  * @param {any} details
  * @param {Record<string, string>} titles
  */
-function edited({ collection, deletedDate, localizedTitle }, titles) {
+function edited({ collection, deletedDate, localizedTitle, cover }, titles) {
   const what = collection in titles ? quoted(titles[collection]) : t('said.collection');
   if (deletedDate) return t(deletedDate.new === null ? 'said.collection.restored' : 'said.collection.deleted', { what });
+  if (cover && !localizedTitle) {
+    return t(cover.new === null ? 'said.collection.uncovered' : 'said.collection.covered', { what });
+  }
   return localizedTitle
     ? t('said.collection.renamed', { old: quoted(localizedTitle.old), new: quoted(localizedTitle.new) })
     : t('said.collection.edited', { what });

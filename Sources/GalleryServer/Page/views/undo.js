@@ -47,7 +47,7 @@ const kinds = new Set(['property', 'trash', 'restoration', 'creation', 'purge', 
 /** Properties with a phrase of their own. */
 const properties = new Set(['isFavorite', 'isHidden', 'rating', 'caption', 'keywords', 'creationDate',
   'localCreationDate', 'location',
-  'timeZoneOffset', 'localizedTitle', 'resources']);
+  'timeZoneOffset', 'localizedTitle', 'resources', 'cover']);
 const stars = ['unset', 'one', 'two', 'three', 'four', 'five'];
 
 /**
