@@ -9,7 +9,9 @@ public import LMDB
 //        │       gains the table `redactions`, and events that erase assets and begin forks
 //     format 3
 //        │       projections are made anew: they gain `words` and the orders of audio and unknown media
-//     format 4   as this program reads and writes it
+//     format 4
+//        │       gains version 3 of the events that hold files: what files say about an asset; and covers of albums
+//     format 5   as this program reads and writes it
 //
 // A store carries the number of its format beside the log. A program opens stores of its own format; an older store is
 // migrated by the steps between, all of them in one transaction, which also writes the new number: so an interrupted
@@ -62,13 +64,14 @@ public struct StoreStep: Sendable, Hashable {
         Assets are found by words; fetches of images begin without reading the library, since the rarer media types \
         have stored orders.
         """),
+    StoreStep(from: 4, work: .makesTables, summary: "Assets keep what their files say about them."),
   ]
 }
 
 /// The number of a store's format.
 public struct StoreFormat: Sendable {
   /// The format that this program reads and writes.
-  public static let current: UInt64 = 4
+  public static let current: UInt64 = 5
 
   /// The name of the table that holds the number.
   public static let name = "store.meta"

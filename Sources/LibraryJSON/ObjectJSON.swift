@@ -87,6 +87,8 @@ extension JSONBytes {
     case .burst: text(row.burstIdentifier)
     case .text(let read): text(read(metadata))
     case .texts(let read): list(read(metadata))
+    case .measure(let read): if let value = read(metadata) { number(value) } else { null() }
+    case .record(let read): write(read(metadata) ?? .null)
     }
   }
 

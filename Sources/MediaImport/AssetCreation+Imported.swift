@@ -24,6 +24,7 @@ extension MediumFacts {
     location = metadata.location
     mediaSubtypes = metadata.subtypes
     contentIdentifier = metadata.contentIdentifier
+    self.metadata = metadata.described.isEmpty ? nil : metadata.described
   }
 }
 
@@ -47,6 +48,7 @@ extension AssetCreation {
   private mutating func take(_ facts: StatedFacts) {
     (caption, keywords, rating) = (facts.caption, facts.keywords, facts.rating)
     (isFavorite, isHidden) = (facts.isFavorite, facts.isHidden)
+    fileMetadata = facts.metadata
     if let time = facts.captureTime {
       (creationDate, localCreationDate) = (time.date, time.localReading?.date)
       timeZoneOffset = time.offsetSeconds

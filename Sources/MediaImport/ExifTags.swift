@@ -82,4 +82,6 @@ let exifToolTags = [
   "CustomRendered", "HDRImageType", "ProjectionType", "UserComment", "MotionPhoto", "MicroVideo", "Author",
   "Title", "ObjectName", "Description", "ImageDescription", "Caption-Abstract", "Subject", "Keywords", "Rating",
   "HierarchicalSubject", "TagsList", "PersonInImage", "RegionName", "DateCreated",
+  "Copyright", "Rights", "CopyrightNotice", "Creator", "Artist", "By-line", "Lens", "FocalLength", "FNumber",
+  "ExposureTime", "ISO", "Flash", "Software", "CreatorTool",
 ]

@@ -47,6 +47,7 @@ extension MediaMetadata {
     caption = tags.text("Description") ?? tags.text("ImageDescription") ?? tags.text("Caption-Abstract")
     keywords = Self.keywords(tags)
     rating = tags.integer("Rating").flatMap { (-1...5).contains($0) ? $0 : nil }
+    described = AssetMetadata(tags)
     warnings = (tags.all("Error") + tags.all("Warning")).flatMap(\.texts).filter { !$0.hasPrefix("[minor]") }
   }
 

@@ -61,6 +61,8 @@ struct MediaMetadata: Sendable, Hashable {
   var keywords: [String]
   /// 0 to 5 stars, or −1 for rejected, as XMP has it.
   var rating: Int?
+  /// What the file says for people, within the bounds of the model.
+  var described = AssetMetadata()
   /// What exiftool found wrong with the file; the file was taken all the same.
   var warnings: [String]
 }

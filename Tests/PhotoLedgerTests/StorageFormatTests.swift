@@ -6,7 +6,7 @@ import PhotoLedger
 import TestSupport
 import Testing
 
-// The fixtures of store format 4, under Migrations/Fixtures/v4, and what they prove:
+// The fixtures of store format 5, under Migrations/Fixtures/v5, and what they prove:
 //
 //     library.dump   every database of a small seeded library      today's program writes the same bytes
 //     library.log    its events, a JSON object a line              today's program reads them, and replays them to the
@@ -15,6 +15,8 @@ import Testing
 //     kept.log       erased asset
 //     recent.dump    the same of a library with every payload       (RecentFormatLibrary.swift)
 //     recent.log     of version 2
+//     described.dump the same of a library with every payload       (DescribedFormatLibrary.swift)
+//     described.log  of version 3
 //     covers.dump    the same of a library with covers of albums    (CoverFormatLibrary.swift)
 //     covers.log
 //     StorageFormat.md quotes library.dump, line by line. What older fixtures prove is in MigrationTests.swift.
@@ -26,7 +28,7 @@ import Testing
 struct StorageFormatTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
-  private static let fixtures = root.appending(path: "Migrations/Fixtures/v4")
+  private static let fixtures = root.appending(path: "Migrations/Fixtures/v5")
   private static let isRecording = ProcessInfo.processInfo.environment["PHOTOLEDGER_RECORD"] == "1"
 
   private static func fixture(_ name: String) throws -> String {
@@ -49,12 +51,13 @@ struct StorageFormatTests {
     }
   }
 
-  static let libraries = ["library", "kept", "recent", "covers"]
+  static let libraries = ["library", "kept", "recent", "described", "covers"]
 
   private static func make(_ name: String, at url: URL) throws -> PhotoLibrary {
     switch name {
     case "kept": try KeptFormatLibrary.make(at: url)
     case "recent": try RecentFormatLibrary.make(at: url)
+    case "described": try DescribedFormatLibrary.make(at: url)
     case "covers": try CoverFormatLibrary.make(at: url)
     default: try FormatLibrary.make(at: url)
     }
@@ -69,6 +72,12 @@ struct StorageFormatTests {
         "asset.created", "asset.purged", "asset.unmade", "asset.returned", "assets.edited", "client.edited",
         "pick.recorded", "collection.edited",
       ])
+  }
+
+  @Test("every type that has a version 3 is frozen in it")
+  func hasEveryDescribedType() throws {
+    let types = Set(try LoggedEvent.all("described").filter { $0.version == 3 }.map(\.type))
+    #expect(types == ["asset.created", "asset.purged", "asset.unmade", "asset.returned", "assets.edited"])
   }
 
   @Test("a library of one seed has the bytes that are frozen", arguments: libraries)

@@ -66,6 +66,9 @@ enum HistoryQueries {
       assets("by burst", .library, options("burstIdentifier") { $0.includeAllBurstAssets = true }),
       assets("words", .library, options { $0.search = "Sea" }),
       assets("words, trash", .library, options { ($0.search, $0.showsTrash) = ("img d", true) }),
+      assets("by keyword", .library, options { $0.condition = .comparison(.keywords, .equal, .text("sea")) }),
+      assets(
+        "by name", .library, options { $0.condition = .text(.originalFilename, .contains, "1", .caseInsensitive) }),
       assets("own album", .members(of: own.album)),
       assets("the start of an album", .members(of: own.album), options { ($0.fetchOffset, $0.fetchLimit) = (1, 3) }),
       assets("an album with the hidden", .members(of: own.album), options { $0.includeHiddenAssets = true }),
@@ -152,6 +155,21 @@ enum HistoryQueries {
       query("two words", try options { ($0.search, $0.includeHiddenAssets) = ("s l", true) }),
       query("a name and a caption", try options("rating:desc") { ($0.search, $0.fetchLimit) = ("img dus", 4) }),
       query("words in the trash", try options { ($0.search, $0.showsTrash) = ("jpg alp", true) }),
+      query("with a keyword", try options { $0.condition = .isPresent(.keywords) }),
+      query(
+        "a letter of the caption, by date",
+        try options("creationDate:desc") { $0.condition = .text(.caption, .contains, "d", .caseInsensitive) }),
+      query(
+        "a name and a mark",
+        try options("rating") {
+          $0.condition = .and([
+            .text(.originalFilename, .contains, "1", .caseInsensitive),
+            .or([.comparison(.isFavorite, .equal, .bool(true)), .not(.isPresent(.caption))]),
+          ])
+        }),
+      query(
+        "no such keyword, in the trash",
+        try options { ($0.condition, $0.showsTrash) = (.comparison(.keywords, .notEqual, .text("sea")), true) }),
       query("HDR", try options { $0.condition = .bits(.mediaSubtypes, mask: 2, .notEqual, 0) }),
     ]
   }
@@ -164,6 +182,9 @@ enum HistoryQueries {
       query("an album", cast.mixed, FetchOptions()),
       query("a crowded album", cast.crowded, FetchOptions()),
       query("the start of a crowded album", cast.crowded, try options { $0.fetchLimit = 4 }),
+      query(
+        "a keyword in an album", cast.mixed,
+        try options { $0.condition = .text(.keywords, .contains, "s", .caseInsensitive) }),
       query("words in an album", cast.mixed, try options { $0.search = "se" }),
       query("an album by date", cast.mixed, try options("creationDate:desc")),
       query("an album with the hidden", cast.mixed, try options { $0.includeHiddenAssets = true }),

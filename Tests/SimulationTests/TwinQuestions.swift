@@ -110,7 +110,21 @@ enum TwinQuestions {
     late.sort = [try SortTerm("modificationDate:desc", for: .asset)]
     var some = all
     some.condition = .or([.isTrue(.isFavorite), .comparison(.mediaType, .equal, .integer(1))])
-    return [FetchOptions(), all, window, trash, late, some]
+    let words = ["img", "s", "jpg a", "nikon"].map { text in
+      var search = all
+      search.search = text
+      return search
+    }
+    let described: [Condition] = [
+      .isPresent(.caption), .isPresent(.keywords), .text(.originalFilename, .contains, "1", .caseInsensitive),
+      .comparison(.dataSize, .greater, .integer(3)), .isNil(.cameraModel), .isPresent(.path),
+    ]
+    let details = described.map { condition in
+      var asked = all
+      asked.condition = condition
+      return asked
+    }
+    return [FetchOptions(), all, window, trash, late, some] + words + details
   }
 
   private static let fetches: [TwinQuestion] = [

@@ -107,7 +107,8 @@ extension ModelLibrary {
       guard options.includeAllBurstAssets || asset.standsOut else { return false }
     }
     guard options.search.map({ has(id, wordsLike: $0) }) ?? true else { return false }
-    return comesFromHere(asset, query) && belongs(asset, to: query.scope) && asset.satisfies(options.condition)
+    return comesFromHere(asset, query) && belongs(asset, to: query.scope)
+      && has(id, described: options.condition)
   }
 
   private func showsHidden(_ scope: ModelScope) -> Bool {

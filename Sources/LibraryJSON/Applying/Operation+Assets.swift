@@ -104,7 +104,7 @@ extension OperationFields {
     case .date(_, .wallTime): return emptied(try assignment(name, wanted) { $0.textValue.flatMap(DateText.wallTime) })
     case .date: return emptied(try assignment(name, wanted) { $0.textValue.flatMap { WrittenDate($0)?.date } })
     case .location: return emptied(try assignment(name, wanted, \.locationValue))
-    case .identifier, .flags, .isChosen, .isPresent, .coordinate, .burst, .text, .texts:
+    case .identifier, .flags, .isChosen, .isPresent, .coordinate, .burst, .text, .texts, .measure, .record:
       preconditionFailure("A request cannot set the property \(name) of an asset.")
     }
   }
@@ -122,6 +122,8 @@ extension OperationFields {
     case .date: instantForm
     case .location: "an object with latitude, longitude and, if known, altitude"
     case .identifier, .burst, .text: "text"
+    case .measure: "a number"
+    case .record: "an object"
     case .texts: "a list of words"
     }
   }

@@ -99,6 +99,8 @@ struct StatedFacts: Sendable, Hashable {
   var location: Location?
   /// The source of each value that there is, by its name in JSON.
   var sources: [String: String] = [:]
+  /// What is said of the asset together; nil if nothing.
+  var metadata: AssetMetadata?
 
   init() {}
 
@@ -136,6 +138,7 @@ struct StatedFacts: Sendable, Hashable {
       take(layer.keywords, layer.source)
       if wishes.peopleAsKeywords { take(layer.people, layer.source) }
     }
+    self.metadata = described(metadata.described, corrections + records)
   }
 
   private mutating func take(_ words: [String], _ source: MetadataLayer.Source) {

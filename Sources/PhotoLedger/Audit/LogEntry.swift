@@ -198,6 +198,7 @@ extension AssetDetails {
       .init("adjustmentFormatIdentifier", adjustment.map { .text($0.formatIdentifier) } ?? .null),
       .init("adjustmentFormatVersion", adjustment.map { .text($0.formatVersion) } ?? .null),
       .init("origin", origin.map(LogValue.text) ?? .null),
+      .init("fileMetadata", metadata?.logValue ?? .null),
     ]
   }
 }

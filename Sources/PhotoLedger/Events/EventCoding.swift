@@ -39,6 +39,7 @@ package import StoreMigrations
 //
 // The types that hold files have a version 2, where a file's SHA-1 is named (10 of a resource). It is written where
 // there is one, and otherwise version 1: so an event has one form, and a library without SHA-1s is as it always was.
+// A version 3 of the same types names what files say about an asset (7 of its details), with or without a SHA-1.
 // The same holds for an edit of a client that names an album, for an edit of a collection that names a cover, and for a
 // pick of which something is left out.
 
@@ -73,6 +74,9 @@ extension Event {
   /// The version of a payload that names a SHA-1 of a file; otherwise as ``version``.
   package static let fingerprintedVersion: UInt32 = 2
 
+  /// The version of a payload that names the metadata of an asset; otherwise as ``fingerprintedVersion``.
+  package static let describedVersion: UInt32 = 3
+
   /// The version of an edit of a client that names the album which its selection follows.
   package static let followingVersion: UInt32 = 2
 
@@ -84,18 +88,21 @@ extension Event {
 
   /// The version of the event's payload: it follows from what is in it, so equal events have equal bytes.
   package var version: UInt32 {
-    let names = { (details: AssetDetails) in details.resources.contains { $0.sha1 != nil } }
+    let needed = { (details: AssetDetails) in
+      if details.metadata != nil { return Self.describedVersion }
+      return details.resources.contains { $0.sha1 != nil } ? Self.fingerprintedVersion : Self.version
+    }
     if case .clientEdited(let edited) = self, edited.followedAlbum != nil { return Self.followingVersion }
     if case .collectionEdited(let edited) = self, edited.namesCover { return Self.coverVersion }
     if case .pickRecorded(let row) = self, !row.withheld.isEmpty { return Self.withholdingVersion }
-    let isFingerprinted =
-      switch self {
-      case .assetCreated(let existence), .assetPurged(let existence): names(existence.details)
-      case .assetsEdited(let edited):
-        edited.edits.contains { edit in edit.details.map { names($0.old) || names($0.new) } ?? false }
-      default: false
+    return switch self {
+    case .assetCreated(let existence), .assetPurged(let existence): needed(existence.details)
+    case .assetsEdited(let edited):
+      edited.edits.reduce(Self.version) { version, edit in
+        edit.details.map { max(version, needed($0.old), needed($0.new)) } ?? version
       }
-    return isFingerprinted ? Self.fingerprintedVersion : Self.version
+    default: Self.version
+    }
   }
 
   /// The latest version of a type that this program knows.
@@ -103,7 +110,7 @@ extension Event {
     let carriesFiles =
       type.hasPrefix("assets.")
       || ["asset.created", "asset.purged", "asset.unmade", "asset.returned"].contains(type)
-    if carriesFiles { return fingerprintedVersion }
+    if carriesFiles { return describedVersion }
     return switch type {
     case "client.edited": followingVersion
     case "collection.edited": coverVersion

@@ -67,6 +67,8 @@ public struct MediumFacts: Sendable, Hashable {
   public var mediaSubtypes: MediaSubtypes = []
   /// What the still and the video of one Live Photo share.
   public var contentIdentifier: String?
+  /// What else it says, for people; the library takes ``AssetMetadata/bounded()`` of it.
+  public var metadata: AssetMetadata?
 
   /// Describes a medium of which nothing else is known yet.
   /// - Parameters:

@@ -76,6 +76,7 @@ extension AssetDetails {
         writer.double(unedited.duration)
       }
     }
+    if let metadata { fields.fields(7) { metadata.write(to: &$0) } }
   }
 
   /// Reads the details of a projection.
@@ -108,6 +109,7 @@ extension AssetDetails {
         unedited = Unedited(
           pixelWidth: try reader.number(UInt32.self), pixelHeight: try reader.number(UInt32.self),
           duration: try reader.double())
+      case 7: metadata = try AssetMetadata(reading: &reader)
       default: throw EventCodingError(sentence: "unknown property \(key) of an asset's details.")
       }
     }

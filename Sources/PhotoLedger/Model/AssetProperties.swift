@@ -166,9 +166,10 @@ extension AssetProperty {
       .choice(at: Layout.rating, ChoiceNames(AssetRating.self, "rating", numbers: "a number of stars, 0 to 5")),
       log: .rating,
       row: 19, key: .rating, [\Asset.rating], set: .always),
-    AssetProperty("caption", .text { $0.caption }),
-    AssetProperty("keywords", .texts { $0.keywords }),
+    AssetProperty("caption", .text { $0.caption }, key: .caption),
+    AssetProperty("keywords", .texts { $0.keywords }, key: .keywords),
     AssetProperty("origin", .text { $0.origin?.stringValue }),
+    AssetProperty("fileMetadata", .record { $0.fileMetadata?.logValue }),
   ]
 
   /// What JSON shows as a part of another property, or not at all.
@@ -183,5 +184,17 @@ extension AssetProperty {
     AssetProperty("longitude", .coordinate(at: Layout.longitude), key: .longitude, is: .unprinted),
     AssetProperty("altitude", .coordinate(at: Layout.altitude), key: .altitude, is: .unprinted),
     AssetProperty("flags", .flags, row: 16, is: .unprinted),
+    AssetProperty("originalFilename", .text { $0.originalFilename }, key: .originalFilename, is: .unprinted),
+    AssetProperty("dataSize", .measure { $0.dataSize.map(Double.init) }, key: .dataSize, is: .unprinted),
+    AssetProperty("path", .text { $0.path }, key: .path, is: .unprinted),
+    AssetProperty("fileTitle", .text { $0.fileMetadata?.title }, key: .fileTitle, is: .unprinted),
+    AssetProperty("people", .texts { $0.fileMetadata?.people ?? [] }, key: .people, is: .unprinted),
+    AssetProperty("cameraMake", .text { $0.fileMetadata?.cameraMake }, key: .cameraMake, is: .unprinted),
+    AssetProperty("cameraModel", .text { $0.fileMetadata?.cameraModel }, key: .cameraModel, is: .unprinted),
+    AssetProperty("lens", .text { $0.fileMetadata?.lens }, key: .lens, is: .unprinted),
+    AssetProperty("focalLength", .measure { $0.fileMetadata?.focalLength }, key: .focalLength, is: .unprinted),
+    AssetProperty("aperture", .measure { $0.fileMetadata?.aperture }, key: .aperture, is: .unprinted),
+    AssetProperty("exposureTime", .measure { $0.fileMetadata?.exposureTime }, key: .exposureTime, is: .unprinted),
+    AssetProperty("iso", .measure { $0.fileMetadata?.iso.map(Double.init) }, key: .iso, is: .unprinted),
   ]
 }

@@ -37,6 +37,10 @@ package final class AssetProperty: Sendable {
     case text(@Sendable (ExtendedMetadata) -> String?)
     /// A list of words that the row does not hold.
     case texts(@Sendable (ExtendedMetadata) -> [String])
+    /// A number that the row does not hold.
+    case measure(@Sendable (ExtendedMetadata) -> Double?)
+    /// Named values that the row does not hold.
+    case record(@Sendable (ExtendedMetadata) -> LogValue?)
   }
 
   /// What a date is read from.
@@ -139,10 +143,24 @@ package final class AssetProperty: Sendable {
     }
   }
 
+  /// Whether the row of an asset does not hold the property.
+  var isDetail: Bool {
+    switch form {
+    case .text, .texts, .measure, .record: true
+    default: false
+    }
+  }
+
+  /// Whether a query compares each of a list.
+  var hasSeveralValues: Bool {
+    if case .texts = form { true } else { false }
+  }
+
   /// Whether an asset may lack the property.
   var mayBeNil: Bool {
     switch form {
-    case .date, .zoneOffset, .location, .coordinate, .burst, .text: !traits.contains(.required)
+    case .date, .zoneOffset, .location, .coordinate, .burst, .text, .texts, .measure, .record:
+      !traits.contains(.required)
     default: false
     }
   }

@@ -98,6 +98,9 @@ package struct AssetDetails: Equatable, Sendable {
   package var origin: String?
   /// The shape before the first edit; nil for an asset that is not edited.
   package var unedited: Unedited?
+  /// What the files say; nil if nothing, or if it was never read. Never empty.
+  package var metadata: AssetMetadata?
+
   package init(resources: [AssetResource] = []) { self.resources = resources }
 
   /// Whether no resource differs: same files, in the same roles.

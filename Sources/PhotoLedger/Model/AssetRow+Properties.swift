@@ -18,7 +18,7 @@ extension AssetRow {
       let seconds = seconds(place)
       return seconds.isNaN ? .null : .double(seconds)
     case .location: return location.map { .place($0) } ?? .null
-    case .identifier, .flags, .isChosen, .isPresent, .coordinate, .burst, .text, .texts:
+    case .identifier, .flags, .isChosen, .isPresent, .coordinate, .burst, .text, .texts, .measure, .record:
       preconditionFailure("An edit cannot hold the property \(field.name) of an asset.")
     }
   }
@@ -92,7 +92,7 @@ extension AssetRow {
       if !seconds.isNaN { fields.double(key, seconds) }
     case .location: if let location { fields.value(key) { location.write(to: &$0) } }
     case .burst: if let burstIdentifier { fields.text(key, burstIdentifier) }
-    case .identifier, .flag, .clearFlag, .isChosen, .isPresent, .coordinate, .text, .texts:
+    case .identifier, .flag, .clearFlag, .isChosen, .isPresent, .coordinate, .text, .texts, .measure, .record:
       preconditionFailure("A creation cannot log a property of this form under the key \(key).")
     }
   }
@@ -114,7 +114,7 @@ extension AssetRow {
     case .date(let place, _): store(try reader.date().timeIntervalSinceReferenceDate, place)
     case .location: location = try Location(reading: &reader)
     case .burst: burstIdentifier = try reader.text()
-    case .identifier, .flag, .clearFlag, .isChosen, .isPresent, .coordinate, .text, .texts:
+    case .identifier, .flag, .clearFlag, .isChosen, .isPresent, .coordinate, .text, .texts, .measure, .record:
       preconditionFailure("A creation cannot log a property of this form under the key \(property.key).")
     }
   }

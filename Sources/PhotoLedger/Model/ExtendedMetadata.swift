@@ -12,13 +12,24 @@ public struct ExtendedMetadata: Sendable, Hashable {
   public let adjustmentFormatVersion: String?
   /// The identifier that it had in the library that it comes from; nil if it did not come from one (CI-03).
   public let origin: CloudIdentifier?
+  /// What its files say about it; edits do not change it. Nil if they say nothing, or were imported before it was kept.
+  public let fileMetadata: AssetMetadata?
+
+  /// The bytes of its first original file.
+  let dataSize: UInt64?
+  /// Where that file is, if it is a referenced one.
+  let path: String?
 
   package init(_ details: AssetDetails) {
+    let original = details.resources.first(where: \.isOriginal)
+    dataSize = original?.dataSize
+    if case .referenced(let path)? = original?.storage { self.path = path } else { path = nil }
     caption = details.caption
     keywords = details.keywords
-    originalFilename = details.resources.first(where: \.isOriginal)?.originalFilename
+    originalFilename = original?.originalFilename
     adjustmentFormatIdentifier = details.adjustment?.formatIdentifier
     adjustmentFormatVersion = details.adjustment?.formatVersion
+    fileMetadata = details.metadata
     origin = details.origin.flatMap { CloudIdentifier(archivalStringValue: $0) }
   }
 }

@@ -83,6 +83,38 @@ public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
   /// The offset from UTC that the camera wrote, in seconds.
   case timeZoneOffset
 
+  // Assets only, and not in their rows: a fetch by one of these reads the details of the assets that its other
+  // conditions admit, and cannot be sorted by it.
+
+  /// The name of the first original file.
+  case originalFilename
+  /// The bytes of the first original file.
+  case dataSize
+  /// The absolute path of the first original file, if it is a referenced one.
+  case path
+  /// What is written about the asset.
+  case caption
+  /// Its keywords; a comparison holds if it holds for one of them.
+  case keywords
+  /// The title that its files name.
+  case fileTitle
+  /// The people that its files name; a comparison holds if it holds for one of them.
+  case people
+  /// The maker of the camera.
+  case cameraMake
+  /// The model of the camera.
+  case cameraModel
+  /// The lens.
+  case lens
+  /// The focal length in millimetres.
+  case focalLength
+  /// The aperture as its f-number.
+  case aperture
+  /// The exposure time in seconds.
+  case exposureTime
+  /// The sensitivity by ISO 12232.
+  case iso
+
   // Collections only.
 
   /// The title of the collection.
@@ -124,6 +156,12 @@ public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
   /// Whether an object may lack the property.
   public var mayBeNil: Bool { facts.mayBeNil }
 
+  /// Whether the property is a detail of an asset, which its row does not hold; a fetch cannot be sorted by it.
+  public var isDetail: Bool { facts.isDetail }
+
+  /// Whether the property has several values, of which one has to fit.
+  public var hasSeveralValues: Bool { facts.hasSeveralValues }
+
   /// Whether objects of the kind have the property.
   public func isValid(for entity: Entity) -> Bool { entity == .asset ? facts.isOfAssets : facts.isOfCollections }
 }
@@ -137,6 +175,8 @@ extension PropertyKey {
     var mayBeNil: Bool
     var isOfAssets: Bool
     var isOfCollections: Bool
+    var isDetail = false
+    var hasSeveralValues = false
   }
 
   private var facts: Facts {
@@ -147,7 +187,8 @@ extension PropertyKey {
   private static let facts: [PropertyKey: Facts] = {
     var facts = AssetProperty.byKey.mapValues { property in
       Facts(
-        valueKind: property.valueKind, mayBeNil: property.mayBeNil, isOfAssets: true, isOfCollections: false)
+        valueKind: property.valueKind, mayBeNil: property.mayBeNil, isOfAssets: true, isOfCollections: false,
+        isDetail: property.isDetail, hasSeveralValues: property.hasSeveralValues)
     }
     for (key, property) in CollectionProperty.byKey {
       let ofAssets = facts[key]
@@ -180,7 +221,10 @@ extension AssetProperty {
     case .seconds, .coordinate: .double
     case .date: .date
     case .burst: .text
-    case .location, .text, .texts: preconditionFailure("A query cannot ask for the property \(name) of an asset.")
+    case .measure: .double
+    case .text, .texts: .text
+    case .location, .record:
+      preconditionFailure("A query cannot ask for the property \(name) of an asset.")
     }
   }
 }

@@ -18,6 +18,8 @@ package enum PropertyReader<Row: PropertyRow>: Sendable {
   case number(@Sendable (Row) -> Double)
   /// Missing: nil.
   case text(@Sendable (Row) -> String?)
+  /// Several texts, of which one has to fit. Missing: none.
+  case texts(@Sendable (Row) -> [String])
   /// Never missing.
   case identifier(@Sendable (Row) -> LocalIdentifier, ObjectKindOf<Row>)
 }
@@ -61,7 +63,10 @@ extension PropertyRow where Self: AssetBytes {
     case .seconds(let place), .date(let place, _), .coordinate(let place): return .number { $0.seconds(place) }
     case .isPresent(let place): return .bool { !$0.seconds(place).isNaN }
     case .burst: return .text { $0.burstIdentifier }
-    case .location, .text, .texts: preconditionFailure("A query cannot ask for a place or for words of an asset.")
+    // Details are missing in a row; QueryPlan asks `DescribedAsset` for them.
+    case .text, .texts: return .text { _ in nil }
+    case .measure: return .number { _ in .nan }
+    case .location, .record: preconditionFailure("A query cannot ask for a place or for all that is said of an asset.")
     }
   }
 }

@@ -43,6 +43,10 @@ extension Condition {
   ) throws(FetchError) {
     try one.checkExists(for: entity)
     try two.checkExists(for: entity)
+    for key in [one, two] where key.hasSeveralValues {
+      throw .unsupported(
+        key.rawValue, "'\(key.rawValue)' has several values; compare it with a constant, not with a property.")
+    }
     let isOrdered = one.valueKind != .bool && two.valueKind != .bool
     guard one.isComparable(with: two), isOrdered || comparator.isEquality else {
       throw .unsupported(

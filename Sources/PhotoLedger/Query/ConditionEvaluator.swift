@@ -82,6 +82,7 @@ extension ConditionCompiler {
   ) -> Test {
     if value == .null { return absence(reader, isWanted: comparator == .equal) }
     switch (reader, value) {
+    case (.texts(let read), .text(let text)): return anyText(read, comparator, text)
     case (.bool(let read), .bool(let wanted)):
       if wanted { return read }
       return { !read($0) }
@@ -105,6 +106,7 @@ extension ConditionCompiler {
     case .integer(let read): { (read($0) == .min) == isWanted }
     case .number(let read): { read($0).isNaN == isWanted }
     case .text(let read): { (read($0) == nil) == isWanted }
+    case .texts(let read): { read($0).isEmpty == isWanted }
     }
   }
 
@@ -150,6 +152,20 @@ extension ConditionCompiler {
     case .lessOrEqual: { read($0).map { $0 <= bound } ?? false }
     case .greater: { read($0).map { $0 > bound } ?? false }
     case .greaterOrEqual: { read($0).map { $0 >= bound } ?? false }
+    }
+  }
+
+  /// One of several texts has to fit; `!=` is the negation of `==`, as everywhere.
+  static func anyText(
+    _ read: @escaping @Sendable (Row) -> [String], _ comparator: Condition.Comparator, _ bound: String
+  ) -> Test {
+    switch comparator {
+    case .equal: { read($0).contains(bound) }
+    case .notEqual: { !read($0).contains(bound) }
+    case .less: { read($0).contains { $0 < bound } }
+    case .lessOrEqual: { read($0).contains { $0 <= bound } }
+    case .greater: { read($0).contains { $0 > bound } }
+    case .greaterOrEqual: { read($0).contains { $0 >= bound } }
     }
   }
 
@@ -212,6 +228,9 @@ extension ConditionCompiler {
     case .text(let read):
       let wanted = Set(values.compactMap { if case .text(let text) = $0 { text } else { nil } })
       return { read($0).map(wanted.contains) ?? false }
+    case .texts(let read):
+      let wanted = Set(values.compactMap { if case .text(let text) = $0 { text } else { nil } })
+      return { read($0).contains(where: wanted.contains) }
     case .identifier(let read, _):
       return member(of: Set(values.compactMap { if case .identifier(let id) = $0 { id } else { nil } }), read)
     }
@@ -251,6 +270,7 @@ extension ConditionCompiler {
   static func textTest(_ reader: PropertyReader<Row>, _ test: TextTest) -> Test {
     switch reader {
     case .text(let read): { read($0).map(test.holds) ?? false }
+    case .texts(let read): { read($0).contains(where: test.holds) }
     case .identifier(let read, let kind): { test.holds(read($0).spelled(as: kind($0))) }
     default: { _ in false }
     }
@@ -267,7 +287,7 @@ extension PropertyReader {
         let value = read(row); return value == .min ? .nan : Double(value)
       }
     case .number(let read): read
-    case .text, .identifier: nil
+    case .text, .texts, .identifier: nil
     }
   }
 }

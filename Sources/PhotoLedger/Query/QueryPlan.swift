@@ -12,6 +12,8 @@ package final class QueryPlan: Sendable {
   package let query: Query
   private let assetPasses: @Sendable (AssetRow) -> Bool
   private let viewPasses: @Sendable (AssetView) -> Bool
+  /// Judges an asset by its details too, if the condition asks for them.
+  private let describedPasses: (@Sendable (DescribedAsset) -> Bool)?
   private let collectionPasses: @Sendable (CollectionRow) -> Bool
   private let assetKeys: SortKeyEncoder<AssetRow>
   private let viewKeys: SortKeyEncoder<AssetView>
@@ -19,8 +21,11 @@ package final class QueryPlan: Sendable {
 
   package init(_ query: Query) {
     self.query = query
-    assetPasses = query.condition.evaluator(for: AssetRow.self)
-    viewPasses = query.condition.evaluator(for: AssetView.self)
+    let isDescribed = query.entity == .asset && query.condition.asksForDetails
+    let rowPart = isDescribed ? query.condition.rowPart : query.condition
+    assetPasses = rowPart.evaluator(for: AssetRow.self)
+    viewPasses = rowPart.evaluator(for: AssetView.self)
+    describedPasses = isDescribed ? query.condition.evaluator(for: DescribedAsset.self) : nil
     collectionPasses = query.condition.evaluator(for: CollectionRow.self)
     assetKeys = SortKeyEncoder(query.sort)
     viewKeys = SortKeyEncoder(query.sort)
@@ -47,8 +52,22 @@ package final class QueryPlan: Sendable {
       && (query.sources == .all || !row.sourceType.isDisjoint(with: query.sources) || row.sourceType.isEmpty)
   }
 
-  /// Whether a search is part of the query of assets, so that rows alone do not decide what belongs.
-  var searchesDetails: Bool { query.entity == .asset && query.search != nil }
+  /// Whether rows alone do not decide what belongs: the query of assets has a search, or its condition asks for details.
+  var searchesDetails: Bool { asksForDetails || query.entity == .asset && query.search != nil }
+
+  /// Whether the condition asks for details, which the rows do not hold.
+  var asksForDetails: Bool { describedPasses != nil }
+
+  /// Whether an asset that the rows admit belongs by its details.
+  /// - Parameter row: the row that the details go with.
+  func admits(_ details: AssetDetails, of row: AssetRow) -> Bool {
+    (query.search?.finds(details) ?? true) && meetsCondition(row, details)
+  }
+
+  /// Whether an asset that the rows admit meets the condition by its details, the search aside.
+  func meetsCondition(_ row: AssetRow, _ details: AssetDetails) -> Bool {
+    describedPasses?(DescribedAsset(row, details)) ?? true
+  }
 
   /// Whether a collection's row belongs to the result, its scope aside.
   func admits(_ row: CollectionRow) -> Bool {

@@ -38,16 +38,25 @@ struct SearchWords: Equatable, Sendable {
 
   init() {}
 
-  /// The words of an asset: of its original files' names, its keywords and its caption.
+  /// The words of an asset: of its original files' names, its keywords and its caption; of the title, the people, the
+  /// camera and the lens that its files name. What they say in captions and keywords is found once it is the asset's.
   init(_ details: AssetDetails) {
     for resource in details.resources where resource.isOriginal { add(resource.originalFilename) }
     for keyword in details.keywords { add(keyword) }
     if let caption = details.caption { add(caption) }
+    if let metadata = details.metadata { add(metadata) }
   }
 
   /// The words of a title.
   init(title: String?) {
     if let title { add(title) }
+  }
+
+  private mutating func add(_ metadata: AssetMetadata) {
+    for text in [metadata.title, metadata.cameraMake, metadata.cameraModel, metadata.lens] {
+      if let text { add(text) }
+    }
+    for name in metadata.people { add(name) }
   }
 
   private mutating func add(_ text: String) {

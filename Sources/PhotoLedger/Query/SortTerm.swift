@@ -21,6 +21,11 @@ public struct SortTerm: Hashable, Sendable, CustomStringConvertible {
         .unsupportedSort, key.rawValue,
         "A fetch cannot be sorted by '\(key.rawValue)': identifiers are random and have no order. Sort by addedDate.")
     }
+    guard !key.isDetail else {
+      throw FetchError(
+        .unsupportedSort, key.rawValue,
+        "A fetch cannot be sorted by '\(key.rawValue)', which is not in the rows of assets. Sort by creationDate.")
+    }
     self.key = key
     self.ascending = ascending
   }

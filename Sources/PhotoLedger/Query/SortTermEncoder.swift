@@ -59,7 +59,7 @@ package struct SortKeyEncoder<Row: PropertyRow>: Sendable {
     case .bool(let read): return { (read($0) ? 1 : 0) ^ mask }
     case .integer(let read): return { (UInt64(bitPattern: read($0)) ^ (1 << 63)) ^ mask }
     case .number(let read): return { Self.word(of: read($0)) ^ mask }
-    case .text, .identifier: return nil
+    case .text, .texts, .identifier: return nil
     }
   }
 
@@ -85,6 +85,7 @@ package struct SortKeyEncoder<Row: PropertyRow>: Sendable {
     case .text(let read): return { row, bytes in Self.append(read(row), mask, to: &bytes) }
     case .identifier(let read, _):
       return { row, bytes in Self.append(read(row).uuidString, mask, to: &bytes) }
+    case .texts: preconditionFailure("'\(term.key.rawValue)' has no order")
     case .bool, .integer, .number: preconditionFailure("'\(term.key.rawValue)' is written as a word")
     }
   }

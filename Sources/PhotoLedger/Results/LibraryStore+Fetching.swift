@@ -61,8 +61,16 @@ extension LibraryStore {
     switch plan.query.entity {
     case _ where !plan.query.isOpen: break
     case .asset where plan.query.search != nil:
-      try forEachAsset(foundBy: plan.query, t) { row, place in
-        if plan.admits(row) { keys.append(plan.key(row, place)) }
+      try forEachDescribed(plan, t) { admit in
+        try forEachAsset(foundBy: plan.query, t, admit)
+      } body: {
+        keys.append(plan.key($0, $1))
+      }
+    case .asset where plan.asksForDetails:
+      try forEachDescribed(plan, t) { admit in
+        try forEachAsset(in: plan.query.scope, access, t, admit)
+      } body: {
+        keys.append(plan.key($0, $1))
       }
     case .asset where plan.query.scope == .library && access.selection == nil: keys = try scanAssets(plan, t)
     case .asset:

@@ -46,18 +46,29 @@ extension LibraryStore {
     case .asset where plan.query.search != nil:
       for (number, place) in try assets(foundBy: plan.query, moment, t) {
         guard let row = try assetRow(number, at: moment.sequence, t), plan.admits(row) else { continue }
-        keys.append(plan.key(row, place))
+        if try isDescribed(row, by: plan, moment, t) { keys.append(plan.key(row, place)) }
       }
-    case .asset where plan.query.scope == .library && access.selection == nil:
+    case .asset where !plan.asksForDetails && plan.query.scope == .library && access.selection == nil:
       try forEachAsset(at: moment, t) { row in
         if plan.admits(row) { keys.append(plan.key(row, nil)) }
       } changed: { row in
         if plan.admits(row) { keys.append(plan.key(row, nil)) }
       }
+    case .asset where plan.asksForDetails && plan.query.scope == .library && access.selection == nil:
+      var admitted: [ObjectNumber] = []
+      try forEachAsset(at: moment, t) { row in
+        if plan.admits(row) { admitted.append(row.number) }
+      } changed: { row in
+        if plan.admits(row) { admitted.append(row.number) }
+      }
+      for number in admitted {
+        guard let row = try assetRow(number, at: moment.sequence, t) else { continue }
+        if try isDescribed(row, by: plan, moment, t) { keys.append(plan.key(row, nil)) }
+      }
     case .asset:
       for (number, place) in try assets(in: plan.query.scope, access, moment, t) {
         guard let row = try assetRow(number, at: moment.sequence, t), plan.admits(row) else { continue }
-        keys.append(plan.key(row, place))
+        if try isDescribed(row, by: plan, moment, t) { keys.append(plan.key(row, place)) }
       }
     case .collection where plan.query.scope == .library:
       try forEachCollection(at: moment, t) { row in
@@ -73,6 +84,14 @@ extension LibraryStore {
       }
     }
     return CountedTree(sorted: keys.sorted())
+  }
+
+  /// Whether an asset of a moment that its row admits meets the condition by its details of then.
+  private func isDescribed(
+    _ row: AssetRow, by plan: QueryPlan, _ moment: Moment, _ t: borrowing StoreReading
+  ) throws -> Bool {
+    guard plan.asksForDetails else { return true }
+    return try assetDetails(row.number, at: moment.sequence, t).map { plan.meetsCondition(row, $0) } ?? false
   }
 
   /// The visible assets of a search's scope that have its words, in no order.

@@ -31,4 +31,31 @@ extension LibraryStore {
       try projections.withAsset(number, in: t) { body($0, place) }
     }
   }
+
+  /// Gives each asset of a reading of rows that a plan admits, judged by its details too if the condition asks for them.
+  /// - Parameter rows: the reading of the rows in the scope.
+  /// - Complexity: one more read for each asset whose row is admitted.
+  func forEachDescribed(
+    _ plan: QueryPlan, _ t: borrowing StoreReading, in rows: ((AssetView, OrderKey?) -> Void) throws -> Void,
+    body: (AssetView, OrderKey?) -> Void
+  ) throws {
+    let projections = core.projections
+    var failure: (any Error)?
+    try rows { row, place in
+      guard plan.admits(row) else { return }
+      guard plan.asksForDetails else { return body(row, place) }
+      do {
+        guard let details = try projections.details(row.number, in: t) else {
+          throw projections.corruption("the details of asset \(row.number)")
+        }
+        guard let known = try projections.asset(row.number, in: t) else {
+          throw projections.corruption("the row of asset \(row.number)")
+        }
+        if plan.meetsCondition(known, details) { body(row, place) }
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
 }

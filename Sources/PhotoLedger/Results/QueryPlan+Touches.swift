@@ -15,9 +15,11 @@ extension QueryPlan {
     case .asset:
       for (number, touch) in delta.assets {
         let place = placing(of: number, in: delta, holders)
-        let (had, has) = words(of: number, in: delta)
-        let before = touch.before.flatMap { place.was && admits($0) && had() ? self.key($0, place.before) as Key : nil }
-        let after = touch.after.flatMap { place.is && admits($0) && has() ? self.key($0, place.after) as Key : nil }
+        let (had, has) = isDescribed(number, in: delta)
+        let before = touch.before.flatMap {
+          place.was && admits($0) && had($0) ? self.key($0, place.before) as Key : nil
+        }
+        let after = touch.after.flatMap { place.is && admits($0) && has($0) ? self.key($0, place.after) as Key : nil }
         guard before != nil || after != nil else { continue }
         touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: touch.isVisiblyChanged))
       }
@@ -45,12 +47,17 @@ extension QueryPlan {
       ? .wide(touches(by: delta, holders: Holders())) : .narrow(touches(by: delta, holders: Holders()))
   }
 
-  /// Whether an asset has the searched words, before and after a delta, computed once.
-  private func words(of number: ObjectNumber, in delta: Delta) -> (had: () -> Bool, has: () -> Bool) {
-    guard let search = query.search else { return ({ true }, { true }) }
+  private typealias Test = (AssetRow) -> Bool
+
+  /// Whether an asset belongs by its details, before and after a delta.
+  private func isDescribed(_ number: ObjectNumber, in delta: Delta) -> (had: Test, has: Test) {
+    guard searchesDetails else { return ({ _ in true }, { _ in true }) }
     precondition(delta.hasDetails, "A search is updated by a delta without words; this is a defect of PhotoLedger.")
     let touch = delta.details[number]
-    return ({ touch?.before.map(search.finds) ?? false }, { touch?.after.map(search.finds) ?? false })
+    return (
+      { row in touch?.before.map { self.admits($0, of: row) } ?? false },
+      { row in touch?.after.map { self.admits($0, of: row) } ?? false }
+    )
   }
 
   private typealias Standing = (was: Bool, is: Bool, before: OrderKey?, after: OrderKey?)

@@ -74,6 +74,7 @@ struct UndoComposition: Sendable {
     var content: Net<AssetContent>?
     var caption: Net<String?>?
     var keywords: Net<[String]>?
+    var metadata: Net<AssetMetadata?>?
   }
 
   struct AssetNet: Sendable {
@@ -205,6 +206,7 @@ struct UndoComposition: Sendable {
     if AssetContent(old) != AssetContent(new) { net.content.note(AssetContent(old), AssetContent(new)) }
     if old.caption != new.caption { net.caption.note(old.caption, new.caption) }
     if old.keywords != new.keywords { net.keywords.note(old.keywords, new.keywords) }
+    if old.metadata != new.metadata { net.metadata.note(old.metadata, new.metadata) }
     details[number] = net
   }
 

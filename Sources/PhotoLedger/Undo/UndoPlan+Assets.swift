@@ -178,6 +178,11 @@ extension UndoJudge {
         to: .list(value.map(LogValue.text)))
     }
     if let keywords { new.keywords = keywords }
+    let metadata = judged(words.metadata, old.metadata) { value in
+      UndoChange(
+        .property, subject, "fileMetadata", from: old.metadata?.logValue ?? .null, to: value?.logValue ?? .null)
+    }
+    if let metadata { new.metadata = metadata }
     guard let content else { return new }
     return judge(content, fields.filter { $0.field.property.undoing == .withFiles }, of: row, new, in: &edit)
   }

@@ -161,6 +161,8 @@ public struct AssetCreation: Sendable {
   public var keywords: Set<String> = []
   /// The identifier it had in the library that it comes from (CI-03).
   public var origin: CloudIdentifier?
+  /// What its files say about it; empty is none.
+  public var fileMetadata: AssetMetadata?
   /// Its files: at least one, in a combination that makes an asset (AS-11).
   public var resources: [ResourceDraft]
 
@@ -348,6 +350,8 @@ public struct AssetChanges: Sendable {
   public var addedKeywords: Set<String> = []
   /// Words to take away; one that it has not is passed over (AS-15).
   public var removedKeywords: Set<String> = []
+  /// What the files of the asset say about it, when they have been read again (AS-15).
+  public var fileMetadata: Assignment<AssetMetadata>?
   /// How many stars it is given.
   public var rating: AssetRating? {
     get { values[.rating] }
@@ -382,6 +386,7 @@ public struct AssetChanges: Sendable {
   /// Whether the files or the descriptive metadata of an asset have to be read.
   var concernsDetails: Bool {
     caption != nil || !addedKeywords.isEmpty || !removedKeywords.isEmpty || originalResourceChoice != nil
+      || fileMetadata != nil
   }
 
   /// Changes nothing yet.

@@ -24,6 +24,7 @@ extension Decider {
     details.caption = creation.caption?.isEmpty ?? true ? nil : creation.caption
     details.keywords = Self.keywords(creation.keywords)
     details.origin = creation.origin?.stringValue
+    details.metadata = creation.fileMetadata.flatMap { $0.isEmpty ? nil : $0 }
     try checkChoice(creation.originalResourceChoice, resources)
     try join(creation.burstIdentifier, &row, &t)
     // What the other members of the burst became has taken a number.
@@ -81,6 +82,7 @@ extension Decider {
       throw invalid("a part in a burst without a burst identifier")
     }
     try check(caption: creation.caption, keywords: creation.keywords)
+    try check(creation.fileMetadata)
   }
 
   private func check(caption: String?, keywords: some Sequence<String>) throws {
@@ -91,6 +93,12 @@ extension Decider {
       guard keyword.utf8.count <= 256 else { throw invalid("a keyword longer than 256 bytes") }
     }
     guard count <= 1024 else { throw invalid("more than 1,024 keywords") }
+  }
+
+  private func check(_ metadata: AssetMetadata?) throws {
+    guard metadata?.isBounded ?? true else {
+      throw invalid("metadata with control characters, impossible numbers or too many words (pass `bounded()`)")
+    }
   }
 
   private func check(_ date: Date?, _ local: Date?, _ offset: Int?, _ location: Location?) throws {
@@ -126,6 +134,7 @@ extension Decider {
       changes.location?.value)
     if let duration = changes.duration { try AssetNumbers.check(duration: duration) }
     try check(caption: changes.caption?.value, keywords: changes.addedKeywords)
+    try check(changes.fileMetadata?.value)
     for side in [changes.pixelWidth, changes.pixelHeight].compactMap({ $0 }) { try AssetNumbers.check(side: side) }
   }
 
@@ -175,6 +184,7 @@ extension Decider {
       if let caption = wanted.caption { new.caption = caption.value.flatMap { $0.isEmpty ? nil : $0 } }
       let kept = old.keywords.filter { !wanted.removedKeywords.contains($0) }
       new.keywords = Self.keywords(kept + wanted.addedKeywords)
+      if let metadata = wanted.fileMetadata { new.metadata = metadata.value.flatMap { $0.isEmpty ? nil : $0 } }
       if let choice = wanted.originalResourceChoice {
         try checkChoice(choice, old.resources)
         let isSizeSet = wanted.pixelWidth != nil || wanted.pixelHeight != nil

@@ -44,6 +44,7 @@ extension AssetCreation {
       localCreationDate = facts.localCreationDate
       timeZoneOffset = facts.timeZoneOffset
     }
+    if fileMetadata == nil { fileMetadata = facts.metadata?.bounded() }
     if location == nil, facts.location?.isValid == true { location = facts.location }
   }
 }

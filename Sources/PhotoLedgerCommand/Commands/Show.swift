@@ -62,6 +62,7 @@ private func add(_ metadata: ExtendedMetadata, _ asset: Asset, to facts: inout F
   facts.add("rating", asset.rating == .unset ? nil : String(repeating: "★", count: asset.rating.rawValue))
   facts.add("caption", metadata.caption)
   facts.add("keywords", metadata.keywords.joined(separator: ", "))
+  if let said = metadata.fileMetadata { add(said, to: &facts) }
   if asset.sourceType != .userLibrary { facts.add("source", asset.sourceType.names.joined(separator: ", ")) }
   if let burst = asset.burstIdentifier {
     let part = (asset.representsBurst ? ["representative"] : []) + asset.burstSelectionTypes.names
@@ -79,6 +80,31 @@ private func add(_ metadata: ExtendedMetadata, _ asset: Asset, to facts: inout F
   if !asset.isLivePhotoVideoPlaybackEnabled { facts.add("played as", "a still") }
   if asset.originalResourceChoice != .compressed { facts.add("shows", "the \(asset.originalResourceChoice) original") }
   facts.add("comes from", metadata.origin?.stringValue)
+}
+
+/// Adds what the files say, where an edit of the asset does not say it already.
+private func add(_ said: AssetMetadata, to facts: inout Facts) {
+  facts.add("title", said.title)
+  facts.add("people", said.people.joined(separator: ", "))
+  facts.add("keyword paths", said.hierarchicalKeywords.joined(separator: ", "))
+  facts.add("by", said.creators.joined(separator: ", "))
+  facts.add("copyright", said.copyright)
+  facts.add("camera", [said.cameraMake, said.cameraModel].compactMap(\.self).joined(separator: " "))
+  facts.add("lens", said.lens)
+  let exposure = [
+    said.focalLength.map { "\(short($0)) mm" }, said.aperture.map { "f/\(short($0))" },
+    said.exposureTime.map { $0 < 0.3 ? "1/\(short((1 / $0).rounded())) s" : "\(short($0)) s" },
+    said.iso.map { "ISO \($0)" }, said.flashFired.map { $0 ? "flash" : "no flash" },
+  ]
+  facts.add("exposure", exposure.compactMap(\.self).joined(separator: ", "))
+  facts.add("software", said.software)
+  let sources = said.sources.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+  facts.add("read from", sources.joined(separator: ", "))
+}
+
+/// A number without a fraction that says nothing.
+private func short(_ number: Double) -> String {
+  number == number.rounded() && number.magnitude < 1e15 ? "\(Int(number))" : "\(number)"
 }
 
 private func describe(_ collection: PhotoCollection, _ invocation: Invocation) throws {

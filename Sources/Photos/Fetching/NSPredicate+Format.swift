@@ -89,7 +89,13 @@ extension Condition {
     switch object {
     case let asset as PHAsset:
       guard let row = asset.asset?.row else { return false }
-      return try Condition(format, arguments, for: .asset).evaluator(for: AssetRow.self)(row)
+      let condition = try Condition(format, arguments, for: .asset)
+      guard !condition.asksForDetails else {
+        throw LibraryError(
+          .unsupportedPredicate,
+          "A value of an asset does not hold what '\(condition)' asks for; fetch with the predicate.")
+      }
+      return condition.evaluator(for: AssetRow.self)(row)
     case let collection as PHCollection:
       guard let row = collection.collection?.row else { return false }
       return try Condition(format, arguments, for: .collection).evaluator(for: CollectionRow.self)(row)

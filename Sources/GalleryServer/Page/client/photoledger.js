@@ -34,7 +34,7 @@ export class Problem extends Error {
 /**
  * @typedef {object} Question What a fetch asks for; see FetchRequest in the API's description.
  * @property {string} [where] a predicate in PhotoKit's format
- * @property {string} [search] words that begin words of names, keywords and captions
+ * @property {string} [search] words that begin words of names, keywords, captions, titles, people, cameras and lenses
  * @property {string[]} [sort] terms such as `creationDate:desc`, the outermost first
  * @property {string} [album]
  * @property {string} [smartAlbum] such as `smartAlbumFavorites`

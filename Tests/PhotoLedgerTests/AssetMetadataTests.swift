@@ -1,0 +1,200 @@
+import Foundation
+import LMDB
+import LibraryJSON
+import LibraryMaintenance
+import PhotoLedger
+import TestSupport
+import Testing
+
+@Suite("What files say about assets")
+struct AssetMetadataTests {
+  /// Makes an asset that ordinary fetches show.
+  private static func asset(
+    _ metadata: AssetMetadata?, _ seed: Int, in small: SmallLibrary, caption: String? = nil,
+    keywords: Set<String> = []
+  ) async throws -> LocalIdentifier {
+    var creation = AssetCreation.invented(seed)
+    (creation.caption, creation.keywords, creation.fileMetadata) = (caption, keywords, metadata)
+    (creation.isHidden, creation.sourceType, creation.burstIdentifier) = (false, .userLibrary, nil)
+    var made: LocalIdentifier?
+    try await small.change { made = $0.createAsset(creation) }
+    return try #require(made)
+  }
+
+  private static func said(of id: LocalIdentifier, in library: PhotoLibrary) throws -> AssetMetadata? {
+    try library.extendedMetadata(of: try #require(library.asset(id.uuidString))).fileMetadata
+  }
+
+  private static func named(_ title: String) -> AssetMetadata {
+    var metadata = AssetMetadata()
+    metadata.title = title
+    return metadata
+  }
+
+  private static func ids(_ format: String, in library: PhotoLibrary) throws -> [LocalIdentifier] {
+    var options = FetchOptions()
+    options.condition = try Condition(format: format, for: .asset)
+    return try library.fetchAssets(options).map(\.id)
+  }
+
+  @Test("they are kept as they are, by every state, a rebuild and an opening included")
+  func kept() async throws {
+    let small = try SmallLibrary()
+    let id = try await Self.asset(.full, 1, in: small)
+    let plain = try await Self.asset(nil, 2, in: small)
+    let before = try small.library.currentToken
+    #expect(try Self.said(of: id, in: small.library) == .full)
+    #expect(try Self.said(of: plain, in: small.library) == nil)
+    var changes = AssetChanges()
+    changes.fileMetadata = .set(Self.named("Read again"))
+    try await small.change { $0.edit([id], changes) }
+    #expect(try Self.said(of: id, in: small.library)?.title == "Read again")
+    #expect(try Self.said(of: id, in: small.library.at(before)) == .full)
+    try small.library.rebuild()
+    #expect(try Self.said(of: id, in: small.library)?.title == "Read again")
+  }
+
+  @Test("a reading replaces what the files say, and never what a person edited")
+  func outranked() async throws {
+    let small = try SmallLibrary()
+    let id = try await Self.asset(.full, 1, in: small, caption: "The last ferry", keywords: ["sea"])
+    var edit = AssetChanges()
+    (edit.caption, edit.addedKeywords, edit.rating) = (.set("By hand"), ["mine"], .five)
+    try await small.change { $0.edit([id], edit) }
+    #expect(try Self.said(of: id, in: small.library) == .full, "An edit does not change what the files say.")
+    var reread = AssetChanges()
+    reread.fileMetadata = .set(Self.named("Read again"))
+    try await small.change { $0.edit([id], reread) }
+    let asset = try #require(try small.library.asset(id.uuidString))
+    let words = try small.library.extendedMetadata(of: asset)
+    #expect(words.caption == "By hand" && words.keywords == ["mine", "sea"] && asset.rating == .five)
+    let token = try small.library.currentToken
+    try await small.change { $0.edit([id], reread) }
+    #expect(try small.library.currentToken == token, "A reading that finds the same changes nothing.")
+  }
+
+  @Test("a reading is undone, unless there was another since")
+  func undone() async throws {
+    let small = try SmallLibrary()
+    let id = try await Self.asset(.full, 1, in: small)
+    var changes = AssetChanges()
+    changes.fileMetadata = .set(Self.named("One"))
+    let first = try await small.library.performChanges { $0.edit([id], changes) }
+    try small.library.undoAndWait(.commit(first.token))
+    #expect(try Self.said(of: id, in: small.library) == .full)
+    let second = try await small.library.performChanges { $0.edit([id], changes) }
+    changes.fileMetadata = .set(Self.named("Two"))
+    try await small.change { $0.edit([id], changes) }
+    _ = try? small.library.undoAndWait(.commit(second.token))
+    #expect(try Self.said(of: id, in: small.library)?.title == "Two")
+  }
+
+  @Test("an erasure leaves nothing of them")
+  func erased() async throws {
+    let small = try SmallLibrary()
+    let id = try await Self.asset(.full, 1, in: small)
+    try await small.change { $0.deleteAssets([id]) }
+    try await small.change { $0.purgeAssets([id]) }
+    try small.library.eraseAssets([id])
+    let environment = try Environment.store(ofLibrary: small.temporary.url.path)
+    let log = try FormatDump.text(of: environment)
+    #expect(!log.contains(FormatDump.hex(Array("souza".utf8))), "the index of words")
+    #expect(!log.contains(FormatDump.hex(Array("NIKKOR Z 35mm".utf8))))
+  }
+
+  static let hostile: [(String, @Sendable (inout AssetMetadata) -> Void)] = [
+    ("a control character", { $0.title = "a\u{1B}[31m" }), ("a zero byte", { $0.lens = "a\0b" }),
+    ("a long name", { $0.cameraModel = String(repeating: "x", count: 257) }),
+    ("a long caption", { $0.caption = String(repeating: "x", count: 65_537) }),
+    ("too many people", { $0.people = (0..<257).map { "p\($0)" } }), ("no number", { $0.aperture = .nan }),
+    ("an endless number", { $0.focalLength = .infinity }), ("a negative time", { $0.exposureTime = -1 }),
+    ("a rating of nine", { $0.rating = 9 }), ("a sensitivity of 0", { $0.iso = 0 }),
+    ("blanks alone", { $0.software = "  \n " }), ("a keyword twice", { $0.keywords = ["a", "a"] }),
+    ("endless sources", { $0.sources = Dictionary(uniqueKeysWithValues: (0..<99).map { ("s\($0)", "x") }) }),
+  ]
+
+  @Test("what no model accepts is rejected, and bounded metadata are accepted", arguments: hostile.indices)
+  func bounds(index: Int) async throws {
+    let small = try SmallLibrary()
+    var metadata = AssetMetadata.full
+    Self.hostile[index].1(&metadata)
+    await #expect(throws: LibraryError.self, "\(Self.hostile[index].0)") {
+      try await Self.asset(metadata, 1, in: small)
+    }
+    let bounded = metadata.bounded()
+    #expect(bounded.bounded() == bounded)
+    let id = try await Self.asset(bounded, 2, in: small)
+    #expect(try Self.said(of: id, in: small.library) == bounded)
+  }
+
+  @Test("an asset is found by the words of title, people, camera and lens")
+  func searched() async throws {
+    let small = try SmallLibrary()
+    let id = try await Self.asset(.full, 1, in: small)
+    _ = try await Self.asset(nil, 2, in: small)
+    func found(_ text: String) throws -> [LocalIdentifier] {
+      try small.library.fetchAssets(FetchOptions(search: text)).map(\.id)
+    }
+    for text in ["evening pier", "souza", "nikon", "z 6", "nikkor 35mm"] {
+      #expect(try found(text) == [id], "\(text)")
+    }
+    #expect(try found("ferry").isEmpty, "The words of the file's caption are not the asset's.")
+    var changes = AssetChanges()
+    changes.fileMetadata = .clear
+    try await small.change { $0.edit([id], changes) }
+    #expect(try found("souza").isEmpty)
+  }
+
+  @Test(
+    "predicates compare what the files say, beside everything else",
+    arguments: [
+      ("cameraModel == \"Z 6\"", true), ("cameraModel != \"Z 6\"", false), ("lens CONTAINS[c] \"nikkor\"", true),
+      ("cameraMake == NULL", false), ("aperture < 2 AND iso >= 400", true), ("exposureTime > 0.01", false),
+      ("focalLength == 35", true), ("people == \"Bo\"", true), ("people CONTAINS \"Souza\"", true),
+      ("people != \"Bo\"", false), ("NOT people == \"Ana\"", true), ("fileTitle BEGINSWITH \"Evening\"", true),
+      ("keywords == \"sea\"", true), ("keywords == \"land\"", false), ("keywords IN {\"land\", \"sea\"}", true),
+      ("keywords == NULL", false), ("caption LIKE \"*hand\"", true), ("caption == NULL", false),
+      ("originalFilename ENDSWITH[c] \".jpg\"", true), ("dataSize > 0", true), ("path == NULL", true),
+      ("isHidden == NO AND (iso > 9000 OR lens CONTAINS \"35\")", true),
+      ("isHidden == YES OR iso == 400", true), ("isHidden == YES AND iso == 400", false),
+    ])
+  func predicates(format: String, isFound: Bool) async throws {
+    let small = try SmallLibrary()
+    let id = try await Self.asset(.full, 1, in: small, caption: "By hand", keywords: ["sea", "mine"])
+    #expect(try Self.ids(format, in: small.library) == (isFound ? [id] : []))
+    let token = try small.library.currentToken
+    try await small.change { $0.deleteAssets([id]) }
+    #expect(try Self.ids(format, in: small.library).isEmpty)
+    #expect(try Self.ids(format, in: small.library.at(token)) == (isFound ? [id] : []), "as of then")
+  }
+
+  @Test("a result follows what an edit does to the details")
+  func followed() async throws {
+    let small = try SmallLibrary()
+    let id = try await Self.asset(.full, 1, in: small)
+    var options = FetchOptions()
+    options.condition = try Condition(format: "lens CONTAINS \"35\"", for: .asset)
+    let before = try small.library.fetchAssets(options)
+    var changes = AssetChanges()
+    changes.fileMetadata = .set(Self.named("No lens"))
+    let lost = try #require(try await small.change { $0.edit([id], changes) }.changeDetails(for: before))
+    #expect(lost.removedIndexes.map(Array.init) == [0] && lost.fetchResultAfterChanges.isEmpty)
+    changes.fileMetadata = .set(.full)
+    let found = try #require(
+      try await small.change { $0.edit([id], changes) }.changeDetails(for: lost.fetchResultAfterChanges))
+    #expect(found.insertedIndexes.map(Array.init) == [0])
+    var favourite = AssetChanges()
+    favourite.isFavorite = true
+    let changed = try #require(
+      try await small.change { $0.edit([id], favourite) }.changeDetails(for: found.fetchResultAfterChanges))
+    #expect(changed.insertedIndexes.map(Array.init) == [] && changed.removedIndexes.map(Array.init) == [])
+  }
+
+  @Test("a fetch cannot be sorted by a detail, and two lists cannot be compared")
+  func refused() throws {
+    #expect(throws: FetchError.self) { try SortTerm("lens", for: .asset) }
+    #expect(throws: FetchError.self) {
+      try Condition.pair(.keywords, .equal, .caption).check(for: .asset)
+    }
+  }
+}
