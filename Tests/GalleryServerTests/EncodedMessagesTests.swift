@@ -8,11 +8,12 @@
   import TestSupport
   import Testing
 
-  // A message is encoded once for all feeds that send it. The model of a kept message is that of its name; the model of a
-  // feed is a feed that is alone: it keeps its own results, and works each message out anew by a way that keeps nothing.
+  // A message is encoded once for all feeds that send it. The model of a kept message is that of its name; the model of
+  // a feed is a feed that is alone: it keeps its own results, and works each message out anew by a way that keeps
+  // nothing.
   //
-  // What a client sees follows from its permission at the time, so a message is worked out before the permissions change
-  // next: an asset that every client sees in every fetch is edited, and each feed is read up to that edit.
+  // What a client sees follows from its permission at the time, so a message is worked out before the permissions
+  // change next: an asset that every client sees in every fetch is edited, and each feed is read up to that edit.
 
   @Suite("Messages that many feeds send")
   struct EncodedMessagesTests {

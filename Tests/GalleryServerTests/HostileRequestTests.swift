@@ -70,6 +70,17 @@
       }
     }
 
+    @Test("a request with two hosts is rejected by every route, as the description has it")
+    func twoHosts() async throws {
+      try await TestGallery.serving { gallery in
+        for route in Router.routes {
+          let path = route.path.replacing("{", with: "").replacing("}", with: "")
+          let answer = try gallery.ask(route.method, path, ["Host: other.example"])
+          #expect(answer.status == 400, "\(route.method) \(path): \(answer)")
+        }
+      }
+    }
+
     @Test("no route that changes something takes a cookie from another site's page, and none takes a form")
     func crossSite() async throws {
       try await TestGallery.serving { gallery in

@@ -106,8 +106,8 @@ package struct CollectionRow: Equatable, Sendable {
   package var creatorDate: Date
   /// What a smart album shows; nil for every other collection.
   package var query: SmartAlbumQuery?
-  /// The asset chosen as the cover: always a visible member of the album. By identifier, so that a collection is a value
-  /// made from its row alone.
+  /// The asset chosen as the cover: always a visible member of the album. By identifier, so that a collection is a
+  /// value made from its row alone.
   package var cover: LocalIdentifier?
   /// The last choice that the creator may know of: always a visible member that is in its selection.
   package var creatorCover: LocalIdentifier?
