@@ -64,7 +64,8 @@ public struct StoreStep: Sendable, Hashable {
         Assets are found by words; fetches of images begin without reading the library, since the rarer media types \
         have stored orders.
         """),
-    StoreStep(from: 4, work: .makesTables, summary: "Assets keep what their files say about them, and albums their covers."),
+    StoreStep(
+      from: 4, work: .makesTables, summary: "Assets keep what their files say about them, and albums their covers."),
   ]
 }
 

@@ -7,7 +7,9 @@ enum ChildProcess {
   /// Runs a task in a new process.
   /// - Parameter object: the identifier of what it looks at, if it does not find that by itself.
   /// - Returns: the numbers that it printed, and the nanoseconds from its start to its end.
-  static func run(_ task: ChildTask, _ path: String, _ object: String? = nil) throws -> (numbers: [Double], wall: Double) {
+  static func run(
+    _ task: ChildTask, _ path: String, _ object: String? = nil
+  ) throws -> (numbers: [Double], wall: Double) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
