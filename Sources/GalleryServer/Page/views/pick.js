@@ -424,7 +424,8 @@ async function begin() {
     if (status === 401) {
       sayOnly(place, t('pick.signIn'), t(isFramed ? 'pick.signIn.framed' : 'pick.signIn.sentence'),
         h('p', { class: 'upload-buttons' },
-          h('a', { class: 'button main', href: isFramed ? location.href : '/sign-in', target: '_blank' },
+          h('a', { class: 'button main', href: isFramed ? location.href : '/sign-in', target: '_blank',
+            rel: 'noopener' },
             t(isFramed ? 'pick.window' : 'upload.signIn')), again));
     } else if (status === 404) sayOnly(place, t('pick.ended'), t('pick.gone'));
     else if (status === 403) sayOnly(place, t('pick.denied'), t('pick.denied.sentence'));
