@@ -22,7 +22,7 @@ struct AssetMetadataTests {
   }
 
   private static func said(of id: LocalIdentifier, in library: PhotoLibrary) throws -> AssetMetadata? {
-    try library.extendedMetadata(of: try #require(library.asset(id.uuidString))).fileMetadata
+    try library.extendedMetadata(of: try #require(try library.asset(id.uuidString))).fileMetadata
   }
 
   private static func named(_ title: String) -> AssetMetadata {
