@@ -77,7 +77,7 @@ let package = Package(
     .target(
       name: "UniformTypeIdentifiers", dependencies: ["Photos"], path: "Sources/StandIns/UniformTypeIdentifiers",
       swiftSettings: strict),
-    .target(name: "MediaImport", dependencies: ["PhotoLedger", "CSystem"], swiftSettings: strict),
+    .target(name: "MediaImport", dependencies: ["PhotoLedger", "LibraryJSON", "CSystem"], swiftSettings: strict),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
@@ -122,8 +122,7 @@ let package = Package(
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "CountedTreeTests", dependencies: ["CountedTree", "PhotoLedger", "TestSupport", "benchmarks"],
-      swiftSettings: strict),
+      name: "CountedTreeTests", dependencies: ["CountedTree"], swiftSettings: strict),
     .testTarget(
       name: "EventLogTests", dependencies: ["EventLog", "LMDB", "TestSupport"], exclude: ["Golden"],
       swiftSettings: strict),
@@ -144,7 +143,7 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "MediaImportTests", dependencies: ["MediaImport", "LibraryMaintenance", "TestSupport"],
+      name: "MediaImportTests", dependencies: ["MediaImport", "LibraryJSON", "LibraryMaintenance", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",
@@ -182,6 +181,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "HTTPServingTests", dependencies: ["HTTPServing", "LibraryJSON", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "BenchmarkTests", dependencies: ["benchmarks", "PhotoLedger", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "TidyTests", dependencies: ["TestSupport", "Photos", "PhotosUI"],
       exclude: ["PhotoKitNames.txt", "PublicSymbols"], swiftSettings: strict),

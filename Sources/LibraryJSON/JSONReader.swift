@@ -4,24 +4,36 @@ package struct JSONError: Error, CustomStringConvertible {
   package let description: String
 }
 
-/// Reads JSON strictly (RFC 8259): no comments, no key twice, at most 64 levels, UTF-8 only.
+/// Reads JSON (RFC 8259), at most 64 levels deep.
 ///
-/// Whole numbers that fit 64 bits stay exact. Reading is linear in the length and never traps.
+/// Strictly, there is no key twice, and all is UTF-8; whole numbers that fit 64 bits stay exact. Reading is linear in the
+/// length and never traps.
 package struct JSONReader {
+  /// Whose JSON it is.
+  package enum Form: Sendable {
+    /// What is written for the library.
+    case strict
+    /// What other programs write beside photos, taken as far as it can be understood: numbers and words keep their
+    /// spelling, as `written`; bytes that are not UTF-8, and halves of surrogate pairs, become U+FFFD; a key may come
+    /// twice, and a control character may stand for itself.
+    case foreign
+  }
+
   private let bytes: [UInt8]
+  private let form: Form
   private var position = 0
   private static let greatestDepth = 64
 
   /// Reads a text that is one value.
-  package static func read(_ bytes: [UInt8]) throws(JSONError) -> JSON {
-    var reader = JSONReader(bytes: bytes)
+  package static func read(_ bytes: [UInt8], _ form: Form = .strict) throws(JSONError) -> JSON {
+    var reader = JSONReader(bytes: bytes, form: form)
     let value = try reader.value(depth: 0)
     reader.skipBlanks()
     guard reader.position == bytes.count else { throw reader.error("expected the end of the line") }
     return value
   }
 
-  private init(bytes: [UInt8]) { self.bytes = bytes }
+  private init(bytes: [UInt8], form: Form) { (self.bytes, self.form) = (bytes, form) }
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
@@ -44,6 +56,7 @@ package struct JSONReader {
     case UInt8(ascii: "{"): return try object(depth)
     case UInt8(ascii: "["): return try list(depth)
     case UInt8(ascii: "\""): return .text(try string())
+    case _ where form == .foreign: return .written(try spelling())
     case UInt8(ascii: "t"): return try word("true", .bool(true))
     case UInt8(ascii: "f"): return try word("false", .bool(false))
     case UInt8(ascii: "n"): return try word("null", .null)
@@ -73,7 +86,7 @@ package struct JSONReader {
       skipBlanks()
       guard next == UInt8(ascii: "\"") else { throw error("expected a key in quotation marks") }
       let key = try string()
-      guard keys.insert(key).inserted else { throw error("the key \"\(key)\" is repeated") }
+      guard form == .foreign || keys.insert(key).inserted else { throw error("the key \"\(key)\" is repeated") }
       guard take(":") else { throw error("expected ':' after the key \"\(key)\"") }
       members.append(JSON.Member(key, try value(depth: depth + 1)))
     } while take(",")
@@ -91,6 +104,20 @@ package struct JSONReader {
   }
 
   // MARK: Numbers
+
+  /// A number or a word of a foreign text, as it stands.
+  private mutating func spelling() throws(JSONError) -> String {
+    let start = position
+    while let byte = next, "+-.".utf8.contains(byte) || Self.isAlphanumeric(byte) {
+      position += 1
+    }
+    guard position > start else { throw error("expected a value") }
+    return String(decoding: bytes[start..<position], as: UTF8.self)
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+  }
 
   private mutating func digits() -> Bool {
     let start = position
@@ -129,12 +156,15 @@ package struct JSONReader {
       switch byte {
       case UInt8(ascii: "\""):
         position += 1
+        if form == .foreign { return String(decoding: text, as: UTF8.self) }
         guard let string = String(validating: text, as: UTF8.self) else { throw error("text must be UTF-8") }
         return string
       case UInt8(ascii: "\\"):
         position += 1
+        // A backslash before what needs none is dropped.
+        if form == .foreign, let byte = next, byte != UInt8(ascii: "u"), Self.escapes[byte] == nil { continue }
         try text.append(contentsOf: String(Character(escape())).utf8)
-      case 0..<0x20: throw error("a control character must be escaped")
+      case 0..<0x20 where form == .strict: throw error("a control character must be escaped")
       default:
         text.append(byte)
         position += 1
@@ -160,13 +190,20 @@ package struct JSONReader {
   private mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
     let unit = try hexadecimal()
     if let scalar = Unicode.Scalar(unit) { return scalar }
-    guard unit < 0xDC00, bytes[position...].starts(with: "\\u".utf8) else { throw error("a surrogate stands alone") }
-    position += 2
-    let low = try hexadecimal()
-    guard (0xDC00...0xDFFF).contains(low),
-      let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
-    else { throw error("a surrogate stands alone") }
-    return scalar
+    let end = position
+    if unit < 0xDC00, bytes[position...].starts(with: "\\u".utf8) {
+      position += 2
+      let low = try hexadecimal()
+      if (0xDC00...0xDFFF).contains(low),
+        let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
+      {
+        return scalar
+      }
+    }
+    guard form == .foreign else { throw error("a surrogate stands alone") }
+    // What follows the half stands for itself.
+    position = end
+    return "\u{FFFD}"
   }
 
   private mutating func hexadecimal() throws(JSONError) -> UInt32 {

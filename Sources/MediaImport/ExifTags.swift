@@ -5,8 +5,10 @@
 // a composite with the hemisphere applied before the bare degrees) is the work of twenty years, so a plain lookup
 // follows it; a lookup that names groups is for the few places where the meaning depends on where a value stood.
 //
-// The JSON is read here and not by Foundation because exiftool writes any value that looks like a number without
+// The JSON is not read by Foundation because exiftool writes any value that looks like a number without
 // quotes: the title `1.10` would come back as `1.1`, the fraction of a second `070` survives only as text.
+
+import LibraryJSON
 
 /// The tags of one file.
 struct ExifTags: Sendable, Equatable {
@@ -21,14 +23,14 @@ struct ExifTags: Sendable, Equatable {
 
   /// Reads exiftool's answer; nil when it is not an array with one object of flat values.
   init?(json: [UInt8]) {
-    guard case .list(let files)? = JSONText.parse(json), files.count == 1, case .object(let members) = files[0] else {
+    guard case .list(let files)? = JSON(foreign: json), files.count == 1, case .object(let members) = files[0] else {
       return nil
     }
-    for (key, value) in members {
-      let parts = key.split(separator: ":")
+    for member in members {
+      let parts = member.key.split(separator: ":")
       guard let tag = parts.last, parts.count > 1 else { continue }
       let isPreferred = !parts.dropFirst().dropLast().contains { $0.hasPrefix("Copy") }
-      let value = Value(group: String(parts[0]), isPreferred: isPreferred, texts: value.texts)
+      let value = Value(group: String(parts[0]), isPreferred: isPreferred, texts: member.value.texts)
       values[String(tag), default: []].append(value)
     }
     for tag in values.keys {

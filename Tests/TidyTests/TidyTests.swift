@@ -108,6 +108,13 @@ struct RuleTests {
     Case(rule: .noFoundationBelow, path: "Sources/LMDB/A.swift", contents: "internal import Foundation", line: 1),
     Case(rule: .noFoundationBelow, path: "Sources/PhotoLedger/A.swift", contents: "import Foundation", line: nil),
     Case(rule: .arrows, path: "Sources/MediaImport/A.swift", contents: "import Glibc\nimport LMDB", line: 2),
+    Case(
+      rule: .arrowsOfTests, path: "Tests/CountedTreeTests/A.swift",
+      contents: "@testable import CountedTree\nimport PhotoLedger", line: 2),
+    Case(rule: .arrowsOfTests, path: "Tests/LMDBTests/A.swift", contents: "import benchmarks", line: 1),
+    Case(
+      rule: .arrowsOfTests, path: "Tests/EventLogTests/A.swift",
+      contents: "@testable import EventLog\nimport LMDB\nimport TestSupport", line: nil),
     Case(rule: .arrows, path: "Migrations/A.swift", contents: "public import PhotoLedger", line: 1),
     Case(rule: .arrows, path: "Sources/PhotoLedger/A.swift", contents: "package import EventLog", line: nil),
     Case(rule: .onlyOneTouchesLMDB, path: "Sources/EventLog/A.swift", contents: "import CLMDB", line: 1),

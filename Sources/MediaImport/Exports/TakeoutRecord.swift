@@ -1,4 +1,5 @@
-internal import PhotoLedger
+import LibraryJSON
+import PhotoLedger
 
 /// What one JSON file of a Takeout says.
 enum TakeoutRecord: Sendable {
@@ -21,7 +22,7 @@ enum TakeoutRecord: Sendable {
 
   /// Reads a file, by its content and not by its name, which is in the language of the account.
   init(_ bytes: [UInt8]) {
-    guard let json = JSONText.parse(bytes), case .object = json else {
+    guard let json = JSON(foreign: bytes), case .object = json else {
       self = .other
       return
     }
@@ -52,20 +53,9 @@ enum TakeoutRecord: Sendable {
     self = .item(Item(title: title, layer: layer, takenTime: seconds, isPartnerShared: isPartnerShared))
   }
 
-  private static func place(_ json: JSONText?) -> Location? {
+  private static func place(_ json: JSON?) -> Location? {
     guard let json else { return nil }
     func number(_ name: String) -> Double? { json[name]?.texts.first.flatMap { Double($0) } }
     return Limits.location(number("latitude"), number("longitude"), number("altitude"))
   }
-}
-
-extension JSONText {
-  /// The first member of an object with a name.
-  subscript(name: String) -> JSONText? {
-    guard case .object(let members) = self else { return nil }
-    return members.first { $0.0 == name }?.1
-  }
-
-  /// Whether a member is true; nil if there is none.
-  func isTrue(_ name: String) -> Bool? { self[name].map { $0 == .text("true") } }
 }

@@ -11,6 +11,8 @@
 // Everything else (anchors, tags, flows) is kept as plain text or passed over, so a file that uses it gives less and
 // never something wrong. Rejected: a whole YAML parser, whose aliases and tags are what hostile files are made of.
 
+import LibraryJSON
+
 /// The scalars of a YAML text, by the path of their keys: `Title`, `Details.Keywords`, `Photos[].UID`.
 struct YAMLText {
   private var values: [String: [String]] = [:]
@@ -68,7 +70,7 @@ struct YAMLText {
     if text.count >= 2, text.hasPrefix("'"), text.hasSuffix("'") {
       return String(text.dropFirst().dropLast()).replacing("''", with: "'")
     }
-    guard text.hasPrefix("\""), case .text(let plain)? = JSONText.parse(Array(text.utf8)) else { return text }
+    guard text.hasPrefix("\""), case .text(let plain)? = JSON(foreign: Array(text.utf8)) else { return text }
     return plain
   }
 }

@@ -41,6 +41,16 @@ import Testing
     #expect(figures.allSatisfy { ($0["medianNanoseconds"] as? Double ?? $0["bytes"] as? Double ?? 0) > 0 })
   }
 
+  @Test(
+    "backlogs of thousands of commits, and photos as cameras make them, give right answers",
+    .enabled(if: Dose.isFull, "PHOTOLEDGER_TEST_DOSE=4 runs it"))
+  func full() throws {
+    let (output, end) = try run(
+      ["--development", "--size", "1000", "--repetitions", "1", "--filter", "S14 one asset", "--filter", "S27"])
+    #expect(end == .status(0), "\(output)")
+    #expect(output.contains("S14 one asset read at each of 16000 commits"))
+  }
+
   private let storeRows = [
     "S5 floor: LMDB scan of the same rows and tree build", "S5 floor: LMDB scan of the same order and tree build",
     "S1 one event, log alone, no sync, floor: LMDB", "S2 one event with its projections, no sync",
@@ -51,7 +61,8 @@ import Testing
     "S11 rebuild of all projections, an event", "S11 floor: the same hashes alone, an event",
     "S11 verification of the chain on one core, an event", "S11 verification of the chain, an event",
     "S12 commit to callback, durable", "S12 a commit of 100 writers at once, durable", "S13 commit to the told",
-    "S14 catching up composed, a commit", "S15 album, remove 1000 in the middle, details",
+    "S14 catching up composed, a commit", "S14 one asset read at each of 160 commits",
+    "S15 album, remove 1000 in the middle, details",
     "S15 album, move the last to the front, bytes logged", "M1 memory of a second observer",
     "proof checkpoint, an event", "proof inclusion, first of a process", "proof inclusion, later",
     "proof consistency, later", "S16 as of, open", "S16 as of, newest first", "S16 snapshots made, an event",
