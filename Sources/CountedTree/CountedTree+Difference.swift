@@ -54,7 +54,7 @@ extension CountedTree {
 
   /// A node that may differ, with the position of its first element in its tree.
   @usableFromInline
-  struct Stretch {
+  struct Subtree {
     @usableFromInline let body: Body
     @usableFromInline let start: Int
 
@@ -73,17 +73,17 @@ extension CountedTree {
   }
 
   @inlinable
-  static func top(_ root: Node<Element>?) -> [Stretch] { root.map { [Stretch(Body($0), 0)] } ?? [] }
+  static func top(_ root: Node<Element>?) -> [Subtree] { root.map { [Subtree(Body($0), 0)] } ?? [] }
 
   /// Replaces the nodes of one height by their children; the lower tree's root waits for its level.
   @inlinable
-  static func opened(_ stretches: [Stretch], at height: Int) -> [Stretch] {
-    guard stretches.first?.body.height == height else { return stretches }
-    var children: [Stretch] = []
-    children.reserveCapacity(stretches.reduce(0) { $0 + $1.body.count })
-    for stretch in stretches {
-      for slot in 0..<stretch.body.count {
-        children.append(Stretch(stretch.body.child(slot), stretch.start + stretch.body.starts[slot]))
+  static func opened(_ subtrees: [Subtree], at height: Int) -> [Subtree] {
+    guard subtrees.first?.body.height == height else { return subtrees }
+    var children: [Subtree] = []
+    children.reserveCapacity(subtrees.reduce(0) { $0 + $1.body.count })
+    for subtree in subtrees {
+      for slot in 0..<subtree.body.count {
+        children.append(Subtree(subtree.body.child(slot), subtree.start + subtree.body.starts[slot]))
       }
     }
     return children
@@ -91,9 +91,9 @@ extension CountedTree {
 
   /// Takes the nodes that stand in both lists out of both.
   @inlinable
-  static func strikeShared(_ olds: inout [Stretch], _ news: inout [Stretch]) {
+  static func strikeShared(_ olds: inout [Subtree], _ news: inout [Subtree]) {
     var (left, right) = (0, 0)
-    var (keptOld, keptNew): ([Stretch], [Stretch]) = ([], [])
+    var (keptOld, keptNew): ([Subtree], [Subtree]) = ([], [])
     while left < olds.count, right < news.count {
       if olds[left].body.header == news[right].body.header {
         left += 1
@@ -113,7 +113,7 @@ extension CountedTree {
 
   /// Compares the elements of leaves.
   @inlinable
-  static func compare(_ olds: [Stretch], _ news: [Stretch]) -> Difference {
+  static func compare(_ olds: [Subtree], _ news: [Subtree]) -> Difference {
     var (removed, inserted): ([Int], [Int]) = ([], [])
     var (old, new) = (Reader(olds), Reader(news))
     while let left = old.current, let right = new.current {
@@ -142,12 +142,12 @@ extension CountedTree {
   /// Reads the elements of a list of leaves in order.
   @usableFromInline
   struct Reader {
-    @usableFromInline let leaves: [Stretch]
+    @usableFromInline let leaves: [Subtree]
     @usableFromInline var leaf = 0
     @usableFromInline var index = 0
 
     @inlinable
-    init(_ leaves: [Stretch]) { self.leaves = leaves }
+    init(_ leaves: [Subtree]) { self.leaves = leaves }
 
     @inlinable var current: UnsafeMutablePointer<Element>? {
       leaf < leaves.count ? leaves[leaf].body.elements + index : nil

@@ -38,11 +38,11 @@ extension EventLog {
   ) throws(EventLogError) -> LogVerification {
     precondition(first >= 1, "Events are counted from 1.")
     precondition(first == 1 || sizes.isEmpty, "A Merkle tree has every event from the first on.")
-    return try verifyStretch(from: first, to: last, statesAt: sizes, in: t, progress: progress)
+    return try verifyRange(from: first, to: last, statesAt: sizes, in: t, progress: progress)
   }
 
   /// The same, where states are of what may come in front too.
-  private func verifyStretch(
+  private func verifyRange(
     from first: UInt64, to last: UInt64?, statesAt sizes: Set<UInt64>,
     in t: borrowing some TransactionReading & ~Copyable, progress: (UInt64) -> Continuation = { _ in .proceed }
   ) throws(EventLogError) -> LogVerification {
@@ -73,12 +73,12 @@ extension EventLog {
 
 extension EventLog {
   #if DEBUG
-    private static let stretchEvents: UInt64 = 8
+    private static let rangeEvents: UInt64 = 8
   #else
-    private static let stretchEvents: UInt64 = 8192
+    private static let rangeEvents: UInt64 = 8192
   #endif
   /// The number of ranges that are checked between two checks for cancellation.
-  private static let stretchesAtOnce = 8
+  private static let rangesAtOnce = 8
 
   /// Recomputes the whole log as `verify` does, with the same result, on some of the machine's cores.
   ///
@@ -98,15 +98,15 @@ extension EventLog {
     let storedHead: Head
     do { storedHead = try head(t) } catch { return try verify(statesAt: sizes, in: t, progress: progress) }
     let last = storedHead.sequence
-    guard last > Self.stretchEvents else { return try verify(statesAt: sizes, in: t, progress: progress) }
+    guard last > Self.rangeEvents else { return try verify(statesAt: sizes, in: t, progress: progress) }
     var found = LogVerification(head: .empty)
     if progress(0) == .stop { return found }
     while found.head.sequence < last {
-      let stretches = stretches(after: found.head.sequence, upTo: last, t)
-      let parts = t.onSeveralCores(stretches.count) { index, t in
-        let stretch = stretches[index]
+      let ranges = ranges(after: found.head.sequence, upTo: last, t)
+      let parts = t.onSeveralCores(ranges.count) { index, t in
+        let range = ranges[index]
         return Result { () throws(EventLogError) in
-          try verifyStretch(from: stretch.lowerBound, to: stretch.upperBound, statesAt: sizes, in: t)
+          try verifyRange(from: range.lowerBound, to: range.upperBound, statesAt: sizes, in: t)
         }
       }
       for part in parts {
@@ -123,18 +123,18 @@ extension EventLog {
   }
 
   /// The next ranges of whole commits after an event.
-  private func stretches(
+  private func ranges(
     after first: UInt64, upTo last: UInt64, _ t: borrowing ReadTransaction
   ) -> [ClosedRange<UInt64>] {
-    var stretches: [ClosedRange<UInt64>] = []
+    var ranges: [ClosedRange<UInt64>] = []
     var reached = first
-    while reached < last && stretches.count < Self.stretchesAtOnce {
-      var end = last - reached > Self.stretchEvents ? reached + Self.stretchEvents : last
+    while reached < last && ranges.count < Self.rangesAtOnce {
+      var end = last - reached > Self.rangeEvents ? reached + Self.rangeEvents : last
       while end < last, !endsCommit(end, t) { end += 1 }
-      stretches.append(reached + 1...end)
+      ranges.append(reached + 1...end)
       reached = end
     }
-    return stretches
+    return ranges
   }
 
   /// Whether an event is the last of its commit. True also for what cannot be read: there the check will end.

@@ -213,10 +213,10 @@ struct KeepingCommandTests {
   }
 
   /// When a compaction is killed, by what is seen of it in the folder.
-  enum Moment: CaseIterable { case begun, writing, renamed }
+  enum KillPoint: CaseIterable { case begun, writing, renamed }
 
-  @Test("a compaction that is killed leaves the old store or the new one, whole", arguments: Moment.allCases)
-  func killed(moment: Moment) throws {
+  @Test("a compaction that is killed leaves the old store or the new one, whole", arguments: KillPoint.allCases)
+  func killed(point: KillPoint) throws {
     let sandbox = try Sandbox()
     for _ in 0..<3 { _ = try sandbox.makeAssets(60) }
     let chain = try Self.chain(sandbox)
@@ -230,7 +230,7 @@ struct KeepingCommandTests {
       let running = try Running(sandbox, ["compact"])
       while running.child.isRunning {
         let isReached =
-          switch moment {
+          switch point {
           case .begun: status("rewriting") != nil
           case .writing: (status("rewriting/data.mdb")?.st_size ?? 0) > 65_536
           case .renamed: status("data.mdb").map { $0.st_ino != inode } ?? false

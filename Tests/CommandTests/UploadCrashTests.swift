@@ -16,7 +16,7 @@
     "Uploads to a server that is killed", .enabled(if: SamplePhotos.areInstalled("exiftool")), .timeLimit(.minutes(10)))
   struct UploadCrashTests {
     /// When the server is killed.
-    enum Moment: Sendable, CustomTestStringConvertible {
+    enum KillPoint: Sendable, CustomTestStringConvertible {
       /// After so many thousandths of the bytes.
       case bytes(Int)
       /// So many milliseconds after the last byte.
@@ -31,10 +31,10 @@
       var testDescription: String { "\(self)" }
     }
 
-    private static let moments: [Moment] = {
+    private static let points: [KillPoint] = {
       var random = SeededGenerator(seed: 1)
-      let places: [Moment] = (0..<Dose.of(3)).map { _ in .bytes(Int.random(in: 1...999, using: &random)) }
-      let delays: [Moment] = (0..<Dose.of(4)).map { _ in .milliseconds(Int.random(in: 0...400, using: &random)) }
+      let places: [KillPoint] = (0..<Dose.of(3)).map { _ in .bytes(Int.random(in: 1...999, using: &random)) }
+      let delays: [KillPoint] = (0..<Dose.of(4)).map { _ in .milliseconds(Int.random(in: 0...400, using: &random)) }
       return [.bytes(0), .bytes(1000), .stored, .committed, .recorded] + places + delays
     }()
 
@@ -52,10 +52,10 @@
       }
     }
 
-    private static func wait(for moment: Moment, _ data: Data, _ id: String, _ sandbox: Sandbox) throws {
+    private static func wait(for point: KillPoint, _ data: Data, _ id: String, _ sandbox: Sandbox) throws {
       let sha256 = Array(data).sha256
       let digits = sha256.hexadecimal
-      switch moment {
+      switch point {
       case .bytes: return
       case .milliseconds(let count): usleep(UInt32(count) * 1000)
       case .stored:
@@ -95,7 +95,7 @@
       let sandbox = try Sandbox()
       var served = try ServedLibrary(sandbox)
       let key = served.key
-      for (number, moment) in Self.moments.enumerated() {
+      for (number, point) in Self.points.enumerated() {
         let data = Self.photo(number)
         let client = try served.begin(
           "POST", "/v1/uploads?name=\(number).jpg", nil, ["Upload-Complete: ?1", "Content-Length: \(data.count)"])
@@ -104,9 +104,9 @@
           interim.split(whereSeparator: \.isNewline).first { $0.lowercased().hasPrefix("location: ") }
             .map { String($0.dropFirst(10)) }, "\(interim)")
         var sentCount = data.count
-        if case .bytes(let share) = moment { sentCount = data.count * share / 1000 }
+        if case .bytes(let share) = point { sentCount = data.count * share / 1000 }
         client.send(Array(data.prefix(sentCount)))
-        try Self.wait(for: moment, data, String(place.dropFirst("/v1/uploads/".count)), sandbox)
+        try Self.wait(for: point, data, String(place.dropFirst("/v1/uploads/".count)), sandbox)
         kill(served.running.child.identifier, SIGKILL)
         #expect(try served.running.finish().status == -1)
 
@@ -118,14 +118,14 @@
         let library = try PhotoLibrary(at: URL(filePath: sandbox.library))
         defer { library.close() }
         let found = try library.assets(withContent: Array(data).sha256)
-        #expect(found.map(\.localIdentifier) == [asset], "\(moment)")
-        #expect(try library.fetchAssets().count == number + 1, "\(moment)")
+        #expect(found.map(\.localIdentifier) == [asset], "\(point)")
+        #expect(try library.fetchAssets().count == number + 1, "\(point)")
         let resource = try #require(try library.resources(of: found[0]).first)
-        #expect(try Data(contentsOf: library.url(of: resource, in: found[0])) == data, "\(moment)")
+        #expect(try Data(contentsOf: library.url(of: resource, in: found[0])) == data, "\(point)")
         #expect(resource.originalFilename == "\(number).jpg")
         #expect(try served.ask("DELETE", place).status == 204)
         let left = try FileManager.default.contentsOfDirectory(atPath: "\(sandbox.library)/server/uploads")
-        #expect(left == ["lock"], "\(moment)")
+        #expect(left == ["lock"], "\(point)")
       }
       #expect(try served.running.finish(interrupting: true).status == 0)
       #expect(try sandbox.run(["verify", "--content"]).status == 0)

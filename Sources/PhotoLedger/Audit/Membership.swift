@@ -83,21 +83,7 @@ private struct MemberBook {
   init(container: ObjectNumber) { self.container = container }
 
   mutating func note(_ event: Event, _ origin: AuditOrigin) {
-    switch event {
-    case .arranged(let arranged) where arranged.container == container:
-      for place in arranged.places { move(place.child, from: place.old, to: place.new, origin) }
-    case .assetCreated(let existence):
-      for place in existence.places where place.container == container {
-        move(existence.row.number, from: nil, to: place.key, origin)
-      }
-    case .assetPurged(let existence):
-      for place in existence.places where place.container == container {
-        move(existence.row.number, from: place.key, to: nil, origin)
-      }
-    case .collectionCreated(let existence) where existence.row.parent == container:
-      move(existence.row.number, from: nil, to: existence.key, origin)
-    default: break
-    }
+    event.forEachPlacement { if $0.container == container { move($0.child, from: $0.old, to: $0.new, origin) } }
   }
 
   private mutating func move(_ child: ObjectNumber, from old: OrderKey?, to new: OrderKey?, _ origin: AuditOrigin) {

@@ -31,7 +31,7 @@ extension FetchResult {
   /// - Complexity: O(n log n), in memory that does not depend on n unless the result is complete.
   package func forEachPiece(_ body: ([Element]) throws -> Void) throws {
     let (store, load) = (store, load)
-    try forEachPiece({ numbers, moment, t in try numbers.map { try load.load(store, $0, moment, t) } }, body)
+    try forEachPiece({ numbers, point, t in try numbers.map { try load.load(store, $0, point, t) } }, body)
   }
 
   /// Gives what is made of the objects of each piece; pieces are made on several cores, ahead of the body, and given in
@@ -39,7 +39,7 @@ extension FetchResult {
   func forEachPiece<Piece: Sendable>(
     _ make:
       @escaping @Sendable (
-        ArraySlice<ObjectNumber>, ObjectLoader<Element>.Moment, borrowing StoreReading
+        ArraySlice<ObjectNumber>, ObjectLoader<Element>.ReadPoint, borrowing StoreReading
       ) throws -> Piece,
     _ body: (Piece) throws -> Void
   ) throws {
@@ -52,7 +52,8 @@ extension FetchResult {
   }
 
   private func makePieces<Piece: Sendable>(
-    _ make: @Sendable (ArraySlice<ObjectNumber>, ObjectLoader<Element>.Moment, borrowing StoreReading) throws -> Piece,
+    _ make:
+      @Sendable (ArraySlice<ObjectNumber>, ObjectLoader<Element>.ReadPoint, borrowing StoreReading) throws -> Piece,
     _ give: (Piece) -> Bool
   ) throws {
     var (position, place) = (0, nil as NarrowKey?)
@@ -66,10 +67,10 @@ extension FetchResult {
         place = last
         let frame = state.frame
         let sequence = try store.core.log.head(t).sequence == frame.sequence ? LibraryStore.now : frame.sequence
-        let moment = (frame.commit, sequence, frame.plan.query.access)
+        let point = (frame.commit, sequence, frame.plan.query.access)
         let starts = Array(stride(from: 0, to: numbers.count, by: Self.pieceCount))
         let pieces = try t.onSeveralCores(starts.count) { part, t in
-          try make(numbers[starts[part]..<Swift.min(starts[part] + Self.pieceCount, numbers.count)], moment, t)
+          try make(numbers[starts[part]..<Swift.min(starts[part] + Self.pieceCount, numbers.count)], point, t)
         }
         t.letGoOfPages()
         return pieces
@@ -117,10 +118,10 @@ extension PhotoLibrary {
   package func forEachAsset(
     of result: FetchResult<Asset>, _ body: (Asset, AssetDetails) throws -> Void
   ) throws {
-    try result.forEachPiece { numbers, moment, t in
+    try result.forEachPiece { numbers, point, t in
       try numbers.map { number in
-        let asset = try result.load.load(result.store, number, moment, t)
-        return (asset, try self.details(of: asset, at: moment.sequence, t))
+        let asset = try result.load.load(result.store, number, point, t)
+        return (asset, try self.details(of: asset, at: point.sequence, t))
       }
     } _: { piece in
       for (asset, details) in piece { try body(asset, details) }
@@ -138,11 +139,11 @@ extension PhotoLibrary {
     _ write: @escaping @Sendable (Asset, AssetDetails, inout JSONBytes) throws -> Void,
     _ body: (borrowing JSONBytes) throws -> Void
   ) throws {
-    try result.forEachPiece { numbers, moment, t in
+    try result.forEachPiece { numbers, point, t in
       try WrittenLines { bytes in
         for number in numbers {
-          let asset = try result.load.load(result.store, number, moment, t)
-          try write(asset, try self.details(of: asset, at: moment.sequence, t), &bytes)
+          let asset = try result.load.load(result.store, number, point, t)
+          try write(asset, try self.details(of: asset, at: point.sequence, t), &bytes)
           bytes.endLine()
         }
       }

@@ -145,20 +145,20 @@ extension FetchResult where Element == PhotoCollection {
 
 /// How an object of a result is read as of the result's commit.
 struct ObjectLoader<Element: Sendable>: Sendable {
-  typealias Moment = (commit: UInt64, sequence: UInt64, access: Access)
-  let load: @Sendable (LibraryStore, ObjectNumber, Moment, borrowing StoreReading) throws -> Element
+  typealias ReadPoint = (commit: UInt64, sequence: UInt64, access: Access)
+  let load: @Sendable (LibraryStore, ObjectNumber, ReadPoint, borrowing StoreReading) throws -> Element
 }
 
 extension ObjectLoader<Asset> {
-  static let asset = ObjectLoader { store, number, moment, t in
-    guard let row = try store.assetRow(number, at: moment.sequence, t) else { throw store.vanished(number) }
-    return Asset(row: row, commit: moment.commit)
+  static let asset = ObjectLoader { store, number, point, t in
+    guard let row = try store.assetRow(number, at: point.sequence, t) else { throw store.vanished(number) }
+    return Asset(row: row, commit: point.commit)
   }
 }
 
 extension ObjectLoader<PhotoCollection> {
-  static let collection = ObjectLoader { store, number, moment, t in
-    guard let row = try store.collectionRow(number, at: moment.sequence, t) else { throw store.vanished(number) }
-    return PhotoCollection(row: row.seen(by: moment.access), commit: moment.commit)
+  static let collection = ObjectLoader { store, number, point, t in
+    guard let row = try store.collectionRow(number, at: point.sequence, t) else { throw store.vanished(number) }
+    return PhotoCollection(row: row.seen(by: point.access), commit: point.commit)
   }
 }

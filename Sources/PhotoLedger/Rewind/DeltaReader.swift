@@ -39,13 +39,13 @@ struct DeltaReader {
     self.readsDetails = readsDetails
   }
 
-  private struct Stretch {
+  private struct LoadedCommit {
     let commit: Commit
     var events: [Event] = []
   }
 
   /// Those of the range that were not reverted yet, oldest first.
-  private var stretches: [Stretch] = []
+  private var loaded: [LoadedCommit] = []
   /// The edits of assets that are wanted as one; nil if each commit is wanted.
   private var composition: EditComposition?
 
@@ -61,17 +61,17 @@ struct DeltaReader {
     let commits = try log.commits(after: commit, in: t)
     let head = try log.head(t).commit
     if head > commit { try Self.checkRows(commits, after: commit, Int(clamping: head - commit)) }
-    stretches = try Self.read(commits, log, projections, t)
-    try loadStates(touchedBy: stretches, in: t)
+    loaded = try Self.read(commits, log, projections, t)
+    try loadStates(touchedBy: loaded, in: t)
     if let limit { try skip(after: limit) }
     var deltas: [Delta] = []
-    deltas.reserveCapacity(stretches.count)
-    while let stretch = stretches.popLast() {
-      let number = stretch.commit.number
-      var delta = Delta(from: number - 1, to: number, lastSequence: stretch.commit.lastSequence)
-      delta.commits = [CommitSummary(stretch.commit)]
+    deltas.reserveCapacity(loaded.count)
+    while let one = loaded.popLast() {
+      let number = one.commit.number
+      var delta = Delta(from: number - 1, to: number, lastSequence: one.commit.lastSequence)
+      delta.commits = [CommitSummary(one.commit)]
       delta.hasDetails = readsDetails
-      try goBack(over: [stretch], in: &delta)
+      try goBack(over: [one], in: &delta)
       deltas.append(delta)
     }
     return deltas.reversed()
@@ -89,16 +89,16 @@ struct DeltaReader {
     // Edits of descriptive metadata are not composed: a reader that needs them goes back over every event.
     composition = readsDetails ? nil : EditComposition()
     let commits: [Commit]
-    (commits, stretches) = try read(after: commit, composingThrough: limit, t)
+    (commits, loaded) = try read(after: commit, composingThrough: limit, t)
     composition?.finish()
     let wanted = commits.prefix { $0.number <= limit }
     guard let last = wanted.last, wanted.count == Int(last.number - commit) else { return nil }
-    try loadStates(touchedBy: stretches, in: t)
+    try loadStates(touchedBy: loaded, in: t)
     try skip(after: limit)
     var delta = Delta(from: commit, to: last.number, lastSequence: last.lastSequence)
     delta.commits = wanted.map { CommitSummary($0) }
     delta.hasDetails = readsDetails
-    try goBack(over: stretches, in: &delta)
+    try goBack(over: loaded, in: &delta)
     if let composition { try takeBack(composition, in: &delta, t) }
     return delta
   }
@@ -106,9 +106,9 @@ struct DeltaReader {
   /// Reads the events of commits that follow one another.
   private static func read<T: TransactionReading & ~Copyable>(
     _ commits: [Commit], _ log: EventLog, _ projections: Projections, _ t: borrowing T
-  ) throws -> [Stretch] {
+  ) throws -> [LoadedCommit] {
     guard let first = commits.first, let last = commits.last else { return [] }
-    var stretches: [Stretch] = []
+    var loaded: [LoadedCommit] = []
     var index = 0
     try log.read(after: first.firstSequence - 1, in: t) { record in
       if record.sequence > last.lastSequence { return .stop }
@@ -116,11 +116,11 @@ struct DeltaReader {
       guard index < commits.count, record.commit == commits[index].number else {
         throw LibraryError(.corrupted, "The log has no row for commit \(record.commit); run `verify`.")
       }
-      if stretches.last?.commit.number != record.commit { stretches.append(Stretch(commit: commits[index])) }
-      stretches[stretches.count - 1].events.append(try projections.event(record, in: t))
+      if loaded.last?.commit.number != record.commit { loaded.append(LoadedCommit(commit: commits[index])) }
+      loaded[loaded.count - 1].events.append(try projections.event(record, in: t))
       return .proceed
     }
-    return stretches
+    return loaded
   }
 
   /// Every commit has a row.
@@ -141,9 +141,9 @@ struct DeltaReader {
   /// the commits is kept.
   private mutating func read(
     after commit: UInt64, composingThrough limit: UInt64, _ t: borrowing StoreReading
-  ) throws -> (commits: [Commit], kept: [Stretch]) {
+  ) throws -> (commits: [Commit], kept: [LoadedCommit]) {
     let (log, projections, width) = (log, projections, UInt64(Self.commitsAtOnce))
-    var (commits, kept) = ([Commit](), [Stretch]())
+    var (commits, kept) = ([Commit](), [LoadedCommit]())
     let head = try log.head(t).commit
     var reached = commit
     while reached < head {
@@ -159,14 +159,14 @@ struct DeltaReader {
       }
       reached = start + min(partCount * width, head - start)
       for part in parts { commits += part.0 }
-      for var stretch in parts.lazy.flatMap(\.1) {
-        let number = stretch.commit.number
+      for var one in parts.lazy.flatMap(\.1) {
+        let number = one.commit.number
         if number <= limit, composition != nil {
-          stretch.events = try stretch.events.compactMap { event in
+          one.events = try one.events.compactMap { event in
             try checked { () throws(RowMismatch) in try composition?.add(event, of: number) }
           }
         }
-        if !stretch.events.isEmpty { kept.append(stretch) }
+        if !one.events.isEmpty { kept.append(one) }
       }
     }
     return (commits, kept)
@@ -175,10 +175,10 @@ struct DeltaReader {
   // MARK: The state at the end of the range
 
   private mutating func loadStates<T: TransactionReading & ~Copyable>(
-    touchedBy stretches: [Stretch], in t: borrowing T
+    touchedBy loaded: [LoadedCommit], in t: borrowing T
   ) throws {
-    for stretch in stretches {
-      for event in stretch.events { try load(event, in: t) }
+    for one in loaded {
+      for event in one.events { try load(event, in: t) }
     }
   }
 
@@ -272,18 +272,18 @@ struct DeltaReader {
 
   /// Reverts the commits after one without reporting them.
   private mutating func skip(after limit: UInt64) throws {
-    while let last = stretches.last, last.commit.number > limit {
+    while let last = loaded.last, last.commit.number > limit {
       for event in last.events.reversed() { try undo(event) }
-      stretches.removeLast()
+      loaded.removeLast()
     }
   }
 
   /// Goes back over commits, given oldest first, and notes what they did as one.
-  private mutating func goBack(over stretches: [Stretch], in delta: inout Delta) throws {
-    for stretch in stretches { noteClients(of: stretch, in: &delta) }
-    for stretch in stretches.reversed() {
-      let unsettled = noteStates(after: stretch, in: &delta)
-      for event in stretch.events.reversed() {
+  private mutating func goBack(over loaded: [LoadedCommit], in delta: inout Delta) throws {
+    for one in loaded { noteClients(of: one, in: &delta) }
+    for one in loaded.reversed() {
+      let unsettled = noteStates(after: one, in: &delta)
+      for event in one.events.reversed() {
         notePlaces(of: event, in: &delta)
         try undo(event)
       }
@@ -348,9 +348,9 @@ struct DeltaReader {
   }
 
   /// Records the final positions of the objects of a commit, unless a later one already did.
-  private func noteStates(after stretch: Stretch, in delta: inout Delta) -> Unsettled {
+  private func noteStates(after one: LoadedCommit, in delta: inout Delta) -> Unsettled {
     var unsettled = Unsettled()
-    for event in stretch.events {
+    for event in one.events {
       for number in event.touched {
         if let row = assets[number] {
           let touch = delta.assets[number]
@@ -393,8 +393,8 @@ struct DeltaReader {
     }
   }
 
-  private func noteClients(of stretch: Stretch, in delta: inout Delta) {
-    for event in stretch.events {
+  private func noteClients(of one: LoadedCommit, in delta: inout Delta) {
+    for event in one.events {
       switch event {
       case .clientRegistered(let row):
         delta.clients[row.number] = Replacement(old: .notDetermined, new: row.readWrite.status)
@@ -408,19 +408,7 @@ struct DeltaReader {
   }
 
   private func notePlaces(of event: Event, in delta: inout Delta) {
-    switch event {
-    case .arranged(let arranged):
-      for place in arranged.places { note(place.child, in: arranged.container, from: place.old, to: place.new, &delta) }
-    case .collectionCreated(let existence):
-      note(existence.row.number, in: existence.row.parent, from: nil, to: existence.key, &delta)
-    case .assetPurged(let existence):
-      let number = existence.row.number
-      for place in existence.places { note(number, in: place.container, from: place.key, to: nil, &delta) }
-    case .assetCreated(let existence):
-      let number = existence.row.number
-      for place in existence.places { note(number, in: place.container, from: nil, to: place.key, &delta) }
-    default: break
-    }
+    event.forEachPlacement { note($0.child, in: $0.container, from: $0.old, to: $0.new, &delta) }
   }
 
   /// Records a change of position; events are read newest first, so the first one has the final position.

@@ -82,17 +82,8 @@ extension LibraryStore {
     var places: [ObjectNumber: OrderKey] = [:]
     for place in try core.projections.places(of: child, in: t) { places[place.container] = place.key }
     try goBack(child, to: sequence, t) { inverse in
-      switch inverse {
-      case .arranged(let arranged):
-        for place in arranged.places where place.child == child { places[arranged.container] = place.new }
-      case .assetCreated(let existence) where existence.row.number == child:
-        for place in existence.places { places[place.container] = place.key }
-      case .assetPurged(let existence) where existence.row.number == child: places = [:]
-      case .collectionCreated(let existence) where existence.row.number == child:
-        places[existence.row.parent] = existence.key
-      case .collectionErased(let existence) where existence.row.number == child: places = [:]
-      default: break
-      }
+      if inverse.ended == child { return places = [:] }
+      inverse.forEachPlacement { if $0.child == child { places[$0.container] = $0.new } }
     }
     return places
   }
@@ -106,20 +97,8 @@ extension LibraryStore {
   ) throws -> [(key: OrderKey, number: ObjectNumber)] {
     var changed: [ObjectNumber: OrderKey?] = [:]
     func note(_ inverse: Event) {
-      switch inverse {
-      case .arranged(let arranged) where arranged.container == container:
-        for place in arranged.places { changed.updateValue(place.new, forKey: place.child) }
-      case .assetCreated(let existence):
-        if let place = existence.places.first(where: { $0.container == container }) {
-          changed.updateValue(place.key, forKey: existence.row.number)
-        }
-      case .assetPurged(let existence): changed.updateValue(nil, forKey: existence.row.number)
-      case .collectionCreated(let existence) where existence.row.parent == container:
-        changed.updateValue(existence.key, forKey: existence.row.number)
-      case .collectionErased(let existence) where existence.row.parent == container:
-        changed.updateValue(nil, forKey: existence.row.number)
-      default: break
-      }
+      if let ended = inverse.ended { changed.updateValue(nil, forKey: ended) }
+      inverse.forEachPlacement { if $0.container == container { changed.updateValue($0.new, forKey: $0.child) } }
     }
     let isDone = try withSnapshots(of: container, at: sequence, t) { opened, s, way in
       try goBack(container, to: way[way.count - 1].end, t, note)

@@ -81,17 +81,8 @@ extension LibraryStore {
   ) throws -> OrderKey? {
     var key = try core.projections.key(of: child, in: container, t)
     try goBack(child, to: sequence, t) { event in
-      switch event {
-      case .arranged(let arranged) where arranged.container == container:
-        if let place = arranged.places.first(where: { $0.child == child }) { key = place.new }
-      case .assetCreated(let existence) where existence.row.number == child:
-        if let place = existence.places.first(where: { $0.container == container }) { key = place.key }
-      case .assetPurged(let existence) where existence.row.number == child: key = nil
-      case .collectionErased(let existence) where existence.row.number == child: key = nil
-      case .collectionCreated(let existence) where existence.row.number == child && existence.row.parent == container:
-        key = existence.key
-      default: break
-      }
+      if event.ended == child { return key = nil }
+      event.forEachPlacement { if $0.child == child, $0.container == container { key = $0.new } }
     }
     return key
   }

@@ -18,25 +18,25 @@ import Synchronization
 extension LibraryStore {
   /// The approximate number of rows in a range; waking a thread for fewer takes longer than reading them.
   #if DEBUG
-    private static let stretchRows = 8
+    private static let rangeRows = 8
   #else
-    private static let stretchRows = 16_384
+    private static let rangeRows = 16_384
   #endif
 
   /// The keys of all assets that a plan admits, in the order of their numbers.
   /// - Complexity: O(n), on some of the machine's cores.
   func scanAssets<Key: PlannedKey>(_ plan: QueryPlan, _ t: borrowing StoreReading) throws -> GatheredKeys<Key> {
-    let stretches = try assetStretches(t)
-    guard stretches.count > 1 else { return try stretches.first.map { try gather($0, plan, t) } ?? GatheredKeys() }
+    let ranges = try assetRanges(t)
+    guard ranges.count > 1 else { return try ranges.first.map { try gather($0, plan, t) } ?? GatheredKeys() }
     let plans = PlansOfCores(plan)
     return GatheredKeys(
-      joining: try t.onSeveralCores(stretches.count) { index, t in
-        try plans.with { plan in try gather(stretches[index], plan, t) }
+      joining: try t.onSeveralCores(ranges.count) { index, t in
+        try plans.with { plan in try gather(ranges[index], plan, t) }
       })
   }
 
   /// The numbers of all assets, divided into ranges.
-  private func assetStretches(_ t: borrowing StoreReading) throws -> [ClosedRange<ObjectNumber>] {
+  private func assetRanges(_ t: borrowing StoreReading) throws -> [ClosedRange<ObjectNumber>] {
     let assets = core.projections.assets
     var cursor = try t.cursor(in: assets)
     guard let first = try cursor.first()?.integerKey, let last = try cursor.last()?.integerKey else { return [] }
@@ -45,7 +45,7 @@ extension LibraryStore {
       throw LibraryError(
         .corrupted, "The library has an asset with the invalid number \(last); stop and run `verify`.")
     }
-    let count = UInt64(max(1, try t.count(of: assets) / Self.stretchRows))
+    let count = UInt64(max(1, try t.count(of: assets) / Self.rangeRows))
     let width = (last - first) / count + 1
     return stride(from: first, through: last, by: UInt64.Stride(clamping: width)).map { start in
       start...min(last, start + (width - 1))
@@ -53,11 +53,11 @@ extension LibraryStore {
   }
 
   private func gather<Key: PlannedKey>(
-    _ stretch: ClosedRange<ObjectNumber>, _ plan: QueryPlan, _ t: borrowing StoreReading
+    _ range: ClosedRange<ObjectNumber>, _ plan: QueryPlan, _ t: borrowing StoreReading
   ) throws -> GatheredKeys<Key> {
     var keys = GatheredKeys<Key>()
-    try t.forEach(in: core.projections.assets, from: stretch.lowerBound) { number, bytes in
-      guard number <= stretch.upperBound else { return .stop }
+    try t.forEach(in: core.projections.assets, from: range.lowerBound) { number, bytes in
+      guard number <= range.upperBound else { return .stop }
       try bytes.withUnsafeBytes { bytes in
         let row = try AssetView(number: number, bytes: bytes)
         if plan.admits(row) { keys.append(plan.key(row, nil)) }

@@ -1,0 +1,48 @@
+// What an event does to the places of objects in containers, for every reader that follows one object or one container
+// forward or back. Rejected: each reader's own switch over events, of which none could be seen to be complete.
+
+/// A child that an event puts into a container (`old` nil), takes out of it (`new` nil) or gives another place in it.
+struct Placement: Equatable, Sendable {
+  var child: ObjectNumber
+  var container: ObjectNumber
+  var old: OrderKey?
+  var new: OrderKey?
+}
+
+extension Event {
+  /// Gives every place that the event gives, takes or changes, in the order in which it does.
+  func forEachPlacement(_ body: (Placement) throws -> Void) rethrows {
+    switch self {
+    case .arranged(let arranged):
+      for place in arranged.places {
+        try body(Placement(child: place.child, container: arranged.container, old: place.old, new: place.new))
+      }
+    case .assetCreated(let existence):
+      for place in existence.places {
+        try body(Placement(child: existence.row.number, container: place.container, old: nil, new: place.key))
+      }
+    case .assetPurged(let existence):
+      for place in existence.places {
+        try body(Placement(child: existence.row.number, container: place.container, old: place.key, new: nil))
+      }
+    case .collectionCreated(let existence):
+      let number = existence.row.number
+      try body(Placement(child: number, container: existence.row.parent, old: nil, new: existence.key))
+    case .collectionErased(let existence):
+      let number = existence.row.number
+      try body(Placement(child: number, container: existence.row.parent, old: existence.key, new: nil))
+    case .libraryCreated, .libraryForked, .assetsEdited, .assetErased, .collectionEdited, .clientRegistered,
+      .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened, .nothingChanged:
+      break
+    }
+  }
+
+  /// The asset or collection that is no more after the event, and so in no container.
+  var ended: ObjectNumber? {
+    switch self {
+    case .assetPurged(let existence): existence.row.number
+    case .collectionErased(let existence): existence.row.number
+    default: nil
+    }
+  }
+}
