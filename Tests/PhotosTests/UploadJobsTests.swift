@@ -127,7 +127,9 @@ struct UploadJobsTests {
     #expect(server.requests.allSatisfy { form == .none || $0.read <= 64 << 10 }, "A portion was too large.")
   }
 
-  @Test("cut at any byte, again and again, it goes on from where the server was", arguments: 0..<12)
+  @Test(
+    "cut at any byte, again and again, it goes on from where the server was",
+    arguments: 0..<Dose.of(3))
   func cut(seed: Int) async throws {
     var random = SeededGenerator(seed: UInt64(seed) + 100)
     let data = bytes(500_000, seed: UInt64(seed))

@@ -5,9 +5,12 @@ import Foundation
 //     PHOTOLEDGER_TEST_DOSE=8 swift test --filter HistoryTests
 //                           └── every long run is eight times as long as usual
 //
+//     usual   1   what `swift test` does: minutes for all tests
+//     full    4   what CI does: each kind of step occurs, which the tests assert
+//     soak   50   what finds the rare
+//
 // A run that is long enough to find what is rare makes everybody wait for it at every change. So the usual dose is
-// small, each step kind occurs in it (the tests assert that), and one variable lengthens all of them: CI gives some a
-// larger dose, a soak a larger one yet. Rejected: a variable for each test, which nobody remembers.
+// small, and one variable lengthens all of them. Rejected: a variable for each test, which nobody remembers.
 
 /// The length of random runs, as a multiple of the usual one.
 package enum Dose {
@@ -19,6 +22,9 @@ package enum Dose {
     }
     return factor
   }()
+
+  /// Whether runs are at least as long as in CI.
+  package static var isFull: Bool { factor >= 4 }
 
   /// So many at the usual dose.
   package static func of(_ count: Int) -> Int { Int((Double(count) * factor).rounded()) }
