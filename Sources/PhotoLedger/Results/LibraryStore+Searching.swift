@@ -41,19 +41,21 @@ extension LibraryStore {
   ) throws {
     let projections = core.projections
     var failure: (any Error)?
-    try rows { row, place in
-      guard plan.admits(row) else { return }
-      guard plan.asksForDetails else { return body(row, place) }
-      do {
-        guard let details = try projections.details(row.number, in: t) else {
-          throw projections.corruption("the details of asset \(row.number)")
+    try withoutActuallyEscaping(body) { body in
+      try rows { row, place in
+        guard plan.admits(row) else { return }
+        guard plan.asksForDetails else { return body(row, place) }
+        do {
+          guard let details = try projections.details(row.number, in: t) else {
+            throw projections.corruption("the details of asset \(row.number)")
+          }
+          guard let known = try projections.asset(row.number, in: t) else {
+            throw projections.corruption("the row of asset \(row.number)")
+          }
+          if plan.meetsCondition(known, details) { body(row, place) }
+        } catch {
+          failure = failure ?? error
         }
-        guard let known = try projections.asset(row.number, in: t) else {
-          throw projections.corruption("the row of asset \(row.number)")
-        }
-        if plan.meetsCondition(known, details) { body(row, place) }
-      } catch {
-        failure = failure ?? error
       }
     }
     if let failure { throw failure }
