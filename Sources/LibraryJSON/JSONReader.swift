@@ -6,8 +6,8 @@ package struct JSONError: Error, CustomStringConvertible {
 
 /// Reads JSON (RFC 8259), at most 64 levels deep.
 ///
-/// Strictly, there is no key twice, and all is UTF-8; whole numbers that fit 64 bits stay exact. Reading is linear in the
-/// length and never traps.
+/// Strictly, there is no key twice, and all is UTF-8; whole numbers that fit 64 bits stay exact. Reading is linear in
+/// the length and never traps.
 package struct JSONReader {
   /// Whose JSON it is.
   package enum Form: Sendable {
