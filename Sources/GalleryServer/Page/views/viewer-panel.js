@@ -13,6 +13,7 @@ import { fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
 import { clock } from './tile.js';
 import { AlbumTitles, albumsHolding } from './viewer-albums.js';
+import { cameraFacts } from './viewer-camera.js';
 import { dateForm, dateInWords, placeForm, placeInWords } from './viewer-forms.js';
 import { accessList, albumsIn, historyList, recordsOf, takeBack } from './viewer-history.js';
 
@@ -399,6 +400,7 @@ export class Panel {
           asset.adjustmentFormatIdentifier].filter(Boolean).join(', ') || t('value.yes')],
         asset.burstIdentifier && [t('fact.burst'), asset.burstIdentifier],
         asset.origin && [t('fact.origin'), asset.origin],
+        ...cameraFacts(asset.fileMetadata),
       ].filter(Boolean);
       return [h('h3', null, t('viewer.details')), h('dl', { class: 'viewer-facts' }, ...facts.map((fact) => {
         const [name, value] = /** @type {string[]} */ (fact);
