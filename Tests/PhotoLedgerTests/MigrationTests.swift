@@ -146,7 +146,8 @@ struct MigrationTests {
     #expect(reshaped == (version != "v1-first" ? [] : ["asset.created", "asset.purged", "assets.edited"]))
   }
 
-  @Test("a migration that is stopped or killed has not happened, and the next opening begins again", arguments: old)
+  // The step from format 4 writes a number: there is nothing in it to be stopped.
+  @Test("a migration that is stopped or killed has not happened, and the next opening begins again", arguments: rebuilt)
   func interrupted(version: String) async throws {
     let folder = try TemporaryFolder()
     let url = folder.place("library")

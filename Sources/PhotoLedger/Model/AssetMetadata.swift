@@ -117,8 +117,11 @@ extension AssetMetadata {
 
   private static func lines(_ texts: [String], _ byteCount: Int) -> [String] {
     var seen: Set<String> = []
-    let kept = texts.lazy.compactMap { line($0, byteCount) }.filter { seen.insert($0).inserted }
-    return Array(kept.prefix(Bounds.count))
+    var kept: [String] = []
+    for text in texts where kept.count < Bounds.count {
+      if let line = line(text, byteCount), seen.insert(line).inserted { kept.append(line) }
+    }
+    return kept
   }
 
   /// A text of one line: control characters are blanks; nil if nothing is left, or if it is too long.
