@@ -5,8 +5,8 @@ internal import PhotoLedger
 //     exiftool's tags ──▶ AssetMetadata ──▶ bounded ──▶ MediaMetadata.described ──▶ StatedFacts.metadata
 //                                                        the file alone              with sidecars and records
 //
-// Numbers come as exiftool's `-n` gives them: the flash as EXIF's bits, of which the lowest says that it fired, times in
-// seconds. Of a list of tags for one thing the first that the file has counts; XMP and IPTC lists are united.
+// Numbers come as exiftool's `-n` gives them: the flash as EXIF's bits, of which the lowest says that it fired, times
+// in seconds. Of a list of tags for one thing the first that the file has counts; XMP and IPTC lists are united.
 
 extension AssetMetadata {
   /// What the tags of one file say.

@@ -69,7 +69,7 @@ struct AssetMetadataTests {
     let words = try small.library.extendedMetadata(of: asset)
     #expect(words.caption == "By hand" && words.keywords == ["mine", "sea"] && asset.rating == .five)
     let token = try small.library.currentToken
-    try await small.change { $0.edit([id], reread) }
+    try await small.library.performChanges { $0.edit([id], reread) }
     #expect(try small.library.currentToken == token, "A reading that finds the same changes nothing.")
   }
 
@@ -154,7 +154,8 @@ struct AssetMetadataTests {
       ("people != \"Bo\"", false), ("NOT people == \"Ana\"", true), ("fileTitle BEGINSWITH \"Evening\"", true),
       ("keywords == \"sea\"", true), ("keywords == \"land\"", false), ("keywords IN {\"land\", \"sea\"}", true),
       ("keywords == NULL", false), ("caption LIKE \"*hand\"", true), ("caption == NULL", false),
-      ("originalFilename ENDSWITH[c] \".jpg\"", true), ("dataSize > 0", true), ("path == NULL", true),
+      ("originalFilename ENDSWITH[c] \".jpg\"", true), ("dataSize > 0", true), ("path == NULL", false),
+      ("path BEGINSWITH \"/invented/\"", true),
       ("isHidden == NO AND (iso > 9000 OR lens CONTAINS \"35\")", true),
       ("isHidden == YES OR iso == 400", true), ("isHidden == YES AND iso == 400", false),
     ])

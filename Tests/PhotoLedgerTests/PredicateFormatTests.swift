@@ -125,7 +125,7 @@ import Testing
       ("", 1, .malformedPredicate), ("isFavorite", 11, .malformedPredicate), ("isFavorite ==", 14, .malformedPredicate),
       ("isFavorite == YES AND", 22, .malformedPredicate), ("(isFavorite == YES", 19, .malformedPredicate),
       ("isFavorite == YES)", 18, .malformedPredicate), ("== 5", 1, .malformedPredicate),
-      ("keywords == 'x'", 1, .unknownKey), ("isHidden == YES AND Favorite == YES", 21, .unknownKey),
+      ("keyword == 'x'", 1, .unknownKey), ("isHidden == YES AND Favorite == YES", 21, .unknownKey),
       ("location.latitude > 5", 1, .unknownKey), ("localizedTitle == 'x'", 1, .unknownKey),
       ("mediaType == 'image'", 14, .wrongArgument), ("creationDate > 5", 16, .wrongArgument),
       ("creationDate > 'yesterday'", 16, .wrongArgument),

@@ -13,9 +13,9 @@ import EventLog
 // no camera has, removes control characters, and cuts lists. A request or an event with values beyond the bounds is
 // rejected. The bounds keep the metadata of an asset below 256 KiB.
 //
-// Rejected: metadata in the row of an asset, which every scan would read; an event of its own beside the creation, since
-// then an asset would exist for a moment without what its file says; the words of the file in `caption` alone, since
-// then an edit would leave nothing to return to.
+// Rejected: metadata in the row of an asset, which every scan would read; an event of its own beside the creation,
+// since then an asset would exist for a moment without what its file says; the words of the file in `caption` alone,
+// since then an edit would leave nothing to return to.
 
 /// What the files of an asset, and sidecars beside them, say about it; no counterpart in PhotoKit.
 ///

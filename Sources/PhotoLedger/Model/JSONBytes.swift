@@ -7,8 +7,8 @@
 //     "IMG_0001.HEIC"    word ▸ word ▸ tail          no byte of the word is < 0x20, ", \, 0x7F or 0xC2: copied as it is
 //     "a\u0085b"         0xC2 begins U+0080 … U+00BF; the half below U+00A0 are control characters, which are escaped
 //
-// What is spelled in the source is a `StaticString`, which is copied without a look at it. A literal would be taken for a
-// `String` by itself, so those overloads are disfavoured.
+// What is spelled in the source is a `StaticString`, which is copied without a look at it. A literal would be taken for
+// a `String` by itself, so those overloads are disfavoured.
 //
 // Commas are not counted: a value that follows anything but `{`, `[`, `:` or a line end wants one before it, and inside
 // a text none of them can be the last byte, since a text ends with its quote.

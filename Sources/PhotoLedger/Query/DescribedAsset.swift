@@ -1,14 +1,14 @@
 // Conditions on details: what a row of an asset does not hold (`PropertyKey.isDetail`).
 //
 //     isFavorite == YES AND (lens CONTAINS "35" OR duration > 9)
-//     └── rowPart ──────┘                                          decided by the row: the scan and its closures as ever
-//     └── the whole ────────────────────────────────────────────┘  by row and details, for those that the row part admits
+//     └── rowPart ──────┘                                        decided by the row: the scan and its closures
+//     └── the whole ───────────────────────────────────────────┘ by row and details, where the row part admits
 //
 // A fetch reads the details of the assets that the row part admits, and a commit has them at hand as for a search. So
 // fetching and following judge by one closure over `DescribedAsset`, as they do by one over rows.
 //
-// Invariant: what the whole admits, the row part admits. It keeps those parts of an outermost `AND` that name no detail,
-// and is `always` where there are none.
+// Invariant: what the whole admits, the row part admits. It keeps those parts of an outermost `AND` that name no
+// detail, and is `always` where there are none.
 //
 // Rejected: the details in the row (every scan would read them); an index for each property (each is a write for every
 // import; the words of all of them are in one index already, and a search there comes before the condition).

@@ -52,7 +52,8 @@ package final class QueryPlan: Sendable {
       && (query.sources == .all || !row.sourceType.isDisjoint(with: query.sources) || row.sourceType.isEmpty)
   }
 
-  /// Whether rows alone do not decide what belongs: the query of assets has a search, or its condition asks for details.
+  /// Whether rows alone do not decide what belongs: the query of assets has a search, or its condition asks for
+  /// details.
   var searchesDetails: Bool { asksForDetails || query.entity == .asset && query.search != nil }
 
   /// Whether the condition asks for details, which the rows do not hold.

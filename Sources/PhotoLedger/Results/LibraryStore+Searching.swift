@@ -32,7 +32,8 @@ extension LibraryStore {
     }
   }
 
-  /// Gives each asset of a reading of rows that a plan admits, judged by its details too if the condition asks for them.
+  /// Gives each asset of a reading of rows that a plan admits, judged by its details too if the condition asks for
+  /// them.
   /// - Parameter rows: the reading of the rows in the scope.
   /// - Complexity: one more read for each asset whose row is admitted.
   func forEachDescribed(

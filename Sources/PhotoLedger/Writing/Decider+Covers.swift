@@ -35,7 +35,7 @@ extension Decider {
         "Only an album can be given a cover, not the \(row.word) '\(row.title ?? "")'; name an album.")
     }
     if let asset { try checkIsShown(try self.asset(asset, t), in: row, t) }
-    // What a client does not see, it neither chooses again nor takes back.
+    // What a client does not see, it neither chooses again nor clears.
     guard row.seen(by: permission.access).cover != asset else { return }
     let isForeign = permission.access != .full && asset == nil && row.cover != row.creatorCover
     try recordCover(isForeign ? row.cover : asset, of: row, creatorsCover: try creatorsCover(asset, of: row, t), &t)
