@@ -118,7 +118,7 @@
       _ = try ChildProcess.stream(words + [url]) { text.append($0) }
       let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
       func value(_ name: String) -> Substring? {
-        lines.first { $0.contains(name) }?.split(separator: " ").last
+        lines.map { $0.split(separator: " ") }.first { $0.first?.hasPrefix(name) == true }?.last
       }
       guard let rate = value("Requests/sec").flatMap({ Double($0) }), rate > 0, let slow = value("99%"),
         let slowest = Self.nanoseconds(slow)
