@@ -57,7 +57,7 @@
     }
   }
 
-  @Suite("A server that is killed")
+  @Suite("A server that is killed", .blocking)
   struct ServeCrashTests {
     @Test("SIGUSR1 makes another sign-in link, while the server runs")
     func link() throws {

@@ -13,7 +13,8 @@
   // The client then does what its protocol says: it asks for the offset, sends the rest, and reads the answer.
 
   @Suite(
-    "Uploads to a server that is killed", .enabled(if: SamplePhotos.areInstalled("exiftool")), .timeLimit(.minutes(10)))
+    "Uploads to a server that is killed", .blocking, .enabled(if: SamplePhotos.areInstalled("exiftool")),
+    .timeLimit(.minutes(10)))
   struct UploadCrashTests {
     /// When the server is killed.
     enum KillPoint: Sendable, CustomTestStringConvertible {

@@ -120,7 +120,7 @@
       }
     }
 
-    @Test("a feed delivers nothing after its key has expired, and ends")
+    @Test("a feed delivers nothing after its key has expired, and ends", .blocking)
     func expiry() async throws {
       let made = try TemporaryLibrary(.seeded(1))
       let clock = Mutex(Date(timeIntervalSince1970: 1_700_000_000))

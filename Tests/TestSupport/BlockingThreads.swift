@@ -1,4 +1,5 @@
 import Foundation
+package import Testing
 
 /// Runs jobs on threads that may block: a new one for each.
 ///
@@ -19,4 +20,25 @@ package nonisolated(nonsending) func onBlockingThreads<Result>(
   _ body: nonisolated(nonsending) () async throws -> Result
 ) async rethrows -> Result {
   try await withTaskExecutorPreference(BlockingThreads.shared) { try await body() }
+}
+
+/// Whether the calling thread is no task's, or is there for one task alone.
+func mayBlock() -> Bool {
+  withUnsafeCurrentTask { task in task.map { $0.unownedTaskExecutor != nil } ?? true }
+}
+
+/// Runs the tests of a suite, or a test, on threads that may block.
+package struct BlockingThreadsTrait: SuiteTrait, TestTrait, TestScoping {
+  package var isRecursive: Bool { true }
+
+  package func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    try await onBlockingThreads { try await function() }
+  }
+}
+
+extension Trait where Self == BlockingThreadsTrait {
+  /// Runs the tests on threads that may block, see ``onBlockingThreads(_:)``.
+  package static var blocking: BlockingThreadsTrait { BlockingThreadsTrait() }
 }

@@ -9,9 +9,13 @@ package final class RawClient {
 
   /// Connects to a port of an IPv4 address.
   /// - Parameter receiveBuffer: the size in bytes of what may wait to be read; the system's choice if nil.
+  /// - Throws: on a thread that all tasks share, see ``onBlockingThreads(_:)``, and if nobody listens there.
   package init(host: String = "127.0.0.1", port: UInt16, receiveBuffer: Int32? = nil) throws {
+    guard mayBlock() else {
+      throw Divergence("A client that waits for a server wants a thread of its own: call it in onBlockingThreads.")
+    }
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var limit = timeval(tv_sec: 30, tv_usec: 0)
+    var limit = timeval(tv_sec: 180, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     if var size = receiveBuffer {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
