@@ -21,8 +21,8 @@ internal import PhotoLedger
 //
 // Invariants.
 //   A file is taken only with a size and times that two listings agree on, at least the quiet time apart.
-//   A file is missing only if a listing of its folder lacked it, the grace has passed, and its root was there since:
-//   listed, and not empty. A root that is gone, or empty where it had files, is away: everything below stays as it is.
+//   A file is missing only if a listing of its folder lacked it, the grace has passed, and its root is there:
+//   listed just now, and not empty. A root that is gone, or empty where it had files, is away: everything below stays as it is.
 //   More missing files than the limit, at once, are not reported as missing but asked about, and the watch is over.
 //
 // What belongs together (a Live Photo's still and movie, RAW and JPEG, a photo and its sidecar) has the same name up to
@@ -76,8 +76,9 @@ struct FolderWatch {
     /// The answer to `take`: the files that have to be tried again, and those that the library does not have for what
     /// they are. All others were taken.
     case taken(again: Set<FilePath>, left: Set<FilePath>)
-    /// The answer to `resolve`: the files that need not be there, since their content is elsewhere.
-    case resolved(elsewhere: Set<FilePath>)
+    /// The answer to `resolve`: the files that need not be there, since their content is elsewhere, and those that are
+    /// there after all.
+    case resolved(elsewhere: Set<FilePath>, there: Set<FilePath>)
     /// Hints were lost.
     case lost
   }
@@ -111,7 +112,7 @@ struct FolderWatch {
     var state: FileState
     /// Since when it has this state; nil: it was dealt with.
     var since: Duration?
-    /// Whether the library has it, so that it matters if it is gone.
+    /// Whether the library has it, or what was there before, so that it matters if it is gone.
     var isTaken = false
     var isReady = false
   }
@@ -132,9 +133,10 @@ struct FolderWatch {
 
   private struct Gone {
     var root: FilePath
-    var state: FileState
+    var file: File
     var at: Duration
-    var isResolved = false
+    /// When it was last looked for elsewhere, in vain.
+    var resolved: Duration?
   }
 
   let rules: Rules
@@ -213,13 +215,27 @@ struct FolderWatch {
     case .closed(let file): writing[file] = nil
     case .listed(let folder, let listing): listed(folder, listing, now)
     case .taken(let again, let left): settle(again, left, now)
-    case .resolved(let elsewhere):
+    case .resolved(let elsewhere, let there):
       for path in resolving {
-        if elsewhere.contains(path) { gone[path] = nil } else { gone[path]?.isResolved = true }
+        if elsewhere.contains(path) {
+          gone[path] = nil
+        } else if there.contains(path) {
+          gone[path]?.at = now
+          relist(above: path, now)
+        } else {
+          gone[path]?.resolved = now
+        }
       }
       resolving = []
     case .lost: for folder in folders.keys.sorted() { atOnce.add(folder, at: now) }
     }
+  }
+
+  /// Lists the nearest folder above a path that is known.
+  private mutating func relist(above path: FilePath, _ now: Duration) {
+    var folder = FilePath(bytes: path.folderBytes)
+    while folders[folder] == nil, !folder.bytes.isEmpty { folder = FilePath(bytes: folder.folderBytes) }
+    if folders[folder] != nil { atOnce.add(folder, at: now) }
   }
 
   private mutating func settle(_ again: Set<FilePath>, _ left: Set<FilePath>, _ now: Duration) {
@@ -229,12 +245,12 @@ struct FolderWatch {
       // It was listed again meanwhile, with another state: that one is still to be taken.
       guard file.isReady else { continue }
       if again.contains(path) {
-        folders[folder]?.files[name] = File(state: file.state, since: now)
+        folders[folder]?.files[name] = File(state: file.state, since: now, isTaken: file.isTaken)
         rechecked.add(folder, at: now + rules.quiet)
       } else {
         let isTaken = !left.contains(path)
         folders[folder]?.files[name] = File(state: file.state, isTaken: isTaken)
-        if isTaken { roots[root]?.takenCount += 1 }
+        roots[root]?.takenCount += (isTaken ? 1 : 0) - (file.isTaken ? 1 : 0)
       }
     }
     taking = []
@@ -249,7 +265,10 @@ struct FolderWatch {
     }
     switch listing {
     case .unreadable: return
-    case .gone: drop(path, now)
+    case .gone:
+      drop(path, now)
+      // It may have come back since.
+      collected.add(FilePath(bytes: path.folderBytes), at: now + rules.collecting)
     case .entries(let files, let subfolders, _): compare(path, files, subfolders, now)
     }
   }
@@ -267,7 +286,7 @@ struct FolderWatch {
       // What seemed to go with it has not gone.
       for (file, was) in gone where was.root == path {
         gone[file] = nil
-        remember(file, File(state: was.state, isTaken: true))
+        remember(file, was.file)
       }
       roots[path]?.isAway = true
       actions.append(.away(root: path, files: roots[path]?.takenCount ?? 0))
@@ -300,7 +319,7 @@ struct FolderWatch {
     writing[path] = nil
     guard file.isTaken else { return }
     roots[root]?.takenCount -= 1
-    if rules.tracksMissing { gone[path] = Gone(root: root, state: file.state, at: now) }
+    if rules.tracksMissing { gone[path] = Gone(root: root, file: file, at: now) }
   }
 
   private mutating func compare(
@@ -327,14 +346,13 @@ struct FolderWatch {
     _ folder: FilePath, _ name: [UInt8], _ state: FileState, _ before: Folder, _ now: Duration
   ) -> File {
     if let file = before.files[name] {
-      if file.state == state { return file }
-      if file.isTaken { roots[before.root]?.takenCount -= 1 }
-      return File(state: state, since: now)
+      return file.state == state ? file : File(state: state, since: now, isTaken: file.isTaken)
     }
     let path = folder.appending(name)
-    guard let was = gone.removeValue(forKey: path), was.state == state else { return File(state: state, since: now) }
+    guard let was = gone.removeValue(forKey: path) else { return File(state: state, since: now) }
     roots[before.root]?.takenCount += 1
-    return File(state: state, isTaken: true)
+    let isKnown = was.file.state == state && was.file.since == nil
+    return File(state: state, since: isKnown ? nil : now, isTaken: true)
   }
 
   /// Makes the files of a folder ready that have been quiet, by units.
@@ -420,15 +438,20 @@ struct FolderWatch {
   private mutating func judge(_ now: Duration) -> Action? {
     if gone.isEmpty { return nil }
     for (path, root) in roots.sorted(by: { $0.key < $1.key }) where !root.isAway {
-      guard let (at, all) = judging(path), at <= now else { continue }
+      guard let (at, all) = judging(path) else { continue }
+      guard at <= now else {
+        // What was found out for a judgement that did not come about is not kept for a later one.
+        for (file, one) in all where one.resolved != nil { gone[file]?.resolved = nil }
+        continue
+      }
       let due = all.filter { $0.value.at + rules.grace <= now }
-      // The root must have been there since the last of them went.
-      guard let seen = root.seen, due.allSatisfy({ $0.value.at < seen }) else { return .list(path) }
-      let open = due.filter { !$0.value.isResolved }.keys.sorted()
+      let open = due.filter { $0.value.resolved == nil }.keys.sorted()
       guard open.isEmpty else {
         resolving = open
         return .resolve(open)
       }
+      // The root is there, after all that.
+      guard let seen = root.seen, due.allSatisfy({ ($0.value.resolved ?? now) <= seen }) else { return .list(path) }
       let known = root.takenCount + all.count
       let isMany = due.count > rules.missingLimit || due.count * 100 > known * rules.missingPercentage
       if isMany, due.count > rules.missingFloor, !rules.acceptsMissing {

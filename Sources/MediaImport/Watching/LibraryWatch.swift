@@ -409,10 +409,11 @@ extension WatchRun {
 
   /// Looks for files elsewhere.
   private func resolve(_ paths: [FilePath]) async throws {
+    let there = Set(paths.filter(Self.exists))
     var elsewhere: Set<FilePath> = []
     try await withTurn {
       var relocations: [Relocation] = []
-      for path in paths where !Self.exists(path) {
+      for path in paths where !there.contains(path) {
         guard let content = known[path]?.sha256 else { continue }
         let references = try references(to: content) { $0 == path }
         let found = references.isEmpty ? nil : place(of: content, insteadOf: path)
@@ -423,7 +424,7 @@ extension WatchRun {
       try await relocate(relocations)
       try known.record(elsewhere.sorted().map { ($0, nil) })
     }
-    decider.receive(.resolved(elsewhere: elsewhere), at: now)
+    decider.receive(.resolved(elsewhere: elsewhere, there: there), at: now)
   }
 
   /// A file with a content that is what it was when it was read; one of the same name before others.
