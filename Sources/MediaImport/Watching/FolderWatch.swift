@@ -22,7 +22,8 @@ internal import PhotoLedger
 // Invariants.
 //   A file is taken only with a size and times that two listings agree on, at least the quiet time apart.
 //   A file is missing only if a listing of its folder lacked it, the grace has passed, and its root is there:
-//   listed just now, and not empty. A root that is gone, or empty where it had files, is away: everything below stays as it is.
+//   listed just now, and not empty. A root that is gone, or empty where it had files, is away: everything below stays
+//   as it is.
 //   More missing files than the limit, at once, are not reported as missing but asked about, and the watch is over.
 //
 // What belongs together (a Live Photo's still and movie, RAW and JPEG, a photo and its sidecar) has the same name up to

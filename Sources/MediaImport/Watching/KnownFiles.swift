@@ -107,14 +107,12 @@ final class KnownFiles: Sendable {
     return FileContent(sha256: file.sha256, sha1: file.sha1, stamp: stamp)
   }
 
-  /// The files below folders that are not missing, and what they were; those too fresh to say are left out.
+  /// The files below folders that are not missing, and what they were; one that was too fresh to say is like no file.
   func states(below roots: [FilePath]) -> [(path: FilePath, state: FileState, isTaken: Bool)] {
     table.withLock { table in
       table.files.compactMap { path, file in
-        guard let state = file.state, file.condition != .missing, roots.contains(where: { path.isBelow($0) }) else {
-          return nil
-        }
-        return (path, state, file.condition == .taken)
+        guard file.condition != .missing, roots.contains(where: { path.isBelow($0) }) else { return nil }
+        return (path, file.state ?? .unknown, file.condition == .taken)
       }
     }
   }
@@ -193,7 +191,7 @@ private struct RecordReader {
       known
       ?? KnownFile(
         state: nil, sha256: [UInt8](repeating: 0, count: 32), sha1: [UInt8](repeating: 0, count: 20))
-    let state = file.state ?? FileState(byteCount: -1, modified: 0, changed: 0)
+    let state = file.state ?? .unknown
     var body: [UInt8] = []
     body.reserveCapacity(fixedCount + path.bytes.count)
     for number in [state.byteCount, state.modified, state.changed] {
@@ -239,6 +237,9 @@ private struct RecordReader {
 }
 
 extension FileState {
+  /// What no file is.
+  static let unknown = FileState(byteCount: -1, modified: 0, changed: 0)
+
   init(_ stamp: SourceStamp) {
     self.init(
       byteCount: stamp.byteCount, modified: stamp.modifiedSeconds &* 1_000_000_000 &+ stamp.modifiedNanoseconds,

@@ -414,7 +414,11 @@ extension WatchRun {
     try await withTurn {
       var relocations: [Relocation] = []
       for path in paths where !there.contains(path) {
-        guard let content = known[path]?.sha256 else { continue }
+        // What is not known any more was found again when its content came.
+        guard let content = known[path]?.sha256 else {
+          elsewhere.insert(path)
+          continue
+        }
         let references = try references(to: content) { $0 == path }
         let found = references.isEmpty ? nil : place(of: content, insteadOf: path)
         guard references.isEmpty || found != nil else { continue }
@@ -427,13 +431,14 @@ extension WatchRun {
     decider.receive(.resolved(elsewhere: elsewhere, there: there), at: now)
   }
 
-  /// A file with a content that is what it was when it was read; one of the same name before others.
+  /// A file with a content; one of the same name before others. It is read again unless it is what it was.
   private func place(of content: [UInt8], insteadOf path: FilePath) -> FilePath? {
     let places = known.paths(ofContent: content).filter { other in
-      guard other != path, let file = known[other], file.condition == .taken, let state = file.state else {
-        return false
-      }
-      return Self.state(of: other) == state && String(validating: other.bytes, as: UTF8.self) != nil
+      guard other != path, String(validating: other.bytes, as: UTF8.self) != nil, let file = known[other],
+        let state = Self.state(of: other)
+      else { return false }
+      // What cannot be read is not where the content is.
+      return file.state == state || (try? FileContent(of: other))?.sha256 == content
     }
     return places.first { $0.nameBytes == path.nameBytes } ?? places.first
   }

@@ -25,7 +25,8 @@ package struct FileRelocation: Hashable, Sendable {
 }
 
 extension ChangeBlock {
-  /// Names the place that a referenced file of an asset was moved to. Whoever requests it has read the content there.
+  /// Names the place that a referenced file of an asset was moved to. The caller
+  /// has read the content there.
   package func relocate(_ relocation: FileRelocation, of asset: LocalIdentifier) {
     add(.relocate(relocation, of: asset))
   }
